@@ -1,0 +1,125 @@
+import type { Bytes } from "./bytes.ts"
+
+/** Largest CompactSize that announces a length (protocol): 32 MiB, as in upstream `serialize.h`, `MAX_SIZE`. */
+export const MAX_SIZE = 0x02000000
+
+/** The bytes do not hold what they should. The one thing the protocol code throws; caught where bytes come in. */
+export class DecodeError extends Error {
+  readonly _tag = "DecodeError"
+  readonly field: string
+  readonly offset: number
+  readonly reason: string
+
+  constructor(field: string, offset: number, reason: string) {
+    super(`${field} at byte ${offset}: ${reason}`)
+    this.name = "DecodeError"
+    this.field = field
+    this.offset = offset
+    this.reason = reason
+  }
+}
+
+/**
+ * A cursor over received bytes. Every read names its field, for the message of the `DecodeError` that a read
+ * past the end throws. `bytes` returns views, not copies.
+ */
+export class Reader {
+  readonly source: Bytes
+  offset: number
+  private readonly view: DataView
+
+  constructor(source: Bytes, offset = 0) {
+    this.source = source
+    this.offset = offset
+    this.view = new DataView(source.buffer, source.byteOffset, source.byteLength)
+  }
+
+  get remaining(): number {
+    return this.source.length - this.offset
+  }
+
+  fail(field: string, reason: string): never {
+    throw new DecodeError(field, this.offset, reason)
+  }
+
+  private take(size: number, field: string): number {
+    const at = this.offset
+    if (size > this.source.length - at) {
+      this.fail(field, `needs ${size} bytes, ${this.source.length - at} are left`)
+    }
+    this.offset = at + size
+    return at
+  }
+
+  u8(field: string): number {
+    return this.view.getUint8(this.take(1, field))
+  }
+
+  u16(field: string): number {
+    return this.view.getUint16(this.take(2, field), true)
+  }
+
+  u32(field: string): number {
+    return this.view.getUint32(this.take(4, field), true)
+  }
+
+  i32(field: string): number {
+    return this.view.getInt32(this.take(4, field), true)
+  }
+
+  /** A signed 64-bit number as a double: exact up to 2^53, beyond that the sign and magnitude are right. */
+  i64(field: string): number {
+    const at = this.take(8, field)
+    return this.view.getInt32(at + 4, true) * 0x100000000 + this.view.getUint32(at, true)
+  }
+
+  u64(field: string): bigint {
+    return this.view.getBigUint64(this.take(8, field), true)
+  }
+
+  /** A view of the next `size` bytes. */
+  bytes(size: number, field: string): Uint8Array {
+    const at = this.take(size, field)
+    return this.source.subarray(at, at + size)
+  }
+
+  skip(size: number, field: string): void {
+    this.take(size, field)
+  }
+
+  /** A CompactSize: shortest form only, at most `limit`. */
+  compactSize(field: string, limit = MAX_SIZE): number {
+    const first = this.u8(field)
+    if (first < 0xfd) {
+      if (first > limit) this.fail(field, `${first} is above the limit of ${limit}`)
+      return first
+    }
+    const [value, least] = first === 0xfd
+      ? [this.u16(field), 0xfd]
+      : first === 0xfe
+      ? [this.u32(field), 0x10000]
+      : [Number(this.u64(field)), 0x100000000]
+    if (value < least) this.fail(field, "the size is not written in its shortest form")
+    if (value > limit) this.fail(field, `${value} is above the limit of ${limit}`)
+    return value
+  }
+
+  /** How many entries of at least `smallest` bytes follow; more than the bytes left could hold is refused at once. */
+  count(field: string, smallest: number): number {
+    const count = this.compactSize(field)
+    if (count * smallest > this.remaining) {
+      this.fail(field, `${count} entries do not fit into the ${this.remaining} bytes left`)
+    }
+    return count
+  }
+
+  /** A byte string behind its length. A view. */
+  varBytes(field: string): Uint8Array {
+    return this.bytes(this.compactSize(field), field)
+  }
+
+  /** Refuses bytes that nobody read. */
+  end(field: string): void {
+    if (this.remaining > 0) this.fail(field, `${this.remaining} bytes follow that do not belong here`)
+  }
+}

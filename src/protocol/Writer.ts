@@ -1,0 +1,106 @@
+import type { Bytes } from "./bytes.ts"
+
+/** Bytes a CompactSize of this value takes. */
+export const compactSizeLength = (value: number): number =>
+  value < 0xfd ? 1 : value <= 0xffff ? 3 : value <= 0xffffffff ? 5 : 9
+
+/** A growing buffer: the mirror of `Reader`. Numbers are little endian. */
+export class Writer {
+  private buffer: Uint8Array
+  private view: DataView
+  private length = 0
+
+  constructor(capacity = 256) {
+    this.buffer = new Uint8Array(capacity)
+    this.view = new DataView(this.buffer.buffer)
+  }
+
+  get size(): number {
+    return this.length
+  }
+
+  private reserve(size: number): number {
+    const at = this.length
+    const needed = at + size
+    if (needed > this.buffer.length) {
+      const grown = new Uint8Array(Math.max(needed, 2 * this.buffer.length))
+      grown.set(this.buffer.subarray(0, at))
+      this.buffer = grown
+      this.view = new DataView(grown.buffer)
+    }
+    this.length = needed
+    return at
+  }
+
+  u8(value: number): this {
+    const at = this.reserve(1)
+    this.buffer[at] = value
+    return this
+  }
+
+  u16(value: number): this {
+    const at = this.reserve(2)
+    this.view.setUint16(at, value, true)
+    return this
+  }
+
+  u32(value: number): this {
+    const at = this.reserve(4)
+    this.view.setUint32(at, value, true)
+    return this
+  }
+
+  i32(value: number): this {
+    const at = this.reserve(4)
+    this.view.setInt32(at, value, true)
+    return this
+  }
+
+  /** A signed 64-bit number from an integer that a double holds exactly. */
+  i64(value: number): this {
+    const at = this.reserve(8)
+    const high = Math.floor(value / 0x100000000)
+    this.view.setUint32(at, value - high * 0x100000000, true)
+    this.view.setInt32(at + 4, high, true)
+    return this
+  }
+
+  u64(value: bigint): this {
+    const at = this.reserve(8)
+    this.view.setBigUint64(at, value, true)
+    return this
+  }
+
+  bytes(value: Bytes): this {
+    const at = this.reserve(value.length)
+    this.buffer.set(value, at)
+    return this
+  }
+
+  compactSize(value: number): this {
+    if (value < 0xfd) return this.u8(value)
+    if (value <= 0xffff) return this.u8(0xfd).u16(value)
+    if (value <= 0xffffffff) return this.u8(0xfe).u32(value)
+    return this.u8(0xff).u64(BigInt(value))
+  }
+
+  varBytes(value: Bytes): this {
+    return this.compactSize(value.length).bytes(value)
+  }
+
+  /** What was written so far: a view that the next write may invalidate. */
+  written(): Uint8Array {
+    return this.buffer.subarray(0, this.length)
+  }
+
+  /** A copy of what was written, of its own. */
+  toBytes(): Uint8Array {
+    return this.buffer.slice(0, this.length)
+  }
+
+  /** Forgets what was written and keeps the memory. */
+  clear(): this {
+    this.length = 0
+    return this
+  }
+}

@@ -1,0 +1,107 @@
+import { type Auxpow, normalizeAuxpow, readAuxpow } from "./auxpow.ts"
+import { type Bytes, concat } from "./bytes.ts"
+import { type Header, HEADER_SIZE, readHeader } from "./header.ts"
+import { type MerkleRoot, merkleRoot } from "./merkle.ts"
+import { Reader } from "./Reader.ts"
+import { readTransaction, type Transaction } from "./transaction.ts"
+import { compactSizeLength, Writer } from "./Writer.ts"
+
+/** A header with its merged-mining proof, if it has one: what the reference node calls a block header on the wire. */
+export interface BlockHeader {
+  readonly header: Header
+  readonly auxpow: Auxpow | undefined
+}
+
+/** Reads a header and, where its version says so, the proof behind it. Throws `DecodeError`. */
+export const readBlockHeader = (reader: Reader): BlockHeader => {
+  const header = readHeader(reader)
+  return { header, auxpow: header.hasAuxpowFlag ? readAuxpow(reader) : undefined }
+}
+
+/** The serialization of a header with its proof, fields that nobody checks zeroed. */
+export const encodeBlockHeader = ({ auxpow, header }: BlockHeader): Uint8Array =>
+  auxpow === undefined ? header.bytes : concat(header.bytes, normalizeAuxpow(auxpow).bytes)
+
+/** A block as a view over its bytes. Made by `readBlock` and `makeBlock`. */
+export class Block implements BlockHeader {
+  /** The serialization with witnesses and proof, fields of the proof that nobody checks zeroed. */
+  readonly bytes: Bytes
+  readonly header: Header
+  readonly auxpow: Auxpow | undefined
+  readonly transactions: ReadonlyArray<Transaction>
+  private knownMerkle: MerkleRoot | undefined
+  private knownStrippedSize: number | undefined
+
+  constructor(bytes: Bytes, header: Header, auxpow: Auxpow | undefined, transactions: ReadonlyArray<Transaction>) {
+    this.bytes = bytes
+    this.header = header
+    this.auxpow = auxpow
+    this.transactions = transactions
+  }
+
+  /** The block hash, wire order. */
+  get hash(): Uint8Array {
+    return this.header.hash
+  }
+
+  /** Bytes with witnesses and proof. */
+  get size(): number {
+    return this.bytes.length
+  }
+
+  /** Bytes without witnesses; the proof counts (protocol.md 2.6). */
+  get strippedSize(): number {
+    if (this.knownStrippedSize === undefined) {
+      let size = HEADER_SIZE + (this.auxpow?.bytes.length ?? 0) + compactSizeLength(this.transactions.length)
+      for (const transaction of this.transactions) size += transaction.strippedSize
+      this.knownStrippedSize = size
+    }
+    return this.knownStrippedSize
+  }
+
+  /** Weight units (BIP 141; protocol.md 5.4): header, proof and transaction count included. */
+  get weight(): number {
+    return 3 * this.strippedSize + this.size
+  }
+
+  /** The merkle root of the txids, computed once. */
+  get merkle(): MerkleRoot {
+    return this.knownMerkle ??= merkleRoot(this.transactions.map((transaction) => transaction.txid))
+  }
+}
+
+const writeCount = (count: number): Uint8Array => new Writer(9).compactSize(count).toBytes()
+
+/**
+ * Reads a block. Where the proof carries values in fields that nobody checks, they are zeroed and the block is
+ * copied; otherwise it is a view (protocol.md 2.4). Throws `DecodeError`.
+ */
+export const readBlock = (reader: Reader): Block => {
+  const start = reader.offset
+  const { auxpow, header } = readBlockHeader(reader)
+  const bodyStart = reader.offset
+  // The smallest transaction: version, two empty lists, lock time.
+  const count = reader.count("transactions", 10)
+  const transactions = new Array<Transaction>(count)
+  for (let i = 0; i < count; i++) transactions[i] = readTransaction(reader)
+  const received = reader.source.subarray(start, reader.offset)
+  if (auxpow === undefined) return new Block(received, header, undefined, transactions)
+  const normal = normalizeAuxpow(auxpow)
+  const bytes = normal === auxpow
+    ? received
+    : concat(header.bytes, normal.bytes, reader.source.subarray(bodyStart, reader.offset))
+  return new Block(bytes, header, normal, transactions)
+}
+
+/** Reads the block at the start of `bytes`. What follows it is ignored, as by the reference node. Throws `DecodeError`. */
+export const decodeBlock = (bytes: Bytes): Block => readBlock(new Reader(bytes))
+
+/** Makes a block from its parts. */
+export const makeBlock = (
+  { auxpow, header }: BlockHeader,
+  transactions: ReadonlyArray<Transaction>
+): Block => {
+  const proof = auxpow === undefined ? undefined : normalizeAuxpow(auxpow)
+  const parts = [header.bytes, proof?.bytes ?? new Uint8Array(0), writeCount(transactions.length)]
+  return new Block(concat(...parts, ...transactions.map(({ bytes }) => bytes)), header, proof, transactions)
+}

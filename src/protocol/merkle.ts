@@ -1,0 +1,73 @@
+import { type Bytes, equal } from "./bytes.ts"
+import { hash256 } from "./hash.ts"
+
+/** A merkle root, and whether two equal neighbours show that the list was lengthened without changing the root. */
+export interface MerkleRoot {
+  readonly root: Uint8Array
+  /** CVE-2012-2459: the same root belongs to a shorter list too. */
+  readonly mutated: boolean
+}
+
+/**
+ * Computes the merkle root of hashes in wire order; 32 zero bytes for none.
+ * Source: upstream `consensus/merkle.cpp`, `ComputeMerkleRoot`.
+ */
+export const merkleRoot = (hashes: ReadonlyArray<Bytes>): MerkleRoot => {
+  const count = hashes.length
+  if (count === 0) return { root: new Uint8Array(32), mutated: false }
+  // One extra slot, so that an odd row can be completed in place.
+  const nodes = new Uint8Array(32 * (count + 1))
+  for (let i = 0; i < count; i++) {
+    const hash = hashes[i]
+    if (hash !== undefined) nodes.set(hash, 32 * i)
+  }
+  let mutated = false
+  for (let size = count; size > 1; size = (size + 1) >> 1) {
+    for (let i = 0; i + 1 < size && !mutated; i += 2) {
+      mutated = equal(nodes.subarray(32 * i, 32 * i + 32), nodes.subarray(32 * i + 32, 32 * i + 64))
+    }
+    if (size % 2 === 1) nodes.copyWithin(32 * size, 32 * (size - 1), 32 * size)
+    for (let i = 0; i < size; i += 2) nodes.set(hash256(nodes.subarray(32 * i, 32 * i + 64)), 16 * i)
+  }
+  return { root: nodes.slice(0, 32), mutated }
+}
+
+/**
+ * Folds a merkle branch over a hash. An index of -1 gives 32 zero bytes; bits of the index beyond the branch are not
+ * looked at (protocol.md 2.5).
+ */
+export const merkleBranchRoot = (hash: Bytes, branch: ReadonlyArray<Bytes>, index: number): Uint8Array => {
+  if (index === -1) return new Uint8Array(32)
+  const pair = new Uint8Array(64)
+  let root = Uint8Array.from(hash)
+  let position = index
+  for (const sibling of branch) {
+    const right = (position & 1) === 1
+    pair.set(right ? sibling : root, 0)
+    pair.set(right ? root : sibling, 32)
+    root = Uint8Array.from(hash256(pair))
+    position >>= 1
+  }
+  return root
+}
+
+/** The merkle branch of the hash at `index`: what `merkleBranchRoot` needs to get back to the root. */
+export const merkleBranch = (hashes: ReadonlyArray<Bytes>, index: number): ReadonlyArray<Uint8Array> => {
+  const branch: Array<Uint8Array> = []
+  let row: Array<Uint8Array> = hashes.map((hash) => Uint8Array.from(hash))
+  for (let position = index; row.length > 1; position >>= 1) {
+    const last = row[row.length - 1]
+    if (row.length % 2 === 1 && last !== undefined) row.push(last)
+    const sibling = row[position ^ 1]
+    if (sibling !== undefined) branch.push(sibling)
+    const next: Array<Uint8Array> = []
+    for (let i = 0; i + 1 < row.length; i += 2) {
+      const pair = new Uint8Array(64)
+      pair.set(row[i] ?? new Uint8Array(32))
+      pair.set(row[i + 1] ?? new Uint8Array(32), 32)
+      next.push(hash256(pair))
+    }
+    row = next
+  }
+  return branch
+}

@@ -1,0 +1,124 @@
+import { type Bytes, concat } from "./bytes.ts"
+import { hash160 } from "./hash.ts"
+import { Op, pushData, ScriptCursor } from "./script.ts"
+
+/** A commitment to a name that nobody can read yet. `commitment` should have 20 bytes; the rules check it, not the parser. */
+export interface NameNew {
+  readonly op: "name_new"
+  readonly commitment: Bytes
+}
+
+/** The registration of a name. `rand` is the salt of the commitment that it opens. */
+export interface NameFirstUpdate {
+  readonly op: "name_firstupdate"
+  readonly name: Bytes
+  readonly rand: Bytes
+  readonly value: Bytes
+}
+
+export interface NameUpdate {
+  readonly op: "name_update"
+  readonly name: Bytes
+  readonly value: Bytes
+}
+
+/** What the prefix of a name script says. Byte strings are views of the script. */
+export type NameOperation = NameNew | NameFirstUpdate | NameUpdate
+
+/** An operation that sets the record of a name. */
+export type NameChange = NameFirstUpdate | NameUpdate
+
+/** A script taken apart: the operation and the address script behind it (rule S6). */
+export interface NameScript {
+  readonly operation: NameOperation
+  readonly address: Bytes
+}
+
+/** Transactions of exactly this version are name transactions (consensus, protocol.md 4.1). */
+export const NAME_TX_VERSION = 0x7100
+
+export const NAME_NEW_HASH_SIZE = 20
+
+const isDrop = (opcode: number): boolean => opcode === Op.OP_DROP || opcode === Op.OP_2DROP || opcode === Op.OP_NOP
+
+const makeOperation = (opcode: number, args: ReadonlyArray<Bytes>): NameOperation | undefined => {
+  const [first, second, third] = args
+  if (first === undefined) return undefined
+  if (opcode === Op.OP_1) return args.length === 1 ? { op: "name_new", commitment: first } : undefined
+  if (second === undefined) return undefined
+  if (opcode === Op.OP_3) return args.length === 2 ? { op: "name_update", name: first, value: second } : undefined
+  if (third === undefined || args.length !== 3) return undefined
+  return { op: "name_firstupdate", name: first, rand: second, value: third }
+}
+
+/**
+ * Takes a name script apart; `undefined` where the script is none. Follows rules S1 to S6 of protocol.md 4.2 to the
+ * letter, the step back by one byte included, since P2SH and witness detection see its result.
+ * Source: upstream `script/names.cpp`, `CNameScript::CNameScript`.
+ */
+export const parseNameScript = (script: Bytes): NameScript | undefined => {
+  const opcode = script[0]
+  if (opcode !== Op.OP_1 && opcode !== Op.OP_2 && opcode !== Op.OP_3) return undefined
+  const cursor = new ScriptCursor(script, 1)
+  const args: Array<Bytes> = []
+  for (;;) {
+    if (!cursor.next()) return undefined
+    if (isDrop(cursor.opcode)) break
+    if (cursor.opcode > Op.OP_PUSHDATA4) return undefined
+    // More than three arguments make no operation; stop before a long script makes a long list.
+    if (args.length === 3) return undefined
+    args.push(cursor.data)
+  }
+  // Where reading fails, the position stays behind the last instruction that could be read, its opcode included
+  // in what upstream's reader consumed: for a truncated push that is the opcode alone.
+  let end = cursor.offset
+  while (isDrop(cursor.opcode)) {
+    if (cursor.next()) {
+      end = cursor.offset
+      continue
+    }
+    if (cursor.failed) end = truncatedPushEnd(script, end)
+    break
+  }
+  const operation = makeOperation(opcode, args)
+  return operation === undefined ? undefined : { operation, address: script.subarray(end - 1) }
+}
+
+/** How far upstream's reader gets into a push that the script is too short for: behind its opcode and length bytes. */
+const truncatedPushEnd = (script: Bytes, at: number): number => {
+  const opcode = script[at] ?? 0
+  const left = script.length - at - 1
+  const width = opcode === Op.OP_PUSHDATA1 ? 1 : opcode === Op.OP_PUSHDATA2 ? 2 : opcode === Op.OP_PUSHDATA4 ? 4 : 0
+  return at + 1 + (width <= left ? width : 0)
+}
+
+/** The address script behind a name prefix; the script itself where it has none. */
+export const addressScript = (script: Bytes): Bytes => parseNameScript(script)?.address ?? script
+
+/** The commitment of a NAME_NEW: HASH160(rand ‖ name), 20 bytes (protocol.md 4.3). */
+export const nameCommitment = (rand: Bytes, name: Bytes): Uint8Array => hash160(concat(rand, name))
+
+/** Builds the canonical script of an operation paid to an address script (protocol.md 4.3). */
+export const nameScript = (operation: NameOperation, address: Bytes): Uint8Array => {
+  switch (operation.op) {
+    case "name_new":
+      return concat(Uint8Array.of(Op.OP_1), pushData(operation.commitment), Uint8Array.of(Op.OP_2DROP), address)
+    case "name_firstupdate":
+      return concat(
+        Uint8Array.of(Op.OP_2),
+        pushData(operation.name),
+        pushData(operation.rand),
+        pushData(operation.value),
+        Uint8Array.of(Op.OP_2DROP, Op.OP_2DROP),
+        address
+      )
+    case "name_update":
+      return concat(
+        Uint8Array.of(Op.OP_3),
+        pushData(operation.name),
+        pushData(operation.value),
+        Uint8Array.of(Op.OP_2DROP, Op.OP_DROP),
+        address
+      )
+  }
+}

@@ -1,0 +1,251 @@
+import { binaryString, type Bytes } from "./bytes.ts"
+import { hash256 } from "./hash.ts"
+import { Reader } from "./Reader.ts"
+import { compactSizeLength, Writer } from "./Writer.ts"
+
+/** Bytes of an outpoint: the txid in wire order and the output's index as LE32. */
+export const OUTPOINT_SIZE = 36
+
+export interface TransactionInput {
+  /** The outpoint that is spent, as on the wire: 36 bytes. */
+  readonly prevout: Bytes
+  readonly scriptSig: Bytes
+  readonly sequence: number
+  /** The items of the witness (BIP 144); none for most inputs. */
+  readonly witness: ReadonlyArray<Bytes>
+}
+
+export interface TransactionOutput {
+  /** Smallest units. What came over the wire may be negative or above all money. */
+  readonly value: number
+  readonly script: Bytes
+}
+
+/** The witness of an input without one: shared, so that it costs nothing. */
+export const NO_WITNESS: ReadonlyArray<Bytes> = []
+
+/** The txid that an outpoint names: a view of 32 bytes. */
+export const prevoutTxid = (prevout: Bytes): Uint8Array => prevout.subarray(0, 32)
+
+/** The output index that an outpoint names. */
+export const prevoutIndex = (prevout: Bytes): number =>
+  ((prevout[32] ?? 0) | ((prevout[33] ?? 0) << 8) | ((prevout[34] ?? 0) << 16) | ((prevout[35] ?? 0) << 24)) >>> 0
+
+/** The outpoint of output `index` of a transaction, as on the wire. */
+export const outpoint = (txid: Bytes, index: number): Uint8Array => {
+  const bytes = new Uint8Array(OUTPOINT_SIZE)
+  bytes.set(txid)
+  bytes[32] = index
+  bytes[33] = index >> 8
+  bytes[34] = index >> 16
+  bytes[35] = index >>> 24
+  return bytes
+}
+
+/** An outpoint as a key for maps: one character a byte. */
+export const outpointKey = binaryString
+
+/** Whether an outpoint is the one that coinbases spend: all zeros, index 2^32 - 1. */
+export const isNullPrevout = (prevout: Bytes): boolean => {
+  for (let i = 0; i < 32; i++) if (prevout[i] !== 0) return false
+  return prevoutIndex(prevout) === 0xffffffff
+}
+
+/**
+ * A transaction as a view over its bytes: nothing is copied, and its hashes are computed once, when they are first
+ * asked for. Made by `readTransaction` and `makeTransaction`.
+ */
+export class Transaction {
+  /** The serialization with witnesses, where there are any. */
+  readonly bytes: Bytes
+  /** Unsigned 32-bit. */
+  readonly version: number
+  readonly inputs: ReadonlyArray<TransactionInput>
+  readonly outputs: ReadonlyArray<TransactionOutput>
+  readonly lockTime: number
+  readonly hasWitness: boolean
+  /** Bytes of the witnesses within `bytes`, without marker and flag. */
+  private readonly witnessSize: number
+  private knownTxid: Uint8Array | undefined
+  private knownWtxid: Uint8Array | undefined
+  private knownKey: string | undefined
+
+  constructor(parts: {
+    readonly bytes: Bytes
+    readonly version: number
+    readonly inputs: ReadonlyArray<TransactionInput>
+    readonly outputs: ReadonlyArray<TransactionOutput>
+    readonly lockTime: number
+    readonly hasWitness: boolean
+    readonly witnessSize: number
+  }) {
+    this.bytes = parts.bytes
+    this.version = parts.version
+    this.inputs = parts.inputs
+    this.outputs = parts.outputs
+    this.lockTime = parts.lockTime
+    this.hasWitness = parts.hasWitness
+    this.witnessSize = parts.witnessSize
+  }
+
+  /** Hash of the serialization without witnesses, wire order. */
+  get txid(): Uint8Array {
+    return this.knownTxid ??= hash256(this.hasWitness ? this.strippedBytes() : this.bytes)
+  }
+
+  /** Hash of the serialization with witnesses, wire order. The same as `txid` where there are none. */
+  get wtxid(): Uint8Array {
+    return this.knownWtxid ??= this.hasWitness ? hash256(this.bytes) : this.txid
+  }
+
+  /** The txid as a key for maps. */
+  get txidKey(): string {
+    return this.knownKey ??= binaryString(this.txid)
+  }
+
+  /** Bytes without witnesses, marker and flag. */
+  get strippedSize(): number {
+    return this.hasWitness ? this.bytes.length - this.witnessSize - 2 : this.bytes.length
+  }
+
+  get size(): number {
+    return this.bytes.length
+  }
+
+  /** Weight units (BIP 141). */
+  get weight(): number {
+    return 3 * this.strippedSize + this.size
+  }
+
+  /** Weight in units of non-witness bytes, rounded up. */
+  get virtualSize(): number {
+    return Math.ceil(this.weight / 4)
+  }
+
+  /** Whether this is a coinbase: one input that spends the null outpoint. */
+  get isCoinbase(): boolean {
+    const [input] = this.inputs
+    return input !== undefined && this.inputs.length === 1 && isNullPrevout(input.prevout)
+  }
+
+  /** The serialization without witnesses. A copy where there are some. */
+  strippedBytes(): Uint8Array {
+    if (!this.hasWitness) return this.bytes
+    const { bytes } = this
+    const stripped = new Uint8Array(this.strippedSize)
+    stripped.set(bytes.subarray(0, 4))
+    stripped.set(bytes.subarray(6, bytes.length - 4 - this.witnessSize), 4)
+    stripped.set(bytes.subarray(bytes.length - 4), stripped.length - 4)
+    return stripped
+  }
+}
+
+const readInputs = (reader: Reader): Array<TransactionInput> => {
+  // The smallest input: an outpoint, an empty script, a sequence.
+  const count = reader.count("inputs", OUTPOINT_SIZE + 5)
+  const inputs = new Array<TransactionInput>(count)
+  for (let i = 0; i < count; i++) {
+    inputs[i] = {
+      prevout: reader.bytes(OUTPOINT_SIZE, "prevout"),
+      scriptSig: reader.varBytes("scriptSig"),
+      sequence: reader.u32("sequence"),
+      witness: NO_WITNESS
+    }
+  }
+  return inputs
+}
+
+const readOutputs = (reader: Reader): Array<TransactionOutput> => {
+  const count = reader.count("outputs", 9)
+  const outputs = new Array<TransactionOutput>(count)
+  for (let i = 0; i < count; i++) outputs[i] = { value: reader.i64("value"), script: reader.varBytes("scriptPubKey") }
+  return outputs
+}
+
+const readWitness = (reader: Reader): ReadonlyArray<Bytes> => {
+  const count = reader.count("witness items", 1)
+  if (count === 0) return NO_WITNESS
+  const items = new Array<Bytes>(count)
+  for (let i = 0; i < count; i++) items[i] = reader.varBytes("witness item")
+  return items
+}
+
+/**
+ * Reads a transaction. With `witness` false the extended format of BIP 144 is not recognised, as where upstream
+ * reads a transaction that may have no inputs yet.
+ * Source: upstream `primitives/transaction.h`, `UnserializeTransaction`.
+ *
+ * @throws DecodeError for bytes that are too short, not in shortest form, with an unknown flag or a witness that is
+ * all empty.
+ */
+export const readTransaction = (reader: Reader, witness = true): Transaction => {
+  const start = reader.offset
+  const version = reader.u32("version")
+  let inputs = readInputs(reader)
+  let outputs: Array<TransactionOutput> = []
+  let flags = 0
+  if (inputs.length === 0 && witness) {
+    flags = reader.u8("flag")
+    if (flags !== 0) {
+      inputs = readInputs(reader)
+      outputs = readOutputs(reader)
+    }
+  } else outputs = readOutputs(reader)
+  const witnessStart = reader.offset
+  const hasWitness = (flags & 1) !== 0
+  if (hasWitness) {
+    let empty = true
+    for (let i = 0; i < inputs.length; i++) {
+      const items = readWitness(reader)
+      const input = inputs[i]
+      if (items.length === 0 || input === undefined) continue
+      empty = false
+      inputs[i] = { ...input, witness: items }
+    }
+    if (empty) reader.fail("witness", "superfluous: no input has one")
+  }
+  if ((flags & ~1) !== 0) reader.fail("flag", `unknown optional data (${flags})`)
+  const witnessSize = reader.offset - witnessStart
+  const lockTime = reader.u32("lock time")
+  const bytes = reader.source.subarray(start, reader.offset)
+  return new Transaction({ bytes, version, inputs, outputs, lockTime, hasWitness, witnessSize })
+}
+
+/** Reads a transaction that fills its bytes. Throws `DecodeError` as `readTransaction` does, and for what follows it. */
+export const decodeTransaction = (bytes: Bytes, witness = true): Transaction => {
+  const reader = new Reader(bytes)
+  const transaction = readTransaction(reader, witness)
+  reader.end("transaction")
+  return transaction
+}
+
+/** Makes a transaction from its parts. */
+export const makeTransaction = (parts: {
+  readonly version: number
+  readonly inputs: ReadonlyArray<TransactionInput>
+  readonly outputs: ReadonlyArray<TransactionOutput>
+  readonly lockTime: number
+}): Transaction => {
+  const hasWitness = parts.inputs.some((input) => input.witness.length > 0)
+  const writer = new Writer(1024)
+  writer.u32(parts.version)
+  if (hasWitness) writer.u8(0).u8(1)
+  writer.compactSize(parts.inputs.length)
+  for (const input of parts.inputs) writer.bytes(input.prevout).varBytes(input.scriptSig).u32(input.sequence)
+  writer.compactSize(parts.outputs.length)
+  for (const output of parts.outputs) writer.i64(output.value).varBytes(output.script)
+  const witnessStart = writer.size
+  if (hasWitness) {
+    for (const { witness } of parts.inputs) {
+      writer.compactSize(witness.length)
+      for (const item of witness) writer.varBytes(item)
+    }
+  }
+  const witnessSize = writer.size - witnessStart
+  writer.u32(parts.lockTime)
+  return new Transaction({ ...parts, bytes: writer.toBytes(), hasWitness, witnessSize })
+}
+
+/** Bytes of an output on the wire. */
+export const outputSize = (output: TransactionOutput): number =>
+  8 + compactSizeLength(output.script.length) + output.script.length

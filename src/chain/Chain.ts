@@ -1,0 +1,394 @@
+import * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as PubSub from "effect/PubSub"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import type { ConsensusParams } from "../consensus/params.ts"
+import { type Reject, reject as refuse } from "../consensus/Reject.ts"
+import type { Coin, NameClaim } from "../consensus/view.ts"
+import type { Block, BlockHeader } from "../protocol/block.ts"
+import { type Bytes, displayHash } from "../protocol/bytes.ts"
+import { StorageCorrupted, type StorageFailure, StorageUnavailable } from "../storage/errors.ts"
+import { NONE, Status } from "./BlockIndex.ts"
+import { ChainEvent } from "./ChainEvent.ts"
+import { type Accepted, ChainState, type ChainStateOptions, type Connected, type Timings } from "./ChainState.ts"
+import type { Undo } from "./coinCodec.ts"
+import { BlockNotFound, BlockUnavailable, type ImportFailed } from "./errors.ts"
+import { cursorOf, follow } from "./followers.ts"
+import type { Cursor, Follower } from "./Follower.ts"
+import { headerInfo, type HeaderInfo } from "./headerInfo.ts"
+import { type ImportProgress, type ImportReport, importSources } from "./importBlocks.ts"
+import * as VerifyPool from "./VerifyPool.ts"
+
+/** What came of a block that was offered with `submit`. */
+export type Submission =
+  /** It is in the best chain now. */
+  | { readonly type: "connected" }
+  /** It was here already, and nothing is known against it. */
+  | { readonly type: "duplicate" }
+  /** It is stored; other blocks have more work, so nobody judged its transactions. */
+  | { readonly type: "inconclusive" }
+  | { readonly type: "rejected"; readonly reject: Reject }
+
+/** How a branch stands (the reference node's words in `getchaintips`). */
+export type BranchStatus = "active" | "valid-fork" | "valid-headers" | "headers-only" | "invalid"
+
+export interface Branch {
+  readonly tip: HeaderInfo
+  /** Blocks from the best chain to the tip of the branch. */
+  readonly length: number
+  readonly status: BranchStatus
+}
+
+/** Where the node stands on its way to the best chain. */
+export interface ChainProgress {
+  readonly tip: Cursor
+  /** Height of the best header. */
+  readonly headers: number
+  /** What an import is at; `undefined` where none is running. */
+  readonly importing: ImportProgress | undefined
+  /** Whether a header with more work than the tip's is known, so that blocks are still to come. */
+  readonly behind: boolean
+}
+
+export class Chain extends Context.Tag("svcd/Chain")<Chain, {
+  readonly params: ConsensusParams
+  /** The last block of the best chain. */
+  readonly tip: Effect.Effect<HeaderInfo>
+  /** The header with the most work that nothing is known against. */
+  readonly headerTip: Effect.Effect<HeaderInfo>
+  readonly progress: Effect.Effect<ChainProgress>
+  /** The header of the best chain at a height; `undefined` above the tip. */
+  readonly headerAt: (height: number) => Effect.Effect<HeaderInfo | undefined>
+  /** A header by its hash in wire order. */
+  readonly header: (hash: Bytes) => Effect.Effect<HeaderInfo, BlockNotFound>
+  readonly block: (hash: Bytes) => Effect.Effect<Block, BlockNotFound | BlockUnavailable | StorageFailure>
+  /** What undoing a connected block needs; `undefined` for a block that never was connected, or whose undo data are lost. */
+  readonly undo: (hash: Bytes) => Effect.Effect<Undo | undefined, BlockNotFound | StorageFailure>
+  /** The unspent output at an outpoint key, with the tip that it was looked up at. */
+  readonly coin: (
+    outpoint: string
+  ) => Effect.Effect<{ readonly coin: Coin | undefined; readonly tip: HeaderInfo }, StorageFailure>
+  /** Feeds all coins, in the order of (txid, index), to `visit` in lists; no block is connected meanwhile. Returns the tip. */
+  readonly visitCoins: (
+    visit: (coins: ReadonlyArray<readonly [outpoint: string, coin: Coin]>) => void
+  ) => Effect.Effect<HeaderInfo, StorageFailure>
+  /** The same for the claims of all names, in the order of their bytes. */
+  readonly visitClaims: (
+    visit: (claims: ReadonlyArray<readonly [name: string, claim: NameClaim]>) => void
+  ) => Effect.Effect<HeaderInfo, StorageFailure>
+  /** Offers headers in the order of their chain; stops at the first refusal. */
+  readonly acceptHeaders: (headers: ReadonlyArray<BlockHeader>) => Effect.Effect<Reject | undefined>
+  /** Offers a block, stores it, and moves to the best chain. */
+  readonly submit: (block: Block) => Effect.Effect<Submission, StorageFailure>
+  /** Takes a block and what builds on it as invalid, and moves to the best chain without it. */
+  readonly invalidate: (hash: Bytes) => Effect.Effect<void, BlockNotFound | StorageFailure>
+  /** Takes that back, or a refusal. */
+  readonly reconsider: (hash: Bytes) => Effect.Effect<void, BlockNotFound | StorageFailure>
+  /** All branches, highest first. */
+  readonly branches: Effect.Effect<ReadonlyArray<Branch>>
+  /** Brings a follower to the tip and keeps it there. */
+  readonly register: (follower: Follower) => Effect.Effect<void, StorageFailure>
+  /** Imports block files, one path after the other; goes on with what it has when a file ends early. */
+  readonly importFrom: (
+    paths: ReadonlyArray<string>
+  ) => Effect.Effect<ImportReport, ImportFailed | StorageFailure>
+  readonly events: Stream.Stream<ChainEvent>
+  /** Bytes of block and undo files. */
+  readonly sizeOnDisk: Effect.Effect<number>
+  /** What was mended at the start, in words. */
+  readonly repairs: ReadonlyArray<string>
+  /** Where the time of connecting blocks went, in milliseconds. */
+  readonly timings: Effect.Effect<Timings>
+  /** Fails when the chain could not be stored: the node should end with this reason. */
+  readonly failure: Effect.Effect<never, StorageFailure>
+  /** Stores everything now. */
+  readonly flush: Effect.Effect<void, StorageFailure>
+}>() {}
+
+export interface ChainOptions extends Omit<ChainStateOptions, "now"> {
+  /** Threads that check scripts beside the one that runs everything. */
+  readonly verifyThreads: number
+  /** Unix time in seconds; the Effect clock where it is left out. */
+  readonly now?: () => number
+  /** Where a packed import file is unpacked to. */
+  readonly temporaryDirectory: string
+}
+
+/** Blocks and inputs connected as one batch while many are waiting. */
+const BATCH = { blocks: 128, inputs: 4_000 }
+
+/** Seconds after which a long series of batches is stored even if there is room in memory. */
+const FLUSH_SECONDS = 60
+
+/** Events that a slow listener may be behind by; it then misses the oldest. */
+const EVENT_BACKLOG = 4096
+
+/** Rows read at once where all coins or claims are visited. */
+const VISIT_ROWS = 2_000
+
+const isStorageFailure = (cause: unknown): cause is StorageFailure =>
+  cause instanceof StorageCorrupted || cause instanceof StorageUnavailable
+
+/** Runs synchronous work that throws `StorageFailure`. */
+const attempt = <A>(work: () => A): Effect.Effect<A, StorageFailure> =>
+  Effect.suspend(() => {
+    try {
+      return Effect.succeed(work())
+    } catch (cause) {
+      return isStorageFailure(cause) ? Effect.fail(cause) : Effect.die(cause)
+    }
+  })
+
+interface Following {
+  readonly follower: Follower
+  cursor: Cursor | undefined
+}
+
+const make = (options: ChainOptions): Effect.Effect<Context.Tag.Service<Chain>, StorageFailure, Scope.Scope> =>
+  Effect.gen(function*() {
+    const clock = yield* Effect.clock
+    const now = options.now ?? (() => Math.floor(clock.unsafeCurrentTimeMillis() / 1000))
+    const state = yield* Effect.acquireRelease(
+      attempt(() => new ChainState({ ...options, now })),
+      (state) =>
+        attempt(() => state.flush()).pipe(
+          Effect.catchAll((failure) => Effect.logError("the chain could not be stored at the end", { reason: failure.message })),
+          Effect.ensuring(Effect.sync(() => state.close()))
+        )
+    )
+    const pool = yield* VerifyPool.make(options.verifyThreads)
+    const events = yield* PubSub.sliding<ChainEvent>(EVENT_BACKLOG)
+    const writer = yield* Effect.makeSemaphore(1)
+    const failure = yield* Deferred.make<never, StorageFailure>()
+    const followers: Array<Following> = []
+    let importing: ImportProgress | undefined
+    let flushedAt = performance.now()
+
+    /** One writer at a time, not interrupted in the middle; a failure to store ends the node. */
+    const exclusively = <A, E>(work: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+      writer.withPermits(1)(Effect.uninterruptible(work)).pipe(
+        Effect.tapError((error) => isStorageFailure(error) ? Deferred.fail(failure, error) : Effect.void)
+      )
+
+    const info = (id: number): HeaderInfo => headerInfo(state, id)
+
+    const find = (hash: Bytes): Effect.Effect<number, BlockNotFound> =>
+      Effect.suspend(() => {
+        const id = state.index.find(hash)
+        return id === NONE ? Effect.fail(new BlockNotFound({ hash: displayHash(hash) })) : Effect.succeed(id)
+      })
+
+    const flush = attempt(() => {
+      state.flush()
+      flushedAt = performance.now()
+    })
+
+    const tellFollowers = (recent: ReadonlyMap<number, Connected>): Effect.Effect<void, StorageFailure> =>
+      Effect.suspend(() => {
+        const started = performance.now()
+        return Effect.forEach(followers, (following) =>
+          follow(state, following.follower, following.cursor, recent, attempt).pipe(
+            Effect.tap((cursor) => Effect.sync(() => void (following.cursor = cursor)))
+          ), { discard: true }).pipe(
+            Effect.ensuring(Effect.sync(() => void (state.timings.follow += performance.now() - started)))
+          )
+      })
+
+    /** Connects one batch towards `target`: rules here, scripts on all threads. */
+    const connectBatch = (target: number) =>
+      Effect.gen(function*() {
+        const batch = pool.begin()
+        const prepared = yield* attempt(() => state.prepare(target, BATCH, batch.add))
+        const started = performance.now()
+        const failed = yield* batch.finish
+        state.timings.scripts += performance.now() - started
+        const verdict = failed === undefined ? undefined : {
+          block: failed.block,
+          reject: refuse(
+            `block-script-verify-flag-failed (${failed.error})`,
+            `input ${failed.input} of ${displayHash(failed.txid)}`
+          )
+        }
+        return yield* attempt(() => state.settle(prepared, verdict))
+      })
+
+    /**
+     * Moves to the chain with the most work, step by step, and tells the followers. Returns the verdict on each block
+     * that was judged on the way: its refusal, or `undefined` where it was connected.
+     */
+    const activate = (imported: boolean): Effect.Effect<ReadonlyMap<number, Reject | undefined>, StorageFailure> =>
+      Effect.gen(function*() {
+        const verdicts = new Map<number, Reject | undefined>()
+        const recent = new Map<number, Connected>()
+        const happened: Array<ChainEvent> = []
+        for (let step = state.nextStep(); step.type !== "none"; step = state.nextStep()) {
+          if (step.type === "disconnect") {
+            const block = cursorOf(state, state.tip)
+            yield* attempt(() => state.disconnectTip())
+            happened.push(ChainEvent.BlockDisconnected({ block }))
+          } else {
+            const { connected, refused } = yield* connectBatch(step.target)
+            if (refused !== undefined) verdicts.set(refused.id, refused.reject)
+            for (const one of connected) {
+              verdicts.set(one.id, undefined)
+              recent.set(one.id, one)
+              happened.push(
+                ChainEvent.BlockConnected({
+                  block: cursorOf(state, one.id),
+                  transactions: one.block.transactions.length,
+                  imported
+                })
+              )
+            }
+          }
+          // A long way is stored and told in pieces, so that memory stays bounded.
+          if (recent.size >= 2 * BATCH.blocks || state.flushDue) {
+            if (state.flushDue) yield* flush
+            yield* tellFollowers(recent)
+            recent.clear()
+          }
+          yield* VerifyPool.turnOfEventLoop
+        }
+        yield* tellFollowers(recent)
+        yield* PubSub.publishAll(events, happened)
+        return verdicts
+      })
+
+    /** Stores at once at the tip; while many blocks come in, by size and age. */
+    const flushAfter = (many: boolean): Effect.Effect<void, StorageFailure> =>
+      Effect.suspend(() =>
+        !many || state.flushDue || performance.now() - flushedAt > 1000 * FLUSH_SECONDS ? flush : Effect.void
+      )
+
+    const submit = (block: Block): Effect.Effect<Submission, StorageFailure> =>
+      exclusively(Effect.gen(function*() {
+        const accepted: Accepted = yield* attempt(() => state.acceptBlock(block))
+        const verdicts = yield* activate(false)
+        yield* flushAfter(false)
+        if (accepted.type === "rejected") return accepted
+        if (accepted.type === "known") return { type: "duplicate" }
+        if (!verdicts.has(accepted.id)) return { type: state.isActive(accepted.id) ? "duplicate" : "inconclusive" }
+        const reject = verdicts.get(accepted.id)
+        return reject === undefined ? { type: "connected" } : { type: "rejected", reject }
+      }))
+
+    const reorganise = (change: (id: number) => void) => (hash: Bytes) =>
+      Effect.flatMap(find(hash), (id) =>
+        exclusively(
+          attempt(() => change(id)).pipe(Effect.zipRight(activate(false)), Effect.zipRight(flushAfter(false)))
+        ))
+
+    /** Reads everything in pages while nobody writes. */
+    const visit = <A extends readonly [string, unknown]>(
+      page: (after: string | undefined) => ReadonlyArray<A>,
+      use: (rows: ReadonlyArray<A>) => void
+    ): Effect.Effect<HeaderInfo, StorageFailure> =>
+      writer.withPermits(1)(Effect.gen(function*() {
+        yield* flush
+        for (let rows = yield* attempt(() => page(undefined)); rows.length > 0;) {
+          const seen = rows
+          yield* Effect.sync(() => use(seen))
+          yield* VerifyPool.turnOfEventLoop
+          rows = yield* attempt(() => page(seen[seen.length - 1]?.[0]))
+        }
+        return info(state.tip)
+      }))
+
+    const importFrom = (paths: ReadonlyArray<string>, own = false) =>
+      importSources({
+        paths,
+        own,
+        state,
+        temporaryDirectory: options.temporaryDirectory,
+        batch: (work) =>
+          exclusively(
+            attempt(work).pipe(Effect.zipRight(activate(true)), Effect.zipLeft(flushAfter(true)))
+          ),
+        flush: exclusively(flush),
+        report: (progress) => Effect.sync(() => void (importing = progress))
+      }).pipe(
+        Effect.ensuring(Effect.sync(() => void (importing = undefined)))
+      )
+
+    const branch = (id: number): Branch => {
+      const best = state.at(state.settledHeight)
+      const tip = info(id)
+      const length = tip.height - state.index.height(state.index.forkPoint(id, best))
+      return { tip, length, status: branchStatus(state, id, best) }
+    }
+
+    const service: Context.Tag.Service<Chain> = {
+      params: options.params,
+      tip: Effect.sync(() => info(state.at(state.settledHeight))),
+      headerTip: Effect.sync(() => info(state.bestHeader)),
+      progress: Effect.sync(() => ({
+        tip: cursorOf(state, state.at(state.settledHeight)),
+        headers: state.index.height(state.bestHeader),
+        importing,
+        behind: state.index.compareWork(state.bestHeader, state.at(state.settledHeight)) > 0
+      })),
+      headerAt: (height) =>
+        Effect.sync(() => {
+          const id = height <= state.settledHeight ? state.at(height) : NONE
+          return id === NONE ? undefined : info(id)
+        }),
+      header: (hash) => Effect.map(find(hash), info),
+      block: (hash) =>
+        Effect.flatMap(find(hash), (id): Effect.Effect<Block, BlockUnavailable | StorageFailure> =>
+          state.index.has(id, Status.HAVE_DATA)
+            ? attempt(() => state.block(id))
+            : Effect.fail(new BlockUnavailable({ hash: displayHash(hash), height: state.index.height(id) }))),
+      undo: (hash) =>
+        Effect.flatMap(find(hash), (id) =>
+          attempt(() => state.index.has(id, Status.HAVE_UNDO) ? state.undo(id) : undefined)),
+      coin: (outpoint) =>
+        writer.withPermits(1)(attempt(() => ({ coin: state.coins.coin(outpoint), tip: info(state.tip) }))),
+      visitCoins: (use) => visit((after) => state.database.coinsAfter(after, VISIT_ROWS), use),
+      visitClaims: (use) => visit((after) => state.database.claimsAfter(after, VISIT_ROWS), use),
+      acceptHeaders: (headers) =>
+        exclusively(Effect.sync(() => {
+          for (const header of headers) {
+            const accepted = state.acceptHeader(header)
+            if (accepted.type === "rejected") return accepted.reject
+          }
+          return undefined
+        })),
+      submit,
+      invalidate: reorganise((id) => state.invalidate(id)),
+      reconsider: reorganise((id) => state.reconsider(id)),
+      branches: Effect.sync(() => state.tips().map(branch)),
+      register: (follower) =>
+        exclusively(Effect.gen(function*() {
+          const following: Following = { follower, cursor: yield* follower.cursor }
+          following.cursor = yield* follow(state, follower, following.cursor, new Map(), attempt)
+          followers.push(following)
+        })),
+      importFrom: (paths) => importFrom(paths),
+      events: Stream.fromPubSub(events),
+      sizeOnDisk: Effect.sync(() => state.files.sizeOnDisk),
+      repairs: state.repairs,
+      timings: Effect.sync(() => ({ ...state.timings })),
+      failure: Deferred.await(failure),
+      flush: exclusively(flush)
+    }
+    // Blocks without an index: the chainstate was deleted. They are read again where they lie.
+    if (state.hasStrayBlocks) {
+      const files = state.files.numbers("blk").map((file) => state.files.path("blk", file))
+      yield* Effect.logWarning("the chain state is missing: it is rebuilt from the stored blocks", { files: files.length })
+      yield* importFrom(files, true).pipe(Effect.catchTag("ImportFailed", (failed) => Effect.dieMessage(failed.message)))
+    }
+    return service
+  })
+
+const branchStatus = (state: ChainState, id: number, best: number): BranchStatus => {
+  if (id === best) return "active"
+  if (state.index.isFailed(id)) return "invalid"
+  if (!state.index.has(id, Status.HAVE_DATA)) return "headers-only"
+  return state.index.has(id, Status.VALID) ? "valid-fork" : "valid-headers"
+}
+
+export const layer = (options: ChainOptions): Layer.Layer<Chain, StorageFailure> =>
+  Layer.scoped(Chain, make(options))

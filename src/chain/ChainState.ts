@@ -1,0 +1,561 @@
+import { checkBlock, checkBlockContext } from "../consensus/block.ts"
+import { connectBlock, undoBlock } from "../consensus/connectBlock.ts"
+import { blockFlags } from "../consensus/flags.ts"
+import { checkHeaderContext, checkProofOfWork } from "../consensus/header.ts"
+import { nameEffects } from "../consensus/names.ts"
+import type { ConsensusParams } from "../consensus/params.ts"
+import { type Reject, rejectAs } from "../consensus/Reject.ts"
+import type { BlockDelta, NameEffect, ScriptCheck } from "../consensus/view.ts"
+import { Block, type BlockHeader, decodeBlock } from "../protocol/block.ts"
+import { type Bytes, displayHash, equal } from "../protocol/bytes.ts"
+import { DecodeError } from "../protocol/Reader.ts"
+import { BlockFiles, type Place } from "../storage/BlockFiles.ts"
+import { StorageCorrupted, StorageUnavailable } from "../storage/errors.ts"
+import { BlockIndex, NONE, Status } from "./BlockIndex.ts"
+import { Candidates } from "./Candidates.ts"
+import { ChainDatabase } from "./ChainDatabase.ts"
+import { decodeUndo, encodeUndo, type Undo } from "./coinCodec.ts"
+import { CoinStore } from "./CoinStore.ts"
+import { RecentBlocks } from "./RecentBlocks.ts"
+
+export interface ChainStateOptions {
+  readonly params: ConsensusParams
+  readonly blocksDirectory: string
+  readonly chainstateDirectory: string
+  /** Bytes of a page of a new database. */
+  readonly pageSize: number
+  /** Bytes that coins may take in memory before they are stored. */
+  readonly coinCacheBytes: number
+  /** Unix time in seconds. */
+  readonly now: () => number
+}
+
+/** What came of a header or block that was offered. */
+export type Accepted =
+  | { readonly type: "new"; readonly id: number }
+  | { readonly type: "known"; readonly id: number }
+  | { readonly type: "rejected"; readonly reject: Reject }
+
+/** A block that was connected on trust: its scripts are not judged yet. */
+interface Prepared {
+  readonly id: number
+  readonly block: Block
+  readonly delta: BlockDelta
+}
+
+/** Blocks that were connected on trust, and the refusal that ended the row, if one did. */
+export interface PreparedBatch {
+  readonly blocks: ReadonlyArray<Prepared>
+  readonly refused: { readonly id: number; readonly reject: Reject } | undefined
+}
+
+/** What to do next to get to the best chain. */
+export type Step =
+  | { readonly type: "none" }
+  | { readonly type: "disconnect" }
+  | { readonly type: "connect"; readonly target: number }
+
+/** A block of the best chain and what it does to names. */
+export interface Connected {
+  readonly id: number
+  readonly block: Block
+  readonly effects: ReadonlyArray<NameEffect>
+}
+
+/** Where time goes, in milliseconds. */
+export interface Timings {
+  read: number
+  parse: number
+  check: number
+  append: number
+  connect: number
+  scripts: number
+  flush: number
+  follow: number
+}
+
+const BLOCK_REMEDY = "The block has to be fetched again: start with -loadblock and a file that has it, or delete blocks and chainstate"
+
+/**
+ * The best chain: header tree, block files, coins and claims, and the steps that move from one tip to another. All
+ * synchronous; `Chain` is the one writer that calls it, a block or a batch at a time, and wraps what it throws
+ * (`StorageFailure`).
+ *
+ * Invariants: a block's bytes and undo data are on disk before a commit refers to them; coins, claims, index and best
+ * block change in one commit; the active chain never contains a block that failed or whose scripts were not judged,
+ * outside of a batch that is being prepared.
+ */
+export class ChainState {
+  readonly params: ConsensusParams
+  readonly index = new BlockIndex()
+  readonly files: BlockFiles
+  readonly database: ChainDatabase
+  readonly coins: CoinStore
+  readonly timings: Timings = { read: 0, parse: 0, check: 0, append: 0, connect: 0, scripts: 0, flush: 0, follow: 0 }
+  /** What was mended at the start, in words for the log. */
+  readonly repairs: ReadonlyArray<string>
+  private readonly options: ChainStateOptions
+  private readonly candidates: Candidates
+  private readonly recent = new RecentBlocks()
+  /** Numbers of the headers of the best chain, by height. */
+  private readonly active: Array<number> = []
+  /** How many blocks at the end of the best chain are connected on trust only. */
+  private onTrust = 0
+  private best = NONE
+
+  /** Opens the stores and brings them to a sound state. Throws `StorageFailure`. */
+  constructor(options: ChainStateOptions) {
+    this.options = options
+    this.params = options.params
+    this.database = new ChainDatabase(options.chainstateDirectory, options.pageSize)
+    try {
+      this.files = new BlockFiles(options.blocksDirectory, options.params.network.magic)
+      this.coins = new CoinStore(this.database)
+      this.candidates = new Candidates(this.index)
+      const stored = this.database.state()
+      if (stored === undefined) this.begin()
+      else this.load(stored.headerCount, stored.bestHash)
+      this.repairs = stored === undefined ? [] : this.repair()
+      this.candidates.rebuild(this.active)
+      this.findBestHeader()
+    } catch (cause) {
+      this.database.close()
+      throw cause
+    }
+  }
+
+  private begin(): void {
+    const genesis = decodeBlock(this.params.network.genesisBlock)
+    this.active.push(this.index.add(genesis.header, NONE))
+    this.index.addStatus(0, Status.VALID)
+    for (const file of this.files.numbers("undo")) this.files.cut("undo", file, 0)
+    this.index.setUndo(0, this.files.appendUndo(genesis.hash, encodeUndo(NOTHING_UNDONE)))
+    // Block files from before are kept: they may be all that is left of a chain whose index is gone.
+    if (this.hasStrayBlocks) return
+    this.index.setData(0, this.files.appendBlock(genesis.bytes), genesis.transactions.length)
+  }
+
+  /** Whether there are block files, but nothing that refers to them: the index was deleted and is to be rebuilt. */
+  get hasStrayBlocks(): boolean {
+    return !this.index.has(0, Status.HAVE_DATA) && this.files.numbers("blk").some((file) => this.files.sizeOf("blk", file) > 0)
+  }
+
+  private load(headerCount: number, bestHash: Bytes): void {
+    try {
+      this.index.load(this.database.pages(), headerCount)
+    } catch (cause) {
+      if (cause instanceof StorageCorrupted || cause instanceof StorageUnavailable) throw cause
+      throw this.database.corrupted(`the block index does not load (${String(cause)})`)
+    }
+    const genesis = this.index.find(this.params.network.genesisHash)
+    const tip = this.index.find(bestHash)
+    if (genesis !== 0 || tip === NONE) throw this.database.corrupted("the best block is not in the block index")
+    this.active.length = this.index.height(tip) + 1
+    for (let id = tip; id !== NONE; id = this.index.parent(id)) this.active[this.index.height(id)] = id
+  }
+
+  /** Cuts off what a crash left behind the last commit, and forgets places that lie beyond the end of a file. */
+  private repair(): ReadonlyArray<string> {
+    const ends = { blk: new Map<number, number>(), undo: new Map<number, number>() }
+    const reach = (map: Map<number, number>, { file, offset, size }: Place): void =>
+      void map.set(file, Math.max(map.get(file) ?? 0, offset + size))
+    for (let id = 0; id < this.index.count; id++) {
+      if (this.index.has(id, Status.HAVE_DATA)) reach(ends.blk, this.index.dataPlace(id))
+      if (this.index.has(id, Status.HAVE_UNDO)) reach(ends.undo, this.index.undoPlace(id))
+    }
+    const said: Array<string> = []
+    for (const family of ["blk", "undo"] as const) {
+      for (const file of new Set([...this.files.numbers(family), ...ends[family].keys()])) {
+        const end = ends[family].get(file) ?? 0
+        const path = this.files.path(family, file)
+        const size = this.files.sizeOf(family, file)
+        if (size < end) said.push(this.forget(family, file, size))
+        else {
+          const gone = this.files.cut(family, file, end)
+          if (gone > 0) said.push(`repaired ${path}: cut off ${gone} bytes that were written when the node was ended`)
+        }
+      }
+    }
+    return said
+  }
+
+  private forget(family: "blk" | "undo", file: number, size: number): string {
+    const bit = family === "blk" ? Status.HAVE_DATA : Status.HAVE_UNDO
+    const heights: Array<number> = []
+    for (let id = 0; id < this.index.count; id++) {
+      if (!this.index.has(id, bit)) continue
+      const place = family === "blk" ? this.index.dataPlace(id) : this.index.undoPlace(id)
+      if (place.file !== file || place.offset + place.size <= size) continue
+      this.index.clearStatus(id, bit)
+      heights.push(this.index.height(id))
+    }
+    // What is left of the last record is no record.
+    const path = this.files.path(family, file)
+    const end = this.lastWhole(family, file)
+    this.files.cut(family, file, end)
+    const from = heights.reduce((a, b) => Math.min(a, b), Infinity)
+    const to = heights.reduce((a, b) => Math.max(a, b), 0)
+    const what = family === "blk" ? "blocks" : "undo data of blocks"
+    return `repaired ${path}: its end is missing, with the ${what} from height ${from} to ${to}; they are fetched again when they come by`
+  }
+
+  private lastWhole(family: "blk" | "undo", file: number): number {
+    let end = 0
+    const bit = family === "blk" ? Status.HAVE_DATA : Status.HAVE_UNDO
+    for (let id = 0; id < this.index.count; id++) {
+      if (!this.index.has(id, bit)) continue
+      const place = family === "blk" ? this.index.dataPlace(id) : this.index.undoPlace(id)
+      if (place.file === file) end = Math.max(end, place.offset + place.size)
+    }
+    return end
+  }
+
+  private findBestHeader(): void {
+    this.best = this.tip
+    for (let id = 0; id < this.index.count; id++) this.consider(id)
+  }
+
+  private consider(id: number): void {
+    if (!this.index.isFailed(id) && this.index.compareWork(id, this.best) > 0) this.best = id
+  }
+
+  /** The number of the last block of the best chain. */
+  get tip(): number {
+    return this.active[this.active.length - 1] ?? 0
+  }
+
+  get height(): number {
+    return this.active.length - 1
+  }
+
+  /** The number of the header with the most work that nothing is known against. */
+  get bestHeader(): number {
+    return this.best
+  }
+
+  /** The number of the block of the best chain at a height, or `NONE`. */
+  at(height: number): number {
+    return this.active[height] ?? NONE
+  }
+
+  /** The height up to which everything is judged: what others may see. */
+  get settledHeight(): number {
+    return this.height - this.onTrust
+  }
+
+  /** Whether a block is in the best chain, as far as that is judged. */
+  isActive(id: number): boolean {
+    const height = this.index.height(id)
+    return height <= this.settledHeight && this.active[height] === id
+  }
+
+  /** Offers a header. `checked` where its proof of work was checked already. */
+  acceptHeader(header: BlockHeader, checked = false): Accepted {
+    const known = this.index.find(header.header.hash)
+    if (known !== NONE) {
+      if (!this.index.isFailed(known)) return { type: "known", id: known }
+      return { type: "rejected", reject: rejectAs("invalid-prev", "duplicate-invalid") }
+    }
+    const reject = (checked ? undefined : checkProofOfWork(header, this.params)) ?? this.checkPlace(header)
+    if (reject !== undefined) return { type: "rejected", reject }
+    const id = this.index.add(header.header, this.index.find(header.header.prevHash))
+    this.consider(id)
+    return { type: "new", id }
+  }
+
+  private checkPlace({ header }: BlockHeader): Reject | undefined {
+    const prev = this.index.find(header.prevHash)
+    if (prev === NONE) return rejectAs("missing-prev", "prev-blk-not-found")
+    if (this.index.isFailed(prev)) return rejectAs("invalid-prev", "bad-prevblk")
+    const point = (id: number) => ({
+      height: this.index.height(id),
+      time: this.index.time(id),
+      bits: this.index.bits(id)
+    })
+    return checkHeaderContext({
+      header,
+      prev: point(prev),
+      medianTimePast: this.index.medianTimePast(prev),
+      ancestor: (height) => point(this.index.ancestor(prev, height)),
+      params: this.params,
+      now: this.options.now()
+    })
+  }
+
+  /** Offers a block: checks what can be said without coins, and stores it. `place` where its bytes lie in our files already. */
+  acceptBlock(block: Block, place?: Place): Accepted {
+    const started = performance.now()
+    const accepted = this.checkedBlock(block)
+    const checked = performance.now()
+    this.timings.check += checked - started
+    if (accepted.type !== "new") return accepted
+    this.index.setData(accepted.id, place ?? this.files.appendBlock(block.bytes), block.transactions.length)
+    this.recent.put(accepted.id, block)
+    this.candidates.arrived(accepted.id, this.tip)
+    this.timings.append += performance.now() - checked
+    return accepted
+  }
+
+  /** "new" means: to be stored. */
+  private checkedBlock(block: Block): Accepted {
+    const broken = checkBlock(block, this.params)
+    if (broken !== undefined) return { type: "rejected", reject: broken }
+    const header = this.acceptHeader(block, true)
+    if (header.type === "rejected") return header
+    const { id } = header
+    if (this.index.has(id, Status.HAVE_DATA)) return { type: "known", id }
+    const prev = this.index.parent(id)
+    const reject = prev === NONE ? undefined : checkBlockContext(block, {
+      height: this.index.height(id),
+      medianTimePast: this.index.medianTimePast(prev),
+      params: this.params
+    })
+    if (reject === undefined) return { type: "new", id }
+    if (reject.kind !== "mutated") this.markFailed(id)
+    return { type: "rejected", reject }
+  }
+
+  /** Notes that a block is invalid, and with it all that builds on it. */
+  private markFailed(failed: number): void {
+    this.index.addStatus(failed, Status.FAILED)
+    // Children have higher numbers than their parents, so one pass upwards finds all descendants.
+    for (let id = failed + 1; id < this.index.count; id++) {
+      const parent = this.index.parent(id)
+      if (parent !== NONE && this.index.isFailed(parent)) this.index.addStatus(id, Status.FAILED_PARENT)
+    }
+    this.recent.remove(failed)
+    this.candidates.rebuild(this.active)
+    this.findBestHeader()
+  }
+
+  /** What to do next to get to the chain with the most work. */
+  nextStep(): Step {
+    const target = this.candidates.best(this.tip)
+    if (target === this.tip) return { type: "none" }
+    if (this.index.forkPoint(target, this.tip) !== this.tip) return { type: "disconnect" }
+    return { type: "connect", target }
+  }
+
+  /** The transactions of a block, from memory where it came lately. Throws `StorageFailure` where it is not what it was. */
+  block(id: number): Block {
+    return this.recent.get(id) ?? this.readBlock(id)
+  }
+
+  private readBlock(id: number): Block {
+    const place = this.index.dataPlace(id)
+    if (!this.index.has(id, Status.HAVE_DATA)) {
+      const found = `block ${displayHash(this.index.hash(id))} is missing`
+      throw new StorageCorrupted({ file: this.files.path("blk", place.file), found, remedy: BLOCK_REMEDY })
+    }
+    const started = performance.now()
+    const bytes = this.files.readBlock(place)
+    const read = performance.now()
+    this.timings.read += read - started
+    try {
+      const block = decodeBlock(bytes)
+      if (equal(block.hash, this.index.hash(id)) && equal(block.merkle.root, block.header.merkleRoot)) return block
+    } catch (cause) {
+      if (!(cause instanceof DecodeError)) throw cause
+    } finally {
+      this.timings.parse += performance.now() - read
+    }
+    const found = `the record at offset ${place.offset} is not block ${displayHash(this.index.hash(id))} any more`
+    throw new StorageCorrupted({ file: this.files.path("blk", place.file), found, remedy: BLOCK_REMEDY })
+  }
+
+  /** The undo data of a connected block. Throws `StorageFailure`. */
+  undo(id: number): Undo {
+    const place = this.index.undoPlace(id)
+    const bytes = this.files.readUndo(this.index.hash(id), place)
+    try {
+      return decodeUndo(bytes)
+    } catch (cause) {
+      if (!(cause instanceof DecodeError)) throw cause
+      const found = `the record at offset ${place.offset} does not decode (${cause.message})`
+      throw new StorageCorrupted({ file: this.files.path("undo", place.file), found, remedy: BLOCK_REMEDY })
+    }
+  }
+
+  /** Whether the scripts of a block are taken as valid because of what is built on it (protocol.md 1.1, note 4). */
+  private scriptsAssumed(id: number): boolean {
+    const { assumeValid, minimumChainWork, targetSpacing } = this.params
+    if (assumeValid === undefined) return false
+    const assumed = this.index.find(assumeValid)
+    const height = this.index.height(id)
+    if (assumed === NONE || this.index.ancestor(assumed, height) !== id) return false
+    if (this.index.ancestor(this.best, height) !== id) return false
+    const work = this.index.chainwork(this.best)
+    if (work < minimumChainWork) return false
+    // More than two weeks of work, at the best header's pace, lie above the block.
+    const perBlock = work - this.index.chainwork(Math.max(0, this.index.parent(this.best)))
+    return (work - this.index.chainwork(id)) * BigInt(targetSpacing) > 1_209_600n * perBlock
+  }
+
+  /**
+   * Connects blocks on the way from the tip to `target`, on trust as far as scripts go: `check` is told what is to be
+   * checked, block by block. `settle` ends the batch, whatever the checks say.
+   */
+  prepare(
+    target: number,
+    limits: { readonly blocks: number; readonly inputs: number },
+    check: (block: number, checks: ReadonlyArray<ScriptCheck>, flags: number) => void
+  ): PreparedBatch {
+    const blocks: Array<Prepared> = []
+    let inputs = 0
+    let refused: PreparedBatch["refused"]
+    const end = Math.min(this.index.height(target), this.height + limits.blocks)
+    for (let height = this.height + 1; height <= end && inputs < limits.inputs; height++) {
+      const id = this.index.ancestor(target, height)
+      const block = this.block(id)
+      const started = performance.now()
+      const flags = blockFlags(height, this.params)
+      const result = this.connectOnTrust(id, block, flags)
+      this.timings.connect += performance.now() - started
+      if ("reject" in result) {
+        refused = { id, reject: result.reject }
+        break
+      }
+      this.coins.apply(result.delta.coins, result.delta.claims)
+      this.active.push(id)
+      this.onTrust++
+      check(blocks.length, result.delta.scripts, flags)
+      blocks.push({ id, block, delta: result.delta })
+      for (const { coins } of result.delta.scripts) inputs += coins.length
+    }
+    return { blocks, refused }
+  }
+
+  private connectOnTrust(id: number, block: Block, flags: number) {
+    const prev = this.index.parent(id)
+    return connectBlock({
+      block,
+      height: this.index.height(id),
+      params: this.params,
+      flags,
+      view: this.coins,
+      medianTimePast: prev === NONE ? 0 : this.index.medianTimePast(prev),
+      medianTimePastAt: (height: number) => this.index.medianTimePast(this.index.ancestor(id, height)),
+      checkScripts: !this.scriptsAssumed(id)
+    })
+  }
+
+  /**
+   * Ends a batch: what comes before `failure` (a block counted within the batch, and why it is refused) stays, the
+   * rest is taken back. Returns the blocks that stay and the refusal that decided, if any.
+   */
+  settle(
+    batch: PreparedBatch,
+    failure: { readonly block: number; readonly reject: Reject } | undefined
+  ): { readonly connected: ReadonlyArray<Connected>; readonly refused: PreparedBatch["refused"] } {
+    const good = failure === undefined ? batch.blocks : batch.blocks.slice(0, failure.block)
+    for (const { delta } of batch.blocks.slice(good.length).reverse()) {
+      this.active.pop()
+      this.coins.apply(inverse(delta), delta.claimsBefore)
+    }
+    this.onTrust = 0
+    const started = performance.now()
+    for (const { block, delta, id } of good) {
+      if (!this.index.has(id, Status.HAVE_UNDO)) {
+        this.index.setUndo(id, this.files.appendUndo(block.hash, encodeUndo(delta)))
+      }
+      this.index.addStatus(id, Status.VALID)
+    }
+    this.timings.append += performance.now() - started
+    const bad = failure === undefined ? undefined : batch.blocks[failure.block]
+    const refused = bad === undefined || failure === undefined
+      ? batch.refused
+      : { id: bad.id, reject: failure.reject }
+    if (refused !== undefined) this.markFailed(refused.id)
+    this.candidates.prune(this.tip)
+    return { connected: good.map(({ block, delta, id }) => ({ id, block, effects: delta.effects })), refused }
+  }
+
+  /** Takes the last block back. Returns its number. */
+  disconnectTip(): number {
+    const id = this.tip
+    const block = this.block(id)
+    const undone = undoBlock(block, this.undo(id))
+    this.coins.apply(undone.coins, undone.claims)
+    this.active.pop()
+    return id
+  }
+
+  /** A connected block as followers want it. */
+  connected(id: number): Connected {
+    const block = this.block(id)
+    return { id, block, effects: nameEffects(block, this.index.height(id), this.params) }
+  }
+
+  /** Notes that a block is to be taken as invalid (`invalidateblock`); the caller then follows `nextStep`. */
+  invalidate(id: number): void {
+    this.markFailed(id)
+  }
+
+  /** Whether the best chain has to be left because one of its blocks is marked as failed. */
+  get tipFailed(): boolean {
+    return this.index.isFailed(this.tip)
+  }
+
+  /** Takes back what `invalidate` or a refusal noted of a block, its ancestors and what builds on it. */
+  reconsider(id: number): void {
+    const height = this.index.height(id)
+    for (let other = 0; other < this.index.count; other++) {
+      const related = this.index.height(other) >= height
+        ? this.index.ancestor(other, height) === id
+        : this.index.ancestor(id, this.index.height(other)) === other
+      if (related) this.index.clearStatus(other, Status.FAILED | Status.FAILED_PARENT)
+    }
+    for (let other = 0; other < this.index.count; other++) {
+      const parent = this.index.parent(other)
+      if (parent !== NONE && this.index.isFailed(parent)) this.index.addStatus(other, Status.FAILED_PARENT)
+    }
+    this.candidates.rebuild(this.active)
+    this.findBestHeader()
+  }
+
+  /** The last headers of all branches, the best chain's tip among them, highest first. */
+  tips(): ReadonlyArray<number> {
+    const hasChild = new Uint8Array(this.index.count)
+    for (let id = 0; id < this.index.count; id++) {
+      const parent = this.index.parent(id)
+      if (parent !== NONE) hasChild[parent] = 1
+    }
+    hasChild[this.tip] = 0
+    const tips: Array<number> = []
+    for (let id = 0; id < this.index.count; id++) if (hasChild[id] === 0) tips.push(id)
+    return tips.sort((a, b) => this.index.height(b) - this.index.height(a))
+  }
+
+  /** Whether memory for coins is used up, so that a flush is due. */
+  get flushDue(): boolean {
+    return this.coins.memory > this.options.coinCacheBytes
+  }
+
+  /** Stores everything: block bytes first, then one commit from the last stored tip to this one. */
+  flush(): void {
+    const started = performance.now()
+    const pages = this.index.takeDirtyPages()
+    try {
+      if (pages.length === 0 && !this.coins.hasChanges) return
+      this.files.sync()
+      const rest = { pages, headerCount: this.index.count, bestHash: this.index.hash(this.tip) }
+      this.coins.flush(rest, this.options.coinCacheBytes / 2)
+    } catch (cause) {
+      this.index.restoreDirtyPages(pages.map(({ page }) => page))
+      throw cause
+    } finally {
+      this.timings.flush += performance.now() - started
+    }
+  }
+
+  close(): void {
+    this.files.close()
+    this.database.close()
+  }
+}
+
+const NOTHING_UNDONE: Undo = { removed: new Map(), claimsBefore: new Map() }
+
+/** What takes a block's effect on the coins back. */
+const inverse = ({ coins, removed }: BlockDelta) =>
+  new Map([...coins.keys()].map((outpoint) => [outpoint, removed.get(outpoint)] as const))

@@ -1,0 +1,150 @@
+import type { ChainView, Coin, NameClaim } from "../consensus/view.ts"
+import type { ChainDatabase, Changes } from "./ChainDatabase.ts"
+
+interface CoinEntry {
+  coin: Coin | undefined
+  /** Differs from what is stored. */
+  dirty: boolean
+  /** The database has no coin here: one that goes again before it was stored leaves no trace. */
+  fresh: boolean
+}
+
+interface ClaimEntry {
+  claim: NameClaim | undefined
+  dirty: boolean
+}
+
+/** What an entry of the cache takes beside its script: key, objects, slot of the map. Measured, in bytes. */
+const ENTRY_BYTES = 240
+
+const scriptBytes = (coin: Coin | undefined): number => coin?.script.length ?? 0
+
+/**
+ * Coins and name claims of the best chain: what changed since the last flush, and what was read lately, over the
+ * database. Bounded by its owner, which flushes when `memory` grows beyond its budget. Reads throw `StorageFailure`.
+ */
+export class CoinStore implements ChainView {
+  private readonly database: ChainDatabase
+  private readonly coins = new Map<string, CoinEntry>()
+  private readonly claims = new Map<string, ClaimEntry>()
+  /** Names with a claim that is not stored yet, by its height. */
+  private readonly unstored = new Map<number, Set<string>>()
+  private used = 0
+  private changed = false
+
+  constructor(database: ChainDatabase) {
+    this.database = database
+  }
+
+  /** About how many bytes the cache takes. */
+  get memory(): number {
+    return this.used
+  }
+
+  /** Whether anything differs from what is stored. */
+  get hasChanges(): boolean {
+    return this.changed
+  }
+
+  readonly coin = (outpoint: string): Coin | undefined => {
+    const entry = this.coins.get(outpoint)
+    if (entry !== undefined) return entry.coin
+    const coin = this.database.coin(outpoint)
+    this.enter(outpoint, { coin, dirty: false, fresh: coin === undefined })
+    return coin
+  }
+
+  readonly claim = (name: string): NameClaim | undefined => {
+    const entry = this.claims.get(name)
+    if (entry !== undefined) return entry.claim
+    const claim = this.database.claim(name)
+    this.claims.set(name, { claim, dirty: false })
+    this.used += ENTRY_BYTES
+    return claim
+  }
+
+  readonly namesClaimedBetween = (from: number, to: number): ReadonlyArray<string> => {
+    const names = new Set(this.database.namesClaimedBetween(from, to))
+    for (let height = from; this.unstored.size > 0 && height <= to; height++) {
+      for (const name of this.unstored.get(height) ?? []) names.add(name)
+    }
+    // What is stored may be out of date: the claims themselves decide.
+    return [...names].filter((name) => {
+      const height = this.claim(name)?.height
+      return height !== undefined && height >= from && height <= to
+    })
+  }
+
+  private enter(outpoint: string, entry: CoinEntry): void {
+    this.coins.set(outpoint, entry)
+    this.used += ENTRY_BYTES + scriptBytes(entry.coin)
+  }
+
+  /** Applies what a block, or undoing one, does to the coins and claims. */
+  apply(
+    coins: ReadonlyMap<string, Coin | undefined>,
+    claims: ReadonlyMap<string, NameClaim | undefined>
+  ): void {
+    this.changed ||= coins.size + claims.size > 0
+    for (const [outpoint, coin] of coins) this.setCoin(outpoint, coin)
+    for (const [name, claim] of claims) this.setClaim(name, claim)
+  }
+
+  private setCoin(outpoint: string, coin: Coin | undefined): void {
+    const entry = this.coins.get(outpoint)
+    if (entry === undefined) {
+      // An outpoint nobody asked for is new, but for coinbases that repeat an older one (there is no BIP 30 here).
+      this.enter(outpoint, { coin, dirty: true, fresh: coin !== undefined && !coin.coinbase })
+      return
+    }
+    this.used += scriptBytes(coin) - scriptBytes(entry.coin)
+    if (coin === undefined && entry.fresh) {
+      this.coins.delete(outpoint)
+      this.used -= ENTRY_BYTES
+      return
+    }
+    entry.coin = coin
+    entry.dirty = true
+  }
+
+  private setClaim(name: string, claim: NameClaim | undefined): void {
+    if (!this.claims.has(name)) this.used += ENTRY_BYTES
+    this.claims.set(name, { claim, dirty: true })
+    if (claim === undefined) return
+    const names = this.unstored.get(claim.height)
+    if (names === undefined) this.unstored.set(claim.height, new Set([name]))
+    else names.add(name)
+  }
+
+  /** Stores everything that changed, together with the rest of a commit. All or nothing. */
+  flush(rest: Omit<Changes, "coins" | "claims">, keep: number): void {
+    const changed = <E extends { readonly dirty: boolean }, V>(map: Map<string, E>, value: (entry: E) => V) =>
+      [...map].flatMap(([key, entry]) => entry.dirty ? [[key, value(entry)] as const] : [])
+    this.database.commit({
+      ...rest,
+      coins: changed(this.coins, ({ coin }) => coin),
+      claims: changed(this.claims, ({ claim }) => claim)
+    })
+    this.unstored.clear()
+    this.changed = false
+    if (this.used > keep) this.forget()
+    else {
+      for (const [outpoint, entry] of this.coins) {
+        if (entry.coin === undefined) {
+          this.coins.delete(outpoint)
+          this.used -= ENTRY_BYTES
+          continue
+        }
+        entry.dirty = false
+        entry.fresh = false
+      }
+      for (const entry of this.claims.values()) entry.dirty = false
+    }
+  }
+
+  private forget(): void {
+    this.coins.clear()
+    this.claims.clear()
+    this.used = 0
+  }
+}

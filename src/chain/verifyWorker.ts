@@ -1,0 +1,29 @@
+import { parentPort } from "node:worker_threads"
+import { verifyChecks } from "./verifyChecks.ts"
+import { type FromWorker, type ScriptFailure, type ToWorker, unpackChecks } from "./verifyMessage.ts"
+
+/** The main program of a verify worker: checks the chunks that it is the first to claim. */
+
+let claims: Int32Array = new Int32Array(0)
+let failure: ScriptFailure | undefined
+
+const onMessage = (message: ToWorker): void => {
+  switch (message.type) {
+    case "begin":
+      claims = message.claims
+      failure = undefined
+      return
+    case "chunk":
+      if (Atomics.compareExchange(claims, message.index, 0, 1) !== 0) return
+      // A failure in an earlier block decides the batch whatever comes behind it.
+      if (failure !== undefined && failure.block <= message.block) return
+      failure = verifyChecks(unpackChecks(message.checks), message.flags, message.block) ?? failure
+      return
+    case "end": {
+      const answer: FromWorker = { failure }
+      parentPort?.postMessage(answer)
+    }
+  }
+}
+
+parentPort?.on("message", onMessage)

@@ -1,0 +1,187 @@
+import { closeSync, existsSync, fstatSync, fsyncSync, ftruncateSync, openSync, readdirSync, readSync, writeSync } from "node:fs"
+import { join } from "node:path"
+import { type Bytes, concat, equal } from "../protocol/bytes.ts"
+import { hash256 } from "../protocol/hash.ts"
+import { guarded } from "./Database.ts"
+import { StorageCorrupted } from "./errors.ts"
+
+/** Where a record lies: the number of its file, the offset of its content behind magic and length, and its size. */
+export interface Place {
+  readonly file: number
+  readonly offset: number
+  readonly size: number
+}
+
+/** Largest block file, as the reference node makes them: 128 MiB. */
+const MAX_FILE_SIZE = 0x8000000
+
+/** Magic and length before each record. */
+const FRAME_SIZE = 8
+
+const CHECKSUM_SIZE = 4
+
+/** The two families of files: blocks in the reference node's own format, and undo data in ours. */
+export type Family = "blk" | "undo"
+
+const REMEDY = "Stop the node, delete the folders blocks and chainstate, and start again: the chain is fetched anew, names and wallet stay"
+
+interface OpenFile {
+  readonly descriptor: number
+  size: number
+  written: boolean
+}
+
+/**
+ * blkNNNNN.dat and undoNNNNN.dat: records of magic, LE32 length and content, appended and never changed. A block
+ * file is what the reference node writes without its XOR mask (protocol.md 8.1); an undo record ends with the first
+ * four bytes of hash256(block hash ‖ content). Methods throw `StorageFailure`.
+ */
+export class BlockFiles {
+  private readonly directory: string
+  private readonly magic: Bytes
+  private readonly open = new Map<string, OpenFile>()
+  private readonly last: Record<Family, number>
+  /** Bytes in all files of both families. */
+  private total = 0
+
+  constructor(directory: string, magic: Bytes) {
+    this.directory = directory
+    this.magic = magic
+    this.last = { blk: this.lastNumber("blk"), undo: this.lastNumber("undo") }
+    for (const family of ["blk", "undo"] as const) {
+      for (const number of this.numbers(family)) this.total += this.file(family, number).size
+    }
+  }
+
+  get sizeOnDisk(): number {
+    return this.total
+  }
+
+  path(family: Family, number: number): string {
+    return join(this.directory, `${family}${String(number).padStart(5, "0")}.dat`)
+  }
+
+  /** The numbers of the files of a family, ascending. */
+  numbers(family: Family): ReadonlyArray<number> {
+    const pattern = new RegExp(`^${family}(\\d{5})\\.dat$`)
+    return guarded(this.directory, "reading", REMEDY, () => readdirSync(this.directory)).flatMap((name) => {
+      const digits = pattern.exec(name)?.[1]
+      return digits === undefined ? [] : [Number(digits)]
+    }).sort((a, b) => a - b)
+  }
+
+  private lastNumber(family: Family): number {
+    return this.numbers(family).at(-1) ?? 0
+  }
+
+  private file(family: Family, number: number): OpenFile {
+    const path = this.path(family, number)
+    const known = this.open.get(path)
+    if (known !== undefined) return known
+    return guarded(path, "opening", REMEDY, () => {
+      const descriptor = openSync(path, existsSync(path) ? "r+" : "w+", 0o600)
+      const opened = { descriptor, size: fstatSync(descriptor).size, written: false }
+      this.open.set(path, opened)
+      return opened
+    })
+  }
+
+  /** Bytes of a file; 0 where there is none. */
+  sizeOf(family: Family, number: number): number {
+    return existsSync(this.path(family, number)) ? this.file(family, number).size : 0
+  }
+
+  /** Appends a block and tells where. On disk for sure only after `sync`. */
+  appendBlock(block: Bytes): Place {
+    return this.append("blk", block)
+  }
+
+  /** Appends the undo data of a block. */
+  appendUndo(blockHash: Bytes, undo: Bytes): Place {
+    return this.append("undo", concat(undo, checksum(blockHash, undo)))
+  }
+
+  private append(family: Family, content: Bytes): Place {
+    let number = this.last[family]
+    if (this.sizeOf(family, number) + FRAME_SIZE + content.length > MAX_FILE_SIZE) number = ++this.last[family]
+    const file = this.file(family, number)
+    const frame = Buffer.allocUnsafe(FRAME_SIZE + content.length)
+    frame.set(this.magic)
+    frame.writeUInt32LE(content.length, 4)
+    frame.set(content, FRAME_SIZE)
+    const place = { file: number, offset: file.size + FRAME_SIZE, size: content.length }
+    guarded(this.path(family, number), "writing", REMEDY, () => writeAll(file.descriptor, frame, file.size))
+    file.size += frame.length
+    file.written = true
+    this.total += frame.length
+    return place
+  }
+
+  /** The content of a record. */
+  private read(family: Family, { file, offset, size }: Place): Uint8Array {
+    const path = this.path(family, file)
+    if (offset + size > this.sizeOf(family, file)) {
+      const found = `a record of ${size} bytes at offset ${offset} lies beyond its end`
+      throw new StorageCorrupted({ file: path, found, remedy: REMEDY })
+    }
+    const content = new Uint8Array(size)
+    const { descriptor } = this.file(family, file)
+    const got = guarded(path, "reading", REMEDY, () => readSync(descriptor, content, 0, size, offset))
+    if (got === size) return content
+    throw new StorageCorrupted({ file: path, found: `only ${got} of ${size} bytes at offset ${offset}`, remedy: REMEDY })
+  }
+
+  /** The bytes of a block as they were stored. Whether they still are that block is for the caller to check. */
+  readBlock(place: Place): Uint8Array {
+    return this.read("blk", place)
+  }
+
+  /** The undo data of a block, checked against its checksum. */
+  readUndo(blockHash: Bytes, place: Place): Uint8Array {
+    const content = this.read("undo", place)
+    const undo = content.subarray(0, content.length - CHECKSUM_SIZE)
+    if (equal(content.subarray(undo.length), checksum(blockHash, undo))) return undo
+    const found = `the checksum of the record at offset ${place.offset} is wrong`
+    throw new StorageCorrupted({ file: this.path("undo", place.file), found, remedy: REMEDY })
+  }
+
+  /** Waits until everything that was appended is on disk. */
+  sync(): void {
+    for (const [path, file] of this.open) {
+      if (!file.written) continue
+      guarded(path, "writing", REMEDY, () => fsyncSync(file.descriptor))
+      file.written = false
+    }
+  }
+
+  /**
+   * Cuts off what lies behind `end` in a file: records that nothing refers to, or one that was written in part.
+   * Returns how many bytes went.
+   */
+  cut(family: Family, number: number, end: number): number {
+    const surplus = this.sizeOf(family, number) - end
+    if (surplus <= 0) return 0
+    const file = this.file(family, number)
+    guarded(this.path(family, number), "repairing", REMEDY, () => {
+      ftruncateSync(file.descriptor, end)
+      fsyncSync(file.descriptor)
+    })
+    file.size = end
+    this.total -= surplus
+    return surplus
+  }
+
+  close(): void {
+    for (const { descriptor } of this.open.values()) closeSync(descriptor)
+    this.open.clear()
+  }
+}
+
+const checksum = (blockHash: Bytes, undo: Bytes): Uint8Array =>
+  hash256(concat(blockHash, undo)).subarray(0, CHECKSUM_SIZE)
+
+const writeAll = (descriptor: number, bytes: Uint8Array, position: number): void => {
+  for (let done = 0; done < bytes.length;) {
+    done += writeSync(descriptor, bytes, done, bytes.length - done, position + done)
+  }
+}

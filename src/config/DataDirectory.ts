@@ -1,0 +1,229 @@
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
+import {
+  accessSync,
+  chmodSync,
+  closeSync,
+  constants,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeFileSync
+} from "node:fs"
+import { join } from "node:path"
+import type { NetworkName } from "../protocol/networks.ts"
+import { CONFIG_FILE } from "./configFile.ts"
+import { type HeldLock, LOCK_FILE, takeLock } from "./DirectoryLock.ts"
+import { quoted, shownPath } from "./safeText.ts"
+
+/** The directory cannot be made, read or written, or it is another program's. */
+export class DataDirectoryUnusable extends Schema.TaggedError<DataDirectoryUnusable>()("DataDirectoryUnusable", {
+  path: Schema.String,
+  reason: Schema.String
+}) {
+  override get message(): string {
+    return `data directory ${shownPath(this.path)}: ${this.reason}`
+  }
+}
+
+/** Another node, in this process or in another one, works in the directory. */
+export class DataDirectoryInUse extends Schema.TaggedError<DataDirectoryInUse>()("DataDirectoryInUse", {
+  path: Schema.String,
+  pid: Schema.optional(Schema.Int)
+}) {
+  override get message(): string {
+    const holder = this.pid === undefined ? "another process" : `process ${this.pid}`
+    return `data directory ${shownPath(this.path)} is in use by ${holder}; stop it, or give another -datadir`
+  }
+}
+
+/** The directory holds the data of another network. */
+export class WrongNetwork extends Schema.TaggedError<WrongNetwork>()("WrongNetwork", {
+  path: Schema.String,
+  found: Schema.String,
+  wanted: Schema.String
+}) {
+  override get message(): string {
+    return `data directory ${shownPath(this.path)} is for ${quoted(this.found)}, not for ${quoted(this.wanted)}; ` +
+      "each network needs a directory of its own"
+  }
+}
+
+export type DataDirectoryError = DataDirectoryUnusable | DataDirectoryInUse | WrongNetwork
+
+/** A directory that belongs to this node until its scope closes. */
+export class DataDirectory extends Context.Tag("svcd/DataDirectory")<DataDirectory, {
+  /** Absolute. */
+  readonly path: string
+  /** Where blocks are stored. */
+  readonly blocks: string
+  /** Where the chain state is stored. */
+  readonly chainstate: string
+  /** The path of a file at the top of the directory. */
+  readonly file: (fileName: string) => string
+}>() {}
+
+const NETWORK_FILE = "NETWORK"
+const MAX_NETWORK_BYTES = 64
+
+const DIRECTORY_MODE = 0o700
+const FILE_MODE = 0o600
+
+const REASONS: Readonly<Record<string, string>> = {
+  EACCES: "permission denied",
+  EPERM: "permission denied",
+  EROFS: "the file system is read-only",
+  ENOSPC: "the disk is full",
+  EDQUOT: "the disk quota is used up",
+  ENOTDIR: "a part of the path is not a directory",
+  EEXIST: "there is something that is not a directory",
+  ENAMETOOLONG: "the path is too long",
+  ELOOP: "the path goes round in circles"
+}
+
+const reasonOf = (error: unknown): string => {
+  const code = error instanceof Error && "code" in error ? String(error.code) : String(error)
+  return REASONS[code] ?? code
+}
+
+/** Runs file system calls whose failure is the directory's. */
+const attempt = <A>(path: string, what: string, run: () => A): Effect.Effect<A, DataDirectoryUnusable> =>
+  Effect.try({
+    try: run,
+    catch: (error) => new DataDirectoryUnusable({ path, reason: `${what}: ${reasonOf(error)}` })
+  })
+
+/**
+ * What a directory has that another program made: taking it over would mix two kinds of data in `blocks/` and
+ * `chainstate/`. Relative paths of Namecoin Core's files.
+ */
+const FOREIGN = ["chainstate/CURRENT", "blocks/index", "wallet.dat", "namecoin.conf", "regtest/chainstate"]
+
+const isOurs = (path: string): boolean => existsSync(join(path, NETWORK_FILE))
+
+/** Whether nobody else has anything in the directory, so that its permissions are ours to set. */
+const isFresh = (path: string): boolean => readdirSync(path).every((entry) => entry === CONFIG_FILE)
+
+/**
+ * Takes the rights of others away, and returns whether that was possible: a directory of another user, as a mounted
+ * one can be, stays as it is. Rights of the owner stay as well: who made it read-only meant that.
+ */
+const canClose = (path: string, mode: number): boolean => {
+  try {
+    chmodSync(path, mode & DIRECTORY_MODE)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Makes the directory where it is missing, and takes the rights of others away where it is ours alone. */
+const prepare = (path: string) =>
+  Effect.gen(function*() {
+    yield* attempt(path, "cannot be made", () => mkdirSync(path, { recursive: true, mode: DIRECTORY_MODE }))
+    yield* attempt(path, "cannot be used", () => accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK))
+    const ours = yield* attempt(path, "cannot be read", () => isOurs(path))
+    if (!ours) {
+      const foreign = FOREIGN.find((name) => existsSync(join(path, name)))
+      if (foreign !== undefined) {
+        const reason =
+          `it holds ${foreign} of Namecoin Core; give another one, and import from this one with -loadblock`
+        return yield* new DataDirectoryUnusable({ path, reason })
+      }
+    }
+    const mode = yield* attempt(path, "cannot be read", () => statSync(path).mode & 0o777)
+    if ((mode & ~DIRECTORY_MODE) === 0) return
+    const closed = (ours || (yield* attempt(path, "cannot be read", () => isFresh(path)))) && canClose(path, mode)
+    if (!closed) yield* Effect.logWarning("other users can read the data directory", { path, mode: mode.toString(8) })
+  })
+
+const lock = (path: string): Effect.Effect<void, DataDirectoryInUse | DataDirectoryUnusable, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.suspend((): Effect.Effect<HeldLock, DataDirectoryInUse | DataDirectoryUnusable> => {
+      const outcome = takeLock(join(path, LOCK_FILE))
+      switch (outcome._tag) {
+        case "Held":
+          return Effect.succeed(outcome)
+        case "InUse":
+          return new DataDirectoryInUse({ path, ...(outcome.pid === undefined ? {} : { pid: outcome.pid }) })
+        case "Unusable":
+          return new DataDirectoryUnusable({ path, reason: outcome.reason })
+      }
+    }),
+    ({ release }) => Effect.sync(release)
+  ).pipe(Effect.asVoid)
+
+const readNetwork = (file: string): string | undefined => {
+  if (!existsSync(file)) return undefined
+  return statSync(file).size > MAX_NETWORK_BYTES ? "" : readFileSync(file, "utf8").trim()
+}
+
+/** Writes the mark so that it is there whole or not at all, whenever the power fails. */
+const writeNetwork = (file: string, network: NetworkName): void => {
+  const draft = `${file}.new`
+  writeFileSync(draft, `${network}\n`, { mode: FILE_MODE, flush: true })
+  renameSync(draft, file)
+}
+
+/** Makes the entries of a directory durable. Not every system lets a directory be opened; those do it themselves. */
+const syncDirectory = (path: string): void => {
+  let descriptor: number | undefined
+  try {
+    descriptor = openSync(path, "r")
+    fsyncSync(descriptor)
+  } catch (error) {
+    if (process.platform !== "win32") throw error
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor)
+  }
+}
+
+const mark = (path: string, wanted: NetworkName) =>
+  Effect.gen(function*() {
+    const file = join(path, NETWORK_FILE)
+    const found = yield* attempt(path, `${NETWORK_FILE} cannot be read`, () => readNetwork(file))
+    if (found === "") {
+      const reason = `${NETWORK_FILE} is damaged; write the name of the directory's network into it`
+      return yield* new DataDirectoryUnusable({ path, reason })
+    }
+    if (found === undefined) {
+      yield* attempt(path, `${NETWORK_FILE} cannot be written`, () => writeNetwork(file, wanted))
+    } else if (found !== wanted) return yield* new WrongNetwork({ path, found, wanted })
+  })
+
+/**
+ * Takes a data directory for this node until the scope closes: makes it where it is missing, with mode 700, locks
+ * it, and marks it with its network. A directory that is in use, of another network, or Namecoin Core's stays as it
+ * was.
+ */
+export const make = (options: {
+  /** Absolute. */
+  readonly path: string
+  readonly network: NetworkName
+}): Effect.Effect<Context.Tag.Service<DataDirectory>, DataDirectoryError, Scope.Scope> =>
+  Effect.gen(function*() {
+    const { network, path } = options
+    yield* prepare(path)
+    yield* lock(path)
+    yield* mark(path, network)
+    const [blocks, chainstate] = [join(path, "blocks"), join(path, "chainstate")]
+    yield* attempt(path, "blocks/ or chainstate/ cannot be made", () => {
+      mkdirSync(blocks, { recursive: true, mode: DIRECTORY_MODE })
+      mkdirSync(chainstate, { recursive: true, mode: DIRECTORY_MODE })
+      syncDirectory(path)
+    })
+    return DataDirectory.of({ path, blocks, chainstate, file: (fileName) => join(path, fileName) })
+  }).pipe(Effect.withSpan("DataDirectory.make"))
+
+export const layer = (options: {
+  readonly path: string
+  readonly network: NetworkName
+}): Layer.Layer<DataDirectory, DataDirectoryError> => Layer.scoped(DataDirectory, make(options))

@@ -1,0 +1,82 @@
+import * as Either from "effect/Either"
+import { isIPv4, isIPv6 } from "node:net"
+import { quoted } from "./safeText.ts"
+
+/** Where to listen or whom to call. IPv6 hosts stand without their brackets. */
+export interface Address {
+  /** An IP address or a host name. Empty, for a listener only: every interface. */
+  readonly host: string
+  readonly port: number
+}
+
+const LONGEST_HOST = 253
+const LABEL = "[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?"
+const HOST_NAME = new RegExp(`^${LABEL}(?:\\.${LABEL})*\\.?$`)
+
+const isHost = (host: string): boolean => {
+  // What consists of digits and dots is meant as an IPv4 address, never as a name.
+  if (/^[\d.]+$/.test(host)) return isIPv4(host)
+  return host.length <= LONGEST_HOST && HOST_NAME.test(host)
+}
+
+const ADDRESS = /^(?:\[(?<ip6>[^\]]*)\]|(?<host>[^:[\]]*)):(?<port>[^:[\]]*)$/
+
+/**
+ * Reads `host:port`; an IPv6 address stands in brackets, a port is 1 to 65535. Without a host, as in `:8334`, it
+ * means every interface: an error where `host` is `required`.
+ */
+export const parseAddress = (text: string, host: "required" | "optional"): Either.Either<Address, string> => {
+  const parts = ADDRESS.exec(text)?.groups
+  if (parts === undefined) {
+    return Either.left(
+      isIPv6(text) || /^[0-9a-f:]+:\d+$/i.test(text) && text.split(":").length > 2
+        ? `${quoted(text)} is not host:port; an IPv6 address goes into brackets, as in [::1]:8334`
+        : `${quoted(text)} is not an address of the form host:port`
+    )
+  }
+  const { ip6, port = "" } = parts
+  const address: Address = { host: ip6 ?? parts["host"] ?? "", port: Number(port) }
+  if (!/^[0-9]{1,5}$/.test(port) || address.port < 1 || address.port > 65_535) {
+    return Either.left(`${quoted(text)} has no port from 1 to 65535`)
+  }
+  if (ip6 !== undefined) {
+    return isIPv6(ip6) ? Either.right(address) : Either.left(`${quoted(text)} has no IPv6 address in its brackets`)
+  }
+  if (address.host === "") {
+    return host === "optional" ? Either.right(address) : Either.left(`${quoted(text)} has no host before the colon`)
+  }
+  return isHost(address.host) ? Either.right(address) : Either.left(`${quoted(text)} has no valid host`)
+}
+
+/** Returns the text that `parseAddress` reads. */
+export const formatAddress = ({ host, port }: Address): string => isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`
+
+const MAPPED_IPV4 = /^::ffff:(?=\d+\.)/i
+
+/** The kind of place a listener's host stands for. Names other than `localhost` are not looked up. */
+const placeOf = (host: string): "every interface" | "loopback" | "other" => {
+  const plain = host.toLowerCase().replace(MAPPED_IPV4, "").replace(/\.$/, "")
+  if (plain === "" || plain === "0.0.0.0" || /^[0:]+$/.test(plain)) return "every interface"
+  if (plain === "localhost" || /^(0*:)+0*1$/.test(plain) || (isIPv4(plain) && plain.startsWith("127."))) {
+    return "loopback"
+  }
+  return "other"
+}
+
+/** Whether only programs on this machine can reach a listener on this host. */
+export const isLoopback = (host: string): boolean => placeOf(host) === "loopback"
+
+/** Whether a host stands for every interface, so that a client has to choose one of them. */
+export const isEveryInterface = (host: string): boolean => placeOf(host) === "every interface"
+
+/** Whether two listeners would want the same port of the same interface. */
+export const overlap = (a: Address, b: Address): boolean => {
+  if (a.port !== b.port) return false
+  if ([a, b].some(({ host }) => host === "0.0.0.0") && [a, b].some(({ host }) => isIPv6(host))) {
+    // Without IPv6 there is nothing to share, unless the other takes both families, as `::` does.
+    return [a, b].some(({ host }) => isIPv6(host) && isEveryInterface(host))
+  }
+  if (isEveryInterface(a.host) || isEveryInterface(b.host)) return true
+  if (a.host.toLowerCase() === b.host.toLowerCase()) return true
+  return [a, b].every(({ host }) => isLoopback(host)) && [a, b].some(({ host }) => host.toLowerCase() === "localhost")
+}

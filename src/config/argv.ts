@@ -1,0 +1,137 @@
+import { namesOf, type Option, type OptionTable } from "./options.ts"
+import { quoted } from "./safeText.ts"
+import { nearest } from "./suggest.ts"
+
+/**
+ * Reads flags as Go programs do: `-flag value`, `-flag=value`, `--flag value` and `--flag=value` are the same. An
+ * empty value is a value. A switch takes its value only behind `=`, and can be turned off as `-noflag`.
+ */
+
+export interface CommandLine<Name extends string> {
+  /** The texts of each flag that was given, in their order. */
+  readonly given: ReadonlyMap<Name, ReadonlyArray<string>>
+  /** What is no flag and no value of one. */
+  readonly rest: ReadonlyArray<string>
+  /** What is wrong, one sentence each, beginning with the argument it is about. */
+  readonly problems: ReadonlyArray<string>
+}
+
+/** Whether arguments that are no flags may follow: refused, or the end of the flags and all that comes after it. */
+export type Positional = "refuse" | "end"
+
+interface Flag {
+  readonly name: string
+  readonly value: string | undefined
+}
+
+const splitFlag = (argument: string): Flag | undefined => {
+  const parts = /^--?([^-=][^=]*)(=[^]*)?$/.exec(argument)
+  return parts?.[1] === undefined ? undefined : { name: parts[1], value: parts[2]?.slice(1) }
+}
+
+const isSwitch = (option: Option): boolean => option.toml === "boolean"
+
+class ArgvReader<Name extends string> {
+  readonly given = new Map<Name, Array<string>>()
+  readonly rest: Array<string> = []
+  readonly problems: Array<string> = []
+  private at = 0
+  private readonly argv: ReadonlyArray<string>
+  private readonly options: Readonly<Record<Name, Option>>
+  private readonly names: ReadonlyMap<string, Name>
+  private readonly positional: Positional
+
+  constructor(argv: ReadonlyArray<string>, options: Readonly<Record<Name, Option>>, positional: Positional) {
+    this.argv = argv
+    this.options = options
+    this.positional = positional
+    const names = new Map<string, Name>(
+      namesOf(options).filter((name) => options[name].flag).map((name) => [name, name])
+    )
+    const help = names.get("help")
+    if (help !== undefined) names.set("h", help)
+    this.names = names
+  }
+
+  read(): CommandLine<Name> {
+    for (let argument = this.argv[this.at]; argument !== undefined; argument = this.argv[this.at]) {
+      this.at += 1
+      const flag = splitFlag(argument)
+      if (flag !== undefined) this.readFlag(argument, flag)
+      else if (this.positional === "end") {
+        this.rest.push(...this.argv.slice(argument === "--" ? this.at : this.at - 1))
+        break
+      } else this.refuse(argument)
+    }
+    return this
+  }
+
+  private readFlag(argument: string, { name: word, value }: Flag): void {
+    const name = this.names.get(word)
+    if (name !== undefined) return this.readValue(name, value)
+    const switchedOff = word.startsWith("no") ? this.names.get(word.slice(2)) : undefined
+    if (switchedOff !== undefined && isSwitch(this.options[switchedOff])) {
+      if (value === undefined) this.add(switchedOff, "0")
+      else this.problems.push(`-${word}: takes no value; write -${switchedOff}=0 or -${switchedOff}=1`)
+      return
+    }
+    const meant = nearest(word, this.names.keys())
+    const shown = quoted(argument.split("=", 1)[0] ?? "").slice(1, -1)
+    this.problems.push(`${shown}: unknown flag${meant === undefined ? "" : `; did you mean -${meant}?`}`)
+    // What follows is most likely its value, and a second complaint about that would not help.
+    if (value === undefined && this.argv[this.at]?.startsWith("-") === false) this.at += 1
+  }
+
+  private readValue(name: Name, value: string | undefined): void {
+    if (value !== undefined) return this.add(name, value)
+    if (isSwitch(this.options[name])) return this.add(name, "1")
+    const next = this.argv[this.at]
+    if (next === undefined) {
+      this.problems.push(`-${name}: needs a value (${this.options[name].placeholder})`)
+    } else if (this.isKnownFlag(next)) {
+      // A value can look like a flag, but more likely it was forgotten.
+      this.problems.push(`-${name}: needs a value, and ${quoted(next)} is a flag; if you mean it, write -${name}=VALUE`)
+    } else {
+      this.at += 1
+      this.add(name, next)
+    }
+  }
+
+  private isKnownFlag(argument: string): boolean {
+    const flag = splitFlag(argument)
+    return flag !== undefined && this.names.has(flag.name)
+  }
+
+  private add(name: Name, text: string): void {
+    const texts = this.given.get(name) ?? []
+    texts.push(text)
+    this.given.set(name, texts)
+  }
+
+  private refuse(argument: string): void {
+    const before = splitFlag(this.argv[this.at - 2] ?? "")
+    const name = before?.value === undefined ? this.names.get(before?.name ?? "") : undefined
+    const hint = name !== undefined && isSwitch(this.options[name])
+      ? `; the value of a switch stands behind =, as in -${name}=0`
+      : ""
+    this.problems.push(`${quoted(argument)}: is not a flag${hint}`)
+  }
+}
+
+/** Reads the arguments of a program, without those of Node itself, against a table of options. */
+export const readArgv = <O extends OptionTable>(
+  argv: ReadonlyArray<string>,
+  options: O,
+  positional: Positional = "refuse"
+): CommandLine<keyof O & string> => new ArgvReader<keyof O & string>(argv, options, positional).read()
+
+/**
+ * Rewrites the flags of a table to two dashes, for a parser that knows only those (@effect/cli 0.77 rejects
+ * `-network`). Everything else stays as it is.
+ */
+export const doubleDash = (argv: ReadonlyArray<string>, options: OptionTable): ReadonlyArray<string> =>
+  argv.map((argument) => {
+    const flag = splitFlag(argument)
+    const isOurs = flag !== undefined && Object.hasOwn(options, flag.name) && options[flag.name]?.flag === true
+    return isOurs && !argument.startsWith("--") ? `-${argument}` : argument
+  })

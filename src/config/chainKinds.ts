@@ -1,0 +1,118 @@
+import * as Either from "effect/Either"
+import * as Schema from "effect/Schema"
+import type { Activation } from "../consensus/params.ts"
+import { type Bytes, displayHash, parseDisplayHash } from "../protocol/bytes.ts"
+import { fromText, type Kind, parseInteger } from "./kinds.ts"
+import { quoted } from "./safeText.ts"
+
+/** The block up to which scripts are taken as valid: the network's own, none, or its hash in wire order. */
+export type AssumeValid = "default" | "none" | Bytes
+
+/** A block hash as it is displayed, `0` for none, nothing for the network's own. Upstream `-assumevalid`. */
+export const assumeValid: Kind<AssumeValid> = {
+  placeholder: "HASH|0",
+  toml: "string",
+  schema: fromText<AssumeValid>(
+    Schema.Union(Schema.Literal("default", "none"), Schema.Uint8ArrayFromSelf),
+    (given) => {
+      if (given === "") return Either.right("default")
+      if (given === "0") return Either.right("none")
+      const hash = parseDisplayHash(given.toLowerCase())
+      return hash === undefined
+        ? Either.left(`${quoted(given)} is neither a block hash of 64 hexadecimal digits nor 0`)
+        : Either.right(hash)
+    },
+    (value) => {
+      if (value === "default") return ""
+      return value === "none" ? "0" : displayHash(value)
+    }
+  )
+}
+
+/** One rule and the height from which it holds; `Infinity` for never. */
+export interface ActivationHeight {
+  readonly rule: keyof Activation
+  readonly height: number
+}
+
+const ActivationHeightSchema: Schema.Schema<ActivationHeight> = Schema.Struct({
+  rule: Schema.Literal("bip16", "bip34", "bip65", "bip66", "csv", "segwit", "taproot"),
+  height: Schema.Number
+})
+
+/** The reference node's words for the buried deployments (`deploymentinfo.cpp`, `GetBuriedDeployment`). */
+const BURIED: ReadonlyMap<string, keyof Activation> = new Map([
+  ["bip16", "bip16"],
+  ["bip34", "bip34"],
+  ["dersig", "bip66"],
+  ["cltv", "bip65"],
+  ["csv", "csv"],
+  ["segwit", "segwit"]
+])
+
+/** Upstream refuses the largest 32-bit integer itself: it stands for "never" there. */
+const MAX_ACTIVATION_HEIGHT = 0x7fffffff - 1
+
+/** `name@height`. Upstream `chainparams.cpp`, `HandleDeploymentArgs`. */
+export const activationHeight: Kind<ActivationHeight> = {
+  placeholder: "NAME@HEIGHT",
+  toml: "string",
+  schema: fromText(
+    ActivationHeightSchema,
+    (given) => {
+      const [, word = "", digits = ""] = /^([^@]*)@(.*)$/s.exec(given) ?? []
+      const rule = BURIED.get(word)
+      const height = parseInteger(digits)
+      if (rule === undefined) {
+        return Either.left(`${quoted(given)} is not name@height with one of ${[...BURIED.keys()].join(", ")}`)
+      }
+      return height !== undefined && height >= 0 && height <= MAX_ACTIVATION_HEIGHT
+        ? Either.right({ rule, height })
+        : Either.left(`${quoted(given)} has no height from 0 to ${MAX_ACTIVATION_HEIGHT} after the @`)
+    },
+    ({ height, rule }) => `${[...BURIED].find(([, known]) => known === rule)?.[0]}@${height}`
+  )
+}
+
+const ALWAYS_ACTIVE = -1
+const NEVER_ACTIVE = -2
+
+const parseInt64 = (digits: string): number | undefined => {
+  if (!/^-?\d{1,19}$/.test(digits)) return undefined
+  const value = BigInt(digits)
+  return value === BigInt.asIntN(64, value) ? Number(value) : undefined
+}
+
+/**
+ * `taproot:start:end[:minheight]`, of which svcd knows the two outcomes that need no signalling: always active
+ * (start -1) and never active (start -2, or a window that ends no later than it starts, as in `taproot:1:1`).
+ * Upstream `chainparams.cpp`, `HandleDeploymentArgs`; `consensus/params.h`, `BIP9Deployment`.
+ */
+export const versionBits: Kind<ActivationHeight> = {
+  placeholder: "taproot:START:END[:MINHEIGHT]",
+  toml: "string",
+  schema: fromText(
+    ActivationHeightSchema,
+    (given) => {
+      const [deployment, ...numbers] = given.split(":")
+      const [start, end, minHeight] = numbers.map(parseInt64)
+      if (
+        numbers.length < 2 || numbers.length > 3 || start === undefined || end === undefined ||
+        (numbers.length === 3 && minHeight === undefined)
+      ) {
+        return Either.left(`${quoted(given)} is not deployment:start:end[:minheight]`)
+      }
+      if (deployment !== "taproot") {
+        return Either.left(`${quoted(given)} is not about taproot, the one deployment there is`)
+      }
+      if (start === ALWAYS_ACTIVE) return Either.right({ rule: "taproot", height: 0 })
+      if (start === NEVER_ACTIVE || (start >= 0 && end <= start)) {
+        return Either.right({ rule: "taproot", height: Infinity })
+      }
+      return Either.left(
+        `${quoted(given)} opens a window for signals; svcd knows taproot:-1:0 (always active) and taproot:-2:0 (never)`
+      )
+    },
+    ({ height }) => height === 0 ? "taproot:-1:0" : "taproot:-2:0"
+  )
+}

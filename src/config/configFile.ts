@@ -1,0 +1,162 @@
+import * as Either from "effect/Either"
+import { readFileSync, statSync } from "node:fs"
+import { parse, TomlDate, TomlError } from "smol-toml"
+import { isOptionName, namesOf, type Option, type OptionName, OPTIONS } from "./options.ts"
+import { quoted, shownPath } from "./safeText.ts"
+import type { Given, Source } from "./sources.ts"
+import { nearest } from "./suggest.ts"
+import { tomlLines } from "./tomlLines.ts"
+
+/** The name of the configuration file in the data directory. */
+export const CONFIG_FILE = "svcd.conf"
+
+/** Keys of the file, table included, and their options. */
+const KEYS: ReadonlyMap<string, OptionName> = new Map(
+  namesOf(OPTIONS).flatMap((name) => {
+    const key = OPTIONS[name].key
+    return key === undefined ? [] : [[key, name]]
+  })
+)
+
+/** Tables of the file. */
+const TABLES: ReadonlySet<string> = new Set(
+  [...KEYS.keys()].filter((key) => key.includes(".")).map((key) => key.split(".", 1)[0] ?? "")
+)
+
+const isTable = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof TomlDate)
+
+const EXPECTED = {
+  string: "a text in quotes",
+  integer: "a whole number",
+  boolean: "true or false",
+  list: "texts in quotes between brackets"
+} as const
+
+/** The texts of a value of the file, or on the left what kind of value was expected. */
+const textsOf = (option: Option, value: unknown): Either.Either<ReadonlyArray<string>, string> => {
+  const wrong = Either.left(EXPECTED[option.repeatable ? "list" : option.toml])
+  if (option.toml === "integer") {
+    return typeof value === "number" && Number.isSafeInteger(value) ? Either.right([String(value)]) : wrong
+  }
+  if (option.toml === "boolean") {
+    if (typeof value === "boolean") return Either.right([value ? "1" : "0"])
+    return value === 0 || value === 1 ? Either.right([String(value)]) : wrong
+  }
+  if (typeof value === "string") return Either.right([value])
+  const texts = Array.isArray(value) ? value.filter((text) => typeof text === "string") : []
+  if (!Array.isArray(value) || texts.length !== value.length) return wrong
+  if (option.repeatable) return Either.right(texts)
+  return option.toml === "list" ? Either.right([texts.join(",")]) : wrong
+}
+
+const shownValue = (value: unknown): string => {
+  if (typeof value === "string") return quoted(value)
+  if (typeof value === "number" || typeof value === "boolean") return String(value)
+  if (Array.isArray(value)) return "a list"
+  return isTable(value) ? "a table" : "a date"
+}
+
+/** A word that TOML needs no quotes for. */
+const BARE_WORD = /^[A-Za-z0-9_-]+$/
+
+class FileReader {
+  readonly source = new Map<OptionName, Given>()
+  readonly problems: Array<string> = []
+  private readonly lineOf: (path: ReadonlyArray<string>) => number
+  private readonly file: string
+
+  constructor(text: string, file: string) {
+    this.file = shownPath(file)
+    this.lineOf = tomlLines(text)
+  }
+
+  readTable(table: Readonly<Record<string, unknown>>, path: ReadonlyArray<string> = []): void {
+    for (const [word, value] of Object.entries(table)) {
+      const here = [...path, word]
+      const key = here.join(".")
+      // A dot inside a quoted word does not lead into a table.
+      const name = word.includes(".") ? undefined : KEYS.get(key)
+      if (name !== undefined) this.readKey(name, key, value, here)
+      else if (path.length === 0 && TABLES.has(word)) {
+        if (isTable(value)) this.readTable(value, here)
+        else this.complain(here, `${word}: expected a table, as in [${word}]`)
+      } else this.unknown(here, value)
+    }
+  }
+
+  private readKey(name: OptionName, key: string, value: unknown, path: ReadonlyArray<string>): void {
+    const option: Option = OPTIONS[name]
+    const texts = textsOf(option, value)
+    if (Either.isLeft(texts)) {
+      const found = option.secret ? "" : `, found ${shownValue(value)}`
+      return this.complain(path, `${key}: expected ${texts.left}${found}`)
+    }
+    const from = `${this.file}:${this.lineOf(path)}`
+    this.source.set(name, { texts: texts.right, from, label: `${from} ${key}`, inFile: true })
+  }
+
+  private unknown(path: ReadonlyArray<string>, value: unknown): void {
+    const key = path.map((word) => BARE_WORD.test(word) ? word : quoted(word)).join(".")
+    const [word = ""] = path
+    if (path.length === 1 && isTable(value)) {
+      const meant = nearest(word, TABLES)
+      return this.complain(path, `unknown table [${key}]${meant === undefined ? "" : `; did you mean [${meant}]?`}`)
+    }
+    const option: Option | undefined = path.length === 1 && isOptionName(word) ? OPTIONS[word] : undefined
+    if (option !== undefined) {
+      return this.complain(
+        path,
+        option.key === undefined
+          ? `${key}: is a flag, not a key of this file`
+          : `${key}: unknown key; it belongs into the table, as ${option.key}`
+      )
+    }
+    const meant = nearest(key, KEYS.keys())
+    this.complain(path, `${key}: unknown key${meant === undefined ? "" : `; did you mean ${meant}?`}`)
+  }
+
+  private complain(path: ReadonlyArray<string>, what: string): void {
+    this.problems.push(`${this.file}:${this.lineOf(path)} ${what}`)
+  }
+}
+
+/** The parser's first line alone: the lines below it show the text of the file, which can hold a password. */
+const tomlReason = (error: TomlError): string =>
+  (error.message.split("\n", 1)[0] ?? "").replace(/^Invalid TOML document: /, "")
+
+/** Reads the text of a configuration file as a source, or returns what is wrong with it on the left. */
+export const fromFile = (text: string, file: string): Either.Either<Source, ReadonlyArray<string>> => {
+  const document = Either.try({
+    try: () => parse(text),
+    catch: (error) =>
+      error instanceof TomlError
+        ? `${shownPath(file)}:${error.line} is not TOML: ${tomlReason(error)}`
+        : `${shownPath(file)} is not TOML`
+  })
+  if (Either.isLeft(document)) return Either.left([document.left])
+  const reader = new FileReader(text, file)
+  reader.readTable(document.right)
+  return reader.problems.length > 0 ? Either.left(reader.problems) : Either.right(reader.source)
+}
+
+const MAX_FILE_BYTES = 1024 * 1024
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : String(error)
+
+/**
+ * Reads a configuration file: `undefined` where there is none, on the left why it cannot be read. A path through
+ * something that is no directory has no file either; that the data directory cannot be there is said by who makes it.
+ */
+export const readConfigFile = (file: string): Either.Either<string | undefined, string> => {
+  try {
+    if (statSync(file).size > MAX_FILE_BYTES) return Either.left(`is larger than ${MAX_FILE_BYTES} bytes`)
+    return Either.right(new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(file)))
+  } catch (error) {
+    const code = codeOf(error)
+    if (code === "ENOENT" || code === "ENOTDIR") return Either.right(undefined)
+    if (code === "ERR_ENCODING_INVALID_ENCODED_DATA") return Either.left("is not UTF-8")
+    return Either.left(`cannot be read (${code})`)
+  }
+}

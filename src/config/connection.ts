@@ -1,0 +1,55 @@
+import * as Either from "effect/Either"
+import * as Schema from "effect/Schema"
+import type { NetworkName } from "../protocol/networks.ts"
+import { type Address, isEveryInterface } from "./addresses.ts"
+import { readArgv } from "./argv.ts"
+import { fieldsOf, OPTIONS } from "./options.ts"
+import { type Credentials, credentialsOf, dataDirOf, gather, type SettingsInput } from "./settings.ts"
+import { UsageError } from "./UsageError.ts"
+import { decoderOf, halfCredentials } from "./values.ts"
+
+/** The options that the tools share with the daemon. They read the daemon's environment and file too. */
+export const CONNECTION_OPTIONS = {
+  network: OPTIONS.network,
+  datadir: OPTIONS.datadir,
+  rpcaddr: OPTIONS.rpcaddr,
+  rpcuser: OPTIONS.rpcuser,
+  rpcpassword: OPTIONS.rpcpassword
+}
+
+/** How a tool finds a daemon or its data. */
+export interface Connection {
+  readonly network: NetworkName
+  readonly dataDir: string
+  readonly rpc: Address & { readonly credentials: Credentials | undefined }
+}
+
+const Values = Schema.Struct(fieldsOf(CONNECTION_OPTIONS)).pipe(Schema.filter(halfCredentials))
+
+const decodeValues = decoderOf(CONNECTION_OPTIONS, Values)
+
+/** A daemon that listens on every interface is reached on loopback. */
+const reachable = (address: Address): Address =>
+  isEveryInterface(address.host) ? { ...address, host: address.host.includes(":") ? "::1" : "127.0.0.1" } : address
+
+/**
+ * Reads the shared flags at the front of a tool's arguments and merges them with environment and configuration
+ * file. `rest` begins with the first argument that is no flag.
+ */
+export const decodeConnection = (
+  input: SettingsInput
+): Either.Either<{ readonly connection: Connection; readonly rest: ReadonlyArray<string> }, UsageError> =>
+  Either.gen(function*() {
+    const { given, problems, rest } = readArgv(input.argv, CONNECTION_OPTIONS, "end")
+    if (problems.length > 0) return yield* Either.left(new UsageError({ problems }))
+    const gathered = yield* gather(CONNECTION_OPTIONS, given, input)
+    const { network, rpcaddr, rpcpassword, rpcuser } = yield* decodeValues(gathered.source)
+    return {
+      connection: {
+        network,
+        dataDir: dataDirOf(gathered, input),
+        rpc: { ...reachable(rpcaddr), credentials: credentialsOf(rpcuser, rpcpassword) }
+      },
+      rest
+    }
+  })

@@ -1,0 +1,73 @@
+import { GROUPS, namesOf, type Option, OPTIONS } from "./options.ts"
+
+const WIDTH = 96
+const COLUMN = 24
+
+/** Breaks a text into lines of at most `width` characters; longer words stand alone. */
+const wrap = (text: string, width: number): ReadonlyArray<string> => {
+  const lines: Array<string> = []
+  let line = ""
+  for (const word of text.split(" ")) {
+    if (line !== "" && line.length + 1 + word.length > width) {
+      lines.push(line)
+      line = ""
+    }
+    line = line === "" ? word : `${line} ${word}`
+  }
+  return [...lines, line]
+}
+
+const defaultText = (option: Option): string | undefined => {
+  if (option.defaultNote !== undefined) return option.defaultNote
+  if (option.repeatable || option.default === "") return undefined
+  if (option.toml === "boolean") return option.default === "1" ? "on" : undefined
+  return option.default
+}
+
+const entry = (name: string, option: Option): string => {
+  const head = `  -${name}${option.placeholder === "" ? "" : ` ${option.placeholder}`}`
+  const shown = defaultText(option)
+  const notes = [
+    ...(shown === undefined ? [] : [`default: ${shown}`]),
+    ...(option.env === undefined ? [] : [`environment: ${option.env}`])
+  ]
+  const words = `${option.description}${notes.length === 0 ? "" : ` (${notes.join("; ")})`}`
+  const [first = "", ...rest] = wrap(words, WIDTH - COLUMN).map((line) => " ".repeat(COLUMN) + line)
+  const lines = head.length < COLUMN - 1 ? [head + first.slice(head.length)] : [head, first]
+  return [...lines, ...rest].join("\n")
+}
+
+const fileOnly = (): string => {
+  const keys = namesOf(OPTIONS).filter((name) => !OPTIONS[name].flag)
+  return keys.map((name) => `${OPTIONS[name].key} (${OPTIONS[name].description}; default: ${OPTIONS[name].default})`)
+    .join(", ")
+}
+
+/** Returns what `svcd --help` prints. */
+export const helpText = (): string => {
+  const groups = GROUPS.map((group) => {
+    const names = namesOf(OPTIONS).filter((name) => OPTIONS[name].group === group && OPTIONS[name].flag)
+    return `${group}\n${names.map((name) => entry(name, OPTIONS[name])).join("\n")}\n`
+  })
+  return [
+    "Usage: svcd [flags]",
+    "",
+    "Runs a full node of the Namecoin network, with a wallet and an HTTP JSON-RPC interface.",
+    "",
+    ...groups,
+    "Writing flags",
+    ...wrap(
+      "-flag value, -flag=value, --flag value and --flag=value mean the same. A switch is turned on by -flag and off " +
+        "by -noflag or -flag=0.",
+      WIDTH - 2
+    ).map((line) => `  ${line}`),
+    "",
+    "Configuration file",
+    ...wrap(
+      "svcd.conf in the data directory, in TOML, with the names of the flags as keys: network = \"regtest\". It alone " +
+        `has ${fileOnly()}. A flag wins over the environment, the environment over the file.`,
+      WIDTH - 2
+    ).map((line) => `  ${line}`),
+    ""
+  ].join("\n")
+}

@@ -1,0 +1,193 @@
+import * as Either from "effect/Either"
+import * as ParseResult from "effect/ParseResult"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import { type Address, formatAddress, parseAddress } from "./addresses.ts"
+import { quoted } from "./safeText.ts"
+
+/**
+ * The kinds of value an option can have. Each judges a text, whichever source it came from, and says in words for
+ * an operator what is wrong with it; the words never hold the text of a secret.
+ */
+export interface Kind<A> {
+  readonly schema: Schema.Schema<A, string>
+  /** What stands for the value in the help. */
+  readonly placeholder: string
+  /** How the value is written in the configuration file. */
+  readonly toml: TomlType
+}
+
+/** A `list` is written as a list of strings, or as one string with commas. */
+export type TomlType = "string" | "integer" | "boolean" | "list"
+
+/** A schema from a text; `parse` returns the value, or on the left what is wrong with the text. */
+export const fromText = <A>(
+  type: Schema.Schema<A>,
+  parse: (text: string) => Either.Either<A, string>,
+  print: (value: A) => string
+): Schema.Schema<A, string> =>
+  Schema.transformOrFail(Schema.String, type, {
+    strict: true,
+    decode: (text, _options, ast) => Either.mapLeft(parse(text), (why) => new ParseResult.Type(ast, text, why)),
+    encode: (value) => Either.right(print(value))
+  })
+
+/** Any text that is not empty. */
+export const text = (placeholder: string): Kind<string> => ({
+  placeholder,
+  toml: "string",
+  schema: fromText(
+    Schema.String,
+    (given) => given === "" ? Either.left("must not be empty") : Either.right(given),
+    (value) => value
+  )
+})
+
+/** A path as it was written; what it is relative to is decided where its source is known. */
+export const path: Kind<string> = {
+  ...text("PATH"),
+  schema: fromText(
+    Schema.String,
+    (given) => {
+      if (given === "") return Either.left("must not be empty")
+      return given.includes("\0") ? Either.left(`${quoted(given)} is not a path`) : Either.right(given)
+    },
+    (value) => value
+  )
+}
+
+/** A user name. Basic authentication ends it at the first colon (RFC 7617, section 2). */
+export const userName: Kind<string> = {
+  ...text("NAME"),
+  schema: fromText(
+    Schema.String,
+    (given) => given.includes(":") ? Either.left(`${quoted(given)} must not contain a colon`) : Either.right(given),
+    (value) => value
+  )
+}
+
+/** A text that is never shown. */
+export const secret: Kind<Redacted.Redacted<string>> = {
+  placeholder: "SECRET",
+  toml: "string",
+  schema: fromText(
+    Schema.RedactedFromSelf(Schema.String),
+    (given) => Either.right(Redacted.make(given)),
+    (value) => Redacted.value(value)
+  )
+}
+
+/** Returns the whole number that a text is in decimal, if it is exact as a `number`. */
+export const parseInteger = (given: string): number | undefined => {
+  const value = /^[+-]?\d{1,16}$/.test(given) ? Number(given) : NaN
+  return Number.isSafeInteger(value) ? value : undefined
+}
+
+/** A whole number within its bounds, both included. */
+export const integer = ({ max, min }: { readonly min: number; readonly max: number }): Kind<number> => ({
+  placeholder: "N",
+  toml: "integer",
+  schema: fromText(
+    Schema.Int,
+    (given) => {
+      const value = parseInteger(given)
+      return value !== undefined && value >= min && value <= max
+        ? Either.right(value)
+        : Either.left(`${quoted(given)} is not a whole number from ${min} to ${max}`)
+    },
+    (value) => `${value}`
+  )
+})
+
+/** A page size as SQLite takes it: a power of two from 512 to 65536 bytes. */
+export const pageSize: Kind<number> = {
+  ...integer({ min: 512, max: 65_536 }),
+  schema: fromText(
+    Schema.Int,
+    (given) => {
+      const value = parseInteger(given) ?? 0
+      return value >= 512 && value <= 65_536 && (value & (value - 1)) === 0
+        ? Either.right(value)
+        : Either.left(`${quoted(given)} is not a power of two from 512 to 65536`)
+    },
+    (value) => `${value}`
+  )
+}
+
+/** On or off. As a flag it needs no value: `-txindex`, `-txindex=0`, `-notxindex`. */
+export const onOff: Kind<boolean> = {
+  placeholder: "",
+  toml: "boolean",
+  schema: fromText(
+    Schema.Boolean,
+    (given) => {
+      if (given === "1" || given === "true") return Either.right(true)
+      if (given === "0" || given === "false") return Either.right(false)
+      return Either.left(`${quoted(given)} is not one of 0, 1, true, false`)
+    },
+    (value) => value ? "1" : "0"
+  )
+}
+
+/** One word of a list. */
+export const choice = <const W extends readonly [string, ...ReadonlyArray<string>]>(words: W): Kind<W[number]> => ({
+  placeholder: words.join("|"),
+  toml: "string",
+  schema: fromText(
+    Schema.Literal<ReadonlyArray<W[number]>>(...words),
+    (given) => {
+      const found = words.find((word) => word === given)
+      return found === undefined
+        ? Either.left(`${quoted(given)} is not one of ${words.join(", ")}`)
+        : Either.right(found)
+    },
+    (value) => value
+  )
+})
+
+const AddressSchema: Schema.Schema<Address> = Schema.Struct({ host: Schema.String, port: Schema.Int })
+
+/** `host:port`. With `optional` the host may be missing, which means every interface. */
+export const address = (host: "required" | "optional"): Kind<Address> => ({
+  placeholder: "HOST:PORT",
+  toml: "string",
+  schema: fromText(AddressSchema, (given) => parseAddress(given, host), formatAddress)
+})
+
+/** A kind whose empty text means that the option is not set. */
+export const optional = <A>(kind: Kind<A>): Kind<A | undefined> => {
+  const decode = Schema.decodeEither(kind.schema)
+  const encode = Schema.encodeSync(kind.schema)
+  return {
+    ...kind,
+    schema: fromText<A | undefined>(
+      Schema.UndefinedOr(Schema.typeSchema(kind.schema)),
+      (given) => given === "" ? Either.right(undefined) : Either.mapLeft(decode(given), firstMessage),
+      (value) => value === undefined ? "" : encode(value)
+    )
+  }
+}
+
+const firstMessage = (error: ParseResult.ParseError): string =>
+  ParseResult.ArrayFormatter.formatErrorSync(error)[0]?.message ?? "is not valid"
+
+/** Values with commas between them; spaces around them do not count. An empty text is an empty list. */
+export const commaSeparated = <A>(kind: Kind<A>): Kind<ReadonlyArray<A>> => {
+  const decode = Schema.decodeEither(kind.schema)
+  const encode = Schema.encodeSync(kind.schema)
+  return {
+    placeholder: "LIST",
+    toml: "list",
+    schema: fromText<ReadonlyArray<A>>(
+      Schema.Array(Schema.typeSchema(kind.schema)),
+      (given) =>
+        Either.mapLeft(
+          Either.all(
+            given.split(",").map((word) => word.trim()).filter((word) => word !== "").map((word) => decode(word))
+          ),
+          firstMessage
+        ),
+      (values) => values.map((value) => encode(value)).join(",")
+    )
+  }
+}

@@ -1,0 +1,292 @@
+import type * as Schema from "effect/Schema"
+import { Array as ArraySchema } from "effect/Schema"
+import { NAME_ENCODINGS } from "../protocol/nameText.ts"
+import type { NetworkName } from "../protocol/networks.ts"
+import * as ChainKind from "./chainKinds.ts"
+import * as Kind from "./kinds.ts"
+import type { TomlType } from "./kinds.ts"
+
+/**
+ * Every option of svcd, once: what it is called in each source, how its text is judged, what holds without it, and
+ * what the help says. The readers of flags, environment and file are driven by this table, and so are the help and
+ * `-printconfig`.
+ */
+
+export const NETWORK_NAMES = ["mainnet", "testnet", "regtest"] as const satisfies ReadonlyArray<NetworkName>
+
+export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const
+export type LogLevelName = (typeof LOG_LEVELS)[number]
+
+export const LOG_FORMATS = ["text", "json"] as const
+export type LogFormat = (typeof LOG_FORMATS)[number]
+
+/** The parts of the node a log entry can be about: its annotation `subsystem`. */
+export const SUBSYSTEMS = [
+  "chain",
+  "mail",
+  "mempool",
+  "metrics",
+  "names",
+  "network",
+  "rpc",
+  "storage",
+  "wallet"
+] as const
+export type Subsystem = (typeof SUBSYSTEMS)[number]
+
+export type Group = "General" | "RPC" | "Peers" | "Chain" | "Names and wallet" | "Logging" | "Tests, on regtest alone"
+
+/** The order of the groups in the help. */
+export const GROUPS: ReadonlyArray<Group> = [
+  "General",
+  "RPC",
+  "Peers",
+  "Chain",
+  "Names and wallet",
+  "Logging",
+  "Tests, on regtest alone"
+]
+
+export interface Option<S extends Schema.Schema.AnyNoContext = Schema.Schema.AnyNoContext> {
+  /** From the text of the option; from the list of its texts where it may be repeated. */
+  readonly schema: S
+  readonly repeatable: boolean
+  /** The text that holds without any source, in the schema's terms. Empty: not set. */
+  readonly default: string
+  /** What the help says of the default where its text does not say it. */
+  readonly defaultNote: string | undefined
+  readonly placeholder: string
+  readonly toml: TomlType
+  /** Its key in the configuration file, with a dot between table and key; `undefined` for a flag only. */
+  readonly key: string | undefined
+  readonly flag: boolean
+  readonly env: string | undefined
+  readonly secret: boolean
+  readonly group: Group
+  readonly description: string
+}
+
+export type OptionTable = Readonly<Record<string, Option>>
+
+interface Traits {
+  readonly default?: string
+  readonly defaultNote?: string
+  readonly env?: string
+  /** Where the key in the file is not the name of the option. */
+  readonly key?: string
+  /** Not in the file. */
+  readonly flagOnly?: true
+  /** Not as a flag. */
+  readonly fileOnly?: true
+  readonly secret?: true
+}
+
+const traitsOf = (name: string, group: Group, description: string, traits: Traits) => ({
+  default: traits.default ?? "",
+  defaultNote: traits.defaultNote,
+  key: traits.flagOnly === true ? undefined : traits.key ?? name,
+  flag: traits.fileOnly !== true,
+  env: traits.env,
+  secret: traits.secret === true,
+  group,
+  description
+})
+
+type Row = readonly [name: string, group: Group, description: string, traits?: Traits]
+
+const one = <A>(
+  kind: Kind.Kind<A>,
+  ...[name, group, description, traits = {}]: Row
+): Option<Schema.Schema<A, string>> => ({
+  ...traitsOf(name, group, description, traits),
+  schema: kind.schema,
+  placeholder: kind.placeholder,
+  toml: kind.toml,
+  repeatable: false
+})
+
+const many = <A>(
+  kind: Kind.Kind<A>,
+  ...[name, group, description, traits = {}]: Row
+): Option<Schema.Schema<ReadonlyArray<A>, ReadonlyArray<string>>> => ({
+  ...traitsOf(name, group, description, traits),
+  schema: ArraySchema(kind.schema),
+  placeholder: kind.placeholder,
+  toml: kind.toml,
+  repeatable: true
+})
+
+const peerCount = Kind.integer({ min: 0, max: 10_000 })
+
+/** Requests a minute, 0 for the default and -1 for no limit (rpc.md 9.1). */
+const rateLimit = Kind.integer({ min: -1, max: 1_000_000_000 })
+
+const GIB = 1024 ** 3
+
+export const OPTIONS = {
+  network: one(Kind.choice(NETWORK_NAMES), "network", "General", "network to join", {
+    default: "mainnet",
+    env: "SVCD_NETWORK"
+  }),
+  datadir: one(Kind.path, "datadir", "General", "data directory", { default: "~/.svcd", env: "SVCD_DATA_DIR" }),
+  printconfig: one(
+    Kind.onOff,
+    "printconfig",
+    "General",
+    "print the settings in force, each with its source, and exit",
+    { default: "0", flagOnly: true }
+  ),
+  version: one(Kind.onOff, "version", "General", "print the version and exit", { default: "0", flagOnly: true }),
+  help: one(Kind.onOff, "help", "General", "print this text and exit", { default: "0", flagOnly: true }),
+
+  rpcaddr: one(Kind.address("optional"), "rpcaddr", "RPC", "address of the RPC listener", {
+    default: "127.0.0.1:8336"
+  }),
+  rpcuser: one(Kind.optional(Kind.userName), "rpcuser", "RPC", "user name that RPC asks for", {
+    env: "SVCD_RPC_USER",
+    defaultNote: "no credentials"
+  }),
+  rpcpassword: one(
+    Kind.optional(Kind.secret),
+    "rpcpassword",
+    "RPC",
+    "password that RPC asks for; better given by environment or file, as other users can see flags",
+    { env: "SVCD_RPC_PASSWORD", secret: true }
+  ),
+  rpcallowinsecure: one(
+    Kind.onOff,
+    "rpcallowinsecure",
+    "RPC",
+    "allow an RPC listener that other machines can reach without credentials",
+    { default: "0" }
+  ),
+  ratelimit: one(rateLimit, "ratelimit", "RPC", "requests a minute for each client address; -1 for no limit", {
+    default: "0",
+    defaultNote: "0, which is 6000, and no limit on loopback"
+  }),
+  maxrequestsize: one(
+    Kind.integer({ min: 0, max: GIB }),
+    "maxrequestsize",
+    "RPC",
+    "largest body of an RPC request, in bytes",
+    { default: "0", defaultNote: "0, which is 33554432" }
+  ),
+  metricsaddr: one(
+    Kind.optional(Kind.address("optional")),
+    "metricsaddr",
+    "RPC",
+    "address of the metrics endpoint",
+    { defaultNote: "no endpoint" }
+  ),
+
+  listen: one(
+    Kind.optional(Kind.address("optional")),
+    "listen",
+    "Peers",
+    "address to listen on for peers; empty to listen nowhere",
+    { default: ":8334" }
+  ),
+  maxpeers: one(peerCount, "maxpeers", "Peers", "peers in all; 0 to stay offline", { default: "125" }),
+  maxinbound: one(peerCount, "maxinbound", "Peers", "peers that called this node", { default: "100" }),
+  maxoutbound: one(peerCount, "maxoutbound", "Peers", "peers that this node calls", { default: "25" }),
+  addpeer: many(
+    Kind.address("required"),
+    "addpeer",
+    "Peers",
+    "peer to connect to, in place of those that DNS names; may be repeated",
+    { defaultNote: "peers found by DNS" }
+  ),
+
+  loadblock: many(
+    Kind.path,
+    "loadblock",
+    "Chain",
+    "block file, or blocks directory of Namecoin Core, to import at the start; may be repeated",
+    { flagOnly: true }
+  ),
+  assumevalid: one(
+    ChainKind.assumeValid,
+    "assumevalid",
+    "Chain",
+    "block up to which scripts are taken as valid; 0 to check them all",
+    { defaultNote: "the network's own" }
+  ),
+  verifythreads: one(
+    Kind.optional(Kind.integer({ min: 0, max: 64 })),
+    "verifythreads",
+    "Chain",
+    "worker threads that check scripts",
+    { defaultNote: "processors - 1" }
+  ),
+  dbcache: one(Kind.integer({ min: 4, max: 65_536 }), "dbcache", "Chain", "memory for unspent coins, in MiB", {
+    default: "100"
+  }),
+  txindex: one(Kind.onOff, "txindex", "Chain", "keep an index of all transactions", { default: "0" }),
+  pagesize: one(Kind.pageSize, "pagesize", "Chain", "page size of new databases, in bytes", {
+    default: "4096",
+    key: "database.pagesize",
+    fileOnly: true
+  }),
+
+  namehistory: one(Kind.onOff, "namehistory", "Names and wallet", "answer name_history", { default: "1" }),
+  namehashindex: one(Kind.onOff, "namehashindex", "Names and wallet", "keep an index of the hashes of names", {
+    default: "0"
+  }),
+  nameencoding: one(Kind.choice(NAME_ENCODINGS), "nameencoding", "Names and wallet", "how RPC writes names", {
+    default: NAME_ENCODINGS[0]
+  }),
+  valueencoding: one(Kind.choice(NAME_ENCODINGS), "valueencoding", "Names and wallet", "how RPC writes values", {
+    default: NAME_ENCODINGS[0]
+  }),
+  allowexpired: one(Kind.onOff, "allowexpired", "Names and wallet", "let name_show answer for expired names", {
+    default: "0"
+  }),
+  disablewallet: one(Kind.onOff, "disablewallet", "Names and wallet", "run without a wallet", { default: "0" }),
+
+  loglevel: one(Kind.choice(LOG_LEVELS), "loglevel", "Logging", "least level that is logged", {
+    default: "info",
+    env: "SVCD_LOG_LEVEL"
+  }),
+  logformat: one(Kind.choice(LOG_FORMATS), "logformat", "Logging", "lines of text or of JSON", { default: "text" }),
+  debugsubsystem: one(
+    Kind.commaSeparated(Kind.choice(SUBSYSTEMS)),
+    "debugsubsystem",
+    "Logging",
+    `parts whose debug entries are logged too, commas between them: ${SUBSYSTEMS.join(", ")}`
+  ),
+
+  testactivationheight: many(
+    ChainKind.activationHeight,
+    "testactivationheight",
+    "Tests, on regtest alone",
+    "height from which a rule holds: bip16, bip34, dersig, cltv, csv or segwit; may be repeated"
+  ),
+  vbparams: many(
+    ChainKind.versionBits,
+    "vbparams",
+    "Tests, on regtest alone",
+    "taproot:-1:0 has taproot always active, taproot:-2:0 never; may be repeated"
+  ),
+  mocktime: one(
+    // The range of `setmocktime` (rpc.md 3, setmocktime).
+    Kind.integer({ min: 0, max: 9_223_372_036 }),
+    "mocktime",
+    "Tests, on regtest alone",
+    "seconds since 1970 to take as the present time; 0 for the real one",
+    { default: "0" }
+  )
+} satisfies OptionTable
+
+export type OptionName = keyof typeof OPTIONS
+
+export const isOptionName = (text: string): text is OptionName => Object.hasOwn(OPTIONS, text)
+
+/** The names of a table's options, in its order. */
+export const namesOf = <O extends OptionTable>(options: O): ReadonlyArray<keyof O & string> => Object.keys(options)
+
+/** The schemas of a table's options, as the fields of a struct. */
+export const fieldsOf = <O extends OptionTable>(options: O): { readonly [K in keyof O]: O[K]["schema"] } => {
+  const fields = Object.fromEntries(namesOf(options).map((name) => [name, options[name]?.schema]))
+  // Built key by key from the same table, which Object.fromEntries cannot say in its type.
+  return fields as { readonly [K in keyof O]: O[K]["schema"] }
+}

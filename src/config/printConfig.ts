@@ -1,0 +1,58 @@
+import { stringify } from "smol-toml"
+import { GROUPS, namesOf, type Option, type OptionName, OPTIONS } from "./options.ts"
+import { shownPath } from "./safeText.ts"
+import type { Gathered } from "./settings.ts"
+import { defaultOf, type Given } from "./sources.ts"
+
+type TomlValue = string | number | boolean | ReadonlyArray<string>
+
+/** The value of an option as the file writes it, from texts that were judged. */
+const tomlValue = (option: Option, texts: ReadonlyArray<string>): TomlValue => {
+  if (option.repeatable) return texts
+  const text = texts.at(-1) ?? ""
+  if (option.toml === "integer") return Number(text)
+  if (option.toml === "boolean") return text === "1" || text === "true"
+  return text
+}
+
+const isSet = (option: Option, { texts }: Given): boolean =>
+  option.repeatable ? texts.length > 0 : texts.at(-1) !== "" || option.default !== ""
+
+const line = (name: OptionName, given: Given): string => {
+  const option: Option = OPTIONS[name]
+  const key = option.key?.split(".").at(-1) ?? name
+  const from = `# ${given.from}`
+  if (!isSet(option, given)) {
+    return `# ${key} is not set${option.defaultNote === undefined ? "" : `: ${option.defaultNote}`}`
+  }
+  // Commented out, for a mask would be a password if the text were used as a file.
+  if (option.secret) return `# ${key} is set, and not shown  ${from}`
+  const setting = stringify({ [key]: tomlValue(option, given.texts) }).trim()
+  return option.key === undefined ? `# ${setting}  ${from}, a flag only` : `${setting}  ${from}`
+}
+
+/** Options that say what to do instead of running are no part of a configuration. */
+const COMMANDS: ReadonlySet<OptionName> = new Set<OptionName>(["help", "version", "printconfig"])
+
+/**
+ * Returns the settings in force as a configuration file that would give the same ones, each with where its value
+ * came from. Secrets are not in it. The settings must have been judged.
+ */
+export const printConfig = ({ configFile, source }: Gathered): string => {
+  const names = namesOf(OPTIONS).filter((name) => !COMMANDS.has(name))
+  const linesOf = (chosen: ReadonlyArray<OptionName>): ReadonlyArray<string> =>
+    chosen.map((name) => line(name, source.get(name) ?? defaultOf(OPTIONS[name])))
+  const inTable = (name: OptionName): boolean => OPTIONS[name].key?.includes(".") === true
+  const groups = GROUPS.map((group) => {
+    const chosen = names.filter((name) => OPTIONS[name].group === group && !inTable(name))
+    return [`# ${group}`, ...linesOf(chosen), ""]
+  })
+  return [
+    `# The settings in force. Configuration file: ${shownPath(configFile)}`,
+    "",
+    ...groups.flat(),
+    "[database]",
+    ...linesOf(names.filter(inTable)),
+    ""
+  ].join("\n")
+}

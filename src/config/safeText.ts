@@ -1,0 +1,28 @@
+/**
+ * Characters that could move the cursor, end a line, turn the writing direction or hide: controls (C0, DEL, C1),
+ * format characters (bidirectional overrides, zero-width ones), line and paragraph separators, lone surrogates.
+ */
+const UNSAFE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
+
+const escaped = (character: string): string => {
+  let text = ""
+  for (let at = 0; at < character.length; at++) {
+    text += `\\u${character.charCodeAt(at).toString(16).padStart(4, "0")}`
+  }
+  return text
+}
+
+/**
+ * Returns a text with every unsafe character as `\uXXXX`, so that it stays on its line whatever it is. Applied to
+ * JSON it gives JSON of the same meaning: outside its strings JSON without indentation has no such character.
+ */
+export const escapeUnsafe = (text: string): string => text.replace(UNSAFE, escaped)
+
+const LONGEST_QUOTE = 100
+
+/** Returns a text from outside for use in a message: in quotes, escaped, and cut where it is long. */
+export const quoted = (text: string): string =>
+  escapeUnsafe(JSON.stringify(text.length > LONGEST_QUOTE ? `${text.slice(0, LONGEST_QUOTE)}…` : text))
+
+/** Returns a path for use in a message: escaped, but whole and without quotes, so that it can be found and copied. */
+export const shownPath = (path: string): string => escapeUnsafe(path)

@@ -1,0 +1,53 @@
+import { isOptionName, namesOf, type Option, type OptionName, OPTIONS, type OptionTable } from "./options.ts"
+
+/** What a source says about an option. */
+export interface Given {
+  /** Its texts: several only where it may be repeated. */
+  readonly texts: ReadonlyArray<string>
+  /** Where they stand: `-maxpeers`, `SVCD_NETWORK`, `/home/me/.svcd/svcd.conf:4`, `default`. */
+  readonly from: string
+  /** What a message about them begins with: the place and, where that does not say it, the key. */
+  readonly label: string
+  /** Whether a relative path in it is relative to the configuration file. */
+  readonly inFile: boolean
+}
+
+export type Source = ReadonlyMap<OptionName, Given>
+
+/** The flags as a source. The last mention of a flag that cannot be repeated counts. */
+export const fromFlags = (given: ReadonlyMap<OptionName, ReadonlyArray<string>>): Source =>
+  new Map(
+    Array.from(given, ([name, texts]) => [name, { texts, from: `-${name}`, label: `-${name}`, inFile: false }])
+  )
+
+/** The environment as a source. An empty variable counts as none, as it does for most programs. */
+export const fromEnvironment = (env: Readonly<Record<string, string | undefined>>): Source => {
+  const source = new Map<OptionName, Given>()
+  for (const name of namesOf(OPTIONS)) {
+    const variable = OPTIONS[name].env
+    const text = variable === undefined ? undefined : env[variable]
+    if (variable === undefined || text === undefined || text === "") continue
+    source.set(name, { texts: [text], from: variable, label: variable, inFile: false })
+  }
+  return source
+}
+
+/** What holds where no source says anything. */
+export const defaultOf = (option: Option): Given => ({
+  texts: option.repeatable ? [] : [option.default],
+  from: "default",
+  label: "default",
+  inFile: false
+})
+
+/** Later sources win, option by option: defaults, file, environment, flags. */
+export const merge = (
+  options: OptionTable,
+  { env, file, flags }: { readonly env: Source; readonly file: Source; readonly flags: Source }
+): Source => {
+  const merged = new Map<OptionName, Given>()
+  for (const name of namesOf(options).filter(isOptionName)) {
+    merged.set(name, flags.get(name) ?? env.get(name) ?? file.get(name) ?? defaultOf(OPTIONS[name]))
+  }
+  return merged
+}

@@ -1,0 +1,85 @@
+import * as Either from "effect/Either"
+import * as ParseResult from "effect/ParseResult"
+import * as Schema from "effect/Schema"
+import { formatAddress, isLoopback, overlap } from "./addresses.ts"
+import { fieldsOf, isOptionName, namesOf, type OptionName, OPTIONS, type OptionTable } from "./options.ts"
+import { defaultOf, type Source } from "./sources.ts"
+import { UsageError } from "./UsageError.ts"
+
+/** Every option by its name, from text. One rule for flags, environment, file and defaults. */
+export const Values = Schema.Struct(fieldsOf(OPTIONS)).pipe(Schema.filter((values) => contradictions(values)))
+export type Values = Schema.Struct.Type<ReturnType<typeof fieldsOf<typeof OPTIONS>>>
+
+/** A user without a password, or the reverse. */
+export const halfCredentials = (
+  { rpcpassword, rpcuser }: Pick<Values, "rpcuser" | "rpcpassword">
+): ReadonlyArray<Schema.FilterIssue> => {
+  if ((rpcuser === undefined) === (rpcpassword === undefined)) return []
+  const [given, missing] = rpcuser === undefined ? ["rpcpassword", "rpcuser"] : ["rpcuser", "rpcpassword"]
+  return [{ path: [given], message: `is given without ${missing}; RPC needs both or neither` }]
+}
+
+/** What is wrong with values that are each right on their own. */
+const contradictions = (values: Values): ReadonlyArray<Schema.FilterIssue> => {
+  const { listen, maxpeers, metricsaddr, network, rpcaddr, rpcallowinsecure, rpcpassword, rpcuser } = values
+  const issues: Array<Schema.FilterIssue> = []
+  const complain = (name: OptionName, message: string): void => void issues.push({ path: [name], message })
+
+  issues.push(...halfCredentials(values))
+  const isOpen = rpcuser === undefined && rpcpassword === undefined
+  if (isOpen && !rpcallowinsecure && !isLoopback(rpcaddr.host)) {
+    complain(
+      "rpcaddr",
+      `${formatAddress(rpcaddr)} is open to other machines, and there are no credentials; ` +
+        "give rpcuser and rpcpassword, or else rpcallowinsecure"
+    )
+  }
+  if (metricsaddr !== undefined && overlap(metricsaddr, rpcaddr)) {
+    complain("metricsaddr", `${formatAddress(metricsaddr)} is taken by rpcaddr ${formatAddress(rpcaddr)}`)
+  }
+  if (listen !== undefined && maxpeers > 0) {
+    if (overlap(listen, rpcaddr)) {
+      complain("rpcaddr", `${formatAddress(rpcaddr)} is taken by listen ${formatAddress(listen)}`)
+    }
+    if (metricsaddr !== undefined && overlap(metricsaddr, listen)) {
+      complain("metricsaddr", `${formatAddress(metricsaddr)} is taken by listen ${formatAddress(listen)}`)
+    }
+  }
+  if (network !== "regtest") {
+    const onRegtestOnly = `is for regtest alone, and the network is ${network}`
+    if (values.mocktime !== 0) complain("mocktime", onRegtestOnly)
+    if (values.testactivationheight.length > 0) complain("testactivationheight", onRegtestOnly)
+    if (values.vbparams.length > 0) complain("vbparams", onRegtestOnly)
+  }
+  return issues
+}
+
+/** The texts of every option of a table, in the form its schema takes. */
+const textsOf = (options: OptionTable, source: Source): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(
+    namesOf(options).filter(isOptionName).map((name) => {
+      const { texts } = source.get(name) ?? defaultOf(OPTIONS[name])
+      return [name, OPTIONS[name].repeatable ? texts : texts[texts.length - 1]]
+    })
+  )
+
+/** The messages of a failed decode, each behind the place its value stands. */
+const problemsOf = (error: ParseResult.ParseError, source: Source): ReadonlyArray<string> =>
+  ParseResult.ArrayFormatter.formatErrorSync(error).map(({ message, path }) => {
+    const name = String(path[0])
+    const label = isOptionName(name) ? source.get(name)?.label ?? name : name
+    return `${label}: ${message}`
+  })
+
+/**
+ * A decoder of what was gathered for the options of `schema`; every problem is reported behind the place its value
+ * stands.
+ */
+export const decoderOf = <A, I>(options: OptionTable, schema: Schema.Schema<A, I>) => {
+  const decode = Schema.decodeUnknownEither(schema, { errors: "all" })
+  return (source: Source): Either.Either<A, UsageError> =>
+    Either.mapLeft(decode(textsOf(options, source)), (error) => new UsageError({ problems: problemsOf(error, source) }))
+}
+
+/** Judges the options of a daemon. */
+export const decodeValues: (source: Source) => Either.Either<Values, UsageError> = decoderOf(OPTIONS, Values)

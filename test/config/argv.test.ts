@@ -1,0 +1,130 @@
+import { assert, describe, it } from "@effect/vitest"
+import { FastCheck } from "effect"
+import { doubleDash, readArgv } from "../../src/config/argv.ts"
+import { namesOf, OPTIONS } from "../../src/config/options.ts"
+
+const read = (...argv: ReadonlyArray<string>) => readArgv(argv, OPTIONS)
+
+const given = (...argv: ReadonlyArray<string>) => {
+  const { given, problems } = read(...argv)
+  assert.deepStrictEqual(problems, [])
+  return Object.fromEntries(given)
+}
+
+describe("readArgv", () => {
+  it.each([
+    [["-network", "regtest"]],
+    [["-network=regtest"]],
+    [["--network", "regtest"]],
+    [["--network=regtest"]]
+  ])("%j is one flag (design 10)", (argv) => {
+    assert.deepStrictEqual(given(...argv), { network: ["regtest"] })
+  })
+
+  it("takes an empty value as a value", () => {
+    assert.deepStrictEqual(given("-listen", "", "-datadir", "x"), { listen: [""], datadir: ["x"] })
+    assert.deepStrictEqual(given("-listen=", "-datadir=x"), { listen: [""], datadir: ["x"] })
+  })
+
+  it("lets a value contain =, spaces, line ends and dashes", () => {
+    assert.deepStrictEqual(given("-rpcuser=a=b", "-rpcpassword", "c d=ü\ne", "-ratelimit", "-1"), {
+      rpcuser: ["a=b"],
+      rpcpassword: ["c d=ü\ne"],
+      ratelimit: ["-1"]
+    })
+    assert.deepStrictEqual(given("-rpcpassword=-listen"), { rpcpassword: ["-listen"] })
+  })
+
+  it("collects every mention", () => {
+    assert.deepStrictEqual(given("-addpeer", "a:1", "-loglevel=info", "--addpeer=b:2", "-loglevel", "warn"), {
+      addpeer: ["a:1", "b:2"],
+      loglevel: ["info", "warn"]
+    })
+  })
+
+  it.each([
+    [["-txindex"], ["1"]],
+    [["-txindex=1"], ["1"]],
+    [["--txindex=false"], ["false"]],
+    [["-notxindex"], ["0"]],
+    [["--notxindex"], ["0"]],
+    [["-txindex="], [""]]
+  ])("%j is a switch", (argv, texts) => {
+    assert.deepStrictEqual(given(...argv), { txindex: texts })
+  })
+
+  it("knows -h for -help", () => {
+    assert.deepStrictEqual(given("-h"), { help: ["1"] })
+  })
+
+  it.each([
+    [["-frobnicate", "1"], ["-frobnicate: unknown flag"]],
+    [["--frobnicate=1"], ["--frobnicate: unknown flag"]],
+    [["-lisen", ":1"], ["-lisen: unknown flag; did you mean -listen?"]],
+    [["-Network=x"], ["-Network: unknown flag; did you mean -network?"]],
+    [["-pagesize=512"], ["-pagesize: unknown flag"]],
+    [["-5"], ["-5: unknown flag"]],
+    [["-nolisten"], ["-nolisten: unknown flag; did you mean -listen?"]],
+    [["-notxindex=1"], ["-notxindex: takes no value; write -txindex=0 or -txindex=1"]],
+    [["-loglevel"], ["-loglevel: needs a value (debug|info|warn|error)"]],
+    [
+      ["-datadir", "-network", "regtest"],
+      ["-datadir: needs a value, and \"-network\" is a flag; if you mean it, write -datadir=VALUE"]
+    ],
+    [["regtest"], ["\"regtest\": is not a flag"]],
+    [["-network", "regtest", ""], ["\"\": is not a flag"]],
+    [["-"], ["\"-\": is not a flag"]],
+    [["---network", "x"], ["\"---network\": is not a flag", "\"x\": is not a flag"]],
+    [["-txindex", "0"], ["\"0\": is not a flag; the value of a switch stands behind =, as in -txindex=0"]],
+    [["-\u001b[31m=1"], ["-\\u001b[31m: unknown flag"]]
+  ])("refuses %j", (argv, problems) => {
+    assert.deepStrictEqual(read(...argv).problems, problems)
+  })
+
+  it("goes on after a mistake, so that help is found behind it", () => {
+    assert.isTrue(read("-frobnicate", "x", "regtest", "--help").given.has("help"))
+    assert.isTrue(read("-datadir", "--help").given.has("help"))
+  })
+
+  it("never shows the value of an unknown flag, which may be a password", () => {
+    assert.notInclude(read("-rpcpasswort=geheim").problems.join(), "geheim")
+    assert.notInclude(read("-rpcpasswort", "geheim").problems.join(), "geheim")
+  })
+
+  it("ends at the first argument that is no flag, where a tool has arguments of its own", () => {
+    const { given, problems, rest } = readArgv(["-network=regtest", "getblockhash", "-1", "-network"], OPTIONS, "end")
+    assert.deepStrictEqual([Object.fromEntries(given), rest, problems], [
+      { network: ["regtest"] },
+      ["getblockhash", "-1", "-network"],
+      []
+    ])
+    assert.deepStrictEqual(readArgv(["--", "-network"], OPTIONS, "end").rest, ["-network"])
+  })
+
+  it("knows the flags of its table alone", () => {
+    const { problems } = readArgv(["-listen", ":1"], { network: OPTIONS.network })
+    assert.deepStrictEqual(problems, ["-listen: unknown flag"])
+  })
+
+  const flags = namesOf(OPTIONS).filter((name) => OPTIONS[name].flag && OPTIONS[name].toml !== "boolean")
+
+  it.prop("reads any value of any flag in each of the four spellings", {
+    name: FastCheck.constantFrom(...flags),
+    // A value that begins with a dash could be a flag: that case has its own test.
+    text: FastCheck.fullUnicodeString().filter((text) => !text.startsWith("-")),
+    spelling: FastCheck.constantFrom("-", "--"),
+    apart: FastCheck.boolean()
+  }, ({ apart, name, spelling, text }) => {
+    const argv = apart ? [`${spelling}${name}`, text] : [`${spelling}${name}=${text}`]
+    assert.deepStrictEqual(given(...argv), { [name]: [text] })
+  })
+})
+
+describe("doubleDash", () => {
+  it("rewrites the flags of its table and nothing else", () => {
+    assert.deepStrictEqual(
+      doubleDash(["-network", "regtest", "--datadir=x", "-listen=", "-x", "recover", "-", "--", "network"], OPTIONS),
+      ["--network", "regtest", "--datadir=x", "--listen=", "-x", "recover", "-", "--", "network"]
+    )
+  })
+})

@@ -1,0 +1,110 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Either, FastCheck } from "effect"
+import { parse } from "smol-toml"
+import { readCommandLine } from "../../src/config/commandLine.ts"
+import { helpText } from "../../src/config/help.ts"
+import { namesOf, OPTIONS } from "../../src/config/options.ts"
+import { DEFAULT_FILE, inputOf, settingsOf } from "./input.ts"
+
+const ask = (...input: Parameters<typeof inputOf>) => Either.getOrThrow(readCommandLine(inputOf(...input)))
+
+const printed = (...input: Parameters<typeof inputOf>): string => {
+  const command = ask(...input)
+  return command._tag === "PrintConfig" ? command.text : command._tag
+}
+
+describe("readCommandLine", () => {
+  it.each(["--help", "-help", "-h", "-help=1"])("gives help for %s, whatever else is wrong", (flag) => {
+    const broken = { env: { SVCD_NETWORK: "nowhere" }, files: { [DEFAULT_FILE]: "this is not TOML" } }
+    assert.strictEqual(ask([flag], broken)._tag, "Help")
+    assert.strictEqual(ask(["-frobnicate", "regtest", flag, "-loglevel=loud"], broken)._tag, "Help")
+  })
+
+  it.each(["--version", "-version"])("gives the version for %s, whatever else is wrong", (flag) => {
+    assert.strictEqual(ask([flag], { files: { [DEFAULT_FILE]: "this is not TOML" } })._tag, "Version")
+    assert.strictEqual(ask(["-maxpeers", flag])._tag, "Version")
+  })
+
+  it("runs with settings otherwise", () => {
+    const command = ask(["-network=regtest", "-nohelp", "-version=0"])
+    assert.strictEqual(command._tag === "Run" && command.settings.network, "regtest")
+  })
+
+  it("prints no configuration that is wrong", () => {
+    assert.isTrue(Either.isLeft(readCommandLine(inputOf(["-printconfig", "-loglevel=loud"]))))
+    assert.isTrue(Either.isLeft(readCommandLine(inputOf(["-printconfig", "-frobnicate"]))))
+  })
+})
+
+describe("helpText", () => {
+  it("begins with the usage and explains every flag, with default and variable", () => {
+    const text = helpText()
+    assert.match(text, /^Usage: svcd/)
+    for (const name of namesOf(OPTIONS)) {
+      const option = OPTIONS[name]
+      if (option.flag) assert.match(text, new RegExp(`^  -${name}\\b`, "m"))
+      else assert.include(text, `${option.key}`)
+      if (option.env !== undefined) assert.include(text, option.env)
+      assert.include(text.replace(/\s+/g, " "), option.description)
+    }
+    for (const shown of ["127.0.0.1:8336", ":8334", "125", "~/.svcd", "mainnet", "info"]) {
+      assert.include(text, `default: ${shown}`)
+    }
+    assert.isTrue(text.split("\n").every((line) => line.length <= 100 && line === line.trimEnd()))
+  })
+})
+
+describe("-printconfig", () => {
+  it("says of every setting where it came from", () => {
+    const text = printed(["-printconfig", "-maxpeers", "5"], {
+      env: { SVCD_NETWORK: "testnet" },
+      files: { [DEFAULT_FILE]: "\nlisten = \":1\"\n[database]\npagesize = 512" }
+    })
+    for (
+      const line of [
+        "network = \"testnet\"  # SVCD_NETWORK",
+        "maxpeers = 5  # -maxpeers",
+        `listen = ":1"  # ${DEFAULT_FILE}:2`,
+        `pagesize = 512  # ${DEFAULT_FILE}:4`,
+        "loglevel = \"info\"  # default",
+        "# metricsaddr is not set: no endpoint"
+      ]
+    ) assert.include(text.split("\n"), line)
+    for (const name of namesOf(OPTIONS).filter((name) => !["help", "version", "printconfig"].includes(name))) {
+      assert.match(text, new RegExp(`^(# )?${name} `, "m"))
+    }
+  })
+
+  it("shows an emptied option as empty, where its default is not", () => {
+    assert.include(printed(["-printconfig", "-listen="]), "listen = \"\"  # -listen")
+  })
+
+  it("shows no password and no text that could be taken for one", () => {
+    const text = printed(["-printconfig", "-rpcuser=u", "-rpcpassword=tell-nobody"])
+    assert.notInclude(text, "tell-nobody")
+    assert.include(text, "# rpcpassword is set, and not shown  # -rpcpassword")
+    assert.notProperty(parse(text), "rpcpassword")
+  })
+
+  const flags = FastCheck.record({
+    network: FastCheck.constantFrom("mainnet", "testnet", "regtest"),
+    datadir: FastCheck.fullUnicodeString({ minLength: 1 }).map((text) => `/${text.replaceAll("\0", "x")}`),
+    rpcuser: FastCheck.fullUnicodeString({ minLength: 1 }).map((text) => text.replaceAll(":", "x")),
+    listen: FastCheck.constantFrom("", ":5", "[::1]:7"),
+    metricsaddr: FastCheck.constantFrom("", "127.0.0.1:9100"),
+    maxpeers: FastCheck.nat(10_000).map(String),
+    txindex: FastCheck.constantFrom("0", "1", "true", "false"),
+    namehistory: FastCheck.constantFrom("0", "1"),
+    debugsubsystem: FastCheck.constantFrom("", "rpc", "network,rpc"),
+    assumevalid: FastCheck.constantFrom("", "0", "ab".repeat(32)),
+    addpeer: FastCheck.constantFrom("a:1", "[::2]:9"),
+    verifythreads: FastCheck.constantFrom("", "0", "7")
+  }, { requiredKeys: ["rpcuser"] })
+
+  it.prop("gives a file that means the same", { flags }, ({ flags }) => {
+    const argv = [...Object.entries(flags).map(([name, text]) => `-${name}=${text}`), "-rpcpassword=p"]
+    const text = printed([...argv, "-printconfig"])
+    const again = settingsOf(["-rpcpassword=p"], { files: { [DEFAULT_FILE]: text } })
+    assert.deepStrictEqual(again, settingsOf(argv))
+  })
+})

@@ -1,0 +1,29 @@
+import { Either } from "effect"
+import { decodeSettings, type Settings, type SettingsInput } from "../../src/config/settings.ts"
+
+/** Input of a process that has nothing but these arguments; files are texts by their path. */
+export const inputOf = (
+  argv: ReadonlyArray<string>,
+  { env = {}, files = {} }: {
+    readonly env?: Readonly<Record<string, string>>
+    readonly files?: Readonly<Record<string, string>>
+  } = {}
+): SettingsInput => ({
+  argv,
+  env,
+  readFile: (path) => Either.right(files[path]),
+  homedir: "/home/me",
+  cwd: "/work",
+  cores: 4
+})
+
+/** Where the configuration file of `inputOf` is, unless arguments say something else. */
+export const DEFAULT_FILE = "/home/me/.svcd/svcd.conf"
+
+/** The settings of an input that is right. */
+export const settingsOf = (...[argv, sources]: Parameters<typeof inputOf>): Settings =>
+  Either.getOrThrowWith(decodeSettings(inputOf(argv, sources)), (error) => new Error(error.message))
+
+/** The problems of an input that is wrong; none where it is right. */
+export const problemsOf = (...[argv, sources]: Parameters<typeof inputOf>): ReadonlyArray<string> =>
+  Either.match(decodeSettings(inputOf(argv, sources)), { onLeft: ({ problems }) => problems, onRight: () => [] })

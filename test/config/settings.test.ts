@@ -1,0 +1,272 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Either, Redacted } from "effect"
+import { readConfigFile } from "../../src/config/configFile.ts"
+import { decodeSettings, processInput } from "../../src/config/settings.ts"
+import { UsageError } from "../../src/config/UsageError.ts"
+import { DEFAULT_FILE, inputOf, problemsOf, settingsOf } from "./input.ts"
+
+describe("decodeSettings", () => {
+  it("has the defaults of the specification (spec 1, flags)", () => {
+    assert.deepStrictEqual(settingsOf([]), {
+      network: "mainnet",
+      dataDir: "/home/me/.svcd",
+      rpc: { host: "127.0.0.1", port: 8336, credentials: undefined },
+      allowInsecure: false,
+      rateLimit: 0,
+      maxRequestSize: 0,
+      metrics: undefined,
+      listen: { host: "", port: 8334 },
+      maxPeers: 125,
+      maxInbound: 100,
+      maxOutbound: 25,
+      addPeers: [],
+      loadBlocks: [],
+      assumeValid: "default",
+      verifyThreads: 3,
+      dbCache: 100,
+      txIndex: false,
+      pageSize: 4096,
+      nameHistory: true,
+      nameHashIndex: false,
+      nameEncoding: "ascii",
+      valueEncoding: "ascii",
+      allowExpired: false,
+      disableWallet: false,
+      logLevel: "info",
+      logFormat: "text",
+      debugSubsystems: [],
+      activation: {},
+      mockTime: undefined
+    })
+  })
+
+  it("takes a flag over the environment, the environment over the file, the file over the default (design 10)", () => {
+    const files = { [DEFAULT_FILE]: "network = \"testnet\"\nloglevel = \"error\"\nmaxpeers = 7" }
+    const env = { SVCD_NETWORK: "mainnet", SVCD_LOG_LEVEL: "warn" }
+    const pick = (...input: Parameters<typeof settingsOf>) => {
+      const { logLevel, maxPeers, network } = settingsOf(...input)
+      return [network, logLevel, maxPeers]
+    }
+    assert.deepStrictEqual(pick([]), ["mainnet", "info", 125])
+    assert.deepStrictEqual(pick([], { files }), ["testnet", "error", 7])
+    assert.deepStrictEqual(pick([], { files, env }), ["mainnet", "warn", 7])
+    assert.deepStrictEqual(pick(["-network=regtest", "-maxpeers=0"], { files, env }), ["regtest", "warn", 0])
+  })
+
+  it("judges what is in force and not what was overridden", () => {
+    const files = { [DEFAULT_FILE]: "loglevel = \"loud\"" }
+    assert.strictEqual(settingsOf(["-loglevel", "warn"], { files }).logLevel, "warn")
+    assert.deepStrictEqual(problemsOf([], { files }), [
+      `${DEFAULT_FILE}:1 loglevel: "loud" is not one of debug, info, warn, error`
+    ])
+  })
+
+  it("lets a list of flags take the place of the file's list", () => {
+    const files = { [DEFAULT_FILE]: "addpeer = [\"a:1\", \"b:2\"]" }
+    assert.deepStrictEqual(settingsOf([], { files }).addPeers, [{ host: "a", port: 1 }, { host: "b", port: 2 }])
+    assert.deepStrictEqual(settingsOf(["-addpeer", "c:3"], { files }).addPeers, [{ host: "c", port: 3 }])
+  })
+
+  it("takes the last mention of a flag that is not repeated", () => {
+    assert.strictEqual(settingsOf(["-maxpeers=1", "-maxpeers=2"]).maxPeers, 2)
+  })
+
+  it("takes an empty environment variable as none", () => {
+    assert.strictEqual(settingsOf([], { env: { SVCD_NETWORK: "", SVCD_RPC_USER: "" } }).network, "mainnet")
+  })
+
+  it("reads every environment variable of the specification", () => {
+    const env = {
+      SVCD_NETWORK: "regtest",
+      SVCD_RPC_USER: "u",
+      SVCD_RPC_PASSWORD: "p",
+      SVCD_DATA_DIR: "/data",
+      SVCD_LOG_LEVEL: "debug"
+    }
+    const settings = settingsOf([], { env })
+    assert.deepStrictEqual([settings.network, settings.dataDir, settings.logLevel], ["regtest", "/data", "debug"])
+    assert.strictEqual(settings.rpc.credentials?.user, "u")
+    assert.strictEqual(settings.rpc.credentials && Redacted.value(settings.rpc.credentials.password), "p")
+  })
+
+  describe("the data directory", () => {
+    it.each([
+      { argv: ["-datadir", "/a/b"], dataDir: "/a/b" },
+      { argv: ["-datadir", "deep/er"], dataDir: "/work/deep/er" },
+      { argv: ["-datadir", "../x/./y"], dataDir: "/x/y" },
+      { argv: ["-datadir", "~/node"], dataDir: "/home/me/node" },
+      { argv: ["-datadir", "~"], dataDir: "/home/me" },
+      { argv: ["-datadir", "~other"], dataDir: "/work/~other" },
+      { argv: ["-datadir", "a = b"], dataDir: "/work/a = b" }
+    ])("is $dataDir for $argv", ({ argv, dataDir }) => {
+      assert.strictEqual(settingsOf(argv).dataDir, dataDir)
+    })
+
+    it("has the configuration file, and the file can move the data", () => {
+      const files = { "/work/x/svcd.conf": "datadir = \"/data\"\nmaxpeers = 1" }
+      assert.deepStrictEqual([settingsOf([], { files }).maxPeers, settingsOf([], { files }).dataDir], [
+        125,
+        "/home/me/.svcd"
+      ])
+      const moved = settingsOf([], { files, env: { SVCD_DATA_DIR: "x" } })
+      assert.deepStrictEqual([moved.maxPeers, moved.dataDir], [1, "/work/x"])
+      const atDefault = { [DEFAULT_FILE]: "datadir = \"/data\"" }
+      assert.strictEqual(settingsOf([], { files: atDefault }).dataDir, "/data")
+    })
+
+    it("in the file is relative to the file", () => {
+      assert.strictEqual(settingsOf([], { files: { [DEFAULT_FILE]: "datadir = \"d\"" } }).dataDir, "/home/me/.svcd/d")
+      assert.strictEqual(settingsOf([], { files: { [DEFAULT_FILE]: "datadir = \"~/d\"" } }).dataDir, "/home/me/d")
+    })
+
+    it("must not be empty", () => {
+      assert.deepStrictEqual(problemsOf(["-datadir="]), ["-datadir: must not be empty"])
+    })
+  })
+
+  it("makes paths of block files absolute", () => {
+    assert.deepStrictEqual(settingsOf(["-loadblock", "a.dat", "-loadblock=/b", "-loadblock", "~/c"]).loadBlocks, [
+      "/work/a.dat",
+      "/b",
+      "/home/me/c"
+    ])
+  })
+
+  it("listens nowhere with an empty -listen, and offline", () => {
+    assert.isUndefined(settingsOf(["-listen", ""]).listen)
+    assert.isUndefined(settingsOf(["-listen=127.0.0.1:5", "-maxpeers=0"]).listen)
+    assert.deepStrictEqual(settingsOf(["-listen=[::1]:5"]).listen, { host: "::1", port: 5 })
+  })
+
+  it("turns -txindex, -nonamehistory and keys of the file into booleans", () => {
+    const files = { [DEFAULT_FILE]: "allowexpired = true\ndisablewallet = 1" }
+    const settings = settingsOf(["-txindex", "-nonamehistory"], { files })
+    assert.deepStrictEqual(
+      [settings.txIndex, settings.nameHistory, settings.allowExpired, settings.disableWallet],
+      [true, false, true, true]
+    )
+  })
+
+  it("leaves one core to the node and takes no more workers than the reference node", () => {
+    const threads = (cores: number, ...argv: ReadonlyArray<string>) =>
+      Either.getOrThrow(decodeSettings({ ...inputOf(argv), cores })).verifyThreads
+    assert.deepStrictEqual([threads(1), threads(2), threads(16), threads(64), threads(2, "-verifythreads=0")], [
+      0,
+      1,
+      15,
+      15,
+      0
+    ])
+  })
+
+  it("reads what regtest alone has", () => {
+    const { activation, mockTime } = settingsOf([
+      "-network=regtest",
+      "-mocktime=1700000000",
+      "-testactivationheight=segwit@300",
+      "-testactivationheight=dersig@5",
+      "-testactivationheight=segwit@400",
+      "-vbparams=taproot:1:1"
+    ])
+    assert.deepStrictEqual(activation, { segwit: 400, bip66: 5, taproot: Infinity })
+    assert.strictEqual(mockTime, 1_700_000_000)
+  })
+
+  it.each([
+    [["-network=moonnet"], "-network: \"moonnet\" is not one of mainnet, testnet, regtest"],
+    [["-rpcaddr=nonsense"], "-rpcaddr: \"nonsense\" is not an address of the form host:port"],
+    [["-rpcaddr=127.0.0.1:99999"], "-rpcaddr: \"127.0.0.1:99999\" has no port from 1 to 65535"],
+    [["-maxpeers=-1"], "-maxpeers: \"-1\" is not a whole number from 0 to 10000"],
+    [["-maxpeers=ten"], "-maxpeers: \"ten\" is not a whole number from 0 to 10000"],
+    [["-addpeer=a:1", "-addpeer=127.0.0.1:0"], "-addpeer: \"127.0.0.1:0\" has no port from 1 to 65535"],
+    [["-metricsaddr=9100x"], "-metricsaddr: \"9100x\" is not an address of the form host:port"],
+    [["-ratelimit=-5"], "-ratelimit: \"-5\" is not a whole number from -1 to 1000000000"],
+    [["-maxrequestsize=lots"], "-maxrequestsize: \"lots\" is not a whole number from 0 to 1073741824"],
+    [["-nameencoding=latin1"], "-nameencoding: \"latin1\" is not one of ascii, utf8, hex"],
+    [["-txindex=yes"], "-txindex: \"yes\" is not one of 0, 1, true, false"],
+    [["-loadblock="], "-loadblock: must not be empty"],
+    [["-dbcache=3"], "-dbcache: \"3\" is not a whole number from 4 to 65536"],
+    [["-rpcuser", "alice"], "-rpcuser: is given without rpcpassword; RPC needs both or neither"],
+    [["-rpcpassword", "x"], "-rpcpassword: is given without rpcuser; RPC needs both or neither"],
+    [["-rpcuser=a", "-rpcpassword="], "-rpcuser: is given without rpcpassword; RPC needs both or neither"],
+    [["-metricsaddr=127.0.0.1:8336"], "-metricsaddr: 127.0.0.1:8336 is taken by rpcaddr 127.0.0.1:8336"],
+    [["-metricsaddr=:8336"], "-metricsaddr: :8336 is taken by rpcaddr 127.0.0.1:8336"],
+    [["-metricsaddr=:8334"], "-metricsaddr: :8334 is taken by listen :8334"],
+    [["-rpcaddr=127.0.0.1:8334"], "-rpcaddr: 127.0.0.1:8334 is taken by listen :8334"],
+    [["-mocktime=5"], "-mocktime: is for regtest alone, and the network is mainnet"],
+    [
+      ["-network=testnet", "-testactivationheight=csv@5"],
+      "-testactivationheight: is for regtest alone, and the network is testnet"
+    ],
+    [["-vbparams=taproot:-1:0"], "-vbparams: is for regtest alone, and the network is mainnet"],
+    [
+      ["-rpcaddr=0.0.0.0:8336"],
+      "-rpcaddr: 0.0.0.0:8336 is open to other machines, and there are no credentials; " +
+      "give rpcuser and rpcpassword, or else rpcallowinsecure"
+    ]
+  ])("refuses %j", (argv, problem) => {
+    assert.deepStrictEqual(problemsOf(argv), [problem])
+  })
+
+  it("takes an RPC listener that others can reach, with credentials or by permission", () => {
+    assert.strictEqual(settingsOf(["-rpcaddr=:8336", "-rpcuser=u", "-rpcpassword=p"]).rpc.host, "")
+    assert.isTrue(settingsOf(["-rpcaddr=:8336", "-rpcallowinsecure"]).allowInsecure)
+    assert.strictEqual(settingsOf(["-rpcaddr=[::1]:8336"]).rpc.host, "::1")
+  })
+
+  it("minds no address of a listener that is not there", () => {
+    assert.strictEqual(settingsOf(["-rpcaddr=127.0.0.1:8334", "-maxpeers=0"]).rpc.port, 8334)
+    assert.strictEqual(settingsOf(["-rpcaddr=127.0.0.1:8334", "-listen="]).rpc.port, 8334)
+  })
+
+  it("switches credentials of the file off with empty flags", () => {
+    const files = { [DEFAULT_FILE]: "rpcuser = \"u\"\nrpcpassword = \"p\"" }
+    assert.isUndefined(settingsOf(["-rpcuser=", "-rpcpassword="], { files }).rpc.credentials)
+  })
+
+  it("says of each value where it stands", () => {
+    const files = { [DEFAULT_FILE]: "maxinbound = 1\nlisten = \"x\"\n[database]\n\npagesize = 5000" }
+    const env = { SVCD_NETWORK: "moonnet", SVCD_LOG_LEVEL: "loud" }
+    assert.sameMembers([...problemsOf(["-maxpeers=x"], { env, files })], [
+      "SVCD_NETWORK: \"moonnet\" is not one of mainnet, testnet, regtest",
+      `${DEFAULT_FILE}:2 listen: "x" is not an address of the form host:port`,
+      "-maxpeers: \"x\" is not a whole number from 0 to 10000",
+      `${DEFAULT_FILE}:5 database.pagesize: "5000" is not a power of two from 512 to 65536`,
+      "SVCD_LOG_LEVEL: \"loud\" is not one of debug, info, warn, error"
+    ])
+  })
+
+  it("names a file that cannot be read", () => {
+    const outcome = decodeSettings({ ...inputOf([]), readFile: () => Either.left("cannot be read (EACCES)") })
+    assert.deepStrictEqual(Either.isLeft(outcome) && outcome.left.problems, [`${DEFAULT_FILE} cannot be read (EACCES)`])
+  })
+
+  it("never shows a password", () => {
+    const password = "tell-nobody"
+    const files = { [DEFAULT_FILE]: `rpcpassword = "${password}"\nrpcuser = "a:b"` }
+    assert.notInclude(problemsOf(["-maxpeers=x", "-rpcuser=a:b", `-rpcpassword=${password}`]).join(), password)
+    assert.notInclude(problemsOf([], { files }).join(), password)
+    assert.notInclude(JSON.stringify(settingsOf(["-rpcuser=a", `-rpcpassword=${password}`])), password)
+  })
+
+  it("takes the input of this process", () => {
+    const input = processInput()
+    assert.strictEqual(input.readFile, readConfigFile)
+    assert.isAtLeast(input.cores, 1)
+  })
+})
+
+describe("UsageError", () => {
+  it("prints at most six lines, each behind the program's name", () => {
+    const problems = ["a", "b", "c", "d", "e", "f", "g"]
+    assert.deepStrictEqual(new UsageError({ problems }).report("svcd"), [
+      "svcd: a",
+      "svcd: b",
+      "svcd: c",
+      "svcd: d",
+      "svcd: e",
+      "svcd: and 2 more"
+    ])
+    assert.deepStrictEqual(new UsageError({ problems: ["a"] }).report("svcd"), ["svcd: a"])
+  })
+})

@@ -10,15 +10,16 @@ import { type Reject, reject as refuse } from "../consensus/Reject.ts"
 import type { Coin, NameClaim } from "../consensus/view.ts"
 import type { Block, BlockHeader } from "../protocol/block.ts"
 import { type Bytes, displayHash } from "../protocol/bytes.ts"
-import { StorageCorrupted, type StorageFailure, StorageUnavailable } from "../storage/errors.ts"
+import type { StorageFailure } from "../storage/errors.ts"
+import { attempt, isStorageFailure } from "./attempt.ts"
 import { NONE, Status } from "./BlockIndex.ts"
 import { ChainEvent } from "./ChainEvent.ts"
 import { type Accepted, ChainState, type ChainStateOptions, type Connected, type Timings } from "./ChainState.ts"
 import type { Undo } from "./coinCodec.ts"
 import { BlockNotFound, BlockUnavailable, type ImportFailed } from "./errors.ts"
-import { cursorOf, follow } from "./followers.ts"
 import type { Cursor, Follower } from "./Follower.ts"
-import { headerInfo, type HeaderInfo } from "./headerInfo.ts"
+import { cursorOf, follow } from "./followers.ts"
+import { type HeaderInfo, headerInfo } from "./headerInfo.ts"
 import { type ImportProgress, type ImportReport, importSources } from "./importBlocks.ts"
 import * as VerifyPool from "./VerifyPool.ts"
 
@@ -71,6 +72,8 @@ export class Chain extends Context.Tag("svcd/Chain")<Chain, {
   readonly coin: (
     outpoint: string
   ) => Effect.Effect<{ readonly coin: Coin | undefined; readonly tip: HeaderInfo }, StorageFailure>
+  /** Some unspent output of a transaction, if there is one. */
+  readonly coinOf: (txid: Bytes) => Effect.Effect<Coin | undefined, StorageFailure>
   /** Feeds all coins, in the order of (txid, index), to `visit` in lists; no block is connected meanwhile. Returns the tip. */
   readonly visitCoins: (
     visit: (coins: ReadonlyArray<readonly [outpoint: string, coin: Coin]>) => void
@@ -98,6 +101,8 @@ export class Chain extends Context.Tag("svcd/Chain")<Chain, {
   readonly events: Stream.Stream<ChainEvent>
   /** Bytes of block and undo files. */
   readonly sizeOnDisk: Effect.Effect<number>
+  /** Bytes of the database of coins, claims and headers. */
+  readonly chainstateSize: Effect.Effect<number, StorageFailure>
   /** What was mended at the start, in words. */
   readonly repairs: ReadonlyArray<string>
   /** Where the time of connecting blocks went, in milliseconds. */
@@ -118,7 +123,7 @@ export interface ChainOptions extends Omit<ChainStateOptions, "now"> {
 }
 
 /** Blocks and inputs connected as one batch while many are waiting. */
-const BATCH = { blocks: 128, inputs: 4_000 }
+const BATCH = { blocks: 64, inputs: 4_000 }
 
 /** Seconds after which a long series of batches is stored even if there is room in memory. */
 const FLUSH_SECONDS = 60
@@ -128,19 +133,6 @@ const EVENT_BACKLOG = 4096
 
 /** Rows read at once where all coins or claims are visited. */
 const VISIT_ROWS = 2_000
-
-const isStorageFailure = (cause: unknown): cause is StorageFailure =>
-  cause instanceof StorageCorrupted || cause instanceof StorageUnavailable
-
-/** Runs synchronous work that throws `StorageFailure`. */
-const attempt = <A>(work: () => A): Effect.Effect<A, StorageFailure> =>
-  Effect.suspend(() => {
-    try {
-      return Effect.succeed(work())
-    } catch (cause) {
-      return isStorageFailure(cause) ? Effect.fail(cause) : Effect.die(cause)
-    }
-  })
 
 interface Following {
   readonly follower: Follower
@@ -155,7 +147,9 @@ const make = (options: ChainOptions): Effect.Effect<Context.Tag.Service<Chain>, 
       attempt(() => new ChainState({ ...options, now })),
       (state) =>
         attempt(() => state.flush()).pipe(
-          Effect.catchAll((failure) => Effect.logError("the chain could not be stored at the end", { reason: failure.message })),
+          Effect.catchAll((failure) =>
+            Effect.logError("the chain could not be stored at the end", { reason: failure.message })
+          ),
           Effect.ensuring(Effect.sync(() => state.close()))
         )
     )
@@ -189,12 +183,16 @@ const make = (options: ChainOptions): Effect.Effect<Context.Tag.Service<Chain>, 
     const tellFollowers = (recent: ReadonlyMap<number, Connected>): Effect.Effect<void, StorageFailure> =>
       Effect.suspend(() => {
         const started = performance.now()
-        return Effect.forEach(followers, (following) =>
-          follow(state, following.follower, following.cursor, recent, attempt).pipe(
-            Effect.tap((cursor) => Effect.sync(() => void (following.cursor = cursor)))
-          ), { discard: true }).pipe(
-            Effect.ensuring(Effect.sync(() => void (state.timings.follow += performance.now() - started)))
-          )
+        return Effect.forEach(
+          followers,
+          (following) =>
+            follow(state, following.follower, following.cursor, recent, attempt).pipe(
+              Effect.tap((cursor) => Effect.sync(() => void (following.cursor = cursor)))
+            ),
+          { discard: true }
+        ).pipe(
+          Effect.ensuring(Effect.sync(() => void (state.timings.follow += performance.now() - started)))
+        )
       })
 
     /** Connects one batch towards `target`: rules here, scripts on all threads. */
@@ -337,15 +335,21 @@ const make = (options: ChainOptions): Effect.Effect<Context.Tag.Service<Chain>, 
         }),
       header: (hash) => Effect.map(find(hash), info),
       block: (hash) =>
-        Effect.flatMap(find(hash), (id): Effect.Effect<Block, BlockUnavailable | StorageFailure> =>
-          state.index.has(id, Status.HAVE_DATA)
-            ? attempt(() => state.block(id))
-            : Effect.fail(new BlockUnavailable({ hash: displayHash(hash), height: state.index.height(id) }))),
+        Effect.flatMap(
+          find(hash),
+          (id): Effect.Effect<Block, BlockUnavailable | StorageFailure> =>
+            state.index.has(id, Status.HAVE_DATA)
+              ? attempt(() => state.block(id))
+              : Effect.fail(new BlockUnavailable({ hash: displayHash(hash), height: state.index.height(id) }))
+        ),
       undo: (hash) =>
-        Effect.flatMap(find(hash), (id) =>
-          attempt(() => state.index.has(id, Status.HAVE_UNDO) ? state.undo(id) : undefined)),
+        Effect.flatMap(
+          find(hash),
+          (id) => attempt(() => state.index.has(id, Status.HAVE_UNDO) ? state.undo(id) : undefined)
+        ),
       coin: (outpoint) =>
         writer.withPermits(1)(attempt(() => ({ coin: state.coins.coin(outpoint), tip: info(state.tip) }))),
+      coinOf: (txid) => writer.withPermits(1)(Effect.zipRight(flush, attempt(() => state.database.coinOf(txid)))),
       visitCoins: (use) => visit((after) => state.database.coinsAfter(after, VISIT_ROWS), use),
       visitClaims: (use) => visit((after) => state.database.claimsAfter(after, VISIT_ROWS), use),
       acceptHeaders: (headers) =>
@@ -369,6 +373,7 @@ const make = (options: ChainOptions): Effect.Effect<Context.Tag.Service<Chain>, 
       importFrom: (paths) => importFrom(paths),
       events: Stream.fromPubSub(events),
       sizeOnDisk: Effect.sync(() => state.files.sizeOnDisk),
+      chainstateSize: attempt(() => state.database.size()),
       repairs: state.repairs,
       timings: Effect.sync(() => ({ ...state.timings })),
       failure: Deferred.await(failure),
@@ -377,8 +382,12 @@ const make = (options: ChainOptions): Effect.Effect<Context.Tag.Service<Chain>, 
     // Blocks without an index: the chainstate was deleted. They are read again where they lie.
     if (state.hasStrayBlocks) {
       const files = state.files.numbers("blk").map((file) => state.files.path("blk", file))
-      yield* Effect.logWarning("the chain state is missing: it is rebuilt from the stored blocks", { files: files.length })
-      yield* importFrom(files, true).pipe(Effect.catchTag("ImportFailed", (failed) => Effect.dieMessage(failed.message)))
+      yield* Effect.logWarning("the chain state is missing: it is rebuilt from the stored blocks", {
+        files: files.length
+      })
+      yield* importFrom(files, true).pipe(
+        Effect.catchTag("ImportFailed", (failed) => Effect.dieMessage(failed.message))
+      )
     }
     return service
   })
@@ -390,5 +399,4 @@ const branchStatus = (state: ChainState, id: number, best: number): BranchStatus
   return state.index.has(id, Status.VALID) ? "valid-fork" : "valid-headers"
 }
 
-export const layer = (options: ChainOptions): Layer.Layer<Chain, StorageFailure> =>
-  Layer.scoped(Chain, make(options))
+export const layer = (options: ChainOptions): Layer.Layer<Chain, StorageFailure> => Layer.scoped(Chain, make(options))

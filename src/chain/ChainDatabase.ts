@@ -1,6 +1,6 @@
 import { join } from "node:path"
 import type { Coin, NameClaim } from "../consensus/view.ts"
-import { binaryString, type Bytes, fromBinaryString } from "../protocol/bytes.ts"
+import { binaryString, type Bytes, concat, fromBinaryString } from "../protocol/bytes.ts"
 import { DecodeError } from "../protocol/Reader.ts"
 import { type Database, guarded, openDatabase, type Statement } from "../storage/Database.ts"
 import { StorageCorrupted } from "../storage/errors.ts"
@@ -12,7 +12,8 @@ import { coinKey, decodeCoin, encodeCoin, outpointOfKey } from "./coinCodec.ts"
  * from tip to tip. Methods throw `StorageFailure`.
  */
 
-const REMEDY = "Stop the node, delete the folders blocks and chainstate, and start again: the chain is fetched anew, names and wallet stay"
+const REMEDY =
+  "Stop the node, delete the folders blocks and chainstate, and start again: the chain is fetched anew, names and wallet stay"
 
 const MIGRATIONS = [
   `CREATE TABLE coins (outpoint BLOB PRIMARY KEY, coin BLOB NOT NULL) WITHOUT ROWID, STRICT;
@@ -25,6 +26,9 @@ const MIGRATIONS = [
      best_hash BLOB NOT NULL
    ) STRICT;`
 ]
+
+const FIRST_INDEX = new Uint8Array(4)
+const LAST_INDEX = new Uint8Array(4).fill(0xff)
 
 /** Where the stored state stands. */
 export interface StoredState {
@@ -89,7 +93,11 @@ export class ChainDatabase {
         return work()
       } catch (cause) {
         if (cause instanceof DecodeError) {
-          throw new StorageCorrupted({ file: this.file, found: `a coin does not decode (${cause.message})`, remedy: REMEDY })
+          throw new StorageCorrupted({
+            file: this.file,
+            found: `a coin does not decode (${cause.message})`,
+            remedy: REMEDY
+          })
         }
         throw cause
       }
@@ -130,6 +138,17 @@ export class ChainDatabase {
     })
   }
 
+  /** The stored coin of a transaction with the lowest index. */
+  coinOf(txid: Bytes): Coin | undefined {
+    const select: Statement<[Uint8Array, Uint8Array], { readonly coin: Buffer }> = this.database.prepare(
+      "SELECT coin FROM coins WHERE outpoint BETWEEN ? AND ? ORDER BY outpoint LIMIT 1"
+    )
+    return this.guard("reading", () => {
+      const row = select.get(concat(txid, FIRST_INDEX), concat(txid, LAST_INDEX))
+      return row === undefined ? undefined : decodeCoin(row.coin)
+    })
+  }
+
   claim(name: string): NameClaim | undefined {
     const row = this.guard("reading", () => this.selectClaim.get(Buffer.from(name, "latin1")))
     return row === undefined ? undefined : toClaim(row)
@@ -147,10 +166,13 @@ export class ChainDatabase {
   coinsAfter(outpoint: string | undefined, limit: number): ReadonlyArray<readonly [outpoint: string, coin: Coin]> {
     const select: Statement<[Buffer, number], { readonly outpoint: Buffer; readonly coin: Buffer }> = this.database
       .prepare("SELECT outpoint, coin FROM coins WHERE outpoint > ? ORDER BY outpoint LIMIT ?")
-    return this.guard("reading", () =>
-      select.all(outpoint === undefined ? Buffer.alloc(0) : coinKey(outpoint), limit).map((row) =>
-        [outpointOfKey(row.outpoint), decodeCoin(row.coin)] as const
-      ))
+    return this.guard(
+      "reading",
+      () =>
+        select.all(outpoint === undefined ? Buffer.alloc(0) : coinKey(outpoint), limit).map((row) =>
+          [outpointOfKey(row.outpoint), decodeCoin(row.coin)] as const
+        )
+    )
   }
 
   /** Up to `limit` stored claims behind a name, in the order of the names' bytes. */

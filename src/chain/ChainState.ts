@@ -6,7 +6,7 @@ import { nameEffects } from "../consensus/names.ts"
 import type { ConsensusParams } from "../consensus/params.ts"
 import { type Reject, rejectAs } from "../consensus/Reject.ts"
 import type { BlockDelta, NameEffect, ScriptCheck } from "../consensus/view.ts"
-import { Block, type BlockHeader, decodeBlock } from "../protocol/block.ts"
+import { type Block, type BlockHeader, decodeBlock } from "../protocol/block.ts"
 import { type Bytes, displayHash, equal } from "../protocol/bytes.ts"
 import { DecodeError } from "../protocol/Reader.ts"
 import { BlockFiles, type Place } from "../storage/BlockFiles.ts"
@@ -74,7 +74,8 @@ export interface Timings {
   follow: number
 }
 
-const BLOCK_REMEDY = "The block has to be fetched again: start with -loadblock and a file that has it, or delete blocks and chainstate"
+const BLOCK_REMEDY =
+  "The block has to be fetched again: start with -loadblock and a file that has it, or delete blocks and chainstate"
 
 /**
  * The best chain: header tree, block files, coins and claims, and the steps that move from one tip to another. All
@@ -137,7 +138,8 @@ export class ChainState {
 
   /** Whether there are block files, but nothing that refers to them: the index was deleted and is to be rebuilt. */
   get hasStrayBlocks(): boolean {
-    return !this.index.has(0, Status.HAVE_DATA) && this.files.numbers("blk").some((file) => this.files.sizeOf("blk", file) > 0)
+    return !this.index.has(0, Status.HAVE_DATA) &&
+      this.files.numbers("blk").some((file) => this.files.sizeOf("blk", file) > 0)
   }
 
   private load(headerCount: number, bestHash: Bytes): void {

@@ -1,7 +1,7 @@
 import type { Block } from "../protocol/block.ts"
 
 /** Bytes of blocks to keep: some batches of an import, or the last blocks at the tip for relay and reorganisations. */
-const LIMIT = 12 * 1024 * 1024
+const LIMIT = 4 * 1024 * 1024
 
 /** The blocks that came last, parsed: connected from memory instead of read back. Oldest first out. */
 export class RecentBlocks {

@@ -46,7 +46,8 @@ interface Work {
 const earlier = (a: ScriptFailure | undefined, b: ScriptFailure | undefined): ScriptFailure | undefined =>
   a === undefined || (b !== undefined && b.block < a.block) ? b : a
 
-const inputsOf = (checks: ReadonlyArray<ScriptCheck>): number => checks.reduce((sum, { coins }) => sum + coins.length, 0)
+const inputsOf = (checks: ReadonlyArray<ScriptCheck>): number =>
+  checks.reduce((sum, { coins }) => sum + coins.length, 0)
 
 /** Lets sockets and timers have a turn: `Effect.yieldNow` would only let other fibers have one. */
 export const turnOfEventLoop: Effect.Effect<void> = Effect.async<void>((resume) => {

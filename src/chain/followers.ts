@@ -82,4 +82,3 @@ const batchFrom = (state: ChainState, from: number, recent: ReadonlyMap<number, 
   }
   return { blocks, last }
 }
-

@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
 import { basename, join } from "node:path"
-import { decodeBlock, type BlockHeader, readBlockHeader } from "../protocol/block.ts"
+import { type BlockHeader, decodeBlock, readBlockHeader } from "../protocol/block.ts"
 import { binaryString, displayHash } from "../protocol/bytes.ts"
 import { DecodeError, Reader } from "../protocol/Reader.ts"
 import type { StorageFailure } from "../storage/errors.ts"
@@ -56,8 +56,8 @@ export interface ImportContext {
 }
 
 /** Blocks and bytes that are stored before they are connected. */
-const BATCH_BLOCKS = 128
-const BATCH_BYTES = 6 * 1024 * 1024
+const BATCH_BLOCKS = 64
+const BATCH_BYTES = 2 * 1024 * 1024
 
 /** Milliseconds of scanning before others have a turn. */
 const SLICE_MS = 50
@@ -189,7 +189,9 @@ class Import {
     try {
       const block = decodeBlock(bytes)
       state.timings.parse += performance.now() - read
-      const stay = own ? { file: fileNumber(this.sources[place.file]), offset: place.offset, size: place.size } : undefined
+      const stay = own
+        ? { file: fileNumber(this.sources[place.file]), offset: place.offset, size: place.size }
+        : undefined
       const accepted = state.acceptBlock(block, stay)
       if (accepted.type === "new") this.stored++
       else if (accepted.type === "known") this.known++
@@ -270,7 +272,9 @@ const scan = (run: Import, number: number) =>
     const slice = (): boolean => {
       for (const end = performance.now() + SLICE_MS; performance.now() < end;) {
         const next = records.next()
-        if (next.done === true) return false
+        if (next.done === true) {
+          return false
+        }
         run.found(number, next.value)
         run.bytesDone = start + next.value.offset + next.value.size
       }
@@ -282,7 +286,9 @@ const scan = (run: Import, number: number) =>
       yield* turnOfEventLoop
     }
     run.bytesDone = start + source.size
-    if (run.scanned === before) run.complain(number, "it holds no block of this network")
+    if (run.scanned === before) {
+      run.complain(number, "it holds no block of this network")
+    }
     yield* say(run)
   })
 
@@ -318,7 +324,9 @@ export const importSources = (
     for (const path of context.paths) yield* open(run, path)
     for (let number = 0; number < run.sources.length; number++) yield* scan(run, number)
     if (run.orphansLeft > 0) {
-      yield* Effect.logWarning(`${run.orphansLeft} blocks are passed over: their ancestors are neither here nor in the files`)
+      yield* Effect.logWarning(
+        `${run.orphansLeft} blocks are passed over: their ancestors are neither here nor in the files`
+      )
     }
     yield* context.flush
     yield* fetchAll(run)

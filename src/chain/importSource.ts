@@ -1,4 +1,16 @@
-import { closeSync, createReadStream, createWriteStream, existsSync, fstatSync, openSync, readdirSync, readFileSync, readSync, rmSync, statSync } from "node:fs"
+import {
+  closeSync,
+  createReadStream,
+  createWriteStream,
+  existsSync,
+  fstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  rmSync,
+  statSync
+} from "node:fs"
 import { basename, dirname, join } from "node:path"
 import { pipeline } from "node:stream/promises"
 import { createGunzip } from "node:zlib"
@@ -33,7 +45,9 @@ const unmask = (bytes: Buffer, key: Buffer, offset: number): void => {
   const [low, high] = [key.readUInt32LE(0), key.readUInt32LE(4)]
   let at = 0
   // Byte by byte up to a word of the key, then word by word.
-  for (; at < bytes.length && (offset + at) % 8 !== 0; at++) bytes[at] = (bytes[at] ?? 0) ^ (key[(offset + at) % 8] ?? 0)
+  for (; at < bytes.length && (offset + at) % 8 !== 0; at++) {
+    bytes[at] = (bytes[at] ?? 0) ^ (key[(offset + at) % 8] ?? 0)
+  }
   for (; at + 8 <= bytes.length; at += 8) {
     bytes.writeUInt32LE((bytes.readUInt32LE(at) ^ low) >>> 0, at)
     bytes.writeUInt32LE((bytes.readUInt32LE(at + 4) ^ high) >>> 0, at + 4)

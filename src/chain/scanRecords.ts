@@ -1,5 +1,5 @@
-import { MAX_SIZE } from "../protocol/Reader.ts"
 import { HEADER_SIZE } from "../protocol/header.ts"
+import { MAX_SIZE } from "../protocol/Reader.ts"
 import type { SourceFile } from "./importSource.ts"
 
 /** A record of a block file: where its content begins, and how long it says it is. */

@@ -1,4 +1,14 @@
-import { closeSync, existsSync, fstatSync, fsyncSync, ftruncateSync, openSync, readdirSync, readSync, writeSync } from "node:fs"
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  fsyncSync,
+  ftruncateSync,
+  openSync,
+  readdirSync,
+  readSync,
+  writeSync
+} from "node:fs"
 import { join } from "node:path"
 import { type Bytes, concat, equal } from "../protocol/bytes.ts"
 import { hash256 } from "../protocol/hash.ts"
@@ -23,7 +33,8 @@ const CHECKSUM_SIZE = 4
 /** The two families of files: blocks in the reference node's own format, and undo data in ours. */
 export type Family = "blk" | "undo"
 
-const REMEDY = "Stop the node, delete the folders blocks and chainstate, and start again: the chain is fetched anew, names and wallet stay"
+const REMEDY =
+  "Stop the node, delete the folders blocks and chainstate, and start again: the chain is fetched anew, names and wallet stay"
 
 interface OpenFile {
   readonly descriptor: number
@@ -128,7 +139,11 @@ export class BlockFiles {
     const { descriptor } = this.file(family, file)
     const got = guarded(path, "reading", REMEDY, () => readSync(descriptor, content, 0, size, offset))
     if (got === size) return content
-    throw new StorageCorrupted({ file: path, found: `only ${got} of ${size} bytes at offset ${offset}`, remedy: REMEDY })
+    throw new StorageCorrupted({
+      file: path,
+      found: `only ${got} of ${size} bytes at offset ${offset}`,
+      remedy: REMEDY
+    })
   }
 
   /** The bytes of a block as they were stored. Whether they still are that block is for the caller to check. */

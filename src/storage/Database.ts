@@ -1,5 +1,5 @@
 import SQLite from "better-sqlite3"
-import { StorageCorrupted, StorageUnavailable, type StorageFailure } from "./errors.ts"
+import { StorageCorrupted, type StorageFailure, StorageUnavailable } from "./errors.ts"
 
 /**
  * SQLite for the stores whose budget leaves no room for a fiber a statement: prepared statements straight on the

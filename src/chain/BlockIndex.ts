@@ -88,7 +88,7 @@ export class BlockIndex {
 
   private words(id: number): Uint32Array {
     const page = this.pages[(id / PAGE_RECORDS) | 0]
-    if (page === undefined || id >= this.size) throw new Error(`there is no header number ${id}`)
+    if (page === undefined || id < 0 || id >= this.size) throw new Error(`there is no header number ${id}`)
     return page.words
   }
 
@@ -259,10 +259,10 @@ export class BlockIndex {
   /** Adds a header behind its parent (`NONE` for genesis) and returns its number. The hash must not be known yet. */
   add(header: Header, parent: number): number {
     const id = this.size
-    if (id % PAGE_RECORDS === 0) this.pages.push(makePage())
     const height = parent === NONE ? 0 : this.height(parent) + 1
     const work = (parent === NONE ? 0n : this.chainwork(parent)) + this.workOf(header.bits)
     if (work >= WORK_LIMIT) throw new Error(`the chain work at height ${height} is above 2^128`)
+    if (id % PAGE_RECORDS === 0) this.pages.push(makePage())
     this.size++
     this.blob(id, HASH, 32).set(header.hash)
     this.blob(id, MERKLE_ROOT, 32).set(header.merkleRoot)
@@ -358,10 +358,20 @@ export class BlockIndex {
     this.table = new Uint32Array(slots)
     const mask = slots - 1
     for (let id = 0; id < count; id++) {
+      this.checkPlace(id)
       let slot = slotOf(this.hash(id)) & mask
       while (this.table[slot] !== 0) slot = (slot + 1) & mask
       this.table[slot] = id + 1
     }
+  }
+
+  /** Refuses links that do not lead downwards: a walk along them would not end. */
+  private checkPlace(id: number): void {
+    const [parent, jump, height] = [this.parent(id), this.jump(id), this.height(id)]
+    const sound = id === 0
+      ? parent === NONE && jump === NONE && height === 0
+      : parent >= 0 && parent < id && jump >= 0 && jump <= parent && height === this.height(parent) + 1
+    if (!sound) throw new Error(`header number ${id} is not behind its parent`)
   }
 }
 

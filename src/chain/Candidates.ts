@@ -1,8 +1,15 @@
 import { type BlockIndex, NONE, Status } from "./BlockIndex.ts"
 
+/** Blocks of the best chain at the start whose place is remembered: deeper reorganisations have no ties to decide. */
+const KEPT_AT_START = 2_016
+
+/** Arrivals that are remembered. */
+const MAX_ARRIVALS = 100_000
+
 /**
  * The blocks that could become the tip: nothing is known against them, their bytes and those of all their ancestors
- * are here, and they have at least the work of the tip. Of equal ones the first to arrive wins, the tip before all.
+ * are here, and they have at least the work of the tip. Of those with equal work the first to arrive wins; what was
+ * there at the start counts as arrived at once, the best chain first.
  */
 export class Candidates {
   private readonly index: BlockIndex
@@ -10,8 +17,12 @@ export class Candidates {
   private linked = new Uint8Array(1024)
   /** Blocks that are here and wait for their parent. */
   private readonly waiting = new Map<number, Array<number>>()
-  /** In the order in which they became linked. */
   private readonly candidates = new Set<number>()
+  /** When a block that was not there at the start became linked, counted. */
+  private readonly arrivals = new Map<number, number>()
+  private nextArrival = 0
+  /** The end of the best chain at the start. */
+  private activeAtStart: ReadonlySet<number> | undefined
 
   constructor(index: BlockIndex) {
     this.index = index
@@ -30,8 +41,16 @@ export class Candidates {
     this.linked[id] = 1
   }
 
-  /** Finds all candidates anew, given the best chain by height. */
+  /** 0 for the best chain at the start, 1 for what else was there, then in the order of arrival. */
+  private sequence(id: number): number {
+    const arrival = this.arrivals.get(id)
+    if (arrival !== undefined) return 2 + arrival
+    return this.activeAtStart?.has(id) === true ? 0 : 1
+  }
+
+  /** Finds all candidates anew, given the best chain by height. The first call is the start. */
   rebuild(active: ReadonlyArray<number>): void {
+    this.activeAtStart ??= new Set(active.slice(-KEPT_AT_START))
     this.linked = new Uint8Array(Math.max(1024, this.index.count))
     this.waiting.clear()
     this.candidates.clear()
@@ -68,20 +87,37 @@ export class Candidates {
       if (this.isLinked(next)) continue
       this.enter(next, tip)
       if (!this.isLinked(next)) continue
+      this.arrivals.set(next, this.nextArrival++)
       fresh.push(...(this.waiting.get(next) ?? []))
       this.waiting.delete(next)
     }
   }
 
-  /** The block to go to: the one with the most work, the present tip where nothing beats it. */
+  /** The block to go to: the one with the most work, of several the first to arrive. */
   best(tip: number): number {
-    let best = this.index.isFailed(tip) ? NONE : tip
-    for (const id of this.candidates) if (best === NONE || this.index.compareWork(id, best) > 0) best = id
+    let best = NONE
+    for (const id of this.candidates) if (best === NONE || this.isBetter(id, best)) best = id
     return best === NONE ? tip : best
+  }
+
+  private isBetter(a: number, b: number): boolean {
+    const difference = this.index.compareWork(a, b)
+    return difference === 0 ? this.sequence(a) < this.sequence(b) : difference > 0
   }
 
   /** Drops what has less work than the tip. */
   prune(tip: number): void {
     for (const id of this.candidates) if (this.index.compareWork(id, tip) < 0) this.candidates.delete(id)
+    if (this.arrivals.size > MAX_ARRIVALS) this.forgetOldest()
+  }
+
+  /** Order matters among blocks of equal work only: those far below the tip never compete again. */
+  private forgetOldest(): void {
+    const drop = this.arrivals.size - MAX_ARRIVALS / 2
+    let count = 0
+    for (const id of this.arrivals.keys()) {
+      if (count++ >= drop) return
+      if (!this.candidates.has(id)) this.arrivals.delete(id)
+    }
   }
 }

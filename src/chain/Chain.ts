@@ -43,6 +43,19 @@ export interface Branch {
   readonly status: BranchStatus
 }
 
+/** The whole state at one tip, to be read from one end to the other. */
+export interface StateAtRest {
+  readonly tip: HeaderInfo
+  /** Feeds all coins to `use` in lists, in the order of (txid, index). */
+  readonly visitCoins: (
+    use: (coins: ReadonlyArray<readonly [outpoint: string, coin: Coin]>) => void
+  ) => Effect.Effect<void, StorageFailure>
+  /** Feeds the claims of all names to `use` in lists, in the order of their bytes. */
+  readonly visitClaims: (
+    use: (claims: ReadonlyArray<readonly [name: string, claim: NameClaim]>) => void
+  ) => Effect.Effect<void, StorageFailure>
+}
+
 /** Where the node stands on its way to the best chain. */
 export interface ChainProgress {
   readonly tip: Cursor
@@ -74,14 +87,8 @@ export class Chain extends Context.Tag("svcd/Chain")<Chain, {
   ) => Effect.Effect<{ readonly coin: Coin | undefined; readonly tip: HeaderInfo }, StorageFailure>
   /** Some unspent output of a transaction, if there is one. */
   readonly coinOf: (txid: Bytes) => Effect.Effect<Coin | undefined, StorageFailure>
-  /** Feeds all coins, in the order of (txid, index), to `visit` in lists; no block is connected meanwhile. Returns the tip. */
-  readonly visitCoins: (
-    visit: (coins: ReadonlyArray<readonly [outpoint: string, coin: Coin]>) => void
-  ) => Effect.Effect<HeaderInfo, StorageFailure>
-  /** The same for the claims of all names, in the order of their bytes. */
-  readonly visitClaims: (
-    visit: (claims: ReadonlyArray<readonly [name: string, claim: NameClaim]>) => void
-  ) => Effect.Effect<HeaderInfo, StorageFailure>
+  /** Runs `work` on the stored state while no block is connected or taken back: keep it short. */
+  readonly atRest: <A, E>(work: (state: StateAtRest) => Effect.Effect<A, E>) => Effect.Effect<A, E | StorageFailure>
   /** Offers headers in the order of their chain; stops at the first refusal. */
   readonly acceptHeaders: (headers: ReadonlyArray<BlockHeader>) => Effect.Effect<Reject | undefined>
   /** Offers a block, stores it, and moves to the best chain. */
@@ -279,21 +286,31 @@ const make = (options: ChainOptions): Effect.Effect<Context.Tag.Service<Chain>, 
           attempt(() => change(id)).pipe(Effect.zipRight(activate(false)), Effect.zipRight(flushAfter(false)))
         ))
 
-    /** Reads everything in pages while nobody writes. */
+    /** Reads everything in pages, with turns for others in between. */
     const visit = <A extends readonly [string, unknown]>(
       page: (after: string | undefined) => ReadonlyArray<A>,
       use: (rows: ReadonlyArray<A>) => void
-    ): Effect.Effect<HeaderInfo, StorageFailure> =>
-      writer.withPermits(1)(Effect.gen(function*() {
-        yield* flush
+    ): Effect.Effect<void, StorageFailure> =>
+      Effect.gen(function*() {
         for (let rows = yield* attempt(() => page(undefined)); rows.length > 0;) {
           const seen = rows
           yield* Effect.sync(() => use(seen))
           yield* VerifyPool.turnOfEventLoop
           rows = yield* attempt(() => page(seen[seen.length - 1]?.[0]))
         }
-        return info(state.tip)
-      }))
+      })
+
+    const atRest = <A, E>(work: (state: StateAtRest) => Effect.Effect<A, E>): Effect.Effect<A, E | StorageFailure> =>
+      writer.withPermits(1)(Effect.zipRight(
+        flush,
+        Effect.suspend(() =>
+          work({
+            tip: info(state.tip),
+            visitCoins: (use) => visit((after) => state.database.coinsAfter(after, VISIT_ROWS), use),
+            visitClaims: (use) => visit((after) => state.database.claimsAfter(after, VISIT_ROWS), use)
+          })
+        )
+      ))
 
     const importFrom = (paths: ReadonlyArray<string>, own = false) =>
       importSources({
@@ -350,8 +367,7 @@ const make = (options: ChainOptions): Effect.Effect<Context.Tag.Service<Chain>, 
       coin: (outpoint) =>
         writer.withPermits(1)(attempt(() => ({ coin: state.coins.coin(outpoint), tip: info(state.tip) }))),
       coinOf: (txid) => writer.withPermits(1)(Effect.zipRight(flush, attempt(() => state.database.coinOf(txid)))),
-      visitCoins: (use) => visit((after) => state.database.coinsAfter(after, VISIT_ROWS), use),
-      visitClaims: (use) => visit((after) => state.database.claimsAfter(after, VISIT_ROWS), use),
+      atRest,
       acceptHeaders: (headers) =>
         exclusively(Effect.sync(() => {
           for (const header of headers) {

@@ -57,34 +57,57 @@ const toClaim = ({ height, outpoint }: Omit<ClaimRow, "name">): NameClaim => ({
   outpoint: binaryString(outpoint)
 })
 
+/** The statements, prepared once. Throws what the driver throws where the file has other tables. */
+const prepare = (database: Database) => {
+  const statement = <Bind extends Array<unknown>, Row>(sql: string): Statement<Bind, Row> => database.prepare(sql)
+  return {
+    coin: statement<[Buffer], { readonly coin: Buffer }>("SELECT coin FROM coins WHERE outpoint = ?"),
+    coinOf: statement<[Uint8Array, Uint8Array], { readonly coin: Buffer }>(
+      "SELECT coin FROM coins WHERE outpoint BETWEEN ? AND ? ORDER BY outpoint LIMIT 1"
+    ),
+    coinsAfter: statement<[Buffer, number], { readonly outpoint: Buffer; readonly coin: Buffer }>(
+      "SELECT outpoint, coin FROM coins WHERE outpoint > ? ORDER BY outpoint LIMIT ?"
+    ),
+    claim: statement<[Buffer], Omit<ClaimRow, "name">>("SELECT height, outpoint FROM claims WHERE name = ?"),
+    claimsBetween: statement<[number, number], { readonly name: Buffer }>(
+      "SELECT name FROM claims WHERE height BETWEEN ? AND ?"
+    ),
+    firstClaims: statement<[number], ClaimRow>("SELECT name, height, outpoint FROM claims ORDER BY name LIMIT ?"),
+    claimsAfter: statement<[Buffer, number], ClaimRow>(
+      "SELECT name, height, outpoint FROM claims WHERE name > ? ORDER BY name LIMIT ?"
+    ),
+    page: statement<[number], { readonly records: Buffer }>("SELECT records FROM headers WHERE page = ?"),
+    pageCount: statement<[], { readonly pages: number }>("SELECT count(*) AS pages FROM headers"),
+    state: statement<[], { readonly header_count: number; readonly best_hash: Buffer }>(
+      "SELECT header_count, best_hash FROM state"
+    ),
+    putCoin: statement<[Buffer, Uint8Array], never>("INSERT OR REPLACE INTO coins (outpoint, coin) VALUES (?, ?)"),
+    deleteCoin: statement<[Buffer], never>("DELETE FROM coins WHERE outpoint = ?"),
+    putClaim: statement<[Buffer, number, Buffer], never>(
+      "INSERT OR REPLACE INTO claims (name, height, outpoint) VALUES (?, ?, ?)"
+    ),
+    deleteClaim: statement<[Buffer], never>("DELETE FROM claims WHERE name = ?"),
+    putPage: statement<[number, Uint8Array], never>("INSERT OR REPLACE INTO headers (page, records) VALUES (?, ?)"),
+    putState: statement<[number, Uint8Array], never>(
+      "INSERT OR REPLACE INTO state (one, header_count, best_hash) VALUES (1, ?, ?)"
+    )
+  }
+}
+
 export class ChainDatabase {
   readonly file: string
   private readonly database: Database
-  private readonly selectCoin: Statement<[Buffer], { readonly coin: Buffer }>
-  private readonly selectClaim: Statement<[Buffer], Omit<ClaimRow, "name">>
-  private readonly selectClaimsBetween: Statement<[number, number], { readonly name: Buffer }>
-  private readonly putCoin: Statement<[Buffer, Uint8Array], never>
-  private readonly deleteCoin: Statement<[Buffer], never>
-  private readonly putClaim: Statement<[Buffer, number, Buffer], never>
-  private readonly deleteClaim: Statement<[Buffer], never>
-  private readonly putPage: Statement<[number, Uint8Array], never>
-  private readonly putState: Statement<[number, Uint8Array], never>
+  private readonly statements: ReturnType<typeof prepare>
 
   constructor(directory: string, pageSize: number) {
     this.file = join(directory, "chainstate.db")
     this.database = openDatabase({ filename: this.file, pageSize, migrations: MIGRATIONS, remedy: REMEDY })
-    const database = this.database
-    this.selectCoin = database.prepare("SELECT coin FROM coins WHERE outpoint = ?")
-    this.selectClaim = database.prepare("SELECT height, outpoint FROM claims WHERE name = ?")
-    this.selectClaimsBetween = database.prepare("SELECT name FROM claims WHERE height BETWEEN ? AND ?")
-    this.putCoin = database.prepare("INSERT OR REPLACE INTO coins (outpoint, coin) VALUES (?, ?)")
-    this.deleteCoin = database.prepare("DELETE FROM coins WHERE outpoint = ?")
-    this.putClaim = database.prepare("INSERT OR REPLACE INTO claims (name, height, outpoint) VALUES (?, ?, ?)")
-    this.deleteClaim = database.prepare("DELETE FROM claims WHERE name = ?")
-    this.putPage = database.prepare("INSERT OR REPLACE INTO headers (page, records) VALUES (?, ?)")
-    this.putState = database.prepare(
-      "INSERT OR REPLACE INTO state (one, header_count, best_hash) VALUES (1, ?, ?)"
-    )
+    try {
+      this.statements = prepare(this.database)
+    } catch (cause) {
+      this.database.close()
+      throw this.corrupted(`it is not a chain state of svcd (${cause instanceof Error ? cause.message : String(cause)})`)
+    }
   }
 
   private guard<A>(doing: string, work: () => A): A {
@@ -111,52 +134,44 @@ export class ChainDatabase {
 
   /** Where the stored state stands; `undefined` in a new database. */
   state(): StoredState | undefined {
-    const select: Statement<[], { readonly header_count: number; readonly best_hash: Buffer }> = this.database.prepare(
-      "SELECT header_count, best_hash FROM state"
-    )
-    const row = this.guard("reading", () => select.get())
+    const row = this.guard("reading", () => this.statements.state.get())
     return row === undefined ? undefined : { headerCount: row.header_count, bestHash: row.best_hash }
   }
 
   /** The pages of the block index, in order. */
   *pages(): Iterable<Uint8Array> {
-    const select: Statement<[], { readonly page: number; readonly records: Buffer }> = this.database.prepare(
-      "SELECT page, records FROM headers ORDER BY page"
-    )
-    let expected = 0
-    for (const { page, records } of select.iterate()) {
-      if (page !== expected++ || records.length !== PAGE_BYTES) throw this.corrupted(`page ${page} of the block index`)
+    const count = this.guard("reading", () => this.statements.pageCount.get()?.pages ?? 0)
+    for (let page = 0; page < count; page++) {
+      const row = this.guard("reading", () => this.statements.page.get(page))
+      if (row?.records.length !== PAGE_BYTES) throw this.corrupted(`page ${page} of the block index`)
       // A copy of its own: the index views it as words, which needs an aligned buffer, and writes to it.
-      yield new Uint8Array(records)
+      yield new Uint8Array(row.records)
     }
   }
 
   coin(outpoint: string): Coin | undefined {
     return this.guard("reading", () => {
-      const row = this.selectCoin.get(coinKey(outpoint))
+      const row = this.statements.coin.get(coinKey(outpoint))
       return row === undefined ? undefined : decodeCoin(row.coin)
     })
   }
 
   /** The stored coin of a transaction with the lowest index. */
   coinOf(txid: Bytes): Coin | undefined {
-    const select: Statement<[Uint8Array, Uint8Array], { readonly coin: Buffer }> = this.database.prepare(
-      "SELECT coin FROM coins WHERE outpoint BETWEEN ? AND ? ORDER BY outpoint LIMIT 1"
-    )
     return this.guard("reading", () => {
-      const row = select.get(concat(txid, FIRST_INDEX), concat(txid, LAST_INDEX))
+      const row = this.statements.coinOf.get(concat(txid, FIRST_INDEX), concat(txid, LAST_INDEX))
       return row === undefined ? undefined : decodeCoin(row.coin)
     })
   }
 
   claim(name: string): NameClaim | undefined {
-    const row = this.guard("reading", () => this.selectClaim.get(Buffer.from(name, "latin1")))
+    const row = this.guard("reading", () => this.statements.claim.get(Buffer.from(name, "latin1")))
     return row === undefined ? undefined : toClaim(row)
   }
 
   /** Names whose stored claim was made in the heights `from` to `to`, both included. */
   namesClaimedBetween(from: number, to: number): ReadonlyArray<string> {
-    const rows = this.guard("reading", () => this.selectClaimsBetween.all(from, to))
+    const rows = this.guard("reading", () => this.statements.claimsBetween.all(from, to))
     return rows.map(({ name }) => binaryString(name))
   }
 
@@ -164,25 +179,18 @@ export class ChainDatabase {
    * Up to `limit` stored coins behind an outpoint key (`undefined`: from the first), in the order of (txid, index).
    */
   coinsAfter(outpoint: string | undefined, limit: number): ReadonlyArray<readonly [outpoint: string, coin: Coin]> {
-    const select: Statement<[Buffer, number], { readonly outpoint: Buffer; readonly coin: Buffer }> = this.database
-      .prepare("SELECT outpoint, coin FROM coins WHERE outpoint > ? ORDER BY outpoint LIMIT ?")
-    return this.guard(
-      "reading",
-      () =>
-        select.all(outpoint === undefined ? Buffer.alloc(0) : coinKey(outpoint), limit).map((row) =>
-          [outpointOfKey(row.outpoint), decodeCoin(row.coin)] as const
-        )
-    )
+    const after = outpoint === undefined ? Buffer.alloc(0) : coinKey(outpoint)
+    return this.guard("reading", () =>
+      this.statements.coinsAfter.all(after, limit).map((row) =>
+        [outpointOfKey(row.outpoint), decodeCoin(row.coin)] as const
+      ))
   }
 
-  /** Up to `limit` stored claims behind a name, in the order of the names' bytes. */
+  /** Up to `limit` stored claims behind a name (`undefined`: from the first), in the order of the names' bytes. */
   claimsAfter(name: string | undefined, limit: number): ReadonlyArray<readonly [name: string, claim: NameClaim]> {
-    // The empty name exists; nothing is smaller, so the first page starts without a bound.
-    const where = name === undefined ? "WHERE ? IS NOT NULL" : "WHERE name > ?"
-    const select: Statement<[Buffer, number], ClaimRow> = this.database.prepare(
-      `SELECT name, height, outpoint FROM claims ${where} ORDER BY name LIMIT ?`
-    )
-    const rows = this.guard("reading", () => select.all(Buffer.from(name ?? "", "latin1"), limit))
+    const { claimsAfter, firstClaims } = this.statements
+    const rows = this.guard("reading", () =>
+      name === undefined ? firstClaims.all(limit) : claimsAfter.all(Buffer.from(name, "latin1"), limit))
     return rows.map((row) => [binaryString(row.name), toClaim(row)] as const)
   }
 
@@ -192,25 +200,26 @@ export class ChainDatabase {
       const coins = [...changes.coins].map(([outpoint, coin]) => [coinKey(outpoint), coin] as const)
       coins.sort((a, b) => Buffer.compare(a[0], b[0]))
       for (const [key, coin] of coins) {
-        if (coin === undefined) this.deleteCoin.run(key)
-        else this.putCoin.run(key, encodeCoin(coin))
+        if (coin === undefined) this.statements.deleteCoin.run(key)
+        else this.statements.putCoin.run(key, encodeCoin(coin))
       }
       const claims = [...changes.claims].map(([name, claim]) => [Buffer.from(name, "latin1"), claim] as const)
       claims.sort((a, b) => Buffer.compare(a[0], b[0]))
       for (const [name, claim] of claims) {
-        if (claim === undefined) this.deleteClaim.run(name)
-        else this.putClaim.run(name, claim.height, Buffer.from(fromBinaryString(claim.outpoint)))
+        if (claim === undefined) this.statements.deleteClaim.run(name)
+        else this.statements.putClaim.run(name, claim.height, Buffer.from(fromBinaryString(claim.outpoint)))
       }
-      for (const { bytes, page } of changes.pages) this.putPage.run(page, bytes)
-      this.putState.run(changes.headerCount, changes.bestHash)
+      for (const { bytes, page } of changes.pages) this.statements.putPage.run(page, bytes)
+      this.statements.putState.run(changes.headerCount, changes.bestHash)
     })
     this.guard("writing", () => apply.immediate())
   }
 
   /** Bytes of the database file. */
   size(): number {
-    return Number(this.database.pragma("page_count", { simple: true })) *
-      Number(this.database.pragma("page_size", { simple: true }))
+    return this.guard("reading", () =>
+      Number(this.database.pragma("page_count", { simple: true })) *
+      Number(this.database.pragma("page_size", { simple: true })))
   }
 
   close(): void {

@@ -108,9 +108,14 @@ export class ChainState {
   constructor(options: ChainStateOptions) {
     this.options = options
     this.params = options.params
-    this.database = new ChainDatabase(options.chainstateDirectory, options.pageSize)
+    this.files = new BlockFiles(options.blocksDirectory, options.params.network.magic)
     try {
-      this.files = new BlockFiles(options.blocksDirectory, options.params.network.magic)
+      this.database = new ChainDatabase(options.chainstateDirectory, options.pageSize)
+    } catch (cause) {
+      this.files.close()
+      throw cause
+    }
+    try {
       this.coins = new CoinStore(this.database)
       this.candidates = new Candidates(this.index)
       const stored = this.database.state()
@@ -120,7 +125,7 @@ export class ChainState {
       this.candidates.rebuild(this.active)
       this.findBestHeader()
     } catch (cause) {
-      this.database.close()
+      this.close()
       throw cause
     }
   }

@@ -1,47 +1,78 @@
-import { ripemd160 as nobleRipemd160 } from "@noble/hashes/legacy.js"
-import { sha1 as nobleSha1 } from "@noble/hashes/legacy.js"
+import { ripemd160 as nobleRipemd160, sha1 as nobleSha1 } from "@noble/hashes/legacy.js"
 import { sha256 as nobleSha256 } from "@noble/hashes/sha2.js"
-import { type Bytes, concat } from "./bytes.ts"
+import { type Bytes, concat, equal } from "./bytes.ts"
 
 /**
- * The hash functions of the protocol. @noble/hashes is the reference everywhere and the only one in a browser;
- * on Node the native one-shot SHA-256 takes its place (a property test holds the two together). RIPEMD-160 and
- * SHA-1 stay with noble: OpenSSL builds exist that lack them, and they are not hot.
+ * The hash functions of the protocol. @noble/hashes is the reference everywhere and the only one in a browser; on Node
+ * native one-shot SHA-256 and RIPEMD-160 take its place (a property test holds them together). SHA-1 stays with noble:
+ * it is not hot.
  */
 
 type Digest = (data: Bytes) => Uint8Array
 
 interface NativeCrypto {
-  readonly hash?: (algorithm: string, data: Uint8Array, encoding: "buffer") => Uint8Array
-  readonly createHash: (algorithm: string) => { update(data: Uint8Array): { digest(): Uint8Array } }
+  readonly hash?: (algorithm: string, data: Uint8Array, encoding: "latin1") => string
+  readonly createHash: (algorithm: string) => NativeHash
+}
+
+interface NativeHash {
+  update(data: Uint8Array): NativeHash
+  digest(): Uint8Array
+}
+
+/** A hash over input that comes in parts. */
+export interface StreamingDigest {
+  update(data: Bytes): void
+  /** Ends the input and returns the digest: once. */
+  digest(): Uint8Array
 }
 
 /** Node's crypto module without importing it, so that this file loads in a browser too. */
 const nativeCrypto = (): NativeCrypto | undefined => {
-  const host: { readonly process?: { readonly getBuiltinModule?: (id: string) => NativeCrypto | undefined } } = globalThis
+  const host: { readonly process?: { readonly getBuiltinModule?: (id: string) => NativeCrypto | undefined } } =
+    globalThis
   return host.process?.getBuiltinModule?.("node:crypto")
 }
 
-const nativeSha256 = (): Digest | undefined => {
-  const crypto = nativeCrypto()
-  if (crypto === undefined) return undefined
-  const oneShot = crypto.hash
-  if (oneShot !== undefined) return (data) => oneShot("sha256", data, "buffer")
-  return (data) => crypto.createHash("sha256").update(data).digest()
+/**
+ * A native hash function that agrees with noble's on a sample; noble's where there is none, as in OpenSSL builds
+ * without RIPEMD-160. The digest comes as text: making a `Buffer` of it takes longer than hashing a short input.
+ */
+const native = (algorithm: string, size: number, noble: Digest): Digest => {
+  const oneShot = nativeCrypto()?.hash
+  if (oneShot === undefined) return noble
+  const digest: Digest = (data) => {
+    const text = oneShot(algorithm, data, "latin1")
+    const bytes = new Uint8Array(size)
+    for (let i = 0; i < size; i++) bytes[i] = text.charCodeAt(i)
+    return bytes
+  }
+  try {
+    const sample = Uint8Array.of(1, 2, 3)
+    return equal(digest(sample), noble(sample)) ? digest : noble
+  } catch {
+    return noble
+  }
 }
 
 /** SHA-256. 32 bytes. */
-export const sha256: Digest = nativeSha256() ?? nobleSha256
+export const sha256: Digest = native("sha256", 32, nobleSha256)
+
+/** Starts a SHA-256 over input that comes in parts. */
+export const createSha256: () => StreamingDigest = (() => {
+  const crypto = nativeCrypto()
+  return crypto === undefined ? () => nobleSha256.create() : () => crypto.createHash("sha256")
+})()
 
 /** Double SHA-256, the hash of blocks, transactions and merkle nodes, in wire order. 32 bytes. */
 export const hash256: Digest = (data) => sha256(sha256(data))
 
-export const ripemd160: Digest = nobleRipemd160
+export const ripemd160: Digest = native("ripemd160", 20, nobleRipemd160)
 
 export const sha1: Digest = nobleSha1
 
 /** RIPEMD-160 of SHA-256, the hash in addresses and name commitments. 20 bytes. */
-export const hash160: Digest = (data) => nobleRipemd160(sha256(data))
+export const hash160: Digest = (data) => ripemd160(sha256(data))
 
 const tagHashes = new Map<string, Uint8Array>()
 

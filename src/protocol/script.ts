@@ -209,8 +209,7 @@ export const witnessVersion = (script: Bytes): number => {
  * Whether nothing can ever spend an output with this script, so that it never becomes a coin: OP_RETURN first, or
  * longer than a script may be. Tested on the whole script, a name prefix included (protocol.md 5.2).
  */
-export const isUnspendable = (script: Bytes): boolean =>
-  script[0] === Op.OP_RETURN || script.length > MAX_SCRIPT_SIZE
+export const isUnspendable = (script: Bytes): boolean => script[0] === Op.OP_RETURN || script.length > MAX_SCRIPT_SIZE
 
 /** Whether every instruction only pushes (OP_RESERVED counts as a push, as upstream's `IsPushOnly` has it). */
 export const isPushOnly = (script: Bytes): boolean => {

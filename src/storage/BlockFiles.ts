@@ -54,6 +54,8 @@ export class BlockFiles {
   private readonly last: Record<Family, number>
   /** Bytes in all files of both families. */
   private total = 0
+  /** Whether a file was made whose name may not be on disk yet. */
+  private newFiles = false
 
   constructor(directory: string, magic: Bytes) {
     this.directory = directory
@@ -90,7 +92,9 @@ export class BlockFiles {
     const known = this.open.get(path)
     if (known !== undefined) return known
     return guarded(path, "opening", REMEDY, () => {
-      const descriptor = openSync(path, existsSync(path) ? "r+" : "w+", 0o600)
+      const isNew = !existsSync(path)
+      const descriptor = openSync(path, isNew ? "w+" : "r+", 0o600)
+      this.newFiles ||= isNew
       const opened = { descriptor, size: fstatSync(descriptor).size, written: false }
       this.open.set(path, opened)
       return opened
@@ -167,6 +171,9 @@ export class BlockFiles {
       guarded(path, "writing", REMEDY, () => fsyncSync(file.descriptor))
       file.written = false
     }
+    if (!this.newFiles) return
+    guarded(this.directory, "writing", REMEDY, () => syncDirectory(this.directory))
+    this.newFiles = false
   }
 
   /**
@@ -189,6 +196,17 @@ export class BlockFiles {
   close(): void {
     for (const { descriptor } of this.open.values()) closeSync(descriptor)
     this.open.clear()
+  }
+}
+
+/** Makes sure that the names of new files survive a power cut. Where directories cannot be synced, there is no need. */
+const syncDirectory = (path: string): void => {
+  if (process.platform === "win32") return
+  const descriptor = openSync(path, "r")
+  try {
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
   }
 }
 

@@ -14,6 +14,10 @@ const CORRUPTED = new Set(["SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_CORRUPT_IN
 /** Turns what the driver or the file system throws into what happened to which file; rethrows anything else. */
 export const storageFailure = (file: string, doing: string, remedy: string) => (cause: unknown): StorageFailure => {
   if (cause instanceof StorageCorrupted || cause instanceof StorageUnavailable) return cause
+  // The driver's own words for a folder that is not there, the one refusal that has no code.
+  if (cause instanceof TypeError && cause.message.includes("directory does not exist")) {
+    return new StorageUnavailable({ file, doing, reason: cause.message })
+  }
   if (!(cause instanceof Error) || !("code" in cause) || typeof cause.code !== "string") throw cause
   if (CORRUPTED.has(cause.code)) return new StorageCorrupted({ file, found: cause.message, remedy })
   return new StorageUnavailable({ file, doing, reason: `${cause.message} (${cause.code})` })
@@ -46,6 +50,7 @@ export const openDatabase = ({ filename, migrations, pageSize, remedy }: OpenOpt
   guarded(filename, "opening", remedy, () => {
     const database = new SQLite(filename)
     try {
+      refuseNewer(database, filename, migrations, remedy)
       // The page size is fixed by the first write, and switching to WAL is a write.
       database.pragma(`page_size = ${pageSize}`)
       database.pragma("journal_mode = WAL")
@@ -53,7 +58,7 @@ export const openDatabase = ({ filename, migrations, pageSize, remedy }: OpenOpt
       database.pragma("temp_store = MEMORY")
       // SQLite grows the log until it can be copied back; a bound keeps a long import from filling the disk twice.
       database.pragma("journal_size_limit = 67108864")
-      migrate(database, filename, migrations, remedy)
+      migrate(database, migrations)
       return database
     } catch (cause) {
       database.close()
@@ -61,13 +66,18 @@ export const openDatabase = ({ filename, migrations, pageSize, remedy }: OpenOpt
     }
   })
 
-const migrate = (database: Database, file: string, migrations: ReadonlyArray<string>, remedy: string): void => {
-  const version = Number(database.pragma("user_version", { simple: true }))
-  if (version > migrations.length) {
-    const found = `its format is ${version}, this version of svcd knows formats up to ${migrations.length}`
-    throw new StorageCorrupted({ file, found, remedy: `Use the version of svcd that made it, or: ${remedy}` })
-  }
-  for (let next = version; next < migrations.length; next++) {
+const versionOf = (database: Database): number => Number(database.pragma("user_version", { simple: true }))
+
+/** Before anything is written. */
+const refuseNewer = (database: Database, file: string, migrations: ReadonlyArray<string>, remedy: string): void => {
+  const version = versionOf(database)
+  if (version <= migrations.length) return
+  const found = `its format is ${version}, this version of svcd knows formats up to ${migrations.length}`
+  throw new StorageCorrupted({ file, found, remedy: `Use the version of svcd that made it, or: ${remedy}` })
+}
+
+const migrate = (database: Database, migrations: ReadonlyArray<string>): void => {
+  for (let next = versionOf(database); next < migrations.length; next++) {
     database.transaction(() => {
       database.exec(migrations[next] ?? "")
       database.pragma(`user_version = ${next + 1}`)

@@ -1,0 +1,111 @@
+import { Op } from "../../protocol/script.ts"
+import { Flag } from "../flags.ts"
+import { LOCKTIME_THRESHOLD } from "./limits.ts"
+import type { Machine, Operation, Operations } from "./Machine.ts"
+import type { ScriptError } from "./scriptError.ts"
+import { isTrue } from "./scriptNumber.ts"
+
+/** The sequence of an input that takes no part in lock times. */
+const SEQUENCE_FINAL = 0xffffffff
+
+/** In a sequence: no relative lock time (BIP 68). */
+const SEQUENCE_DISABLED = 0x80000000
+
+/** In a sequence: the lock time is in units of 512 seconds, not in blocks (BIP 68). */
+const SEQUENCE_IS_TIME = 0x00400000
+
+/** In a sequence: the lock time and its unit (BIP 68). */
+const SEQUENCE_LOCK = 0x0040ffff
+
+/** Numbers of lock times are as long as they need to be beyond the year 2038. */
+const LOCKTIME_SIZE = 5
+
+/** The lock time on top, which stays there. */
+const lockTimeOnTop = (machine: Machine): number | ScriptError => {
+  const top = machine.top(1)
+  if (top === undefined) return "INVALID_STACK_OPERATION"
+  const value = machine.number(top, LOCKTIME_SIZE)
+  if (value === undefined) return "SCRIPTNUM"
+  return value < 0 ? "NEGATIVE_LOCKTIME" : value
+}
+
+/** BIP 65. */
+const checkLockTimeVerify: Operation = (machine) => {
+  if (!machine.has(Flag.CHECKLOCKTIMEVERIFY)) return undefined
+  const wanted = lockTimeOnTop(machine)
+  if (typeof wanted === "string") return wanted
+  const { context, index } = machine.check
+  const actual = context.transaction.lockTime
+  const sameUnit = wanted < LOCKTIME_THRESHOLD === actual < LOCKTIME_THRESHOLD
+  // A final sequence would take the transaction's lock time out of force.
+  const inForce = context.input(index).sequence !== SEQUENCE_FINAL
+  return sameUnit && wanted <= actual && inForce ? undefined : "UNSATISFIED_LOCKTIME"
+}
+
+/** BIP 112. The version of a transaction is unsigned: that of name transactions is above 2. */
+const checkSequenceVerify: Operation = (machine) => {
+  if (!machine.has(Flag.CHECKSEQUENCEVERIFY)) return undefined
+  const wanted = lockTimeOnTop(machine)
+  if (typeof wanted === "string") return wanted
+  if ((wanted & SEQUENCE_DISABLED) !== 0) return undefined
+  const { context, index } = machine.check
+  const { sequence } = context.input(index)
+  const inForce = context.transaction.version >= 2 && (sequence & SEQUENCE_DISABLED) === 0
+  const sameUnit = (wanted & SEQUENCE_IS_TIME) === (sequence & SEQUENCE_IS_TIME)
+  const reached = (wanted & SEQUENCE_LOCK) <= (sequence & SEQUENCE_LOCK)
+  return inForce && sameUnit && reached ? undefined : "UNSATISFIED_LOCKTIME"
+}
+
+const upgradableNop: Operation = (machine) =>
+  machine.has(Flag.DISCOURAGE_UPGRADABLE_NOPS) ? "DISCOURAGE_UPGRADABLE_NOPS" : undefined
+
+/** What MINIMALIF says of a condition: a rule in tapscript, policy in version 0, nothing outside of witnesses. */
+const minimalIfError = (machine: Machine): ScriptError | undefined => {
+  if (machine.version === "tapscript") return "TAPSCRIPT_MINIMALIF"
+  return machine.version === "witness-v0" && machine.has(Flag.MINIMALIF) ? "MINIMALIF" : undefined
+}
+
+/** Begins a branch, also where none runs: then it does not run either, and takes no condition. */
+const branch = (wanted: boolean): Operation => (machine) => {
+  const { conditions, stack } = machine
+  if (!conditions.allTrue) {
+    conditions.push(false)
+    return undefined
+  }
+  const top = stack.pop()
+  if (top === undefined) return "INVALID_STACK_OPERATION"
+  if (top.length > 1 || (top.length === 1 && top[0] !== 1)) {
+    const error = minimalIfError(machine)
+    if (error !== undefined) return error
+  }
+  conditions.push(isTrue(top) === wanted)
+  return undefined
+}
+
+/** Instructions that decide what runs, and those that do nothing. */
+export const controlOperations: Operations = {
+  [Op.OP_NOP]: () => undefined,
+  [Op.OP_IF]: branch(true),
+  [Op.OP_NOTIF]: branch(false),
+  [Op.OP_ELSE]: ({ conditions }) => conditions.toggle() ? undefined : "UNBALANCED_CONDITIONAL",
+  [Op.OP_ENDIF]: ({ conditions }) => conditions.pop() ? undefined : "UNBALANCED_CONDITIONAL",
+
+  [Op.OP_VERIFY]: ({ stack }) => {
+    const top = stack.pop()
+    if (top === undefined) return "INVALID_STACK_OPERATION"
+    return isTrue(top) ? undefined : "VERIFY"
+  },
+
+  [Op.OP_RETURN]: () => "OP_RETURN",
+
+  [Op.OP_CHECKLOCKTIMEVERIFY]: checkLockTimeVerify,
+  [Op.OP_CHECKSEQUENCEVERIFY]: checkSequenceVerify,
+  [Op.OP_NOP1]: upgradableNop,
+  [Op.OP_NOP4]: upgradableNop,
+  [Op.OP_NOP5]: upgradableNop,
+  [Op.OP_NOP6]: upgradableNop,
+  [Op.OP_NOP7]: upgradableNop,
+  [Op.OP_NOP8]: upgradableNop,
+  [Op.OP_NOP9]: upgradableNop,
+  [Op.OP_NOP10]: upgradableNop
+}

@@ -1,0 +1,33 @@
+import type { Bytes } from "../../protocol/bytes.ts"
+import { ScriptCursor } from "../../protocol/script.ts"
+
+const standsAt = (script: Bytes, at: number, wanted: Bytes): boolean => {
+  if (wanted.length > script.length - at) return false
+  for (let i = 0; i < wanted.length; i++) if (script[at + i] !== wanted[i]) return false
+  return true
+}
+
+/**
+ * Takes every occurrence of some bytes out of a script that begins where an instruction does, or right behind
+ * another occurrence; the script itself where there is none. `wanted` is not empty.
+ * Source: upstream `script/interpreter.cpp`, `FindAndDelete`.
+ */
+export const findAndDelete = (script: Bytes, wanted: Bytes): Bytes => {
+  if (wanted.length > script.length) return script
+  let kept: Uint8Array | undefined
+  let size = 0
+  let start = 0
+  const cursor = new ScriptCursor(script)
+  do {
+    const found = cursor.offset
+    while (standsAt(script, cursor.offset, wanted)) cursor.offset += wanted.length
+    if (cursor.offset === found) continue
+    kept ??= new Uint8Array(script.length)
+    kept.set(script.subarray(start, found), size)
+    size += found - start
+    start = cursor.offset
+  } while (cursor.next())
+  if (kept === undefined) return script
+  kept.set(script.subarray(start), size)
+  return kept.subarray(0, size + script.length - start)
+}

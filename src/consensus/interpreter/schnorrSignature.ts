@@ -1,0 +1,52 @@
+import type { Bytes } from "../../protocol/bytes.ts"
+import { Flag } from "../flags.ts"
+import { Sighash, type TaprootSpend } from "../sighash.ts"
+import { verifySchnorr } from "../signature.ts"
+import { VALIDATION_WEIGHT_PER_SIGOP } from "./limits.ts"
+import type { InputCheck, Machine, TapscriptRun } from "./Machine.ts"
+import type { ScriptError } from "./scriptError.ts"
+
+/**
+ * Checks a Schnorr signature, with or without its hash type, by a key of 32 bytes (BIP 341).
+ * Source: upstream `script/interpreter.cpp`, `CheckSchnorrSignature`.
+ */
+export const checkSchnorrSignature = (
+  { context, index }: InputCheck,
+  signature: Bytes,
+  pubkey: Bytes,
+  spend: TaprootSpend
+): ScriptError | undefined => {
+  if (signature.length !== 64 && signature.length !== 65) return "SCHNORR_SIG_SIZE"
+  const hashType = signature[64]
+  // The default is said by leaving the byte out, and in no other way.
+  if (hashType === Sighash.DEFAULT) return "SCHNORR_SIG_HASHTYPE"
+  const hash = context.taproot(index, hashType ?? Sighash.DEFAULT, spend)
+  if (hash === undefined) return "SCHNORR_SIG_HASHTYPE"
+  return verifySchnorr(signature.subarray(0, 64), hash, pubkey) ? undefined : "SCHNORR_SIG"
+}
+
+/**
+ * Whether a signature in tapscript counts as given: an empty one does not, and one that is not empty has to be valid.
+ * A key of an unknown form takes any signature.
+ * Source: upstream `script/interpreter.cpp`, `EvalChecksigTapscript` (BIP 342).
+ */
+export const checkTapscriptSignature = (
+  machine: Machine,
+  run: TapscriptRun,
+  signature: Bytes,
+  pubkey: Bytes
+): boolean | ScriptError => {
+  const given = signature.length > 0
+  if (given) {
+    run.weightLeft -= VALIDATION_WEIGHT_PER_SIGOP
+    if (run.weightLeft < 0) return "TAPSCRIPT_VALIDATION_WEIGHT"
+  }
+  if (pubkey.length === 0) return "TAPSCRIPT_EMPTY_PUBKEY"
+  if (pubkey.length !== 32) {
+    return machine.has(Flag.DISCOURAGE_UPGRADABLE_PUBKEYTYPE) ? "DISCOURAGE_UPGRADABLE_PUBKEYTYPE" : given
+  }
+  if (!given) return false
+  const { annexHash, leafHash } = run
+  const spend = { annexHash, leafHash, codeSeparator: machine.codeSeparator }
+  return checkSchnorrSignature(machine.check, signature, pubkey, spend) ?? true
+}

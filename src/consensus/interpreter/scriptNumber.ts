@@ -1,0 +1,52 @@
+import { type Bytes, EMPTY } from "../../protocol/bytes.ts"
+
+/**
+ * Numbers and truth on the stack. A number is little endian, with its sign in the highest bit of the last byte;
+ * zero is empty. Source: upstream `script/script.h`, `CScriptNum`.
+ */
+
+/** Most bytes of a number that an operation takes. Results may be longer. */
+const NUMBER_SIZE = 4
+
+export const FALSE: Bytes = EMPTY
+
+export const TRUE: Bytes = Uint8Array.of(1)
+
+export const fromBoolean = (value: boolean): Bytes => value ? TRUE : FALSE
+
+/** Whether an element counts as true: all but zeros of any length, a negative one included. */
+export const isTrue = (element: Bytes): boolean => {
+  const last = element.length - 1
+  for (let i = 0; i < last; i++) if (element[i] !== 0) return true
+  return last >= 0 && element[last] !== 0 && element[last] !== 0x80
+}
+
+const isMinimal = (element: Bytes): boolean => {
+  const last = element.at(-1)
+  if (last === undefined || (last & 0x7f) !== 0) return true
+  // The last byte holds nothing but the sign: there only where the byte before it has no room for that.
+  return element.length > 1 && ((element[element.length - 2] ?? 0) & 0x80) !== 0
+}
+
+/** The number that an element holds; `undefined` for too many bytes, or for more than needed where `minimal`. */
+export const decodeNumber = (element: Bytes, minimal: boolean, maxSize = NUMBER_SIZE): number | undefined => {
+  const { length } = element
+  if (length > maxSize || (minimal && !isMinimal(element))) return undefined
+  let value = 0
+  for (let i = length - 1; i >= 0; i--) value = value * 256 + (element[i] ?? 0)
+  const sign = 128 * 256 ** (length - 1)
+  return length > 0 && value >= sign ? sign - value : value
+}
+
+/** The element that holds a number, in its shortest form. */
+export const encodeNumber = (value: number): Bytes => {
+  if (value === 0) return EMPTY
+  const bytes: Array<number> = []
+  let rest = Math.abs(value)
+  for (; rest > 0; rest = Math.floor(rest / 256)) bytes.push(rest % 256)
+  const last = bytes[bytes.length - 1] ?? 0
+  const sign = value < 0 ? 0x80 : 0
+  if (last >= 0x80) bytes.push(sign)
+  else bytes[bytes.length - 1] = last | sign
+  return Uint8Array.from(bytes)
+}

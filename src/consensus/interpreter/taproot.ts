@@ -1,0 +1,116 @@
+import { type Bytes, compare } from "../../protocol/bytes.ts"
+import { sha256, taggedHash } from "../../protocol/hash.ts"
+import { Op, ScriptCursor } from "../../protocol/script.ts"
+import { compactSizeLength, Writer } from "../../protocol/Writer.ts"
+import { Flag } from "../flags.ts"
+import { checkTapTweak } from "../signature.ts"
+import { executeWitness } from "./executeWitness.ts"
+import {
+  ANNEX_TAG,
+  CONTROL_BASE_SIZE,
+  CONTROL_MAX_NODES,
+  CONTROL_NODE_SIZE,
+  MAX_STACK_SIZE,
+  TAPSCRIPT_LEAF,
+  VALIDATION_WEIGHT_PER_SIGOP
+} from "./limits.ts"
+import { type InputCheck, Machine, NO_CODE_SEPARATOR } from "./Machine.ts"
+import { checkSchnorrSignature } from "./schnorrSignature.ts"
+import type { ScriptError } from "./scriptError.ts"
+
+/** A byte string behind its length. */
+const withLength = (bytes: Bytes): Writer => new Writer(bytes.length + 5).varBytes(bytes)
+
+/** The hash of a leaf: its version and its script (BIP 341). */
+export const tapLeafHash = (version: number, script: Bytes): Uint8Array =>
+  taggedHash("TapLeaf", Uint8Array.of(version), withLength(script).written())
+
+/** The hash of a branch: of both sides, the smaller first (BIP 341). */
+const tapBranchHash = (a: Bytes, b: Bytes): Uint8Array =>
+  compare(a, b) < 0 ? taggedHash("TapBranch", a, b) : taggedHash("TapBranch", b, a)
+
+/** The root of the tree that a control block leads to from a leaf. */
+const merkleRoot = (control: Bytes, leafHash: Uint8Array): Uint8Array => {
+  let hash = leafHash
+  for (let at = CONTROL_BASE_SIZE; at < control.length; at += CONTROL_NODE_SIZE) {
+    hash = tapBranchHash(hash, control.subarray(at, at + CONTROL_NODE_SIZE))
+  }
+  return hash
+}
+
+const isControlSize = (size: number): boolean =>
+  size >= CONTROL_BASE_SIZE && size <= CONTROL_BASE_SIZE + CONTROL_NODE_SIZE * CONTROL_MAX_NODES &&
+  (size - CONTROL_BASE_SIZE) % CONTROL_NODE_SIZE === 0
+
+/** Opcodes that make a tapscript valid by standing in it, whatever it would do (BIP 342). */
+const isOpSuccess = (opcode: number): boolean =>
+  opcode === Op.OP_RESERVED || opcode === Op.OP_VER || (opcode >= Op.OP_CAT && opcode <= Op.OP_RIGHT) ||
+  (opcode >= Op.OP_INVERT && opcode <= Op.OP_XOR) || opcode === Op.OP_RESERVED1 || opcode === Op.OP_RESERVED2 ||
+  opcode === Op.OP_2MUL || opcode === Op.OP_2DIV || (opcode >= Op.OP_MUL && opcode <= Op.OP_RSHIFT) ||
+  (opcode > Op.OP_CHECKSIGADD && opcode < Op.OP_INVALIDOPCODE)
+
+/** Bytes of a witness on the wire. */
+const witnessSize = (items: ReadonlyArray<Bytes>): number => {
+  let size = compactSizeLength(items.length)
+  for (const item of items) size += compactSizeLength(item.length) + item.length
+  return size
+}
+
+/** Runs a tapscript (BIP 342). An OP_SUCCESS counts before every limit, but not behind what cannot be read. */
+const runTapscript = (machine: Machine): ScriptError | undefined => {
+  const cursor = new ScriptCursor(machine.script)
+  while (cursor.next()) {
+    if (!isOpSuccess(cursor.opcode)) continue
+    return machine.has(Flag.DISCOURAGE_OP_SUCCESS) ? "DISCOURAGE_OP_SUCCESS" : undefined
+  }
+  if (cursor.failed) return "BAD_OPCODE"
+  if (machine.stack.length > MAX_STACK_SIZE) return "STACK_SIZE"
+  return executeWitness(machine)
+}
+
+/** Spends by a script that the output commits to. The stack still holds the script and, on top, its control block. */
+const verifyScriptPath = (
+  check: InputCheck,
+  output: Bytes,
+  stack: Array<Bytes>,
+  annexHash: Bytes | undefined,
+  weight: number
+): ScriptError | undefined => {
+  const control = stack.pop()
+  const script = stack.pop()
+  if (control === undefined || script === undefined) return "WITNESS_PROGRAM_WITNESS_EMPTY"
+  const head = control[0]
+  if (head === undefined || !isControlSize(control.length)) return "TAPROOT_WRONG_CONTROL_SIZE"
+  const leafVersion = head & 0xfe
+  const leafHash = tapLeafHash(leafVersion, script)
+  const internal = control.subarray(1, CONTROL_BASE_SIZE)
+  if (!checkTapTweak(output, (head & 1) === 1, internal, merkleRoot(control, leafHash))) {
+    return "WITNESS_PROGRAM_MISMATCH"
+  }
+  if (leafVersion === TAPSCRIPT_LEAF) {
+    return runTapscript(new Machine(check, script, stack, "tapscript", { leafHash, annexHash, weightLeft: weight }))
+  }
+  const discouraged = (check.flags & Flag.DISCOURAGE_UPGRADABLE_TAPROOT_VERSION) !== 0
+  return discouraged ? "DISCOURAGE_UPGRADABLE_TAPROOT_VERSION" : undefined
+}
+
+/**
+ * Verifies the spend of a taproot output, the x of whose key is given in 32 bytes (BIP 341).
+ * Source: upstream `script/interpreter.cpp`, `VerifyWitnessProgram`.
+ */
+export const verifyTaproot = (check: InputCheck, output: Bytes): ScriptError | undefined => {
+  if ((check.flags & Flag.TAPROOT) === 0) return undefined
+  const { witness } = check.context.input(check.index)
+  const stack = [...witness]
+  const last = stack[stack.length - 1]
+  if (last === undefined) return "WITNESS_PROGRAM_WITNESS_EMPTY"
+  const hasAnnex = stack.length >= 2 && last[0] === ANNEX_TAG
+  if (hasAnnex) stack.pop()
+  const annexHash = hasAnnex ? sha256(withLength(last).written()) : undefined
+  const [signature] = stack
+  if (signature !== undefined && stack.length === 1) {
+    const spend = { annexHash, leafHash: undefined, codeSeparator: NO_CODE_SEPARATOR }
+    return checkSchnorrSignature(check, signature, output, spend)
+  }
+  return verifyScriptPath(check, output, stack, annexHash, witnessSize(witness) + VALIDATION_WEIGHT_PER_SIGOP)
+}

@@ -1,0 +1,232 @@
+import { type Bytes, EMPTY, equal } from "../protocol/bytes.ts"
+import { hash256, sha256, taggedHash } from "../protocol/hash.ts"
+import { Op, ScriptCursor } from "../protocol/script.ts"
+import { OUTPOINT_SIZE, type Transaction, type TransactionInput } from "../protocol/transaction.ts"
+import { compactSizeLength, Writer } from "../protocol/Writer.ts"
+import { outputBytes, SharedHashes } from "./SharedHashes.ts"
+import type { Coin } from "./view.ts"
+
+/** What a signature covers: the low bits choose the outputs, the high one leaves the other inputs out. */
+export const Sighash = {
+  /** Taproot alone: as ALL, in a signature that has no byte for it. */
+  DEFAULT: 0,
+  ALL: 1,
+  NONE: 2,
+  SINGLE: 3,
+  ANYONECANPAY: 0x80
+} as const
+
+/** Bytes of an input with an empty script: outpoint, length, sequence. */
+const BLANK_INPUT_SIZE = OUTPOINT_SIZE + 5
+
+const ZERO_HASH = new Uint8Array(32)
+
+/** What legacy SINGLE without an output to match hashes to: the number 1, by an old bug that is consensus. */
+const ONE = Uint8Array.from(ZERO_HASH, (_, i) => i === 0 ? 1 : 0)
+
+/** Memory to put together what is hashed. Nothing outlives its call, so all share it. */
+const preimage = new Writer(1024)
+
+const coverage = (hashType: number): number => hashType & 0x1f
+
+const anyoneCanPay = (hashType: number): boolean => (hashType & Sighash.ANYONECANPAY) !== 0
+
+/** The script without its OP_CODESEPARATORs. One that ends in a truncated push fails whatever is hashed for it. */
+const withoutCodeSeparators = (script: Bytes): Bytes => {
+  if (!script.includes(Op.OP_CODESEPARATOR)) return script
+  const kept = new Uint8Array(script.length)
+  let size = 0
+  let start = 0
+  const keepUntil = (end: number): void => {
+    kept.set(script.subarray(start, end), size)
+    size += end - start
+  }
+  const cursor = new ScriptCursor(script)
+  while (cursor.next()) {
+    if (cursor.opcode !== Op.OP_CODESEPARATOR) continue
+    keepUntil(cursor.offset - 1)
+    start = cursor.offset
+  }
+  keepUntil(script.length)
+  return kept.subarray(0, size)
+}
+
+/** What a taproot signature covers besides the transaction (BIP 341, BIP 342). */
+export interface TaprootSpend {
+  /** SHA-256 of the annex behind its length; `undefined` without an annex. */
+  readonly annexHash: Bytes | undefined
+  /** Hash of the leaf that runs; `undefined` for a spend by key. */
+  readonly leafHash: Bytes | undefined
+  /** Position of the last executed OP_CODESEPARATOR, counted in instructions; 2^32 - 1 for none. */
+  readonly codeSeparator: number
+}
+
+/** A hash for an ECDSA signature and what it is of. */
+interface LastHash {
+  readonly index: number
+  readonly hashType: number
+  readonly scriptCode: Bytes
+  readonly witness: boolean
+  readonly hash: Uint8Array
+}
+
+const NO_LAST: LastHash = { index: -1, hashType: 0, scriptCode: EMPTY, witness: false, hash: ZERO_HASH }
+
+/**
+ * The hashes that the signatures of a transaction sign. Made once a transaction, with the coins that its inputs
+ * spend in their order.
+ */
+export class SighashContext {
+  readonly transaction: Transaction
+  readonly coins: ReadonlyArray<Coin>
+  private readonly shared: SharedHashes
+  /** The serialization without scripts in inputs, and without witnesses: what each input has alike. */
+  private blank: Uint8Array | undefined
+  /** The keys of a multisig mostly ask for the same hash again. */
+  private last = NO_LAST
+
+  constructor(transaction: Transaction, coins: ReadonlyArray<Coin>) {
+    if (coins.length !== transaction.inputs.length) {
+      throw new RangeError(`${transaction.inputs.length} inputs need as many coins, not ${coins.length}`)
+    }
+    this.transaction = transaction
+    this.coins = coins
+    this.shared = new SharedHashes(transaction, coins)
+  }
+
+  input(index: number): TransactionInput {
+    const input = this.transaction.inputs[index]
+    if (input === undefined) throw new RangeError(`the transaction has no input ${index}`)
+    return input
+  }
+
+  coin(index: number): Coin {
+    const coin = this.coins[index]
+    if (coin === undefined) throw new RangeError(`the transaction has no input ${index}`)
+    return coin
+  }
+
+  /**
+   * The hash that an ECDSA signature outside of witnesses signs. `hashType` is signed 32-bit as a whole. The script
+   * code is the running script behind the last executed OP_CODESEPARATOR, without the signature itself.
+   * Source: upstream `script/interpreter.cpp`, `SignatureHash`.
+   */
+  legacy(index: number, hashType: number, scriptCode: Bytes): Uint8Array {
+    const covered = coverage(hashType)
+    if (covered === Sighash.SINGLE && index >= this.transaction.outputs.length) return ONE
+    if (this.isLast(index, hashType, scriptCode, false)) return this.last.hash
+    const script = withoutCodeSeparators(scriptCode)
+    const partial = covered === Sighash.NONE || covered === Sighash.SINGLE || anyoneCanPay(hashType)
+    if (partial) this.writePartial(index, hashType, script)
+    else this.writeWhole(index, script)
+    const hash = hash256(preimage.i32(hashType).written())
+    this.last = { index, hashType, scriptCode, witness: false, hash }
+    return hash
+  }
+
+  /** The hash that an ECDSA signature in a witness of version 0 signs (BIP 143). */
+  witnessV0(index: number, hashType: number, scriptCode: Bytes): Uint8Array {
+    if (this.isLast(index, hashType, scriptCode, true)) return this.last.hash
+    const { shared, transaction } = this
+    const input = this.input(index)
+    const alone = anyoneCanPay(hashType)
+    const covered = coverage(hashType)
+    const single = covered === Sighash.SINGLE
+    const all = !single && covered !== Sighash.NONE
+    preimage.clear().u32(transaction.version)
+      .bytes(alone ? ZERO_HASH : shared.prevoutsTwice)
+      .bytes(alone || !all ? ZERO_HASH : shared.sequencesTwice)
+      .bytes(input.prevout).varBytes(scriptCode).i64(this.coin(index).value).u32(input.sequence)
+    if (all) preimage.bytes(shared.outputsTwice)
+    else preimage.bytes(single && index < transaction.outputs.length ? sha256(shared.output(index)) : ZERO_HASH)
+    const hash = hash256(preimage.u32(transaction.lockTime).i32(hashType).written())
+    this.last = { index, hashType, scriptCode, witness: true, hash }
+    return hash
+  }
+
+  /**
+   * The hash that a Schnorr signature signs (BIP 341, BIP 342); `undefined` for a hash type that does not exist, and
+   * for SINGLE without an output to match. The spent scripts are whole, name prefixes included (protocol.md 5.2).
+   */
+  taproot(index: number, hashType: number, spend: TaprootSpend): Uint8Array | undefined {
+    if (!(hashType <= 0x03 || (hashType >= 0x81 && hashType <= 0x83))) return undefined
+    const { shared, transaction } = this
+    const covered = hashType & 0x03
+    if (covered === Sighash.SINGLE && index >= transaction.outputs.length) return undefined
+    const input = this.input(index)
+    preimage.clear().u8(0).u8(hashType).u32(transaction.version).u32(transaction.lockTime)
+    if (!anyoneCanPay(hashType)) {
+      preimage.bytes(shared.prevouts).bytes(shared.amounts).bytes(shared.scripts).bytes(shared.sequences)
+    }
+    if (covered === Sighash.DEFAULT || covered === Sighash.ALL) preimage.bytes(shared.outputs)
+    preimage.u8((spend.leafHash === undefined ? 0 : 2) + (spend.annexHash === undefined ? 0 : 1))
+    if (anyoneCanPay(hashType)) {
+      const coin = this.coin(index)
+      preimage.bytes(input.prevout).i64(coin.value).varBytes(coin.script).u32(input.sequence)
+    } else preimage.u32(index)
+    if (spend.annexHash !== undefined) preimage.bytes(spend.annexHash)
+    if (covered === Sighash.SINGLE) preimage.bytes(shared.output(index))
+    // The byte between is the version of the key: 0 for all keys there are.
+    if (spend.leafHash !== undefined) preimage.bytes(spend.leafHash).u8(0).u32(spend.codeSeparator)
+    return taggedHash("TapSighash", preimage.written())
+  }
+
+  private isLast(index: number, hashType: number, scriptCode: Bytes, witness: boolean): boolean {
+    const { last } = this
+    return index === last.index && hashType === last.hashType && witness === last.witness &&
+      equal(scriptCode, last.scriptCode)
+  }
+
+  /** Puts together the whole transaction, with the script in one input and none in the others. */
+  private writeWhole(index: number, script: Bytes): void {
+    const [input, another] = this.transaction.inputs
+    if (input !== undefined && another === undefined) {
+      // The blank would be used once: not worth its memory.
+      preimage.clear().u32(this.transaction.version).u8(1).bytes(input.prevout).varBytes(script).u32(input.sequence)
+      this.writeEnd()
+      return
+    }
+    const blank = this.blank ??= this.makeBlank()
+    const at = 4 + compactSizeLength(this.transaction.inputs.length) + index * BLANK_INPUT_SIZE + OUTPOINT_SIZE
+    preimage.clear().bytes(blank.subarray(0, at)).varBytes(script).bytes(blank.subarray(at + 1))
+  }
+
+  private makeBlank(): Uint8Array {
+    const { inputs, version } = this.transaction
+    preimage.clear().u32(version).compactSize(inputs.length)
+    for (const input of inputs) preimage.bytes(input.prevout).u8(0).u32(input.sequence)
+    this.writeEnd()
+    return preimage.toBytes()
+  }
+
+  /** Puts all outputs and the lock time behind the inputs. */
+  private writeEnd(): void {
+    const { lockTime, outputs } = this.transaction
+    preimage.compactSize(outputs.length).bytes(outputBytes(this.transaction)).u32(lockTime)
+  }
+
+  /** Puts together what the hash types other than ALL cover. */
+  private writePartial(index: number, hashType: number, script: Bytes): void {
+    const { inputs, lockTime, outputs, version } = this.transaction
+    const covered = coverage(hashType)
+    preimage.clear().u32(version)
+    if (anyoneCanPay(hashType)) {
+      const input = this.input(index)
+      preimage.u8(1).bytes(input.prevout).varBytes(script).u32(input.sequence)
+    } else {
+      preimage.compactSize(inputs.length)
+      inputs.forEach((input, i) => {
+        preimage.bytes(input.prevout)
+        if (i === index) preimage.varBytes(script).u32(input.sequence)
+        else preimage.u8(0).u32(0)
+      })
+    }
+    const output = outputs[index]
+    if (covered === Sighash.NONE) preimage.u8(0).u32(lockTime)
+    else if (covered === Sighash.SINGLE && output !== undefined) {
+      preimage.compactSize(index + 1)
+      for (let i = 0; i < index; i++) preimage.i64(-1).u8(0)
+      preimage.i64(output.value).varBytes(output.script).u32(lockTime)
+    } else this.writeEnd()
+  }
+}

@@ -1,0 +1,57 @@
+import type { Bytes } from "../protocol/bytes.ts"
+import { taggedHash } from "../protocol/hash.ts"
+import { isScalar, normalizeS, parseDerLax } from "./der.ts"
+import { loadNativeCurve, nativeChecks } from "./signatureNative.ts"
+import { nobleChecks, type SignatureChecks } from "./signatureNoble.ts"
+
+/**
+ * Checks of signatures over secp256k1, by libsecp256k1 where a native build of it can be loaded, else by
+ * @noble/curves. Tests hold the two together. Nothing here throws: what is malformed is not valid.
+ */
+
+const nativeCurve = loadNativeCurve()
+
+const checks: SignatureChecks = nativeCurve === undefined ? nobleChecks : nativeChecks(nativeCurve)
+
+/** Which implementation is at work. */
+export const signatureBackend: "libsecp256k1" | "noble" = nativeCurve === undefined ? "noble" : "libsecp256k1"
+
+/** Whether the first byte and the length of a public key fit together, hybrid ones included. */
+const hasKeyForm = (pubkey: Bytes): boolean => {
+  const header = pubkey[0]
+  if (header === 0x02 || header === 0x03) return pubkey.length === 33
+  return (header === 0x04 || header === 0x06 || header === 0x07) && pubkey.length === 65
+}
+
+/** r and s of the signature that is being checked: made once, since no check outlives its call. */
+const compact = new Uint8Array(64)
+
+/** Checks an ECDSA signature as `verifyEcdsa` does, by a certain implementation. */
+export const verifyEcdsaBy = (by: SignatureChecks, signature: Bytes, hash: Bytes, pubkey: Bytes): boolean => {
+  if (!hasKeyForm(pubkey) || !parseDerLax(signature, compact)) return false
+  if (!isScalar(compact, 0) || !isScalar(compact, 32)) return false
+  normalizeS(compact)
+  return by.ecdsa(compact, hash, pubkey)
+}
+
+/**
+ * Whether an ECDSA signature (without its hash type) over a hash of 32 bytes is by the key. Consensus: any encoding
+ * that `parseDerLax` reads is taken, and a high s; what is to be strict is checked before.
+ * Source: upstream `pubkey.cpp`, `CPubKey::Verify`.
+ */
+export const verifyEcdsa = (signature: Bytes, hash: Bytes, pubkey: Bytes): boolean =>
+  verifyEcdsaBy(checks, signature, hash, pubkey)
+
+/** Whether a Schnorr signature of 64 bytes over a message of 32 is by the key with this x of 32 (BIP 340). */
+export const verifySchnorr = (signature: Bytes, message: Bytes, pubkey: Bytes): boolean =>
+  checks.schnorr(signature, message, pubkey)
+
+/** The scalar that commits an internal key to a tree of scripts (BIP 341). 32 bytes. */
+export const tapTweak = (internal: Bytes, merkleRoot: Bytes): Uint8Array => taggedHash("TapTweak", internal, merkleRoot)
+
+/**
+ * Whether a taproot output commits to a tree of scripts: 32 bytes of x for the output and the internal key, the
+ * root of the tree, and whether the y of the output is odd (BIP 341).
+ */
+export const checkTapTweak = (output: Bytes, odd: boolean, internal: Bytes, merkleRoot: Bytes): boolean =>
+  checks.tweak(output, odd, internal, tapTweak(internal, merkleRoot))

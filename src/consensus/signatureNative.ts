@@ -1,0 +1,126 @@
+import type { Bytes } from "../protocol/bytes.ts"
+import { taggedHash } from "../protocol/hash.ts"
+import { isScalar } from "./der.ts"
+import { evenKey, nobleChecks, type SignatureChecks } from "./signatureNoble.ts"
+
+/** What is used of libsecp256k1, as the package `secp256k1` 5 binds it. Each throws where bytes cannot be parsed. */
+export interface NativeCurve {
+  readonly ecdsaVerify: (compact: Uint8Array, message: Uint8Array, pubkey: Uint8Array) => boolean
+  readonly ecdsaRecover: (
+    compact: Uint8Array,
+    recoveryId: number,
+    message: Uint8Array,
+    compressed: boolean,
+    output: Uint8Array
+  ) => Uint8Array
+  readonly publicKeyTweakAdd: (
+    pubkey: Uint8Array,
+    tweak: Uint8Array,
+    compressed: boolean,
+    output: Uint8Array
+  ) => Uint8Array
+}
+
+const isNativeCurve = (value: unknown): value is NativeCurve =>
+  typeof value === "object" && value !== null &&
+  "ecdsaVerify" in value && typeof value.ecdsaVerify === "function" &&
+  "ecdsaRecover" in value && typeof value.ecdsaRecover === "function" &&
+  "publicKeyTweakAdd" in value && typeof value.publicKeyTweakAdd === "function"
+
+interface ModuleHost {
+  readonly process?: {
+    readonly getBuiltinModule?: (id: string) => { createRequire(from: string): (id: string) => unknown } | undefined
+  }
+}
+
+const requireHere = (id: string): unknown => {
+  const host: ModuleHost = globalThis
+  return host.process?.getBuiltinModule?.("node:module")?.createRequire(import.meta.url)(id)
+}
+
+/**
+ * Loads the native build; `undefined` where there is none for this machine, or no Node. The main entry of the
+ * package would put an implementation in JavaScript in its place, slower than noble; this one does not.
+ */
+export const loadNativeCurve = (load: (id: string) => unknown = requireHere): NativeCurve | undefined => {
+  try {
+    const curve = load("secp256k1/bindings.js")
+    return isNativeCurve(curve) ? curve : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
+
+const toNumber = (bytes: Bytes): bigint => {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, 32)
+  const high = view.getBigUint64(0) << 64n | view.getBigUint64(8)
+  return high << 128n | view.getBigUint64(16) << 64n | view.getBigUint64(24)
+}
+
+const writeNumber = (view: DataView, offset: number, value: bigint): void => {
+  view.setBigUint64(offset, value >> 192n)
+  view.setBigUint64(offset + 8, value >> 128n & 0xffffffffffffffffn)
+  view.setBigUint64(offset + 16, value >> 64n & 0xffffffffffffffffn)
+  view.setBigUint64(offset + 24, value & 0xffffffffffffffffn)
+}
+
+const hasX = (compressed: Bytes, x: Bytes): boolean => {
+  for (let i = 0; i < 32; i++) if (compressed[i + 1] !== x[i]) return false
+  return true
+}
+
+/**
+ * The checks by libsecp256k1. Its Schnorr module is not bound by the package, but the recovery of ECDSA keys is, and
+ * computes what BIP 340 asks for: recovering gives Q = r⁻¹(s·X - m·G), where X is the point with x = r. With
+ * r = x(P), s = -e·r and m = -z·r, for a Schnorr signature (R, z) by P with challenge e, that is Q = z·G - e·P.
+ */
+export const nativeChecks = (curve: NativeCurve): SignatureChecks => {
+  const point = new Uint8Array(33)
+  const recovery = new Uint8Array(64)
+  const recoveryView = new DataView(recovery.buffer)
+  const message32 = new Uint8Array(32)
+  const messageView = new DataView(message32.buffer)
+
+  return {
+    ecdsa: (compact, hash, pubkey) => {
+      try {
+        return curve.ecdsaVerify(compact, hash, pubkey)
+      } catch {
+        // The key is no point of the curve.
+        return false
+      }
+    },
+
+    schnorr: (signature, message, pubkey) => {
+      const nonce = signature.subarray(0, 32)
+      const z = toNumber(signature.subarray(32))
+      if (z >= ORDER) return false
+      const challenge = toNumber(taggedHash("BIP0340/challenge", nonce, pubkey, message)) % ORDER
+      // What recovery refuses or would read otherwise, though it may be valid here.
+      if (z === 0n || challenge === 0n || !isScalar(pubkey, 0)) return nobleChecks.schnorr(signature, message, pubkey)
+      const x = toNumber(pubkey)
+      recovery.set(pubkey)
+      writeNumber(recoveryView, 32, (ORDER - challenge) * x % ORDER)
+      writeNumber(messageView, 0, (ORDER - z) * x % ORDER)
+      try {
+        curve.ecdsaRecover(recovery, 0, message32, true, point)
+      } catch {
+        // P is no point of the curve, or the sum is the point at infinity.
+        return false
+      }
+      return point[0] === 0x02 && hasX(point, nonce)
+    },
+
+    tweak: (output, odd, internal, tweak) => {
+      try {
+        curve.publicKeyTweakAdd(evenKey(internal), tweak, true, point)
+      } catch {
+        // The tweak is not below the order, x belongs to no point, or the sum is the point at infinity.
+        return false
+      }
+      return point[0] === (odd ? 0x03 : 0x02) && hasX(point, output)
+    }
+  }
+}

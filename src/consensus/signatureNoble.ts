@@ -1,0 +1,62 @@
+import { schnorr, secp256k1 } from "@noble/curves/secp256k1.js"
+import { type Bytes, equal } from "../protocol/bytes.ts"
+
+/**
+ * What an implementation of the curve has to offer. Nothing here throws: what is malformed is not valid. The callers
+ * have checked the lengths.
+ */
+export interface SignatureChecks {
+  /** Takes r and s as scalars, s low; and a key of 33 or 65 bytes: compressed, uncompressed or hybrid. */
+  readonly ecdsa: (compact: Bytes, hash: Bytes, pubkey: Bytes) => boolean
+  /** BIP 340: 64, 32 and 32 bytes. */
+  readonly schnorr: (signature: Bytes, message: Bytes, pubkey: Bytes) => boolean
+  /**
+   * Whether the even point with the x of `internal`, plus `tweak` times the generator, has the x of `output` and a y
+   * of this parity. 32 bytes each.
+   */
+  readonly tweak: (output: Bytes, odd: boolean, internal: Bytes, tweak: Bytes) => boolean
+}
+
+const { Point } = secp256k1
+
+/** The point with an even y as a compressed key. */
+export const evenKey = (x: Bytes): Uint8Array => {
+  const key = new Uint8Array(33)
+  key[0] = 0x02
+  key.set(x, 1)
+  return key
+}
+
+/** The uncompressed key that a hybrid one repeats; `undefined` where its first byte lies about the parity of y. */
+const fromHybrid = (pubkey: Bytes): Uint8Array | undefined => {
+  if (((pubkey[0] ?? 0) & 1) !== ((pubkey[64] ?? 0) & 1)) return undefined
+  const key = Uint8Array.from(pubkey)
+  key[0] = 0x04
+  return key
+}
+
+const isHybrid = (pubkey: Bytes): boolean => pubkey[0] === 0x06 || pubkey[0] === 0x07
+
+/** The reference: @noble/curves. */
+export const nobleChecks: SignatureChecks = {
+  ecdsa: (compact, hash, pubkey) => {
+    const key = isHybrid(pubkey) ? fromHybrid(pubkey) : pubkey
+    // By default noble hashes the message once more.
+    return key !== undefined && secp256k1.verify(compact, hash, key, { prehash: false, lowS: false })
+  },
+
+  schnorr: (signature, message, pubkey) => schnorr.verify(signature, message, pubkey),
+
+  tweak: (output, odd, internal, tweak) => {
+    try {
+      const scalar = Point.Fn.fromBytes(tweak)
+      const sum = Point.fromBytes(evenKey(internal)).add(Point.BASE.multiplyUnsafe(scalar))
+      if (sum.is0()) return false
+      const key = sum.toBytes(true)
+      return key[0] === (odd ? 0x03 : 0x02) && equal(key.subarray(1), output)
+    } catch {
+      // The tweak is not below the order, or x belongs to no point.
+      return false
+    }
+  }
+}

@@ -1,0 +1,266 @@
+import { type Bytes, toHex } from "../bytes.ts"
+import { Op } from "../script.ts"
+import { isCompressedKey, minimalNumber } from "../scriptOperations.ts"
+import {
+  after,
+  andor,
+  binary,
+  type Expression,
+  hash,
+  type HashFunction,
+  key,
+  multi,
+  older,
+  one,
+  thresh,
+  wrap,
+  zero
+} from "./expressions.ts"
+import { END, type Instruction } from "./instructions.ts"
+import { type Binary, isTyped, type Wrapper } from "./types.ts"
+
+const HASHES: ReadonlyMap<number, { readonly name: HashFunction; readonly size: number }> = new Map([
+  [Op.OP_SHA256, { name: "sha256", size: 32 }],
+  [Op.OP_HASH256, { name: "hash256", size: 32 }],
+  [Op.OP_RIPEMD160, { name: "ripemd160", size: 20 }],
+  [Op.OP_HASH160, { name: "hash160", size: 20 }]
+])
+
+const MAX_MULTISIG_KEYS = 20
+
+/** Bytes of every preimage: each hash expression checks them first. */
+const PREIMAGE_SIZE = 32
+
+/** Opcodes that cannot end an expression, so that no `and_v` has its first part in front of them. */
+const NO_ENDS: ReadonlySet<number> = new Set([
+  Op.OP_IF,
+  Op.OP_ELSE,
+  Op.OP_NOTIF,
+  Op.OP_TOALTSTACK,
+  Op.OP_SWAP
+])
+
+/** One thing to do; false if the script is no miniscript. */
+type Step = () => boolean
+
+/**
+ * Reads instructions, the last of a script first, as one expression. No call nests: what is still to be read waits on a
+ * stack, so that a script can be as deep as it is long.
+ */
+export class Decoder {
+  /** Every key in the script, as it was met. */
+  readonly keys: Array<string> = []
+  readonly #items: ReadonlyArray<Instruction>
+  #at = 0
+  readonly #steps: Array<Step> = []
+  readonly #built: Array<Expression> = []
+
+  constructor(items: ReadonlyArray<Instruction>) {
+    this.#items = items
+  }
+
+  /** The whole script as one expression. */
+  decode(): Expression | undefined {
+    this.#steps.push(this.#expression)
+    for (let step = this.#steps.pop(); step !== undefined; step = this.#steps.pop()) {
+      if (!step()) return undefined
+    }
+    return this.#at === this.#items.length && this.#built.length === 1 ? this.#built[0] : undefined
+  }
+
+  #peek(ahead = 0): Instruction {
+    return this.#items[this.#at + ahead] ?? END
+  }
+
+  #opcodes(...opcodes: ReadonlyArray<number>): boolean {
+    return opcodes.every((opcode, ahead) => this.#peek(ahead).opcode === opcode)
+  }
+
+  #number(ahead: number): number | undefined {
+    const { data, opcode } = this.#peek(ahead)
+    return opcode === END.opcode ? undefined : minimalNumber(opcode, data)
+  }
+
+  /** Puts steps before all that wait. */
+  #do(...steps: ReadonlyArray<Step>): true {
+    for (const step of steps.toReversed()) this.#steps.push(step)
+    return true
+  }
+
+  /** Steps over instructions that are understood. */
+  #take(count: number): void {
+    this.#at += count
+  }
+
+  #build(expression: Expression): boolean {
+    this.#built.push(expression)
+    return isTyped(expression.type)
+  }
+
+  #wrap(wrapper: Wrapper): boolean {
+    const of = this.#built.pop()
+    return of !== undefined && this.#build(wrap(wrapper, of))
+  }
+
+  /** What was read last stands first in the script. */
+  #combine(name: Binary): boolean {
+    const first = this.#built.pop()
+    const second = this.#built.pop()
+    return first !== undefined && second !== undefined && this.#build(binary(name, first, second))
+  }
+
+  /** An expression, with all that `and_v` may put in front of it. */
+  readonly #expression: Step = () => this.#do(this.#single, this.#andV)
+
+  readonly #andV: Step = () => {
+    const { opcode } = this.#peek()
+    if (opcode === END.opcode || NO_ENDS.has(opcode)) return true
+    return this.#do(this.#expression, () => this.#combine("and_v"))
+  }
+
+  /** An expression that is not wrapped by OP_SWAP or the alternative stack, and no `and_v`. */
+  readonly #single: Step = () => {
+    const { data, opcode } = this.#peek()
+    if (opcode === Op.OP_0 || opcode === Op.OP_1) {
+      this.#take(1)
+      return this.#build(opcode === Op.OP_0 ? zero : one)
+    }
+    if (data.length === 32 || data.length === 33) return this.#key()
+    switch (opcode) {
+      case Op.OP_CHECKSEQUENCEVERIFY:
+        return this.#lock(older)
+      case Op.OP_CHECKLOCKTIMEVERIFY:
+        return this.#lock(after)
+      case Op.OP_EQUAL:
+        return this.#hash() ?? this.#thresh()
+      case Op.OP_CHECKMULTISIG:
+        return this.#multi()
+      default:
+        return this.#composed(opcode)
+    }
+  }
+
+  /** What encloses expressions. In front of all but OP_ENDIF, `and_v` stays outside: the script is the same. */
+  #composed(opcode: number): boolean {
+    this.#take(1)
+    switch (opcode) {
+      case Op.OP_CHECKSIG:
+        return this.#do(this.#single, () => this.#wrap("c"))
+      case Op.OP_VERIFY:
+        return this.#do(this.#single, () => this.#wrap("v"))
+      case Op.OP_0NOTEQUAL:
+        return this.#do(this.#single, () => this.#wrap("n"))
+      case Op.OP_BOOLAND:
+        return this.#do(this.#wrapped, this.#single, () => this.#combine("and_b"))
+      case Op.OP_BOOLOR:
+        return this.#do(this.#wrapped, this.#single, () => this.#combine("or_b"))
+      case Op.OP_ENDIF:
+        return this.#do(this.#expression, this.#condition)
+      default:
+        return false
+    }
+  }
+
+  #addKey(bytes: Bytes): boolean {
+    this.keys.push(toHex(bytes))
+    return isCompressedKey(bytes)
+  }
+
+  #key(): boolean {
+    const { data } = this.#peek()
+    this.#take(1)
+    return this.#addKey(data) && this.#build(key(data))
+  }
+
+  #lock(make: (lock: number) => Expression): boolean {
+    const lock = this.#number(1)
+    this.#take(2)
+    return lock !== undefined && lock >= 1 && this.#build(make(lock))
+  }
+
+  /** OP_SIZE 32 OP_EQUALVERIFY, a hash opcode, a digest, OP_EQUAL. `undefined` if it is something else. */
+  #hash(): boolean | undefined {
+    const { data: digest } = this.#peek(1)
+    const wanted = HASHES.get(this.#peek(2).opcode)
+    const isPreimage = this.#peek(3).opcode === Op.OP_VERIFY && this.#peek(4).opcode === Op.OP_EQUAL &&
+      this.#number(5) === PREIMAGE_SIZE && this.#peek(6).opcode === Op.OP_SIZE
+    if (!isPreimage || wanted === undefined || digest.length !== wanted.size) return undefined
+    this.#take(7)
+    return this.#build(hash(wanted.name, digest))
+  }
+
+  #multi(): boolean {
+    const count = this.#number(1)
+    if (count === undefined || count < 1 || count > MAX_MULTISIG_KEYS) return false
+    const keys = Array.from({ length: count }, (_, at) => this.#peek(2 + at).data)
+    const required = this.#number(2 + count)
+    if (required === undefined || required < 1 || required > count) return false
+    this.#take(3 + count)
+    return keys.every((bytes) => this.#addKey(bytes)) && this.#build(multi(required, keys.reverse()))
+  }
+
+  #thresh(): boolean {
+    const count = this.#number(1)
+    if (count === undefined || count < 1) return false
+    this.#take(2)
+    return this.#threshPart(0, count)
+  }
+
+  /** The parts of a `thresh`, behind `parts` that were read: all but the first are wrapped and end in OP_ADD. */
+  #threshPart(parts: number, count: number): boolean {
+    if (!this.#opcodes(Op.OP_ADD)) return this.#do(this.#single, () => this.#threshEnd(parts + 1, count))
+    this.#take(1)
+    return this.#do(this.#wrapped, () => this.#threshPart(parts + 1, count))
+  }
+
+  #threshEnd(parts: number, count: number): boolean {
+    if (count > parts || this.#built.length < parts) return false
+    return this.#build(thresh(count, this.#built.splice(-parts).reverse()))
+  }
+
+  /** An expression that takes its input from below the top of the stack. */
+  readonly #wrapped: Step = () => {
+    const alternative = this.#opcodes(Op.OP_FROMALTSTACK)
+    if (alternative) this.#take(1)
+    return this.#do(this.#expression, () => {
+      if (!this.#opcodes(alternative ? Op.OP_TOALTSTACK : Op.OP_SWAP)) return false
+      this.#take(1)
+      return this.#wrap(alternative ? "a" : "s")
+    })
+  }
+
+  /** What stands in front of the last expression before an OP_ENDIF. */
+  readonly #condition: Step = () => {
+    if (this.#opcodes(Op.OP_ELSE)) {
+      this.#take(1)
+      return this.#do(this.#expression, this.#alternatives)
+    }
+    if (this.#opcodes(Op.OP_IF, Op.OP_DUP)) {
+      this.#take(2)
+      return this.#wrap("d")
+    }
+    if (this.#opcodes(Op.OP_IF, Op.OP_0NOTEQUAL, Op.OP_SIZE)) {
+      this.#take(3)
+      return this.#wrap("j")
+    }
+    if (!this.#opcodes(Op.OP_NOTIF)) return false
+    this.#take(1)
+    const keeps = this.#opcodes(Op.OP_IFDUP)
+    if (keeps) this.#take(1)
+    return this.#do(this.#single, () => this.#combine(keeps ? "or_d" : "or_c"))
+  }
+
+  /** What stands in front of two branches. */
+  readonly #alternatives: Step = () => {
+    const isIf = this.#opcodes(Op.OP_IF)
+    if (!isIf && !this.#opcodes(Op.OP_NOTIF)) return false
+    this.#take(1)
+    return isIf ? this.#combine("or_i") : this.#do(this.#single, () => this.#andor())
+  }
+
+  #andor(): boolean {
+    const [second, third, first] = this.#built.splice(-3)
+    if (first === undefined || second === undefined || third === undefined) return false
+    return this.#build(andor(first, second, third))
+  }
+}

@@ -1,0 +1,208 @@
+import { type Bytes, toHex } from "../bytes.ts"
+import {
+  afterType,
+  andorType,
+  type Binary,
+  binaryTypes,
+  has,
+  leafTypes,
+  type MiniscriptType,
+  olderType,
+  threshType,
+  type,
+  type Wrapper,
+  wrapperTypes
+} from "./types.ts"
+
+/** The most that satisfying an expression costs, and dissatisfying it; -Infinity where it cannot be done. */
+interface Cost {
+  readonly sat: number
+  readonly dsat: number
+}
+
+/** A miniscript expression: what its script means, as text, and what the limits of scripts ask about it. */
+export interface Expression {
+  readonly type: MiniscriptType
+  readonly text: string
+  /** The text is a chain of wrappers: one more goes in front of it without a colon. */
+  readonly wrapped: boolean
+  /** What some parents have a short form for; `key` is the key of a bare one. */
+  readonly sugar?: { readonly kind: "zero" | "one" } | { readonly kind: "key"; readonly key: string }
+  /** Opcodes that do not push, whether they run or not. */
+  readonly opcodes: number
+  /** Keys in the multisig checks that run: they count as opcodes. */
+  readonly keys: Cost
+  /** Stack elements that go. */
+  readonly elements: Cost
+}
+
+const NEVER = -Infinity
+
+const cost = (sat: number, dsat: number): Cost => ({ sat, dsat })
+
+const plus = (of: Cost, sat: number, dsat: number): Cost => ({ sat: of.sat + sat, dsat: of.dsat + dsat })
+
+const leaf = (
+  type: MiniscriptType,
+  text: string,
+  opcodes: number,
+  keys: Cost,
+  elements: Cost,
+  sugar?: Expression["sugar"]
+): Expression => ({
+  type,
+  text,
+  wrapped: false,
+  opcodes,
+  keys,
+  elements,
+  ...(sugar === undefined ? {} : { sugar })
+})
+
+export const zero: Expression = leaf(leafTypes.zero, "0", 0, cost(NEVER, 0), cost(NEVER, -1), { kind: "zero" })
+
+export const one: Expression = leaf(leafTypes.one, "1", 0, cost(0, NEVER), cost(-1, NEVER), { kind: "one" })
+
+export const key = (bytes: Bytes): Expression => {
+  const text = toHex(bytes)
+  return leaf(leafTypes.key, `pk_k(${text})`, 0, cost(0, 0), cost(-1, -1), { kind: "key", key: text })
+}
+
+export const older = (lock: number): Expression =>
+  leaf(olderType(lock), `older(${lock})`, 1, cost(0, NEVER), cost(-1, NEVER))
+
+export const after = (lock: number): Expression =>
+  leaf(afterType(lock), `after(${lock})`, 1, cost(0, NEVER), cost(-1, NEVER))
+
+export type HashFunction = "sha256" | "hash256" | "ripemd160" | "hash160"
+
+export const hash = (name: HashFunction, digest: Bytes): Expression =>
+  leaf(leafTypes.hash, `${name}(${toHex(digest)})`, 4, cost(0, NEVER), cost(0, NEVER))
+
+export const multi = (required: number, keys: ReadonlyArray<Bytes>): Expression => {
+  const text = `multi(${[required, ...keys.map(toHex)].join(",")})`
+  return leaf(leafTypes.multi, text, 1, cost(keys.length, keys.length), cost(required, required))
+}
+
+/** The text of an expression behind the letter of a wrapper. */
+const behindWrapper = ({ text, wrapped }: Expression): string => wrapped ? text : `:${text}`
+
+/** Whether the last opcode has a VERIFY form, so that checking costs no opcode more. */
+const hasVerifyForm = (of: Expression): boolean => !has(of.type, type("x"))
+
+interface WrapperCosts {
+  readonly opcodes: (of: Expression) => number
+  readonly keys: (of: Cost) => Cost
+  readonly elements: (of: Cost) => Cost
+}
+
+const same = (of: Cost): Cost => of
+const satisfiedOnly = (of: Cost): Cost => cost(of.sat, NEVER)
+/** Dissatisfied by a zero of its own. */
+const skipped = (of: Cost): Cost => cost(of.sat, 0)
+
+const wrapperCosts: Readonly<Record<Wrapper, WrapperCosts>> = {
+  a: { opcodes: () => 2, keys: same, elements: same },
+  s: { opcodes: () => 1, keys: same, elements: same },
+  c: { opcodes: () => 1, keys: same, elements: (of) => plus(of, 1, 1) },
+  d: { opcodes: () => 3, keys: skipped, elements: skipped },
+  v: { opcodes: (of) => hasVerifyForm(of) ? 0 : 1, keys: satisfiedOnly, elements: (of) => cost(of.sat + 1, NEVER) },
+  j: { opcodes: () => 4, keys: skipped, elements: skipped },
+  n: { opcodes: () => 1, keys: same, elements: same }
+}
+
+export const wrap = (wrapper: Wrapper, of: Expression): Expression => {
+  const costs = wrapperCosts[wrapper]
+  const isKeyCheck = wrapper === "c" && of.sugar?.kind === "key"
+  return {
+    type: wrapperTypes[wrapper](of.type),
+    text: isKeyCheck ? `pk(${of.sugar.key})` : wrapper + behindWrapper(of),
+    wrapped: !isKeyCheck,
+    opcodes: of.opcodes + costs.opcodes(of),
+    keys: costs.keys(of.keys),
+    elements: costs.elements(of.elements)
+  }
+}
+
+/** The costs of two expressions as one. */
+type Combine = (a: Cost, b: Cost) => Cost
+
+const both: Combine = (a, b) => cost(a.sat + b.sat, a.dsat + b.dsat)
+const oneOfBoth: Combine = (a, b) => cost(Math.max(a.sat + b.dsat, a.dsat + b.sat), a.dsat + b.dsat)
+const secondIfNotFirst: Combine = (a, b) => cost(Math.max(a.sat, a.dsat + b.sat), a.dsat + b.dsat)
+const branches: Combine = (a, b) => cost(Math.max(a.sat, b.sat), Math.max(a.dsat, b.dsat))
+
+interface BinaryCosts {
+  readonly opcodes: number
+  readonly keys: Combine
+  readonly elements: Combine
+}
+
+const binaryCosts: Readonly<Record<Binary, BinaryCosts>> = {
+  and_v: { opcodes: 0, keys: (a, b) => satisfiedOnly(both(a, b)), elements: (a, b) => satisfiedOnly(both(a, b)) },
+  and_b: { opcodes: 1, keys: both, elements: (a, b) => plus(both(a, b), 1, 1) },
+  or_b: { opcodes: 1, keys: oneOfBoth, elements: (a, b) => plus(oneOfBoth(a, b), 1, 1) },
+  or_c: {
+    opcodes: 2,
+    keys: (a, b) => satisfiedOnly(secondIfNotFirst(a, b)),
+    elements: (a, b) => satisfiedOnly(plus(secondIfNotFirst(a, b), 1, 0))
+  },
+  // OP_IFDUP leaves one element more where the first is satisfied, and OP_NOTIF takes one.
+  or_d: { opcodes: 3, keys: secondIfNotFirst, elements: (a, b) => secondIfNotFirst(a, plus(b, 1, 1)) },
+  or_i: { opcodes: 3, keys: branches, elements: (a, b) => plus(branches(a, b), 1, 1) }
+}
+
+/** The forms with a 0 or 1 are written as wrappers. */
+const binaryText = (name: Binary, a: Expression, b: Expression): Pick<Expression, "text" | "wrapped"> => {
+  if (name === "and_v" && b.sugar?.kind === "one") return { text: `t${behindWrapper(a)}`, wrapped: true }
+  if (name === "or_i" && a.sugar?.kind === "zero") return { text: `l${behindWrapper(b)}`, wrapped: true }
+  if (name === "or_i" && b.sugar?.kind === "zero") return { text: `u${behindWrapper(a)}`, wrapped: true }
+  return { text: `${name}(${a.text},${b.text})`, wrapped: false }
+}
+
+export const binary = (name: Binary, a: Expression, b: Expression): Expression => {
+  const costs = binaryCosts[name]
+  return {
+    type: binaryTypes[name](a.type, b.type),
+    ...binaryText(name, a, b),
+    opcodes: a.opcodes + b.opcodes + costs.opcodes,
+    keys: costs.keys(a.keys, b.keys),
+    elements: costs.elements(a.elements, b.elements)
+  }
+}
+
+const andorCost = (a: Cost, b: Cost, c: Cost): Cost => cost(Math.max(a.sat + b.sat, a.dsat + c.sat), a.dsat + c.dsat)
+
+export const andor = (a: Expression, b: Expression, c: Expression): Expression => ({
+  type: andorType(a.type, b.type, c.type),
+  text: c.sugar?.kind === "zero" ? `and_n(${a.text},${b.text})` : `andor(${a.text},${b.text},${c.text})`,
+  wrapped: false,
+  opcodes: a.opcodes + b.opcodes + c.opcodes + 3,
+  keys: andorCost(a.keys, b.keys, c.keys),
+  elements: plus(andorCost(a.elements, b.elements, c.elements), 1, 1)
+})
+
+/** The cost of satisfying exactly `count` of several, and of dissatisfying all. */
+const threshCost = (count: number, costs: ReadonlyArray<Cost>): Cost => {
+  // By how many of those seen so far are satisfied.
+  let totals: ReadonlyArray<number> = [0]
+  for (const { dsat, sat } of costs) {
+    totals = Array.from(
+      { length: totals.length + 1 },
+      (_, at) => Math.max((totals[at] ?? NEVER) + dsat, (totals[at - 1] ?? NEVER) + sat)
+    )
+  }
+  return cost(totals[count] ?? NEVER, totals[0] ?? NEVER)
+}
+
+export const thresh = (count: number, subs: ReadonlyArray<Expression>): Expression => {
+  const additions = subs.length - 1
+  return {
+    type: threshType(count, subs.map((sub) => sub.type)),
+    text: `thresh(${[count, ...subs.map((sub) => sub.text)].join(",")})`,
+    wrapped: false,
+    opcodes: subs.reduce((sum, sub) => sum + sub.opcodes, subs.length),
+    keys: threshCost(count, subs.map((sub) => sub.keys)),
+    elements: plus(threshCost(count, subs.map((sub) => sub.elements)), additions, additions)
+  }
+}

@@ -1,0 +1,43 @@
+import { type Bytes, EMPTY } from "../bytes.ts"
+import { Op, ScriptCursor } from "../script.ts"
+import { isMinimalPush } from "../scriptOperations.ts"
+
+/** An instruction of a script. */
+export interface Instruction {
+  readonly opcode: number
+  readonly data: Bytes
+}
+
+/** What stands before the first instruction. */
+export const END: Instruction = { opcode: -1, data: EMPTY }
+
+/** Opcodes that check and fail, and what they do before. */
+const VERIFY_FORMS: ReadonlyMap<number, number> = new Map([
+  [Op.OP_CHECKSIGVERIFY, Op.OP_CHECKSIG],
+  [Op.OP_CHECKMULTISIGVERIFY, Op.OP_CHECKMULTISIG],
+  [Op.OP_EQUALVERIFY, Op.OP_EQUAL],
+  [Op.OP_NUMEQUALVERIFY, Op.OP_NUMEQUAL]
+])
+
+const WITH_VERIFY_FORM: ReadonlySet<number> = new Set(VERIFY_FORMS.values())
+
+/**
+ * The instructions of a script, the last one first, VERIFY forms taken apart. `undefined` for a script that cannot be
+ * read, or is longer than the expression that it stands for needs.
+ */
+export const instructionsFromEnd = (script: Bytes): ReadonlyArray<Instruction> | undefined => {
+  const found: Array<Instruction> = []
+  const cursor = new ScriptCursor(script)
+  while (cursor.next()) {
+    const { data, opcode } = cursor
+    const checks = VERIFY_FORMS.get(opcode)
+    if (checks !== undefined) {
+      found.push({ opcode: checks, data }, { opcode: Op.OP_VERIFY, data })
+      continue
+    }
+    if (opcode <= Op.OP_PUSHDATA4 && !isMinimalPush(opcode, data)) return undefined
+    if (WITH_VERIFY_FORM.has(opcode) && script[cursor.offset] === Op.OP_VERIFY) return undefined
+    found.push({ opcode, data })
+  }
+  return cursor.failed ? undefined : found.reverse()
+}

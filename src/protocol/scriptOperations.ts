@@ -1,0 +1,72 @@
+import type { Bytes } from "./bytes.ts"
+import { MAX_SCRIPT_ELEMENT_SIZE, Op, ScriptCursor } from "./script.ts"
+
+/** What single instructions of a script mean to those who print or classify scripts. The rules are in consensus/. */
+
+/** Bytes of a number in a script, at most. */
+const NUMBER_BYTES = 4
+
+/** The highest opcode that was ever given a meaning in legacy scripts (upstream `script/script.h`, `MAX_OPCODE`). */
+const MAX_OPCODE = Op.OP_NOP10
+
+/**
+ * Returns the number that pushed bytes stand for: little-endian, the top bit is the sign. For at most four bytes;
+ * what makes them longer than needed does not matter.
+ */
+export const pushedNumber = (data: Bytes): number => {
+  const { length } = data
+  if (length === 0) return 0
+  let magnitude = 0
+  for (let i = length - 1; i >= 0; i--) magnitude = magnitude * 256 + (data[i] ?? 0)
+  const sign = 2 ** (8 * length - 1)
+  return magnitude >= sign ? 0 - (magnitude - sign) : magnitude
+}
+
+/** Whether a number of at most four bytes is written without a byte too many. */
+const isMinimalNumber = (data: Bytes): boolean => {
+  const last = data[data.length - 1] ?? 1
+  return (last & 0x7f) !== 0 || (data.length > 1 && (data[data.length - 2] ?? 0) >= 0x80)
+}
+
+/** Whether an instruction that pushes bytes is the shortest that pushes these (upstream `CheckMinimalPush`). */
+export const isMinimalPush = (opcode: number, data: Bytes): boolean => {
+  const { length } = data
+  if (length === 0) return opcode === Op.OP_0
+  const [first = 0] = data
+  if (length === 1 && ((first >= 1 && first <= 16) || first === 0x81)) return false
+  if (length < Op.OP_PUSHDATA1) return opcode === length
+  if (length <= 0xff) return opcode === Op.OP_PUSHDATA1
+  return length > 0xffff || opcode === Op.OP_PUSHDATA2
+}
+
+/**
+ * Returns the number that an instruction pushes, by an opcode of its own (OP_1 to OP_16) or as bytes; `undefined` if
+ * it pushes none, or not in the shortest form. OP_1NEGATE counts as none: no template has a negative number.
+ */
+export const minimalNumber = (opcode: number, data: Bytes): number | undefined => {
+  if (opcode >= Op.OP_1 && opcode <= Op.OP_16) return opcode - Op.OP_1 + 1
+  if (opcode > Op.OP_PUSHDATA4 || data.length > NUMBER_BYTES) return undefined
+  return isMinimalPush(opcode, data) && isMinimalNumber(data) ? pushedNumber(data) : undefined
+}
+
+/**
+ * Whether a script can be read to its end, has no opcode without a meaning, and pushes nothing longer than a stack
+ * element may be. Source: upstream `script/script.cpp`, `HasValidOps`.
+ */
+export const hasValidOperations = (script: Bytes): boolean => {
+  const cursor = new ScriptCursor(script)
+  while (cursor.next()) {
+    if (cursor.opcode > MAX_OPCODE || cursor.offset - cursor.dataStart > MAX_SCRIPT_ELEMENT_SIZE) return false
+  }
+  return !cursor.failed
+}
+
+/** Whether bytes have the length of the public key that their first byte announces. Whether it is one is not looked at. */
+export const isKeySized = (key: Bytes): boolean => {
+  const first = key[0]
+  if (first === 0x02 || first === 0x03) return key.length === 33
+  return (first === 0x04 || first === 0x06 || first === 0x07) && key.length === 65
+}
+
+/** As `isKeySized`, for the compressed form alone. */
+export const isCompressedKey = (key: Bytes): boolean => isKeySized(key) && key.length === 33

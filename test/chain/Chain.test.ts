@@ -1,0 +1,361 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Chunk, Effect, Fiber, Stream } from "effect"
+import {
+  closeSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+  writeSync
+} from "node:fs"
+import { join } from "node:path"
+import type { Follower } from "../../src/chain/Follower.ts"
+import { decodeBlock } from "../../src/protocol/block.ts"
+import { displayHash, fromHex, parseDisplayHash } from "../../src/protocol/bytes.ts"
+import { blocksOf, coinState, temporaryDirectory, verdictOf, withChain } from "../support/chain.ts"
+import { fixtureJson, ownFixture } from "../support/fixtures.ts"
+
+type CoinState = Effect.Effect.Success<ReturnType<typeof coinState>>
+
+interface Expected {
+  readonly tipHash: string
+  readonly tipHeight: number
+  readonly checkpoints: ReadonlyArray<{ readonly height: number; readonly hash: string; readonly utxo: CoinState }>
+}
+
+interface Stale {
+  readonly chainTips: number
+  readonly branches: ReadonlyArray<{
+    readonly forkHeight: number
+    readonly hashes: ReadonlyArray<string>
+    readonly overtakenAt: number
+    readonly atStaleTip: { readonly hash: string; readonly utxo: CoinState }
+    readonly afterReorg: CoinState
+  }>
+}
+
+interface FailedReorgs {
+  readonly branches: ReadonlyArray<{
+    readonly mainTipHeight: number
+    readonly blocks: ReadonlyArray<{ readonly blockHex: string; readonly coreResult: string | null }>
+    readonly tipAfter: CoinState
+  }>
+}
+
+const FILE = ownFixture("regtest-names/blocks.dat")
+const expected = fixtureJson<Expected>("regtest-names/expected.json")
+const blocks = blocksOf("regtest-names/blocks.dat")
+
+const bytesOf = (hex: string): Uint8Array => fromHex(hex) ?? new Uint8Array(0)
+
+/** The state that a fixture has, as far as it says something. */
+const sameState = (got: CoinState, wanted: CoinState, what: string): void => {
+  for (
+    const key of ["height", "bestblock", "txouts", "bogosize", "hash_serialized_3", "muhash", "transactions"] as const
+  ) {
+    assert.strictEqual(got[key], wanted[key], `${what}: ${key}`)
+  }
+  assert.deepStrictEqual(got.amount, wanted.amount, `${what}: amount`)
+}
+
+const atTip = (got: CoinState, what: string): void => {
+  const last = expected.checkpoints.at(-1)
+  if (last !== undefined) sameState(got, last.utxo, what)
+}
+
+const submitAll = (chain: Parameters<Parameters<typeof withChain>[1]>[0], from: number, to: number) =>
+  Effect.forEach(blocks.slice(from, to), (block) => Effect.map(chain.submit(block), verdictOf)).pipe(
+    Effect.map((verdicts) => verdicts.filter((verdict) => verdict !== null))
+  )
+
+const recordingFollower = (): Follower & { readonly seen: Array<string> } => {
+  const seen: Array<string> = []
+  return {
+    name: "recording",
+    seen,
+    cursor: Effect.succeed(undefined),
+    apply: (batch) => Effect.sync(() => void seen.push(...batch.map(({ hash }) => displayHash(hash)))),
+    rewind: ({ height }) => Effect.sync(() => void (seen.length = height + 1))
+  }
+}
+
+describe("Chain", () => {
+  it.scopedLive(
+    "imports a packed block file to the reference node's state, and keeps it over a restart",
+    () =>
+      Effect.gen(function*() {
+        const directory = yield* temporaryDirectory
+        const first = yield* withChain(directory, (chain) =>
+          Effect.gen(function*() {
+            const report = yield* chain.importFrom([FILE])
+            assert.deepInclude(report, { stored: 600, known: 1, refused: 0, orphans: 0, height: 600 })
+            return yield* coinState(chain)
+          }))
+        atTip(first, "after the import")
+        const second = yield* withChain(directory, (chain) =>
+          Effect.gen(function*() {
+            assert.deepStrictEqual(chain.repairs, [])
+            return yield* coinState(chain)
+          }))
+        atTip(second, "after the restart")
+        assert.deepStrictEqual(readdirSync(directory).sort(), ["blocks", "chainstate"])
+      }),
+    60_000
+  )
+
+  it.scopedLive(
+    "has the reference node's coins after every 25th block, blocks given one by one",
+    () =>
+      Effect.gen(function*() {
+        const directory = yield* temporaryDirectory
+        yield* withChain(directory, (chain) =>
+          Effect.gen(function*() {
+            let height = 0
+            for (const checkpoint of expected.checkpoints) {
+              assert.deepStrictEqual(yield* submitAll(chain, height + 1, checkpoint.height + 1), [])
+              height = checkpoint.height
+              sameState(yield* coinState(chain), checkpoint.utxo, `height ${height}`)
+            }
+          }))
+      }),
+    120_000
+  )
+
+  it.scopedLive(
+    "reaches the same state with a cache so small that everything goes through the database",
+    () =>
+      Effect.gen(function*() {
+        const directory = yield* temporaryDirectory
+        const state = yield* withChain(
+          directory,
+          (chain) => Effect.zipRight(chain.importFrom([FILE]), coinState(chain)),
+          undefined,
+          20_000
+        )
+        atTip(state, "small cache")
+      }),
+    120_000
+  )
+
+  it.scopedLive(
+    "takes 300 blocks back and brings them again, with the right state at both ends",
+    () =>
+      Effect.gen(function*() {
+        const directory = yield* temporaryDirectory
+        yield* withChain(directory, (chain) =>
+          Effect.gen(function*() {
+            yield* chain.importFrom([FILE])
+            const above = blocks[301]?.hash ?? new Uint8Array(32)
+            yield* chain.invalidate(above)
+            const at300 = expected.checkpoints.find(({ height }) => height === 300)
+            if (at300 !== undefined) sameState(yield* coinState(chain), at300.utxo, "height 300")
+            yield* chain.reconsider(above)
+            atTip(yield* coinState(chain), "after reconsidering")
+          }))
+      }),
+    60_000
+  )
+
+  it.scopedLive(
+    "follows stale branches while they are longest and leaves them for the main chain; so does a follower",
+    () =>
+      Effect.gen(function*() {
+        const directory = yield* temporaryDirectory
+        const stale = new Map(blocksOf("regtest-names/stale.dat").map((block) => [displayHash(block.hash), block]))
+        const { branches, chainTips } = fixtureJson<Stale>("regtest-names/stale.json")
+        const follower = recordingFollower()
+        yield* withChain(directory, (chain) =>
+          Effect.gen(function*() {
+            yield* chain.register(follower)
+            let height = 0
+            for (const { afterReorg, atStaleTip, forkHeight, hashes, overtakenAt } of branches) {
+              yield* submitAll(chain, height + 1, forkHeight + 1)
+              for (const hash of hashes) {
+                const block = stale.get(hash)
+                if (block !== undefined) assert.isNull(verdictOf(yield* chain.submit(block)))
+              }
+              sameState(yield* coinState(chain), atStaleTip.utxo, `branch from ${forkHeight}`)
+              assert.strictEqual(follower.seen.at(-1), atStaleTip.hash)
+              const verdicts = yield* submitAll(chain, forkHeight + 1, overtakenAt + 1)
+              assert.deepStrictEqual(verdicts, hashes.map(() => "inconclusive"))
+              sameState(yield* coinState(chain), afterReorg, `main chain after the branch from ${forkHeight}`)
+              height = overtakenAt
+            }
+            yield* submitAll(chain, height + 1, blocks.length)
+            atTip(yield* coinState(chain), "end")
+            assert.strictEqual((yield* chain.branches).length, chainTips)
+            assert.deepStrictEqual(follower.seen, blocks.map((block) => displayHash(block.hash)))
+          }))
+      }),
+    120_000
+  )
+
+  it.scopedLive(
+    "leaves a longer branch whose last block is invalid, with the state of before",
+    () =>
+      Effect.gen(function*() {
+        const directory = yield* temporaryDirectory
+        const { branches } = fixtureJson<FailedReorgs>("regtest-names/failed-reorgs.json")
+        yield* withChain(directory, (chain) =>
+          Effect.gen(function*() {
+            let height = 0
+            for (const branch of branches) {
+              yield* submitAll(chain, height + 1, branch.mainTipHeight + 1)
+              height = branch.mainTipHeight
+              const verdicts = yield* Effect.forEach(
+                branch.blocks,
+                ({ blockHex }) => Effect.map(chain.submit(decodeBlock(bytesOf(blockHex))), verdictOf)
+              )
+              assert.deepStrictEqual(
+                verdicts,
+                branch.blocks.map(({ coreResult }) => coreResult?.replace("mempool-script", "block-script") ?? null)
+              )
+              sameState(yield* coinState(chain), branch.tipAfter, `after the branch at ${height}`)
+            }
+            yield* submitAll(chain, height + 1, blocks.length)
+            atTip(yield* coinState(chain), "end")
+          }))
+      }),
+    60_000
+  )
+
+  it.scopedLive("publishes blocks in order, after they are stored", () =>
+    Effect.gen(function*() {
+      const directory = yield* temporaryDirectory
+      yield* withChain(directory, (chain) =>
+        Effect.gen(function*() {
+          const listening = yield* Effect.fork(Stream.runCollect(Stream.take(chain.events, 3)))
+          // The listener is subscribed once it had a turn.
+          yield* Effect.yieldNow({ priority: 1 })
+          yield* submitAll(chain, 1, 4)
+          const events = Chunk.toReadonlyArray(yield* Fiber.join(listening))
+          assert.deepStrictEqual(events.map(({ _tag, block }) => [_tag, block.height]), [
+            ["BlockConnected", 1],
+            ["BlockConnected", 2],
+            ["BlockConnected", 3]
+          ])
+        }))
+    }))
+
+  describe("what damage does", () => {
+    const blockFile = (directory: string): string => join(directory, "blocks", "blk00000.dat")
+
+    it.scopedLive("rebuilds the chain state from the stored blocks where it is gone", () =>
+      Effect.gen(function*() {
+        const directory = yield* temporaryDirectory
+        yield* withChain(directory, (chain) => chain.importFrom([FILE]))
+        const size = statSync(blockFile(directory)).size
+        rmSync(join(directory, "chainstate"), { recursive: true })
+        atTip(yield* withChain(directory, coinState), "rebuilt")
+        assert.strictEqual(statSync(blockFile(directory)).size, size)
+      }), 60_000)
+
+    for (const cut of [1, 100, 5_000]) {
+      it.scopedLive(
+        `says that ${cut} bytes at the end of a block file are missing, keeps the state, takes the blocks again`,
+        () =>
+          Effect.gen(function*() {
+            const directory = yield* temporaryDirectory
+            yield* withChain(directory, (chain) => chain.importFrom([FILE]))
+            truncateSync(blockFile(directory), statSync(blockFile(directory)).size - cut)
+            yield* withChain(directory, (chain) =>
+              Effect.gen(function*() {
+                assert.match(chain.repairs.join(), /repaired .*blk00000\.dat: its end is missing/)
+                atTip(yield* coinState(chain), "after the cut")
+                const tip = yield* chain.tip
+                assert.strictEqual((yield* Effect.flip(chain.block(tip.hash)))._tag, "BlockUnavailable")
+                yield* chain.importFrom([FILE])
+                assert.strictEqual((yield* chain.block(tip.hash)).size, blocks[600]?.size)
+              }))
+          }),
+        60_000
+      )
+    }
+
+    it.scopedLive("cuts off what was written after the last commit", () =>
+      Effect.gen(function*() {
+        const directory = yield* temporaryDirectory
+        yield* withChain(directory, (chain) => submitAll(chain, 1, 10))
+        const whole = readFileSync(blockFile(directory))
+        writeFileSync(
+          blockFile(directory),
+          Buffer.concat([whole, Buffer.from("fabfb5da30000000", "hex"), Buffer.alloc(20)])
+        )
+        yield* withChain(directory, (chain) =>
+          Effect.gen(function*() {
+            assert.match(chain.repairs.join(), /cut off 28 bytes/)
+            assert.deepStrictEqual(yield* submitAll(chain, 10, 20), [])
+          }))
+        assert.isAbove(statSync(blockFile(directory)).size, whole.length)
+      }))
+
+    it.scopedLive("names file and offset of a damaged block, and answers for all others", () =>
+      Effect.gen(function*() {
+        const directory = yield* temporaryDirectory
+        yield* withChain(directory, (chain) => chain.importFrom([FILE]))
+        const victim = blocks[321]
+        assert.isDefined(victim)
+        const offset = readFileSync(blockFile(directory)).indexOf(victim.bytes)
+        const handle = openSync(blockFile(directory), "r+")
+        writeSync(handle, Buffer.alloc(40, 0xff), 0, 40, offset + 30)
+        closeSync(handle)
+        yield* withChain(directory, (chain) =>
+          Effect.gen(function*() {
+            const failure = yield* Effect.flip(chain.block(victim.hash))
+            assert.strictEqual(failure._tag, "StorageCorrupted")
+            assert.include(failure.message, `offset ${offset}`)
+            assert.include(failure.message, "blk00000.dat")
+            assert.strictEqual(
+              (yield* chain.block(blocks[322]?.hash ?? victim.hash)).transactions.length,
+              blocks[322]?.transactions.length
+            )
+          }))
+      }), 60_000)
+
+    it.scopedLive("refuses a chain state that is no database, and one of a newer format, naming the file", () =>
+      Effect.gen(function*() {
+        const directory = yield* temporaryDirectory
+        yield* withChain(directory, (chain) => submitAll(chain, 1, 5))
+        const file = join(directory, "chainstate", "chainstate.db")
+        const before = readFileSync(file)
+        writeFileSync(file, Buffer.alloc(8192, 0x5a))
+        const failure = yield* Effect.flip(withChain(directory, (chain) => chain.tip))
+        assert.strictEqual(failure._tag, "StorageCorrupted")
+        assert.include(failure.message, file)
+        const newer = Buffer.from(before)
+        newer.writeUInt32BE(999, 60)
+        writeFileSync(file, newer)
+        assert.include((yield* Effect.flip(withChain(directory, (chain) => chain.tip))).message, "format is 999")
+      }))
+  })
+
+  it.scopedLive("does not remember a hash as invalid where the fault is malleable", () =>
+    Effect.gen(function*() {
+      const directory = yield* temporaryDirectory
+      const [, first] = blocks
+      assert.isDefined(first)
+      const broken = Uint8Array.from(first.bytes)
+      broken[broken.length - 1] = 1
+      yield* withChain(directory, (chain) =>
+        Effect.gen(function*() {
+          assert.strictEqual(verdictOf(yield* chain.submit(decodeBlock(broken))), "bad-txnmrklroot")
+          assert.isNull(verdictOf(yield* chain.submit(first)))
+          assert.strictEqual(verdictOf(yield* chain.submit(first)), "duplicate")
+        }))
+    }))
+
+  it.scopedLive("knows nothing of a hash that never came", () =>
+    Effect.gen(function*() {
+      const directory = yield* temporaryDirectory
+      const nowhere = parseDisplayHash("11".repeat(32)) ?? new Uint8Array(32)
+      yield* withChain(directory, (chain) =>
+        Effect.gen(function*() {
+          assert.strictEqual((yield* Effect.flip(chain.header(nowhere)))._tag, "BlockNotFound")
+          assert.strictEqual((yield* Effect.flip(chain.block(nowhere)))._tag, "BlockNotFound")
+          assert.strictEqual((yield* Effect.flip(chain.invalidate(nowhere)))._tag, "BlockNotFound")
+        }))
+    }))
+})

@@ -1,0 +1,140 @@
+import { assert, describe, it } from "@effect/vitest"
+import { mkdirSync } from "node:fs"
+import { join } from "node:path"
+import { NONE } from "../../src/chain/BlockIndex.ts"
+import { ChainState } from "../../src/chain/ChainState.ts"
+import { cursorOf, nextMove } from "../../src/chain/followers.ts"
+import { regtestParams } from "../../src/consensus/params.ts"
+import { decodeBlock } from "../../src/protocol/block.ts"
+import { recordsOf } from "../support/bytes.ts"
+import { fixtureBytes } from "../support/fixtures.ts"
+import { withDirectory } from "../support/temporary.ts"
+
+const FORK = 60
+const TIP = 64
+
+const main = recordsOf(fixtureBytes("regtest-names/blocks.dat"))
+/** Two blocks on top of block 60 that lose against the main chain. */
+const stale = recordsOf(fixtureBytes("regtest-names/stale.dat")).slice(0, 2)
+
+/** Goes to the best chain, scripts taken as valid. */
+const settle = (state: ChainState): void => {
+  for (let step = state.nextStep(); step.type !== "none"; step = state.nextStep()) {
+    if (step.type === "disconnect") state.disconnectTip()
+    else {assert.isUndefined(
+        state.settle(state.prepare(step.target, { blocks: 100, inputs: 1e9 }, () => {}), undefined).refused
+      )}
+  }
+}
+
+const offer = (state: ChainState, blocks: ReadonlyArray<Uint8Array>): void => {
+  for (const bytes of blocks) assert.notStrictEqual(state.acceptBlock(decodeBlock(bytes)).type, "rejected")
+}
+
+/** The main chain up to `TIP`; `connected` says whether the stale branch was the best chain for a while. */
+const withState = (connected: boolean, work: (state: ChainState, staleIds: ReadonlyArray<number>) => void): void =>
+  withDirectory((directory) => {
+    const [blocksDirectory, chainstateDirectory] = [join(directory, "blocks"), join(directory, "chainstate")]
+    mkdirSync(blocksDirectory)
+    mkdirSync(chainstateDirectory)
+    const state = new ChainState({
+      params: regtestParams,
+      blocksDirectory,
+      chainstateDirectory,
+      pageSize: 4096,
+      coinCacheBytes: 1e8,
+      now: () => 1_900_000_000
+    })
+    try {
+      offer(state, main.slice(1, FORK + 1))
+      settle(state)
+      if (connected) {
+        offer(state, stale)
+        settle(state)
+        assert.strictEqual(state.height, FORK + 2)
+      }
+      offer(state, main.slice(FORK + 1, TIP + 1))
+      settle(state)
+      if (!connected) offer(state, stale)
+      settle(state)
+      assert.strictEqual(state.settledHeight, TIP)
+      const ids = stale.map((bytes) => state.index.find(decodeBlock(bytes).hash))
+      assert.isFalse(ids.includes(NONE))
+      work(state, ids)
+    } finally {
+      state.close()
+    }
+  })
+
+const unknown = new Uint8Array(32).fill(0xee)
+
+describe("nextMove", () => {
+  it("goes forward from the best chain, and from the beginning without a cursor", () => {
+    withState(false, (state) => {
+      assert.deepStrictEqual(nextMove(state, undefined), { type: "forward", from: 0 })
+      for (const height of [0, 17, TIP]) {
+        assert.deepStrictEqual(nextMove(state, cursorOf(state, state.at(height))), {
+          type: "forward",
+          from: height + 1
+        })
+      }
+    })
+  })
+
+  it("rewinds from a branch that was the best chain to where it left", () => {
+    withState(true, (state, ids) => {
+      for (const id of ids) {
+        assert.deepStrictEqual(nextMove(state, cursorOf(state, id)), {
+          type: "rewind",
+          to: { height: FORK, hash: decodeBlock(main[FORK] ?? new Uint8Array(0)).hash.slice() }
+        })
+      }
+    })
+  })
+
+  it("rewinds from a branch that this chain only knows, where it has reached its height", () => {
+    withState(false, (state, ids) => {
+      for (const id of ids) {
+        assert.deepStrictEqual(nextMove(state, cursorOf(state, id)), {
+          type: "rewind",
+          to: cursorOf(state, state.at(FORK))
+        })
+      }
+    })
+  })
+
+  it("waits for a block above the tip that nobody knows, or that was never connected", () => {
+    withState(false, (state) => {
+      assert.deepStrictEqual(nextMove(state, { height: TIP + 1, hash: unknown }), { type: "wait" })
+      const ahead = decodeBlock(main[TIP + 1] ?? new Uint8Array(0))
+      assert.strictEqual(state.acceptHeader(ahead).type, "new")
+      assert.deepStrictEqual(nextMove(state, { height: TIP + 1, hash: ahead.hash }), { type: "wait" })
+    })
+  })
+
+  it("begins anew where the chain has another block at that height and does not know the cursor's", () => {
+    withState(false, (state) => {
+      for (const height of [1, TIP]) {
+        assert.deepStrictEqual(nextMove(state, { height, hash: unknown }), { type: "rewind", to: cursorOf(state, 0) })
+      }
+    })
+  })
+
+  it("rewinds from blocks of the best chain that were taken back", () => {
+    withState(false, (state) => {
+      const tip = cursorOf(state, state.tip)
+      state.invalidate(state.at(TIP - 1))
+      settle(state)
+      assert.strictEqual(state.settledHeight, TIP - 2)
+      assert.deepStrictEqual(nextMove(state, tip), { type: "rewind", to: cursorOf(state, state.at(TIP - 2)) })
+    })
+  })
+
+  it("a rewind leads to a forward move", () => {
+    withState(true, (state, ids) => {
+      const move = nextMove(state, cursorOf(state, ids[1] ?? NONE))
+      if (move.type !== "rewind") return assert.fail()
+      assert.deepStrictEqual(nextMove(state, move.to), { type: "forward", from: FORK + 1 })
+    })
+  })
+})

@@ -1,0 +1,462 @@
+import { assert, describe, it } from "@effect/vitest"
+import { FastCheck } from "effect"
+import { concat, displayHash, EMPTY, toHex } from "../../src/protocol/bytes.ts"
+import { hash256 } from "../../src/protocol/hash.ts"
+import { NAME_TX_VERSION, nameCommitment, parseNameScript } from "../../src/protocol/nameOperation.ts"
+import { Reader } from "../../src/protocol/Reader.ts"
+import {
+  decodeTransaction,
+  isNullPrevout,
+  makeTransaction,
+  outpoint,
+  outpointKey,
+  outputSize,
+  prevoutIndex,
+  prevoutTxid,
+  readTransaction,
+  type Transaction
+} from "../../src/protocol/transaction.ts"
+import { bytesOf, decodeError, everyTruncationFails, hex } from "../support/bytes.ts"
+import { fixtureBytes, fixtureJson, fixtureText, hasShared } from "../support/fixtures.ts"
+
+const INPUT = `${"11".repeat(32)}07000000 02aabb feffffff`
+const OUTPUT = "0100000000000000 0151"
+
+/** A transaction as its parts, bytes as text: for comparing. */
+const partsOf = ({ inputs, lockTime, outputs, version }: Transaction): object => ({
+  version,
+  lockTime,
+  inputs: inputs.map(({ prevout, scriptSig, sequence, witness }) => [
+    toHex(prevout),
+    toHex(scriptSig),
+    sequence,
+    witness.map(toHex)
+  ]),
+  outputs: outputs.map(({ script, value }) => [value, toHex(script)])
+})
+
+/** Made again from its parts it has to be the same, hashes and sizes included. */
+const survivesRoundTrip = (transaction: Transaction): void => {
+  const { inputs, lockTime, outputs, version } = transaction
+  const again = makeTransaction({ version, inputs, outputs, lockTime })
+  assert.strictEqual(toHex(again.bytes), toHex(transaction.bytes))
+  assert.deepStrictEqual(partsOf(again), partsOf(transaction))
+  for (const key of ["hasWitness", "size", "strippedSize", "weight", "virtualSize", "isCoinbase", "txidKey"] as const) {
+    assert.strictEqual(again[key], transaction[key], key)
+  }
+  assert.strictEqual(toHex(again.wtxid), toHex(transaction.wtxid))
+}
+
+describe("outpoints", () => {
+  it("are the txid and the index as LE32", () => {
+    const txid = hex("22".repeat(32))
+    const bytes = outpoint(txid, 0xfffefdfc)
+    assert.strictEqual(toHex(bytes), `${"22".repeat(32)}fcfdfeff`)
+    assert.strictEqual(prevoutIndex(bytes), 0xfffefdfc)
+    assert.deepStrictEqual(prevoutTxid(bytes).slice(), txid)
+    assert.strictEqual(outpointKey(bytes).length, 36)
+  })
+
+  it("lead back to what they were made of", () => {
+    FastCheck.assert(FastCheck.property(bytesOf(32), FastCheck.integer({ min: 0, max: 0xffffffff }), (txid, index) => {
+      const bytes = outpoint(txid, index)
+      assert.strictEqual(prevoutIndex(bytes), index)
+      assert.deepStrictEqual(prevoutTxid(bytes).slice(), txid)
+    }))
+  })
+
+  it("only zeros with index 2^32 - 1 are null", () => {
+    assert.isTrue(isNullPrevout(outpoint(new Uint8Array(32), 0xffffffff)))
+    assert.isFalse(isNullPrevout(outpoint(new Uint8Array(32), 0xfffffffe)))
+    assert.isFalse(isNullPrevout(outpoint(new Uint8Array(32), 0)))
+    assert.isFalse(isNullPrevout(outpoint(hex(`${"00".repeat(31)}01`), 0xffffffff)))
+    assert.isFalse(isNullPrevout(outpoint(hex(`01${"00".repeat(31)}`), 0xffffffff)))
+  })
+})
+
+describe("reading", () => {
+  const plain = hex(`02000000 01 ${INPUT} 01 ${OUTPUT} 05000000`)
+  const witness = hex(`02000000 0001 02 ${INPUT} ${INPUT} 01 ${OUTPUT} 00 02 00 03ccddee 05000000`)
+
+  it("takes a transaction without witness apart", () => {
+    const transaction = decodeTransaction(plain)
+    assert.deepStrictEqual(partsOf(transaction), {
+      version: 2,
+      lockTime: 5,
+      inputs: [[`${"11".repeat(32)}07000000`, "aabb", 0xfffffffe, []]],
+      outputs: [[1, "51"]]
+    })
+    assert.isFalse(transaction.hasWitness)
+    assert.strictEqual(transaction.bytes, transaction.strippedBytes())
+    assert.strictEqual(transaction.size, plain.length)
+    assert.strictEqual(transaction.strippedSize, plain.length)
+    assert.strictEqual(transaction.weight, 4 * plain.length)
+    assert.strictEqual(transaction.virtualSize, plain.length)
+    assert.strictEqual(toHex(transaction.txid), toHex(hash256(plain)))
+    assert.strictEqual(toHex(transaction.wtxid), toHex(hash256(plain)))
+    survivesRoundTrip(transaction)
+  })
+
+  it("takes a transaction with witness apart", () => {
+    const transaction = decodeTransaction(witness)
+    const stripped = hex(`02000000 02 ${INPUT} ${INPUT} 01 ${OUTPUT} 05000000`)
+    assert.deepStrictEqual(transaction.inputs.map((input) => input.witness.map(toHex)), [[], ["", "ccddee"]])
+    assert.strictEqual(toHex(transaction.strippedBytes()), toHex(stripped))
+    assert.strictEqual(transaction.strippedSize, stripped.length)
+    assert.strictEqual(transaction.size, witness.length)
+    assert.strictEqual(transaction.weight, 3 * stripped.length + witness.length)
+    assert.strictEqual(transaction.virtualSize, Math.ceil((3 * stripped.length + witness.length) / 4))
+    assert.strictEqual(toHex(transaction.txid), toHex(hash256(stripped)))
+    assert.strictEqual(toHex(transaction.wtxid), toHex(hash256(witness)))
+    survivesRoundTrip(transaction)
+  })
+
+  it("is done where the transaction ends; decoding wants nothing behind", () => {
+    for (const bytes of [plain, witness]) {
+      const reader = new Reader(concat(hex("ff"), bytes, hex("ee")), 1)
+      assert.strictEqual(toHex(readTransaction(reader).bytes), toHex(bytes))
+      assert.strictEqual(reader.remaining, 1)
+      assert.include(decodeError(() => decodeTransaction(concat(bytes, hex("ee")))).reason, "do not belong here")
+      everyTruncationFails(bytes, decodeTransaction)
+    }
+  })
+
+  it("keeps extreme numbers", () => {
+    const transaction = decodeTransaction(
+      hex(`ffffffff 01 ${INPUT} 02 0040075af0750700 00 ffffffffffffffff 00 ffffffff`)
+    )
+    assert.strictEqual(transaction.version, 0xffffffff)
+    assert.strictEqual(transaction.lockTime, 0xffffffff)
+    assert.deepStrictEqual(transaction.outputs.map(({ value }) => value), [2_100_000_000_000_000, -1])
+    survivesRoundTrip(transaction)
+  })
+
+  it("refuses counts and lengths that are not in shortest form or do not fit", () => {
+    decodeError(() => decodeTransaction(hex(`02000000 fd0100 ${INPUT} 01 ${OUTPUT} 05000000`)))
+    decodeError(() => decodeTransaction(hex("02000000 fe00000002")))
+    assert.strictEqual(decodeError(() => decodeTransaction(hex("02000000 fe01000002"))).field, "inputs")
+    decodeError(() => decodeTransaction(hex(`02000000 01 ${INPUT} feffffff01 ${OUTPUT} 05000000`)))
+  })
+})
+
+describe("the segwit marker (protocol.md 2.4, last paragraph)", () => {
+  it("two zero bytes are a transaction without inputs and outputs", () => {
+    const transaction = decodeTransaction(hex("01000000 00 00 00000000"))
+    assert.deepStrictEqual(partsOf(transaction), { version: 1, lockTime: 0, inputs: [], outputs: [] })
+    assert.isFalse(transaction.hasWitness)
+    assert.isFalse(transaction.isCoinbase)
+    survivesRoundTrip(transaction)
+  })
+
+  it.each([2, 3, 4, 0x80, 0xff])("flag %d is unknown", (flag) => {
+    const mark = flag.toString(16).padStart(2, "0")
+    const body = (flag & 1) === 1 ? "01 01aa" : ""
+    const error = decodeError(() =>
+      decodeTransaction(hex(`01000000 00${mark} 01 ${INPUT} 01 ${OUTPUT} ${body} 00000000`))
+    )
+    assert.include(error.reason, "unknown optional data")
+  })
+
+  it("a witness that is all empty is superfluous", () => {
+    assert.include(
+      decodeError(() => decodeTransaction(hex(`01000000 0001 02 ${INPUT} ${INPUT} 01 ${OUTPUT} 00 00 00000000`)))
+        .reason,
+      "superfluous"
+    )
+    // No inputs behind the marker: no witness either.
+    assert.include(
+      decodeError(() => decodeTransaction(hex(`01000000 0001 00 01 ${OUTPUT} 00000000`))).reason,
+      "superfluous"
+    )
+  })
+
+  it("one empty item is a witness", () => {
+    const transaction = decodeTransaction(hex(`01000000 0001 01 ${INPUT} 01 ${OUTPUT} 01 00 00000000`))
+    assert.isTrue(transaction.hasWitness)
+    assert.deepStrictEqual(transaction.inputs[0]?.witness.map(toHex), [""])
+    survivesRoundTrip(transaction)
+  })
+
+  it("is none where the reader is told so: then a transaction may have outputs and no inputs", () => {
+    const bytes = hex(`01000000 00 01 ${OUTPUT} 00000000`)
+    const transaction = decodeTransaction(bytes, false)
+    assert.strictEqual(transaction.inputs.length, 0)
+    assert.strictEqual(transaction.outputs.length, 1)
+    assert.isFalse(transaction.hasWitness)
+    assert.strictEqual(toHex(makeTransaction(transaction).bytes), toHex(bytes))
+    decodeError(() => decodeTransaction(bytes))
+  })
+})
+
+describe("coinbases", () => {
+  it("have one input, and that spends the null outpoint", () => {
+    const make = (...prevouts: ReadonlyArray<Uint8Array>): Transaction =>
+      makeTransaction({
+        version: 1,
+        inputs: prevouts.map((prevout) => ({ prevout, scriptSig: EMPTY, sequence: 0, witness: [] })),
+        outputs: [],
+        lockTime: 0
+      })
+    const none = outpoint(new Uint8Array(32), 0xffffffff)
+    assert.isTrue(make(none).isCoinbase)
+    assert.isFalse(make(none, none).isCoinbase)
+    assert.isFalse(make(outpoint(new Uint8Array(32), 0)).isCoinbase)
+  })
+})
+
+const transactions = FastCheck.record({
+  version: FastCheck.integer({ min: 0, max: 0xffffffff }),
+  inputs: FastCheck.array(
+    FastCheck.record({
+      prevout: bytesOf(36),
+      scriptSig: FastCheck.oneof(bytesOf(0, 40), bytesOf(250, 260)),
+      sequence: FastCheck.integer({ min: 0, max: 0xffffffff }),
+      witness: FastCheck.array(bytesOf(0, 20), { maxLength: 3 })
+    }),
+    { minLength: 1, maxLength: 4 }
+  ),
+  outputs: FastCheck.array(FastCheck.record({ value: FastCheck.maxSafeInteger(), script: bytesOf(0, 60) }), {
+    maxLength: 4
+  }),
+  lockTime: FastCheck.integer({ min: 0, max: 0xffffffff })
+})
+
+describe("properties", () => {
+  it("what is made is read back, whatever lies around it", () => {
+    FastCheck.assert(FastCheck.property(transactions, bytesOf(0, 5), (parts, around) => {
+      const made = makeTransaction(parts)
+      const read = readTransaction(new Reader(concat(around, made.bytes, around), around.length))
+      assert.deepStrictEqual(partsOf(read), partsOf(made))
+      survivesRoundTrip(read)
+      const stripped = decodeTransaction(made.strippedBytes())
+      assert.isFalse(stripped.hasWitness)
+      assert.strictEqual(stripped.size, made.strippedSize)
+      assert.strictEqual(toHex(stripped.txid), toHex(made.txid))
+      const outputs = made.outputs.reduce((sum, output) => sum + outputSize(output), 0)
+      const without = makeTransaction({ ...parts, outputs: [] })
+      assert.strictEqual(made.strippedSize - without.strippedSize, outputs)
+    }))
+  })
+
+  it("every truncation fails", () => {
+    FastCheck.assert(
+      FastCheck.property(
+        transactions,
+        (parts) => everyTruncationFails(makeTransaction(parts).bytes, decodeTransaction)
+      ),
+      { numRuns: 20 }
+    )
+  })
+
+  it("arbitrary bytes decode or fail with a DecodeError; what decodes is written as it was", () => {
+    FastCheck.assert(
+      FastCheck.property(transactions, FastCheck.nat(), FastCheck.nat(255), (parts, at, byte) => {
+        const bytes = makeTransaction(parts).bytes.slice()
+        bytes[at % bytes.length] = byte
+        try {
+          const transaction = decodeTransaction(bytes)
+          // Values that a double cannot hold are the one thing that cannot be written again.
+          if (transaction.outputs.every(({ value }) => Number.isSafeInteger(value))) survivesRoundTrip(transaction)
+        } catch (cause) {
+          decodeError(() => {
+            throw cause
+          })
+        }
+      }),
+      { numRuns: 500 }
+    )
+  })
+})
+
+interface Electrum {
+  readonly txid: string
+  readonly hash: string
+  readonly version: number
+  readonly size: number
+  readonly vsize: number
+  readonly locktime: number
+  readonly vin: ReadonlyArray<{ readonly txid: string; readonly vout: number; readonly sequence: number }>
+  readonly vout: ReadonlyArray<{
+    readonly scriptPubKey: { readonly hex: string; readonly nameOp?: { readonly op: string; readonly hash?: string } }
+  }>
+  readonly hex: string
+}
+
+/** What fixtures of the kind say of a transaction. */
+const agrees = (transaction: Transaction, expected: Electrum): void => {
+  assert.strictEqual(displayHash(transaction.txid), expected.txid)
+  assert.strictEqual(displayHash(transaction.wtxid), expected.hash)
+  assert.strictEqual(transaction.version, expected.version)
+  assert.strictEqual(transaction.size, expected.size)
+  assert.strictEqual(transaction.virtualSize, expected.vsize)
+  assert.strictEqual(transaction.lockTime, expected.locktime)
+  assert.deepStrictEqual(
+    transaction.inputs.map((
+      { prevout, sequence }
+    ) => [displayHash(prevoutTxid(prevout)), prevoutIndex(prevout), sequence]),
+    expected.vin.map(({ sequence, txid, vout }) => [txid, vout, sequence])
+  )
+  assert.deepStrictEqual(
+    transaction.outputs.map(({ script }) => toHex(script)),
+    expected.vout.map(({ scriptPubKey }) => scriptPubKey.hex)
+  )
+}
+
+const MAINNET = "namecoin-mainnet/transactions"
+
+describe.skipIf(!hasShared)("transactions of the main network", () => {
+  it.each(["0c6867", "5e3495", "cfc5d7", "037339", "460f2b"])("electrumx_tx_%s", (name) => {
+    const expected = fixtureJson<Electrum>(`${MAINNET}/electrumx_tx_${name}.json`)
+    const transaction = decodeTransaction(hex(expected.hex))
+    agrees(transaction, expected)
+    survivesRoundTrip(transaction)
+    everyTruncationFails(transaction.bytes, decodeTransaction)
+    for (const [i, { scriptPubKey }] of expected.vout.entries()) {
+      const operation = parseNameScript(transaction.outputs[i]?.script ?? EMPTY)?.operation
+      assert.strictEqual(operation?.op, scriptPubKey.nameOp?.op)
+      if (operation?.op === "name_new") assert.strictEqual(toHex(operation.commitment), scriptPubKey.nameOp?.hash)
+    }
+  })
+
+  it.each([
+    [
+      "namecoin_name_new_d_bitcoin",
+      257,
+      "6047ce28a076118403aa960909c9c4d0056f97ee0da4d37d109515f8367e2ccb",
+      "name_new"
+    ],
+    [
+      "namecoin_name_firstupdate_d_bitcoin",
+      476,
+      "ab1207bd605af57ed0b5325ac94d19578cff3bce668ebe8dda2f42a00b001f5d",
+      "name_firstupdate"
+    ],
+    [
+      "namecoin_name_update_d_bitcoin",
+      635,
+      "3376c5e0e5b69d0a104863de8432d7c13f891065e7628a72487b770c6418d397",
+      "name_update"
+    ]
+  ])("%s (protocol.md A.1)", (file, size, txid, op) => {
+    const transaction = decodeTransaction(fixtureBytes(`${MAINNET}/libdohj/${file}.bin`))
+    assert.strictEqual(transaction.size, size)
+    assert.strictEqual(displayHash(transaction.txid), txid)
+    assert.strictEqual(transaction.version, NAME_TX_VERSION)
+    const output = transaction.outputs[1] ?? assert.fail("there is no output 1")
+    assert.strictEqual(output.value, 1_000_000)
+    const operation = parseNameScript(output.script)?.operation ?? assert.fail("output 1 has no name")
+    assert.strictEqual(operation.op, op)
+    if (operation.op === "name_new") {
+      const commitment = nameCommitment(hex("e9423b3c569a3bb000"), hex("642f626974636f696e"))
+      assert.strictEqual(toHex(operation.commitment), toHex(commitment))
+    } else {
+      assert.strictEqual(toHex(operation.name), "642f626974636f696e")
+      if (operation.op === "name_firstupdate") assert.strictEqual(toHex(operation.rand), "e9423b3c569a3bb000")
+      else assert.strictEqual(operation.value.length, 207)
+    }
+    survivesRoundTrip(transaction)
+    everyTruncationFails(transaction.bytes, decodeTransaction)
+  })
+
+  it("an ordinary payment, and the transactions of the signature vectors", () => {
+    survivesRoundTrip(decodeTransaction(fixtureBytes(`${MAINNET}/libdohj/namecoin_p2pkh.bin`)))
+    const vectors = fixtureJson<ReadonlyArray<{ txid: string; tx: string; input: number }>>(
+      `${MAINNET}/name_spend_signature_vectors.json`
+    )
+    assert.strictEqual(vectors.length, 11)
+    for (const { input, tx, txid } of vectors) {
+      const transaction = decodeTransaction(hex(tx))
+      assert.strictEqual(displayHash(transaction.txid), txid)
+      assert.isDefined(transaction.inputs[input])
+      survivesRoundTrip(transaction)
+    }
+  })
+})
+
+describe("transactions of every kind, as the reference node takes them apart (regtest-names)", () => {
+  const { examples } = fixtureJson<{
+    examples: ReadonlyArray<{ type: string; hex: string; decoded: Omit<Electrum, "hex"> & { weight: number } }>
+  }>("regtest-names/tx-examples.json")
+
+  it(`all ${examples.length}`, () => {
+    assert.isAbove(examples.length, 50)
+    for (const { decoded, hex: text } of examples) {
+      const transaction = decodeTransaction(hex(text))
+      agrees(transaction, { ...decoded, hex: text })
+      assert.strictEqual(transaction.weight, decoded.weight)
+      survivesRoundTrip(transaction)
+    }
+  })
+})
+
+/** Files of the transaction tool: the result as hexadecimal text, as JSON, or both. */
+const UTIL = [
+  "blanktx",
+  "tt-delin1-out",
+  "tt-delout1-out",
+  "tt-locktime317000-out",
+  "txcreate1",
+  "txcreate2",
+  "txcreatedata1",
+  "txcreatedata2",
+  "txcreatedata_seq0",
+  "txcreatedata_seq1",
+  "txcreatemultisig1",
+  "txcreatemultisig2",
+  "txcreatemultisig3",
+  "txcreatemultisig4",
+  "txcreateoutpubkey1",
+  "txcreateoutpubkey2",
+  "txcreateoutpubkey3",
+  "txcreatescript1",
+  "txcreatescript2",
+  "txcreatescript3",
+  "txcreatescript4",
+  "txcreatesign"
+]
+
+const UTIL_HEX_ONLY = [
+  "name_new",
+  "name_firstupdate",
+  "name_update",
+  "tx394b54bb",
+  "txcreatescript5",
+  "txcreatescript6",
+  "txreplace1",
+  "txreplacenoinputs",
+  "txreplaceomittedn",
+  "txreplacesingleinput"
+]
+
+/** Transactions without inputs read as such only where no witness is looked for. */
+const readUtil = (bytes: Uint8Array): Transaction => decodeTransaction(bytes, bytes[4] !== 0)
+
+describe.skipIf(!hasShared)("the reference node's transaction tool (core/util)", () => {
+  it.each(UTIL)("%s.json", (name) => {
+    // Some of the texts were made with other addresses than the JSON beside them, so the JSON's own bytes are read.
+    const expected = fixtureJson<Electrum>(`core/util/${name}.json`)
+    const transaction = readUtil(hex(expected.hex))
+    assert.strictEqual(displayHash(transaction.txid), expected.txid)
+    assert.strictEqual(transaction.size, expected.size)
+    assert.strictEqual(transaction.version, expected.version)
+    assert.strictEqual(transaction.lockTime, expected.locktime)
+    assert.strictEqual(transaction.outputs.length, expected.vout.length)
+  })
+
+  it.each([...UTIL, ...UTIL_HEX_ONLY])("%s.hex", (name) => {
+    const bytes = hex(fixtureText(`core/util/${name}.hex`))
+    assert.strictEqual(toHex(makeTransaction(readUtil(bytes)).bytes), toHex(bytes))
+    everyTruncationFails(bytes, readUtil)
+  })
+
+  it("a signed segwit transaction", () => {
+    const transaction = decodeTransaction(hex(fixtureText("core/util/txcreatesignsegwit1.hex")))
+    assert.isTrue(transaction.hasWitness)
+    assert.strictEqual(
+      displayHash(prevoutTxid(transaction.inputs[0]?.prevout ?? EMPTY)),
+      "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
+    )
+    survivesRoundTrip(transaction)
+    everyTruncationFails(transaction.bytes, decodeTransaction)
+  })
+})

@@ -1,0 +1,218 @@
+import { assert, describe, it } from "@effect/vitest"
+import SQLite from "better-sqlite3"
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { guarded, openDatabase, type OpenOptions } from "../../src/storage/Database.ts"
+import { StorageCorrupted, type StorageFailure, StorageUnavailable } from "../../src/storage/errors.ts"
+import { withDirectory } from "../support/temporary.ts"
+
+const FIRST = "CREATE TABLE one (a INTEGER PRIMARY KEY, b BLOB) STRICT"
+const SECOND = "CREATE TABLE two (a); INSERT INTO two SELECT a FROM one"
+const REMEDY = "Do this and that"
+
+const optionsOf = (filename: string, options: Partial<OpenOptions> = {}): OpenOptions => ({
+  filename,
+  pageSize: 4096,
+  migrations: [FIRST],
+  remedy: REMEDY,
+  ...options
+})
+
+/** Runs `work` with the path of a database that is not there yet. */
+const withFile = (work: (file: string, directory: string) => void): void =>
+  withDirectory((directory) => work(join(directory, "test.db"), directory))
+
+const failure = (work: () => unknown): StorageFailure => {
+  try {
+    work()
+  } catch (cause) {
+    if (cause instanceof StorageCorrupted || cause instanceof StorageUnavailable) return cause
+    throw cause
+  }
+  return assert.fail("nothing was thrown")
+}
+
+describe("openDatabase", () => {
+  it.each([512, 4096, 65536])("gives a new file pages of %d bytes, and a log", (pageSize) => {
+    withFile((file) => {
+      const database = openDatabase(optionsOf(file, { pageSize }))
+      assert.strictEqual(database.pragma("page_size", { simple: true }), pageSize)
+      assert.strictEqual(database.pragma("journal_mode", { simple: true }), "wal")
+      assert.strictEqual(database.pragma("user_version", { simple: true }), 1)
+      database.close()
+      // An old file keeps its size.
+      const again = openDatabase(optionsOf(file, { pageSize: 8192 }))
+      assert.strictEqual(again.pragma("page_size", { simple: true }), pageSize)
+      again.close()
+    })
+  })
+
+  it("brings an older file to the present form, once, and keeps what it holds", () => {
+    withFile((file) => {
+      const first = openDatabase(optionsOf(file))
+      first.exec("INSERT INTO one (a) VALUES (7)")
+      first.close()
+      for (let time = 0; time < 2; time++) {
+        const second = openDatabase(optionsOf(file, { migrations: [FIRST, SECOND] }))
+        assert.strictEqual(second.pragma("user_version", { simple: true }), 2)
+        assert.deepStrictEqual(second.prepare("SELECT a FROM two").pluck().all(), [7])
+        second.close()
+      }
+    })
+  })
+
+  it("a step that fails leaves the file as it was", () => {
+    withFile((file) => {
+      openDatabase(optionsOf(file)).close()
+      const broken = "CREATE TABLE two (a); CREATE TABLE one (a)"
+      assert.throws(() => openDatabase(optionsOf(file, { migrations: [FIRST, broken] })))
+      const again = openDatabase(optionsOf(file))
+      assert.strictEqual(again.pragma("user_version", { simple: true }), 1)
+      assert.deepStrictEqual(again.prepare("SELECT name FROM sqlite_schema").pluck().all(), ["one"])
+      again.close()
+    })
+  })
+
+  it("refuses a file of a newer version, and leaves it alone", () => {
+    withFile((file) => {
+      openDatabase(optionsOf(file, { migrations: [FIRST, SECOND] })).close()
+      const before = readFileSync(file)
+      const error = failure(() => openDatabase(optionsOf(file)))
+      assert.instanceOf(error, StorageCorrupted)
+      assert.strictEqual(error.file, file)
+      assert.include(error.message, "its format is 2, this version of svcd knows formats up to 1")
+      assert.include(error.message, REMEDY)
+      assert.isTrue(readFileSync(file).equals(before))
+    })
+  })
+
+  it.each([
+    ["text", "this is no database, but it is long enough to be looked at. ".repeat(200)],
+    ["a damaged header", `SQLite format 2\0${"\0".repeat(8000)}`],
+    ["a short text", "no database"]
+  ])("a file with %s is corrupted", (_, content) => {
+    withFile((file) => {
+      writeFileSync(file, content)
+      const error = failure(() => openDatabase(optionsOf(file)))
+      assert.instanceOf(error, StorageCorrupted)
+      assert.strictEqual(error.file, file)
+      assert.include(error.message, REMEDY)
+      // What it is, nobody knows: it stays.
+      assert.strictEqual(readFileSync(file, "latin1"), content)
+    })
+  })
+
+  it("a folder in its place is unavailable", () => {
+    withFile((file) => {
+      mkdirSync(file)
+      const error = failure(() => openDatabase(optionsOf(file)))
+      assert.instanceOf(error, StorageUnavailable)
+      assert.strictEqual(error.file, file)
+      assert.match(error.message, /^opening .* failed: .*SQLITE_CANTOPEN/)
+    })
+  })
+
+  it("a folder that is not there is unavailable", () => {
+    withDirectory((directory) => {
+      const file = join(directory, "missing", "test.db")
+      const error = failure(() => openDatabase(optionsOf(file)))
+      assert.instanceOf(error, StorageUnavailable)
+      assert.strictEqual(error.file, file)
+    })
+  })
+
+  // Whoever may do everything is not kept from writing.
+  it.skipIf(process.getuid?.() === 0)("a file or folder that must not be written is unavailable", () => {
+    withFile((file, directory) => {
+      openDatabase(optionsOf(file)).close()
+      chmodSync(file, 0o400)
+      assert.instanceOf(
+        failure(() => openDatabase(optionsOf(file, { migrations: [FIRST, SECOND] }))),
+        StorageUnavailable
+      )
+      chmodSync(directory, 0o500)
+      assert.instanceOf(failure(() => openDatabase(optionsOf(join(directory, "new.db")))), StorageUnavailable)
+      chmodSync(directory, 0o700)
+    })
+  })
+})
+
+describe("guarded", () => {
+  it("passes results through", () => {
+    assert.strictEqual(guarded("f", "reading", REMEDY, () => 5), 5)
+  })
+
+  it("tells a full disk", () => {
+    withFile((file) => {
+      const database = openDatabase(optionsOf(file))
+      database.pragma("max_page_count = 5")
+      const insert = database.prepare("INSERT INTO one (b) VALUES (zeroblob(100000))")
+      const error = failure(() => guarded(file, "writing", REMEDY, () => insert.run()))
+      assert.instanceOf(error, StorageUnavailable)
+      assert.match(error.message, /^writing .* failed: .*full.*SQLITE_FULL/)
+      assert.deepStrictEqual(database.prepare("SELECT count(*) FROM one").pluck().get(), 0)
+      database.close()
+    })
+  })
+
+  it("tells damage that is met later", () => {
+    withFile((file) => {
+      const database = openDatabase(optionsOf(file))
+      const insert = database.prepare("INSERT INTO one (b) VALUES (zeroblob(1000))")
+      for (let i = 0; i < 200; i++) insert.run()
+      database.close()
+      const bytes = readFileSync(file)
+      bytes.fill(0xaa, 3 * 4096)
+      writeFileSync(file, bytes)
+      const damaged = openDatabase(optionsOf(file))
+      const error = failure(() => guarded(file, "reading", REMEDY, () => damaged.prepare("SELECT * FROM one").all()))
+      assert.instanceOf(error, StorageCorrupted)
+      damaged.close()
+    })
+  })
+
+  it("turns what the file system throws, and keeps what is a failure already", () => {
+    const error = failure(() => guarded("f", "reading", REMEDY, () => readFileSync("/does/not/exist")))
+    assert.instanceOf(error, StorageUnavailable)
+    assert.include(error.message, "ENOENT")
+    const own = new StorageCorrupted({ file: "g", found: "x", remedy: "y" })
+    assert.strictEqual(
+      failure(() =>
+        guarded("f", "reading", REMEDY, () => {
+          throw own
+        })
+      ),
+      own
+    )
+  })
+
+  it("leaves mistakes of ours alone", () => {
+    for (const cause of [new TypeError("mistake"), "text", undefined]) {
+      let thrown: unknown = "nothing"
+      try {
+        guarded("f", "reading", REMEDY, () => {
+          throw cause
+        })
+      } catch (error) {
+        thrown = error
+      }
+      assert.strictEqual(thrown, cause)
+    }
+  })
+
+  it("a database that another holds for too long is unavailable", () => {
+    withFile((file) => {
+      const database = openDatabase(optionsOf(file))
+      database.pragma("busy_timeout = 1")
+      const other = new SQLite(file)
+      other.exec("BEGIN IMMEDIATE")
+      const error = failure(() =>
+        guarded(file, "writing", REMEDY, () => database.exec("INSERT INTO one (a) VALUES (1)"))
+      )
+      assert.instanceOf(error, StorageUnavailable)
+      assert.include(error.message, "SQLITE_BUSY")
+      other.close()
+      database.close()
+    })
+  })
+})

@@ -1,0 +1,81 @@
+import { Effect, Layer, Logger } from "effect"
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import * as Chain from "../../src/chain/Chain.ts"
+import { CoinStats } from "../../src/chain/coinStats.ts"
+import { type ConsensusParams, regtestParams } from "../../src/consensus/params.ts"
+import { type Block, decodeBlock } from "../../src/protocol/block.ts"
+import { displayHash, fromBinaryString } from "../../src/protocol/bytes.ts"
+import { fixtureBytes } from "./fixtures.ts"
+
+/** A directory of its own that goes with the scope. */
+export const temporaryDirectory = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(join(tmpdir(), "svcd-test-"))),
+  (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
+)
+
+/** A chain on real files in `directory`, without worker threads. Its log is dropped. */
+export const chainLayer = (directory: string, params: ConsensusParams = regtestParams, coinCacheBytes = 1e8) =>
+  Layer.suspend(() => {
+    for (const name of ["blocks", "chainstate"]) mkdirSync(join(directory, name), { recursive: true })
+    return Chain.layer({
+      params,
+      blocksDirectory: join(directory, "blocks"),
+      chainstateDirectory: join(directory, "chainstate"),
+      temporaryDirectory: directory,
+      pageSize: 4096,
+      coinCacheBytes,
+      verifyThreads: 0,
+      now: () => Math.floor(Date.now() / 1000)
+    })
+  }).pipe(Layer.provide(Logger.remove(Logger.defaultLogger)))
+
+/** Runs work on a chain in a directory, and closes it. */
+export const withChain = <A, E>(
+  directory: string,
+  use: (chain: typeof Chain.Chain.Service) => Effect.Effect<A, E>,
+  params?: ConsensusParams,
+  coinCacheBytes?: number
+) => Effect.provide(Effect.flatMap(Chain.Chain, use), chainLayer(directory, params, coinCacheBytes))
+
+/** The blocks of a block file without mask, in its order. */
+export const blocksOf = (fixture: string): ReadonlyArray<Block> => {
+  const bytes = fixtureBytes(fixture)
+  const blocks: Array<Block> = []
+  for (let at = 0; at < bytes.length;) {
+    const size = bytes.readUInt32LE(at + 4)
+    blocks.push(decodeBlock(Uint8Array.from(bytes.subarray(at + 8, at + 8 + size))))
+    at += 8 + size
+  }
+  return blocks
+}
+
+/** The statistics of the coins as the fixtures have them. */
+export const coinState = (chain: typeof Chain.Chain.Service) =>
+  chain.atRest(({ tip, visitCoins }) => Effect.gen(function*() {
+    const [stats, set] = [new CoinStats("hash_serialized_3"), new CoinStats("muhash")]
+    yield* visitCoins((coins) => {
+      for (const [key, coin] of coins) {
+        const outpoint = fromBinaryString(key)
+        stats.add(outpoint, coin)
+        set.add(outpoint, coin)
+      }
+    })
+    const { bogosize, coins, hash, names, transactions, txouts } = stats.finish()
+    const muhash = set.finish().hash
+    return {
+      height: tip.height,
+      bestblock: displayHash(tip.hash),
+      txouts,
+      bogosize,
+      hash_serialized_3: hash === undefined ? undefined : displayHash(hash),
+      muhash: muhash === undefined ? undefined : displayHash(muhash),
+      amount: { coins: coins / 1e8, names: names / 1e8, total: (coins + names) / 1e8 },
+      transactions
+    }
+  }))
+
+/** The word that the reference node has for what came of a block. */
+export const verdictOf = (submission: Chain.Submission): string | null =>
+  submission.type === "connected" ? null : submission.type === "rejected" ? submission.reject.reason : submission.type

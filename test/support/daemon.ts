@@ -1,0 +1,108 @@
+import { Effect, Schedule } from "effect"
+import { type ChildProcess, spawn } from "node:child_process"
+import { createServer } from "node:net"
+import { fileURLToPath } from "node:url"
+
+/** Programs of the build, as users run them: `npm test` builds before it tests. */
+const program = (name: string): string => fileURLToPath(new URL(`../../build/src/bin/${name}.js`, import.meta.url))
+
+/** A loopback port that nobody listens on. */
+export const freePort = Effect.async<number, Error>((resume) => {
+  const server = createServer()
+  server.once("error", (error) => resume(Effect.fail(error)))
+  server.listen(0, "127.0.0.1", () => {
+    const address = server.address()
+    server.close(() => resume(Effect.succeed(typeof address === "object" && address !== null ? address.port : 0)))
+  })
+})
+
+/** How a program ended, and what it said. */
+export interface Ended {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** A program of the build while it runs. */
+export class Running {
+  readonly child: ChildProcess
+  stdout = ""
+  stderr = ""
+  private readonly exit: Promise<readonly [number | null, NodeJS.Signals | null]>
+
+  constructor(name: string, args: ReadonlyArray<string>) {
+    this.child = spawn(process.execPath, [program(name), ...args], { stdio: ["ignore", "pipe", "pipe"] })
+    this.child.stdout?.setEncoding("utf8").on("data", (text: string) => void (this.stdout += text))
+    this.child.stderr?.setEncoding("utf8").on("data", (text: string) => void (this.stderr += text))
+    this.exit = new Promise((resolve) => this.child.once("close", (code, signal) => resolve([code, signal])))
+  }
+
+  /** Waits for its end. */
+  readonly ended: Effect.Effect<Ended> = Effect.promise(async () => {
+    const [code, signal] = await this.exit
+    return { code, signal, stdout: this.stdout, stderr: this.stderr }
+  })
+
+  /** Sends a signal and waits for the end. */
+  readonly end = (signal: NodeJS.Signals = "SIGTERM"): Effect.Effect<Ended> =>
+    Effect.zipRight(Effect.sync(() => this.child.kill(signal)), this.ended)
+}
+
+/** Starts a program that ends with the scope, whatever happens. */
+export const start = (name: string, args: ReadonlyArray<string>) =>
+  Effect.acquireRelease(
+    Effect.sync(() => new Running(name, args)),
+    (running) => Effect.sync(() => running.child.kill("SIGKILL"))
+  )
+
+/** Runs a program to its end. */
+export const run = (name: string, ...args: ReadonlyArray<string>): Effect.Effect<Ended> =>
+  Effect.scoped(Effect.flatMap(start(name, args), ({ ended }) => ended))
+
+/** A node on regtest, offline, with a data directory. */
+export interface Node {
+  readonly running: Running
+  readonly port: number
+  /** Sends a call; the result, or the error as a failure. */
+  readonly call: (method: string, ...params: ReadonlyArray<unknown>) => Effect.Effect<unknown, unknown>
+  /** HTTP status of a path. */
+  readonly status: (path: string) => Effect.Effect<number, unknown>
+  /** Waits until every block is there. */
+  readonly ready: Effect.Effect<void, unknown>
+}
+
+const request = (url: string, init?: RequestInit) =>
+  Effect.tryPromise(async () => {
+    const response = await fetch(url, init)
+    const text = await response.text()
+    return { status: response.status, text }
+  })
+
+export const startNode = (directory: string, ...args: ReadonlyArray<string>) =>
+  Effect.gen(function*() {
+    const port = yield* freePort
+    const flags = ["-network", "regtest", "-datadir", directory, "-rpcaddr", `127.0.0.1:${port}`, "-maxpeers", "0"]
+    const running = yield* start("svcd", [...flags, ...args])
+    const url = `http://127.0.0.1:${port}`
+    const status = (path: string) => Effect.map(request(url + path), ({ status }) => status)
+    const node: Node = {
+      running,
+      port,
+      status,
+      call: (method, ...params) =>
+        Effect.flatMap(
+          request(url, { method: "POST", body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }) }),
+          ({ text }) => {
+            const answer: { readonly result?: unknown; readonly error?: unknown } = JSON.parse(text)
+            return answer.error === undefined ? Effect.succeed(answer.result) : Effect.fail(answer.error)
+          }
+        ),
+      ready: Effect.suspend(() =>
+        running.child.exitCode === null
+          ? Effect.filterOrFail(status("/ready"), (code) => code === 200, () => "not ready")
+          : Effect.dieMessage(`the node ended: ${running.stderr}`)
+      ).pipe(Effect.retry(Schedule.spaced("20 millis")), Effect.asVoid)
+    }
+    return node
+  })

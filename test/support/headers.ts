@@ -1,0 +1,19 @@
+import { type Header, makeHeader } from "../../src/protocol/header.ts"
+
+/** Regtest's bits: two hashes of work. */
+export const EASY_BITS = 0x207fffff
+
+/** A header behind `parent`, told from its siblings by `nonce`. */
+export const childOf = (
+  parent: Header | undefined,
+  nonce: number,
+  { bits = EASY_BITS, time = nonce }: { readonly bits?: number; readonly time?: number } = {}
+): Header =>
+  makeHeader({
+    version: 1,
+    prevHash: parent?.hash ?? new Uint8Array(32),
+    merkleRoot: new Uint8Array(32).fill(nonce & 0xff),
+    time,
+    bits,
+    nonce
+  })

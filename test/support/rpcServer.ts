@@ -1,0 +1,191 @@
+import { Context, Effect, Exit, Layer, type Scope } from "effect"
+import { type IncomingHttpHeaders, request } from "node:http"
+import { connect } from "node:net"
+import * as Dispatch from "../../src/rpc/Dispatch.ts"
+import { Health, type HealthReport } from "../../src/rpc/health.ts"
+import * as Lifecycle from "../../src/rpc/Lifecycle.ts"
+import { type Method, method } from "../../src/rpc/method.ts"
+import * as Control from "../../src/rpc/methods/control.ts"
+import * as Param from "../../src/rpc/params.ts"
+import { RpcError } from "../../src/rpc/RpcError.ts"
+import * as RpcServer from "../../src/rpc/RpcServer.ts"
+import * as Shape from "../../src/rpc/shape.ts"
+
+/** A daemon of its listener alone, with methods that need no chain, for tests over loopback. */
+
+export const GENESIS = "0f9188f13cb7b2c71f2a335e3a4fc328bf5beb436012afca590b1a11466e2206"
+
+/** Methods of a chain that has its genesis block and nothing else. */
+export const FAKE_METHODS: ReadonlyArray<Method> = [
+  method({
+    name: "getblockcount",
+    group: "Blockchain",
+    summary: "Returns the height of the tip.",
+    params: {},
+    results: [{ shape: Shape.integer("The height") }],
+    examples: [[]],
+    handler: () => Effect.succeed(0)
+  }),
+  method({
+    name: "getblockhash",
+    group: "Blockchain",
+    summary: "Returns the hash of the block at a height.",
+    params: { height: Param.int32("The height.") },
+    results: [{ shape: Shape.hex("The hash") }],
+    examples: [[0]],
+    errors: ["-8 Block height out of range"],
+    handler: ({ height }) =>
+      height === 0 ? Exit.succeed(GENESIS) : Exit.fail(RpcError.invalidParameter("Block height out of range"))
+  }),
+  method({
+    name: "slow",
+    group: "Hidden",
+    summary: "Answers after a while.",
+    params: { milliseconds: Param.int32("How long to wait.") },
+    results: [],
+    examples: [],
+    handler: ({ milliseconds }) => Effect.as(Effect.sleep(milliseconds), "done")
+  }),
+  method({
+    name: "waitforever",
+    group: "Hidden",
+    summary: "Never answers by itself.",
+    params: {},
+    results: [],
+    examples: [],
+    waits: true,
+    handler: () => Effect.never
+  }),
+  method({
+    name: "broken",
+    group: "Hidden",
+    summary: "Has a defect.",
+    params: { how: Param.string("throw, die or nan.") },
+    results: [],
+    examples: [],
+    handler: ({ how }) => {
+      if (how === "throw") throw new Error("secret of the inside")
+      return how === "die" ? Effect.die(new Error("secret of the inside")) : Effect.succeed(Number.NaN)
+    }
+  }),
+  method({
+    name: "whoami",
+    group: "Hidden",
+    summary: "Tells what the server knows of the caller.",
+    params: {},
+    results: [],
+    examples: [],
+    handler: (_, { peer, remote, wallet }) => Effect.succeed({ peer, remote, wallet: wallet ?? null })
+  })
+]
+
+export interface TestServerOptions extends Partial<Omit<RpcServer.RpcServerConfig, "listen">> {
+  readonly methods?: ReadonlyArray<Method>
+  readonly health?: Effect.Effect<HealthReport>
+  readonly observe?: NonNullable<Dispatch.DispatchOptions["observe"]>
+  /** Leaves the server in its warm-up. */
+  readonly warmUp?: boolean
+}
+
+export interface HttpAnswer {
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  readonly text: string
+}
+
+export interface HttpRequest {
+  readonly method?: string
+  readonly path?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string | Uint8Array
+}
+
+const HEALTHY: HealthReport = { initializing: false, syncing: false, blockHeight: 0, peers: 0 }
+
+export const httpRequest = (port: number, options: HttpRequest): Effect.Effect<HttpAnswer, Error> =>
+  Effect.async((resume) => {
+    const { body, headers = {}, method = "GET", path = "/" } = options
+    const length = body === undefined ? {} : { "content-length": Buffer.byteLength(body) }
+    const outgoing = request(
+      { port, host: "127.0.0.1", method, path, agent: false, headers: { ...length, ...headers } },
+      (incoming) => {
+        const parts: Array<Buffer> = []
+        incoming.on("data", (part: Buffer) => parts.push(part))
+        incoming.on("error", (error) => resume(Effect.fail(error)))
+        incoming.on("end", () =>
+          resume(
+            Effect.succeed({
+              status: incoming.statusCode ?? 0,
+              headers: incoming.headers,
+              text: Buffer.concat(parts).toString("utf8")
+            })
+          ))
+      }
+    )
+    outgoing.on("error", (error) => resume(Effect.fail(error)))
+    outgoing.end(body)
+    return Effect.sync(() => outgoing.destroy())
+  })
+
+/** Opens a socket, sends text as it is, and returns what has come when it is closed or nothing more comes. */
+export const converse = (port: number, text: string, quiet = 300): Effect.Effect<string> =>
+  Effect.async((resume) => {
+    const socket = connect(port, "127.0.0.1")
+    let answer = ""
+    socket.setTimeout(quiet, () => socket.destroy())
+    socket.on("data", (part) => {
+      answer += part.toString("latin1")
+    })
+    socket.on("error", () => {})
+    socket.on("close", () => resume(Effect.succeed(answer)))
+    socket.on("connect", () => socket.write(text))
+  })
+
+/** The text of a POST request, for `converse`. */
+export const postText = (body: string, head = ""): string =>
+  `POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${Buffer.byteLength(body)}\r\n${head}\r\n${body}`
+
+export interface TestServer {
+  readonly port: number
+  readonly lifecycle: typeof Lifecycle.Lifecycle.Service
+  readonly dispatch: typeof Dispatch.Dispatch.Service
+  readonly http: (options: HttpRequest) => Effect.Effect<HttpAnswer, Error>
+  /** Posts a JSON value, or text as it is. */
+  readonly post: (value: unknown, options?: HttpRequest) => Effect.Effect<HttpAnswer, Error>
+  readonly converse: (text: string, quiet?: number) => Effect.Effect<string>
+}
+
+export const testServer = (
+  options: TestServerOptions = {}
+): Effect.Effect<TestServer, RpcServer.BindFailed, Scope.Scope> =>
+  Effect.gen(function*() {
+    const { health = Effect.succeed(HEALTHY), methods = FAKE_METHODS, observe, warmUp = false, ...config } = options
+    const server = RpcServer.layer({
+      credentials: undefined,
+      rateLimit: 0,
+      maxRequestSize: 0,
+      ...config,
+      listen: { host: "127.0.0.1", port: 0 }
+    })
+    const control = Effect.map(Control.make({ version: "1.2.3", logPath: "" }), (table) => [...methods, ...table])
+    const services = Dispatch.installed(control).pipe(
+      Layer.provideMerge(server),
+      Layer.provideMerge(Dispatch.layer(observe === undefined ? {} : { observe })),
+      Layer.provideMerge(Lifecycle.layer),
+      Layer.provide(Layer.succeed(Health, { report: health }))
+    )
+    const context = yield* Layer.build(services)
+    const lifecycle = Context.get(context, Lifecycle.Lifecycle)
+    if (!warmUp) yield* lifecycle.running
+    const { port } = Context.get(context, RpcServer.RpcServer).address
+    const http = (each: HttpRequest) => httpRequest(port, each)
+    return {
+      port,
+      lifecycle,
+      dispatch: Context.get(context, Dispatch.Dispatch),
+      http,
+      post: (value, each = {}) =>
+        http({ method: "POST", body: typeof value === "string" ? value : JSON.stringify(value), ...each }),
+      converse: (text, quiet) => converse(port, text, quiet)
+    }
+  })

@@ -1,0 +1,31 @@
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process"
+import { fileURLToPath } from "node:url"
+
+/** Runs TypeScript in a process of its own, as the test runner would. It comes with vitest. */
+const RUNNER = fileURLToPath(new URL("../../node_modules/vite-node/vite-node.mjs", import.meta.url))
+
+/** A program of the tests in a process of its own, for what one process cannot show: locks, signals, closed pipes. */
+export class TsProcess {
+  readonly child: ChildProcessWithoutNullStreams
+  /** Resolves to the exit code, or to the signal that ended it. */
+  readonly ended: Promise<number | NodeJS.Signals | null>
+  stdout = ""
+  stderr = ""
+
+  constructor(script: URL, args: ReadonlyArray<string>) {
+    this.child = spawn(process.execPath, [RUNNER, "--script", fileURLToPath(script), ...args], { stdio: "pipe" })
+    this.child.stdout.setEncoding("utf8").on("data", (text: string) => void (this.stdout += text))
+    this.child.stderr.setEncoding("utf8").on("data", (text: string) => void (this.stderr += text))
+    this.ended = new Promise((resolve) => this.child.once("exit", (code, signal) => resolve(code ?? signal)))
+  }
+
+  /** Waits until standard output holds a text; fails where the process ends without it. */
+  async says(text: string): Promise<void> {
+    let exit: number | NodeJS.Signals | null | undefined
+    void this.ended.then((how) => void (exit = how))
+    while (!this.stdout.includes(text)) {
+      if (exit !== undefined) throw new Error(`ended (${exit}) without saying ${text}: ${this.stdout}${this.stderr}`)
+      await new Promise((resolve) => setTimeout(resolve, 10))
+    }
+  }
+}

@@ -1,0 +1,109 @@
+import type { HeaderInfo } from "../../chain/headerInfo.ts"
+import { decodeCompact, difficultyOf } from "../../consensus/difficulty.ts"
+import type { Coin } from "../../consensus/view.ts"
+import type { Auxpow } from "../../protocol/auxpow.ts"
+import type { Block } from "../../protocol/block.ts"
+import { displayHash, toHex } from "../../protocol/bytes.ts"
+import type { Header } from "../../protocol/header.ts"
+import type { Transaction } from "../../protocol/transaction.ts"
+import type { Members, ShapeContext } from "./context.ts"
+import { transactionJson } from "./transaction.ts"
+
+/** Headers, merged-mining proofs and blocks in answers (rpc.md 3.2). Source: upstream `rpc/blockchain.cpp`. */
+
+/** 32 bits as eight hexadecimal digits. */
+const hex32 = (value: number): string => (value >>> 0).toString(16).padStart(8, "0")
+
+/** 256 bits as 64 hexadecimal digits. */
+const hex256 = (value: bigint): string => value.toString(16).padStart(64, "0")
+
+/** What stands in the 80 bytes of a header, of our chain or a parent's. */
+const bareHeaderJson = (header: Header): Members => ({
+  hash: displayHash(header.hash),
+  version: header.version,
+  versionHex: hex32(header.version),
+  merkleroot: displayHash(header.merkleRoot),
+  time: header.time,
+  nonce: header.nonce,
+  bits: hex32(header.bits),
+  difficulty: difficultyOf(header.bits),
+  previousblockhash: header.prevHash.every((byte) => byte === 0) ? undefined : displayHash(header.prevHash)
+})
+
+/** A header with its place in the chain, without its proof. */
+const placedHeaderJson = (info: HeaderInfo): Members => ({
+  ...bareHeaderJson(info.header),
+  confirmations: info.confirmations,
+  height: info.height,
+  mediantime: info.medianTimePast,
+  target: hex256(decodeCompact(info.header.bits).target),
+  chainwork: hex256(info.chainwork),
+  nTx: info.transactions,
+  nextblockhash: info.next === undefined ? undefined : displayHash(info.next)
+})
+
+/**
+ * A merged-mining proof. The parent block's hash stands at its coinbase as if that were in a block of ours.
+ * Source: upstream `AuxpowToJSON`.
+ */
+export const auxpowJson = (context: ShapeContext, auxpow: Auxpow): Members => {
+  const tx = transactionJson(context, auxpow.coinbase, { hex: true })
+  return {
+    tx: { hex: tx["hex"], ...tx, blockhash: displayHash(auxpow.parent.hash) },
+    chainindex: auxpow.chainIndex,
+    merklebranch: auxpow.coinbaseBranch.map(displayHash),
+    chainmerklebranch: auxpow.chainBranch.map(displayHash),
+    parentblock: bareHeaderJson(auxpow.parent)
+  }
+}
+
+const proofJson = (context: ShapeContext, auxpow: Auxpow | undefined): Members | undefined =>
+  auxpow === undefined ? undefined : auxpowJson(context, auxpow)
+
+/** A header as `getblockheader` shows it. */
+export const blockHeaderJson = (context: ShapeContext, info: HeaderInfo, auxpow: Auxpow | undefined): Members => ({
+  ...placedHeaderJson(info),
+  auxpow: proofJson(context, auxpow)
+})
+
+/** What a miner wrote. */
+const coinbaseJson = (coinbase: Transaction): Members => {
+  const [input] = coinbase.inputs
+  const [reserved] = input?.witness ?? []
+  return {
+    version: coinbase.version,
+    locktime: coinbase.lockTime,
+    sequence: input?.sequence,
+    coinbase: input === undefined ? undefined : toHex(input.scriptSig),
+    witness: reserved === undefined ? undefined : toHex(reserved)
+  }
+}
+
+/** Txids, transactions, or transactions with the coins that they spend. */
+export type BlockVerbosity = 1 | 2 | 3
+
+/** The coins that a block's transactions spend: an array each, in their order, the coinbase left out. */
+export type SpentCoins = ReadonlyArray<ReadonlyArray<Coin>>
+
+/** A block as `getblock` shows it. Without `spent`, where undo data are not known, no fees and no prevouts. */
+export const blockJson = (
+  context: ShapeContext,
+  block: Block,
+  info: HeaderInfo,
+  { spent, verbosity }: { readonly verbosity: BlockVerbosity; readonly spent?: SpentCoins | undefined }
+): Members => {
+  const [coinbase] = block.transactions
+  return {
+    ...placedHeaderJson(info),
+    strippedsize: block.strippedSize,
+    size: block.size,
+    weight: block.weight,
+    coinbase_tx: coinbase === undefined ? undefined : coinbaseJson(coinbase),
+    tx: block.transactions.map((transaction, n) =>
+      verbosity === 1
+        ? displayHash(transaction.txid)
+        : transactionJson(context, transaction, { hex: true, spent: spent?.[n - 1], prevouts: verbosity === 3 })
+    ),
+    auxpow: proofJson(context, block.auxpow)
+  }
+}

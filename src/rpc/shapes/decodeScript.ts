@@ -1,0 +1,91 @@
+import { encodeAddress, scriptOf } from "../../protocol/address.ts"
+import type { Bytes } from "../../protocol/bytes.ts"
+import { descriptorOf, witnessDescriptorOf } from "../../protocol/descriptor.ts"
+import { hash160, sha256 } from "../../protocol/hash.ts"
+import type { Network } from "../../protocol/networks.ts"
+import { isUnspendable, Op, ScriptCursor } from "../../protocol/script.ts"
+import { hasValidOperations, isCompressedKey } from "../../protocol/scriptOperations.ts"
+import { type ScriptTemplate, scriptTemplate, type ScriptType } from "../../protocol/scriptType.ts"
+import type { Members, ShapeContext } from "./context.ts"
+import { scriptJson } from "./script.ts"
+
+/**
+ * The answer of `decodescript`: a script as such, and the outputs that would pay to it by its hash.
+ * Source: upstream `rpc/rawtransaction.cpp`, `decodescript`.
+ */
+
+/** Scripts that nobody would put behind a hash. */
+const NEVER_WRAPPED: ReadonlySet<ScriptType> = new Set<ScriptType>([
+  "nulldata",
+  "scripthash",
+  "witness_unknown",
+  "witness_v1_taproot",
+  "anchor"
+])
+
+/** Opcodes without a use in legacy scripts that tapscript makes succeed (BIP 342): first and last of each range. */
+const SUCCESSES: ReadonlyArray<readonly [number, number]> = [
+  [Op.OP_RESERVED, Op.OP_RESERVED],
+  [Op.OP_VER, Op.OP_VER],
+  [Op.OP_CAT, Op.OP_RIGHT],
+  [Op.OP_INVERT, Op.OP_XOR],
+  [Op.OP_RESERVED1, Op.OP_RESERVED2],
+  [Op.OP_2MUL, Op.OP_2DIV],
+  [Op.OP_MUL, Op.OP_RSHIFT]
+]
+
+const isSuccess = (opcode: number): boolean => SUCCESSES.some(([first, last]) => opcode >= first && opcode <= last)
+
+/** Whether an output may pay to this script's hash. */
+const canWrap = (type: ScriptType, script: Bytes): boolean => {
+  if (NEVER_WRAPPED.has(type) || !hasValidOperations(script) || isUnspendable(script)) return false
+  const cursor = new ScriptCursor(script)
+  while (cursor.next()) if (isSuccess(cursor.opcode)) return false
+  return true
+}
+
+const p2sh = (network: Network, script: Bytes): string =>
+  encodeAddress(network, { kind: "scripthash", hash: hash160(script) })
+
+const witnessOutput = (program: Bytes): Uint8Array => scriptOf({ kind: "witness", version: 0, program })
+
+/**
+ * The witness output that stands for a script: of its key's hash where it is about one key, else of the script itself.
+ * `undefined` for scripts with keys that witness scripts must not have, and for those that pay to a witness already.
+ */
+const segwitOf = (
+  template: ScriptTemplate,
+  script: Bytes
+): { readonly output: Bytes; readonly desc?: string | undefined } | undefined => {
+  switch (template.type) {
+    case "pubkey":
+      return isCompressedKey(template.pubkey) ? { output: witnessOutput(hash160(template.pubkey)) } : undefined
+    case "pubkeyhash":
+      return { output: witnessOutput(template.hash) }
+    case "multisig":
+      if (!template.pubkeys.every(isCompressedKey)) return undefined
+      break
+    case "nonstandard":
+      break
+    default:
+      return undefined
+  }
+  return { output: witnessOutput(sha256(script)), desc: witnessDescriptorOf(script) }
+}
+
+const segwitJson = (context: ShapeContext, template: ScriptTemplate, script: Bytes): Members | undefined => {
+  const segwit = segwitOf(template, script)
+  if (segwit === undefined) return undefined
+  const { desc = descriptorOf(context.network, segwit.output), output } = segwit
+  return { ...scriptJson(context, output, { desc }), "p2sh-segwit": p2sh(context.network, output) }
+}
+
+export const decodeScriptJson = (context: ShapeContext, script: Bytes): Members => {
+  const template = scriptTemplate(script)
+  const wraps = canWrap(template.type, script)
+  return {
+    ...scriptJson(context, script, { hex: false }),
+    p2sh: wraps ? p2sh(context.network, script) : undefined,
+    segwit: wraps ? segwitJson(context, template, script) : undefined
+  }
+}

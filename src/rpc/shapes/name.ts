@@ -1,0 +1,81 @@
+import { expirationDepth } from "../../consensus/expiry.ts"
+import type { ConsensusParams } from "../../consensus/params.ts"
+import { addressOf } from "../../protocol/address.ts"
+import { type Bytes, displayHash, toHex } from "../../protocol/bytes.ts"
+import { addressScript, type NameOperation } from "../../protocol/nameOperation.ts"
+import { encodeText, type NameEncoding } from "../../protocol/nameText.ts"
+import type { Network } from "../../protocol/networks.ts"
+import type { Members, NameEncodings, ShapeContext } from "./context.ts"
+
+/** Names in answers: the operation in a script, and the record of a name (rpc.md 3.0, 5.1; protocol.md 7.4). */
+
+/** Bytes under a name of their own, or what is wrong with them; the encoding in any case. */
+const encoded = (member: "name" | "value", bytes: Bytes, encoding: NameEncoding): Members => {
+  const text = encodeText(bytes, encoding)
+  return {
+    ...(text === undefined ? { [`${member}_error`]: `invalid data for ${encoding}` } : { [member]: text }),
+    [`${member}_encoding`]: encoding
+  }
+}
+
+/** The operation of a name script. Source: upstream `core_io.cpp`, `NameOpToUniv`. */
+export const nameOpJson = (operation: NameOperation, { nameEncoding, valueEncoding }: NameEncodings): Members => {
+  if (operation.op === "name_new") return { op: operation.op, hash: toHex(operation.commitment) }
+  return {
+    op: operation.op,
+    ...encoded("name", operation.name, nameEncoding),
+    ...encoded("value", operation.value, valueEncoding),
+    rand: operation.op === "name_firstupdate" ? toHex(operation.rand) : undefined
+  }
+}
+
+/** An output that sets the record of a name, confirmed or not. */
+export interface NameOutput {
+  readonly name: Bytes
+  readonly value: Bytes
+  /** Wire order. */
+  readonly txid: Bytes
+  readonly vout: number
+  /** The script behind the name prefix. */
+  readonly address: Bytes
+}
+
+/** A record of a name in the chain. */
+export interface ConfirmedName extends NameOutput {
+  /** Of the block of its last operation. */
+  readonly height: number
+}
+
+/**
+ * The owner's address, or a word for scripts that have none (protocol.md 5.3). A second name prefix behind the first is
+ * stripped too: upstream's `ExtractDestination` does so with whatever it is given.
+ */
+const ownerAddress = (network: Network, script: Bytes): string =>
+  addressOf(network, addressScript(script)) ?? "<nonstandard>"
+
+/** The part of a name's record that an operation alone has. Source: upstream `rpc/names.cpp`, `getNameInfo`. */
+export const nameOutputJson = (context: ShapeContext, output: NameOutput): Members => ({
+  ...encoded("name", output.name, context.nameEncoding),
+  ...encoded("value", output.value, context.valueEncoding),
+  txid: displayHash(output.txid),
+  vout: output.vout,
+  address: ownerAddress(context.network, output.address)
+})
+
+/** The chain as names age in it. */
+export interface NameClock {
+  readonly tipHeight: number
+  readonly params: ConsensusParams
+}
+
+/** How old a record is, as seen from the tip. Source: upstream `rpc/names.cpp`, `addExpirationInfo`. */
+export const nameExpiryJson = (height: number, { params, tipHeight }: NameClock): Members => {
+  const expiresIn = height + expirationDepth(tipHeight, params) - tipHeight
+  return { height, expires_in: expiresIn, expired: expiresIn <= 0 }
+}
+
+/** The record of a name; with a wallet, the caller adds `ismine` behind it. */
+export const nameInfoJson = (context: ShapeContext, record: ConfirmedName, clock: NameClock): Members => ({
+  ...nameOutputJson(context, record),
+  ...nameExpiryJson(record.height, clock)
+})

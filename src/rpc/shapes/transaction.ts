@@ -1,0 +1,117 @@
+import type { Coin } from "../../consensus/view.ts"
+import { COIN } from "../../protocol/amount.ts"
+import { type Bytes, displayHash, toHex } from "../../protocol/bytes.ts"
+import { Reader } from "../../protocol/Reader.ts"
+import { prevoutIndex, prevoutTxid, type Transaction, type TransactionInput } from "../../protocol/transaction.ts"
+import { Amount, RawJson } from "../encodeJson.ts"
+import type { Members, ShapeContext } from "./context.ts"
+import { scriptJson, scriptSigJson } from "./script.ts"
+
+/** Transactions in answers (rpc.md 3.0). Source: upstream `core_io.cpp`, `TxToUniv`. */
+
+/** What is shown beside the transaction itself. */
+export interface TransactionDetail {
+  /** Whether its serialization is. */
+  readonly hex?: boolean
+  /** The coins that it spends, in the order of its inputs, where they are known: they give the fee. Not for coinbases. */
+  readonly spent?: ReadonlyArray<Coin> | undefined
+  /** Whether each input shows the coin that it spends. */
+  readonly prevouts?: boolean
+}
+
+const prevoutJson = (context: ShapeContext, coin: Coin): Members => ({
+  generated: coin.coinbase,
+  height: coin.height,
+  value: new Amount(coin.value),
+  scriptPubKey: scriptJson(context, coin.script)
+})
+
+const spendJson = (input: TransactionInput): Members => ({
+  txid: displayHash(prevoutTxid(input.prevout)),
+  vout: prevoutIndex(input.prevout),
+  scriptSig: scriptSigJson(input.scriptSig)
+})
+
+const inputJson = (context: ShapeContext, input: TransactionInput, coinbase: boolean, prevout?: Coin): Members => ({
+  ...(coinbase ? { coinbase: toHex(input.scriptSig) } : spendJson(input)),
+  txinwitness: input.witness.length === 0 ? undefined : input.witness.map(toHex),
+  prevout: prevout === undefined ? undefined : prevoutJson(context, prevout),
+  sequence: input.sequence
+})
+
+/** The values of the outputs, read anew: as they stand there, beyond what a double holds exactly. */
+const exactValues = (transaction: Transaction): ReadonlyArray<bigint> => {
+  const reader = new Reader(transaction.strippedBytes())
+  reader.skip(4, "version")
+  for (let left = reader.compactSize("inputs"); left > 0; left--) {
+    reader.skip(36, "prevout")
+    reader.varBytes("scriptSig")
+    reader.skip(4, "sequence")
+  }
+  return Array.from({ length: reader.compactSize("outputs") }, () => {
+    const value = BigInt.asIntN(64, reader.u64("value"))
+    reader.varBytes("scriptPubKey")
+    return value
+  })
+}
+
+/** An amount that no coin can have, as the reference node prints it. */
+const hugeAmount = (value: bigint): RawJson => {
+  const size = value < 0n ? -value : value
+  const fraction = String(size % BigInt(COIN)).padStart(8, "0")
+  return new RawJson(`${value < 0n ? "-" : ""}${size / BigInt(COIN)}.${fraction}`)
+}
+
+/** The amounts of the outputs. Transactions that nobody checked may have any 64 bits there. */
+const amountsOf = (transaction: Transaction): ReadonlyArray<Amount | RawJson> =>
+  transaction.outputs.every(({ value }) => Number.isSafeInteger(value))
+    ? transaction.outputs.map(({ value }) => new Amount(value))
+    : exactValues(transaction).map(hugeAmount)
+
+const feeOf = (transaction: Transaction, spent: ReadonlyArray<Coin>): Amount => {
+  let fee = 0
+  for (const { value } of spent) fee += value
+  for (const { value } of transaction.outputs) fee -= value
+  return new Amount(fee)
+}
+
+/** A transaction with all that is in it. */
+export const transactionJson = (
+  context: ShapeContext,
+  transaction: Transaction,
+  { hex = false, prevouts = false, spent }: TransactionDetail = {}
+): Members => {
+  const coinbase = transaction.isCoinbase
+  const amounts = amountsOf(transaction)
+  return {
+    txid: displayHash(transaction.txid),
+    hash: displayHash(transaction.wtxid),
+    version: transaction.version,
+    size: transaction.size,
+    vsize: transaction.virtualSize,
+    weight: transaction.weight,
+    locktime: transaction.lockTime,
+    vin: transaction.inputs.map((input, n) => inputJson(context, input, coinbase, prevouts ? spent?.[n] : undefined)),
+    vout: transaction.outputs.map(({ script }, n) => ({
+      value: amounts[n],
+      n,
+      scriptPubKey: scriptJson(context, script)
+    })),
+    fee: spent === undefined ? undefined : feeOf(transaction, spent),
+    hex: hex ? toHex(transaction.bytes) : undefined
+  }
+}
+
+/** Where a transaction stands: members that follow those of `transactionJson`. */
+export const transactionBlockJson = (block: {
+  /** Wire order. */
+  readonly hash: Bytes
+  readonly confirmations: number
+  /** Seconds since 1970; `undefined` for a block off the best chain, which then has 0 confirmations. */
+  readonly time: number | undefined
+}): Members => ({
+  blockhash: displayHash(block.hash),
+  confirmations: block.confirmations,
+  time: block.time,
+  blocktime: block.time
+})

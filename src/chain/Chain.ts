@@ -1,26 +1,26 @@
 import * as Context from "effect/Context"
-import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as PubSub from "effect/PubSub"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { ConsensusParams } from "../consensus/params.ts"
-import { type Reject, reject as refuse } from "../consensus/Reject.ts"
+import type { Reject } from "../consensus/Reject.ts"
 import type { Coin, NameClaim } from "../consensus/view.ts"
 import type { Block, BlockHeader } from "../protocol/block.ts"
 import { type Bytes, displayHash } from "../protocol/bytes.ts"
 import type { StorageFailure } from "../storage/errors.ts"
-import { attempt, isStorageFailure } from "./attempt.ts"
+import { attempt } from "./attempt.ts"
 import { NONE, Status } from "./BlockIndex.ts"
-import { ChainEvent } from "./ChainEvent.ts"
-import { type Accepted, ChainState, type ChainStateOptions, type Connected, type Timings } from "./ChainState.ts"
+import type { ChainEvent } from "./ChainEvent.ts"
+import { type Accepted, ChainState, type ChainStateOptions } from "./ChainState.ts"
+import * as ChainWriter from "./ChainWriter.ts"
 import type { Undo } from "./coinCodec.ts"
 import { BlockNotFound, BlockUnavailable, type ImportFailed } from "./errors.ts"
 import type { Cursor, Follower } from "./Follower.ts"
-import { cursorOf, follow } from "./followers.ts"
+import { cursorOf } from "./followers.ts"
 import { type HeaderInfo, headerInfo } from "./headerInfo.ts"
 import { type ImportProgress, type ImportReport, importSources } from "./importBlocks.ts"
+import type { Timings } from "./timings.ts"
 import * as VerifyPool from "./VerifyPool.ts"
 
 /** What came of a block that was offered with `submit`. */
@@ -129,22 +129,8 @@ export interface ChainOptions extends Omit<ChainStateOptions, "now"> {
   readonly temporaryDirectory: string
 }
 
-/** Blocks and inputs connected as one batch while many are waiting. */
-const BATCH = { blocks: 64, inputs: 4_000 }
-
-/** Seconds after which a long series of batches is stored even if there is room in memory. */
-const FLUSH_SECONDS = 60
-
-/** Events that a slow listener may be behind by; it then misses the oldest. */
-const EVENT_BACKLOG = 4096
-
 /** Rows read at once where all coins or claims are visited. */
 const VISIT_ROWS = 2_000
-
-interface Following {
-  readonly follower: Follower
-  cursor: Cursor | undefined
-}
 
 const make = (options: ChainOptions): Effect.Effect<Context.Tag.Service<Chain>, StorageFailure, Scope.Scope> =>
   Effect.gen(function*() {
@@ -161,18 +147,9 @@ const make = (options: ChainOptions): Effect.Effect<Context.Tag.Service<Chain>, 
         )
     )
     const pool = yield* VerifyPool.make(options.verifyThreads)
-    const events = yield* PubSub.sliding<ChainEvent>(EVENT_BACKLOG)
-    const writer = yield* Effect.makeSemaphore(1)
-    const failure = yield* Deferred.make<never, StorageFailure>()
-    const followers: Array<Following> = []
+    const writer = yield* ChainWriter.make(state, pool)
+    const { activate, exclusively, flush, flushAfter } = writer
     let importing: ImportProgress | undefined
-    let flushedAt = performance.now()
-
-    /** One writer at a time, not interrupted in the middle; a failure to store ends the node. */
-    const exclusively = <A, E>(work: Effect.Effect<A, E>): Effect.Effect<A, E> =>
-      writer.withPermits(1)(Effect.uninterruptible(work)).pipe(
-        Effect.tapError((error) => isStorageFailure(error) ? Deferred.fail(failure, error) : Effect.void)
-      )
 
     const info = (id: number): HeaderInfo => headerInfo(state, id)
 
@@ -182,96 +159,10 @@ const make = (options: ChainOptions): Effect.Effect<Context.Tag.Service<Chain>, 
         return id === NONE ? Effect.fail(new BlockNotFound({ hash: displayHash(hash) })) : Effect.succeed(id)
       })
 
-    const flush = attempt(() => {
-      state.flush()
-      flushedAt = performance.now()
-    })
-
-    const tellFollowers = (recent: ReadonlyMap<number, Connected>): Effect.Effect<void, StorageFailure> =>
-      Effect.suspend(() => {
-        const started = performance.now()
-        return Effect.forEach(
-          followers,
-          (following) =>
-            follow(state, following.follower, following.cursor, recent, attempt).pipe(
-              Effect.tap((cursor) => Effect.sync(() => void (following.cursor = cursor)))
-            ),
-          { discard: true }
-        ).pipe(
-          Effect.ensuring(Effect.sync(() => void (state.timings.follow += performance.now() - started)))
-        )
-      })
-
-    /** Connects one batch towards `target`: rules here, scripts on all threads. */
-    const connectBatch = (target: number) =>
-      Effect.gen(function*() {
-        const batch = pool.begin()
-        const prepared = yield* attempt(() => state.prepare(target, BATCH, batch.add))
-        const started = performance.now()
-        const failed = yield* batch.finish
-        state.timings.scripts += performance.now() - started
-        const verdict = failed === undefined ? undefined : {
-          block: failed.block,
-          reject: refuse(
-            `block-script-verify-flag-failed (${failed.error})`,
-            `input ${failed.input} of ${displayHash(failed.txid)}`
-          )
-        }
-        return yield* attempt(() => state.settle(prepared, verdict))
-      })
-
-    /**
-     * Moves to the chain with the most work, step by step, and tells the followers. Returns the verdict on each block
-     * that was judged on the way: its refusal, or `undefined` where it was connected.
-     */
-    const activate = (imported: boolean): Effect.Effect<ReadonlyMap<number, Reject | undefined>, StorageFailure> =>
-      Effect.gen(function*() {
-        const verdicts = new Map<number, Reject | undefined>()
-        const recent = new Map<number, Connected>()
-        const happened: Array<ChainEvent> = []
-        for (let step = state.nextStep(); step.type !== "none"; step = state.nextStep()) {
-          if (step.type === "disconnect") {
-            const block = cursorOf(state, state.tip)
-            yield* attempt(() => state.disconnectTip())
-            happened.push(ChainEvent.BlockDisconnected({ block }))
-          } else {
-            const { connected, refused } = yield* connectBatch(step.target)
-            if (refused !== undefined) verdicts.set(refused.id, refused.reject)
-            for (const one of connected) {
-              verdicts.set(one.id, undefined)
-              recent.set(one.id, one)
-              happened.push(
-                ChainEvent.BlockConnected({
-                  block: cursorOf(state, one.id),
-                  transactions: one.block.transactions.length,
-                  imported
-                })
-              )
-            }
-          }
-          // A long way is stored and told in pieces, so that memory stays bounded.
-          if (recent.size >= 2 * BATCH.blocks || state.flushDue) {
-            if (state.flushDue) yield* flush
-            yield* tellFollowers(recent)
-            recent.clear()
-          }
-          yield* VerifyPool.turnOfEventLoop
-        }
-        yield* tellFollowers(recent)
-        yield* PubSub.publishAll(events, happened)
-        return verdicts
-      })
-
-    /** Stores at once at the tip; while many blocks come in, by size and age. */
-    const flushAfter = (many: boolean): Effect.Effect<void, StorageFailure> =>
-      Effect.suspend(() =>
-        !many || state.flushDue || performance.now() - flushedAt > 1000 * FLUSH_SECONDS ? flush : Effect.void
-      )
-
     const submit = (block: Block): Effect.Effect<Submission, StorageFailure> =>
       exclusively(Effect.gen(function*() {
         const accepted: Accepted = yield* attempt(() => state.acceptBlock(block))
-        const verdicts = yield* activate(false)
+        const verdicts: ChainWriter.Verdicts = yield* activate(false)
         yield* flushAfter(false)
         if (accepted.type === "rejected") return accepted
         if (accepted.type === "known") return { type: "duplicate" }
@@ -301,7 +192,7 @@ const make = (options: ChainOptions): Effect.Effect<Context.Tag.Service<Chain>, 
       })
 
     const atRest = <A, E>(work: (state: StateAtRest) => Effect.Effect<A, E>): Effect.Effect<A, E | StorageFailure> =>
-      writer.withPermits(1)(Effect.zipRight(
+      exclusively(Effect.zipRight(
         flush,
         Effect.suspend(() =>
           work({
@@ -364,9 +255,8 @@ const make = (options: ChainOptions): Effect.Effect<Context.Tag.Service<Chain>, 
           find(hash),
           (id) => attempt(() => state.index.has(id, Status.HAVE_UNDO) ? state.undo(id) : undefined)
         ),
-      coin: (outpoint) =>
-        writer.withPermits(1)(attempt(() => ({ coin: state.coins.coin(outpoint), tip: info(state.tip) }))),
-      coinOf: (txid) => writer.withPermits(1)(Effect.zipRight(flush, attempt(() => state.database.coinOf(txid)))),
+      coin: (outpoint) => exclusively(attempt(() => ({ coin: state.coins.coin(outpoint), tip: info(state.tip) }))),
+      coinOf: (txid) => exclusively(Effect.zipRight(flush, attempt(() => state.database.coinOf(txid)))),
       atRest,
       acceptHeaders: (headers) =>
         exclusively(Effect.sync(() => {
@@ -380,19 +270,14 @@ const make = (options: ChainOptions): Effect.Effect<Context.Tag.Service<Chain>, 
       invalidate: reorganise((id) => state.invalidate(id)),
       reconsider: reorganise((id) => state.reconsider(id)),
       branches: Effect.sync(() => state.tips().map(branch)),
-      register: (follower) =>
-        exclusively(Effect.gen(function*() {
-          const following: Following = { follower, cursor: yield* follower.cursor }
-          following.cursor = yield* follow(state, follower, following.cursor, new Map(), attempt)
-          followers.push(following)
-        })),
+      register: (follower) => exclusively(writer.enlist(follower)),
       importFrom: (paths) => importFrom(paths),
-      events: Stream.fromPubSub(events),
+      events: Stream.fromPubSub(writer.events),
       sizeOnDisk: Effect.sync(() => state.files.sizeOnDisk),
       chainstateSize: attempt(() => state.database.size()),
       repairs: state.repairs,
       timings: Effect.sync(() => ({ ...state.timings })),
-      failure: Deferred.await(failure),
+      failure: writer.failure,
       flush: exclusively(flush)
     }
     // Blocks without an index: the chainstate was deleted. They are read again where they lie.

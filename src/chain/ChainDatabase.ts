@@ -106,7 +106,9 @@ export class ChainDatabase {
       this.statements = prepare(this.database)
     } catch (cause) {
       this.database.close()
-      throw this.corrupted(`it is not a chain state of svcd (${cause instanceof Error ? cause.message : String(cause)})`)
+      throw this.corrupted(
+        `it is not a chain state of svcd (${cause instanceof Error ? cause.message : String(cause)})`
+      )
     }
   }
 
@@ -180,17 +182,22 @@ export class ChainDatabase {
    */
   coinsAfter(outpoint: string | undefined, limit: number): ReadonlyArray<readonly [outpoint: string, coin: Coin]> {
     const after = outpoint === undefined ? Buffer.alloc(0) : coinKey(outpoint)
-    return this.guard("reading", () =>
-      this.statements.coinsAfter.all(after, limit).map((row) =>
-        [outpointOfKey(row.outpoint), decodeCoin(row.coin)] as const
-      ))
+    return this.guard(
+      "reading",
+      () =>
+        this.statements.coinsAfter.all(after, limit).map((row) =>
+          [outpointOfKey(row.outpoint), decodeCoin(row.coin)] as const
+        )
+    )
   }
 
   /** Up to `limit` stored claims behind a name (`undefined`: from the first), in the order of the names' bytes. */
   claimsAfter(name: string | undefined, limit: number): ReadonlyArray<readonly [name: string, claim: NameClaim]> {
     const { claimsAfter, firstClaims } = this.statements
-    const rows = this.guard("reading", () =>
-      name === undefined ? firstClaims.all(limit) : claimsAfter.all(Buffer.from(name, "latin1"), limit))
+    const rows = this.guard(
+      "reading",
+      () => name === undefined ? firstClaims.all(limit) : claimsAfter.all(Buffer.from(name, "latin1"), limit)
+    )
     return rows.map((row) => [binaryString(row.name), toClaim(row)] as const)
   }
 

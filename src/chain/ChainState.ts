@@ -7,16 +7,18 @@ import type { ConsensusParams } from "../consensus/params.ts"
 import { type Reject, rejectAs } from "../consensus/Reject.ts"
 import type { BlockDelta, NameEffect, ScriptCheck } from "../consensus/view.ts"
 import { type Block, type BlockHeader, decodeBlock } from "../protocol/block.ts"
-import { type Bytes, displayHash, equal } from "../protocol/bytes.ts"
-import { DecodeError } from "../protocol/Reader.ts"
+import type { Bytes } from "../protocol/bytes.ts"
 import { BlockFiles, type Place } from "../storage/BlockFiles.ts"
 import { StorageCorrupted, StorageUnavailable } from "../storage/errors.ts"
 import { BlockIndex, NONE, Status } from "./BlockIndex.ts"
 import { Candidates } from "./Candidates.ts"
 import { ChainDatabase } from "./ChainDatabase.ts"
-import { decodeUndo, encodeUndo, type Undo } from "./coinCodec.ts"
+import { encodeUndo, type Undo } from "./coinCodec.ts"
 import { CoinStore } from "./CoinStore.ts"
-import { RecentBlocks } from "./RecentBlocks.ts"
+import { repairFiles } from "./repairFiles.ts"
+import { scriptsAssumed } from "./scriptsAssumed.ts"
+import { StoredBlocks } from "./StoredBlocks.ts"
+import { noTime, type Timings } from "./timings.ts"
 
 export interface ChainStateOptions {
   readonly params: ConsensusParams
@@ -43,10 +45,20 @@ interface Prepared {
   readonly delta: BlockDelta
 }
 
-/** Blocks that were connected on trust, and the refusal that ended the row, if one did. */
+/** Blocks that were connected on trust, and what ended the row, if something did. */
 export interface PreparedBatch {
   readonly blocks: ReadonlyArray<Prepared>
   readonly refused: { readonly id: number; readonly reject: Reject } | undefined
+  /** What was thrown at the block after the last one. */
+  readonly thrown: { readonly id: number; readonly cause: unknown } | undefined
+}
+
+/** What came of a batch. */
+export interface Settled {
+  readonly connected: ReadonlyArray<Connected>
+  readonly refused: PreparedBatch["refused"]
+  /** A block whose bytes are damaged: it counts as missing from now on. */
+  readonly damaged: StorageCorrupted | undefined
 }
 
 /** What to do next to get to the best chain. */
@@ -61,21 +73,6 @@ export interface Connected {
   readonly block: Block
   readonly effects: ReadonlyArray<NameEffect>
 }
-
-/** Where time goes, in milliseconds. */
-export interface Timings {
-  read: number
-  parse: number
-  check: number
-  append: number
-  connect: number
-  scripts: number
-  flush: number
-  follow: number
-}
-
-const BLOCK_REMEDY =
-  "The block has to be fetched again: start with -loadblock and a file that has it, or delete blocks and chainstate"
 
 /**
  * The best chain: header tree, block files, coins and claims, and the steps that move from one tip to another. All
@@ -92,12 +89,12 @@ export class ChainState {
   readonly files: BlockFiles
   readonly database: ChainDatabase
   readonly coins: CoinStore
-  readonly timings: Timings = { read: 0, parse: 0, check: 0, append: 0, connect: 0, scripts: 0, flush: 0, follow: 0 }
+  readonly timings: Timings = noTime()
   /** What was mended at the start, in words for the log. */
   readonly repairs: ReadonlyArray<string>
   private readonly options: ChainStateOptions
   private readonly candidates: Candidates
-  private readonly recent = new RecentBlocks()
+  private readonly stored: StoredBlocks
   /** Numbers of the headers of the best chain, by height. */
   private readonly active: Array<number> = []
   /** How many blocks at the end of the best chain are connected on trust only. */
@@ -117,11 +114,12 @@ export class ChainState {
     }
     try {
       this.coins = new CoinStore(this.database)
+      this.stored = new StoredBlocks(this.index, this.files, this.timings)
       this.candidates = new Candidates(this.index)
       const stored = this.database.state()
       if (stored === undefined) this.begin()
       else this.load(stored.headerCount, stored.bestHash)
-      this.repairs = stored === undefined ? [] : this.repair()
+      this.repairs = stored === undefined ? [] : repairFiles(this.index, this.files)
       this.candidates.rebuild(this.active)
       this.findBestHeader()
     } catch (cause) {
@@ -159,62 +157,6 @@ export class ChainState {
     if (genesis !== 0 || tip === NONE) throw this.database.corrupted("the best block is not in the block index")
     this.active.length = this.index.height(tip) + 1
     for (let id = tip; id !== NONE; id = this.index.parent(id)) this.active[this.index.height(id)] = id
-  }
-
-  /** Cuts off what a crash left behind the last commit, and forgets places that lie beyond the end of a file. */
-  private repair(): ReadonlyArray<string> {
-    const ends = { blk: new Map<number, number>(), undo: new Map<number, number>() }
-    const reach = (map: Map<number, number>, { file, offset, size }: Place): void =>
-      void map.set(file, Math.max(map.get(file) ?? 0, offset + size))
-    for (let id = 0; id < this.index.count; id++) {
-      if (this.index.has(id, Status.HAVE_DATA)) reach(ends.blk, this.index.dataPlace(id))
-      if (this.index.has(id, Status.HAVE_UNDO)) reach(ends.undo, this.index.undoPlace(id))
-    }
-    const said: Array<string> = []
-    for (const family of ["blk", "undo"] as const) {
-      for (const file of new Set([...this.files.numbers(family), ...ends[family].keys()])) {
-        const end = ends[family].get(file) ?? 0
-        const path = this.files.path(family, file)
-        const size = this.files.sizeOf(family, file)
-        if (size < end) said.push(this.forget(family, file, size))
-        else {
-          const gone = this.files.cut(family, file, end)
-          if (gone > 0) said.push(`repaired ${path}: cut off ${gone} bytes that were written when the node was ended`)
-        }
-      }
-    }
-    return said
-  }
-
-  private forget(family: "blk" | "undo", file: number, size: number): string {
-    const bit = family === "blk" ? Status.HAVE_DATA : Status.HAVE_UNDO
-    const heights: Array<number> = []
-    for (let id = 0; id < this.index.count; id++) {
-      if (!this.index.has(id, bit)) continue
-      const place = family === "blk" ? this.index.dataPlace(id) : this.index.undoPlace(id)
-      if (place.file !== file || place.offset + place.size <= size) continue
-      this.index.clearStatus(id, bit)
-      heights.push(this.index.height(id))
-    }
-    // What is left of the last record is no record.
-    const path = this.files.path(family, file)
-    const end = this.lastWhole(family, file)
-    this.files.cut(family, file, end)
-    const from = heights.reduce((a, b) => Math.min(a, b), Infinity)
-    const to = heights.reduce((a, b) => Math.max(a, b), 0)
-    const what = family === "blk" ? "blocks" : "undo data of blocks"
-    return `repaired ${path}: its end is missing, with the ${what} from height ${from} to ${to}; they are fetched again when they come by`
-  }
-
-  private lastWhole(family: "blk" | "undo", file: number): number {
-    let end = 0
-    const bit = family === "blk" ? Status.HAVE_DATA : Status.HAVE_UNDO
-    for (let id = 0; id < this.index.count; id++) {
-      if (!this.index.has(id, bit)) continue
-      const place = family === "blk" ? this.index.dataPlace(id) : this.index.undoPlace(id)
-      if (place.file === file) end = Math.max(end, place.offset + place.size)
-    }
-    return end
   }
 
   private findBestHeader(): void {
@@ -297,7 +239,7 @@ export class ChainState {
     this.timings.check += checked - started
     if (accepted.type !== "new") return accepted
     this.index.setData(accepted.id, place ?? this.files.appendBlock(block.bytes), block.transactions.length)
-    this.recent.put(accepted.id, block)
+    this.stored.remember(accepted.id, block)
     this.candidates.arrived(accepted.id, this.tip)
     this.timings.append += performance.now() - checked
     return accepted
@@ -330,7 +272,7 @@ export class ChainState {
       const parent = this.index.parent(id)
       if (parent !== NONE && this.index.isFailed(parent)) this.index.addStatus(id, Status.FAILED_PARENT)
     }
-    this.recent.remove(failed)
+    this.stored.forget(failed)
     this.candidates.rebuild(this.active)
     this.findBestHeader()
   }
@@ -343,59 +285,14 @@ export class ChainState {
     return { type: "connect", target }
   }
 
-  /** The transactions of a block, from memory where it came lately. Throws `StorageFailure` where it is not what it was. */
+  /** The transactions of a block. Throws `StorageFailure` where it is not what it was. */
   block(id: number): Block {
-    return this.recent.get(id) ?? this.readBlock(id)
-  }
-
-  private readBlock(id: number): Block {
-    const place = this.index.dataPlace(id)
-    if (!this.index.has(id, Status.HAVE_DATA)) {
-      const found = `block ${displayHash(this.index.hash(id))} is missing`
-      throw new StorageCorrupted({ file: this.files.path("blk", place.file), found, remedy: BLOCK_REMEDY })
-    }
-    const started = performance.now()
-    const bytes = this.files.readBlock(place)
-    const read = performance.now()
-    this.timings.read += read - started
-    try {
-      const block = decodeBlock(bytes)
-      if (equal(block.hash, this.index.hash(id)) && equal(block.merkle.root, block.header.merkleRoot)) return block
-    } catch (cause) {
-      if (!(cause instanceof DecodeError)) throw cause
-    } finally {
-      this.timings.parse += performance.now() - read
-    }
-    const found = `the record at offset ${place.offset} is not block ${displayHash(this.index.hash(id))} any more`
-    throw new StorageCorrupted({ file: this.files.path("blk", place.file), found, remedy: BLOCK_REMEDY })
+    return this.stored.block(id)
   }
 
   /** The undo data of a connected block. Throws `StorageFailure`. */
   undo(id: number): Undo {
-    const place = this.index.undoPlace(id)
-    const bytes = this.files.readUndo(this.index.hash(id), place)
-    try {
-      return decodeUndo(bytes)
-    } catch (cause) {
-      if (!(cause instanceof DecodeError)) throw cause
-      const found = `the record at offset ${place.offset} does not decode (${cause.message})`
-      throw new StorageCorrupted({ file: this.files.path("undo", place.file), found, remedy: BLOCK_REMEDY })
-    }
-  }
-
-  /** Whether the scripts of a block are taken as valid because of what is built on it (protocol.md 1.1, note 4). */
-  private scriptsAssumed(id: number): boolean {
-    const { assumeValid, minimumChainWork, targetSpacing } = this.params
-    if (assumeValid === undefined) return false
-    const assumed = this.index.find(assumeValid)
-    const height = this.index.height(id)
-    if (assumed === NONE || this.index.ancestor(assumed, height) !== id) return false
-    if (this.index.ancestor(this.best, height) !== id) return false
-    const work = this.index.chainwork(this.best)
-    if (work < minimumChainWork) return false
-    // More than two weeks of work, at the best header's pace, lie above the block.
-    const perBlock = work - this.index.chainwork(Math.max(0, this.index.parent(this.best)))
-    return (work - this.index.chainwork(id)) * BigInt(targetSpacing) > 1_209_600n * perBlock
+    return this.stored.undo(id)
   }
 
   /**
@@ -408,33 +305,33 @@ export class ChainState {
     check: (block: number, checks: ReadonlyArray<ScriptCheck>, flags: number) => void
   ): PreparedBatch {
     const blocks: Array<Prepared> = []
-    let inputs = 0
-    let refused: PreparedBatch["refused"]
     const end = Math.min(this.index.height(target), this.height + limits.blocks)
-    for (let height = this.height + 1; height <= end && inputs < limits.inputs; height++) {
-      const id = this.index.ancestor(target, height)
-      const block = this.block(id)
-      const started = performance.now()
-      const flags = blockFlags(height, this.params)
-      const result = this.connectOnTrust(id, block, flags)
-      this.timings.connect += performance.now() - started
-      if ("reject" in result) {
-        refused = { id, reject: result.reject }
-        break
+    for (let inputs = 0; this.height < end && inputs < limits.inputs;) {
+      const id = this.index.ancestor(target, this.height + 1)
+      try {
+        const block = this.block(id)
+        const flags = blockFlags(this.height + 1, this.params)
+        const result = this.connectOnTrust(id, block, flags)
+        if ("reject" in result) return { blocks, refused: { id, reject: result.reject }, thrown: undefined }
+        const { delta } = result
+        this.coins.apply(delta.coins, delta.claims)
+        this.active.push(id)
+        this.onTrust++
+        check(blocks.length, delta.scripts, flags)
+        blocks.push({ id, block, delta })
+        for (const { coins } of delta.scripts) inputs += coins.length
+      } catch (cause) {
+        // What came before is sound and has to be settled first.
+        return { blocks, refused: undefined, thrown: { id, cause } }
       }
-      this.coins.apply(result.delta.coins, result.delta.claims)
-      this.active.push(id)
-      this.onTrust++
-      check(blocks.length, result.delta.scripts, flags)
-      blocks.push({ id, block, delta: result.delta })
-      for (const { coins } of result.delta.scripts) inputs += coins.length
     }
-    return { blocks, refused }
+    return { blocks, refused: undefined, thrown: undefined }
   }
 
   private connectOnTrust(id: number, block: Block, flags: number) {
+    const started = performance.now()
     const prev = this.index.parent(id)
-    return connectBlock({
+    const result = connectBlock({
       block,
       height: this.index.height(id),
       params: this.params,
@@ -442,18 +339,18 @@ export class ChainState {
       view: this.coins,
       medianTimePast: prev === NONE ? 0 : this.index.medianTimePast(prev),
       medianTimePastAt: (height: number) => this.index.medianTimePast(this.index.ancestor(id, height)),
-      checkScripts: !this.scriptsAssumed(id)
+      checkScripts: !scriptsAssumed(this.index, id, this.best, this.params)
     })
+    this.timings.connect += performance.now() - started
+    return result
   }
 
   /**
    * Ends a batch: what comes before `failure` (a block counted within the batch, and why it is refused) stays, the
-   * rest is taken back. Returns the blocks that stay and the refusal that decided, if any.
+   * rest is taken back. Throws what ended the batch, unless it was a block that does not read, which counts as missing
+   * from now on: it may come again.
    */
-  settle(
-    batch: PreparedBatch,
-    failure: { readonly block: number; readonly reject: Reject } | undefined
-  ): { readonly connected: ReadonlyArray<Connected>; readonly refused: PreparedBatch["refused"] } {
+  settle(batch: PreparedBatch, failure: { readonly block: number; readonly reject: Reject } | undefined): Settled {
     const good = failure === undefined ? batch.blocks : batch.blocks.slice(0, failure.block)
     for (const { delta } of batch.blocks.slice(good.length).reverse()) {
       this.active.pop()
@@ -473,8 +370,20 @@ export class ChainState {
       ? batch.refused
       : { id: bad.id, reject: failure.reject }
     if (refused !== undefined) this.markFailed(refused.id)
+    const damaged = failure === undefined ? this.missing(batch.thrown) : undefined
     this.candidates.prune(this.tip)
-    return { connected: good.map(({ block, delta, id }) => ({ id, block, effects: delta.effects })), refused }
+    return { connected: good.map(({ block, delta, id }) => ({ id, block, effects: delta.effects })), refused, damaged }
+  }
+
+  private missing(thrown: PreparedBatch["thrown"]): StorageCorrupted | undefined {
+    if (thrown === undefined) return undefined
+    const { cause, id } = thrown
+    const place = this.index.dataPlace(id)
+    const ofBlock = cause instanceof StorageCorrupted && cause.file === this.files.path("blk", place.file)
+    if (!ofBlock) throw cause
+    this.index.clearStatus(id, Status.HAVE_DATA)
+    this.candidates.rebuild(this.active)
+    return cause
   }
 
   /** Takes the last block back. Returns its number. */

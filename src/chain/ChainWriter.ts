@@ -1,0 +1,162 @@
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as PubSub from "effect/PubSub"
+import { type Reject, reject } from "../consensus/Reject.ts"
+import { displayHash } from "../protocol/bytes.ts"
+import type { StorageFailure } from "../storage/errors.ts"
+import { attempt, isStorageFailure } from "./attempt.ts"
+import { ChainEvent } from "./ChainEvent.ts"
+import type { ChainState, Connected, Settled } from "./ChainState.ts"
+import type { Cursor, Follower } from "./Follower.ts"
+import { cursorOf, follow } from "./followers.ts"
+import type { ScriptFailure } from "./verifyMessage.ts"
+import { turnOfEventLoop, type VerifyPool } from "./VerifyPool.ts"
+
+/** Blocks and inputs connected as one batch while many are waiting. */
+const BATCH = { blocks: 64, inputs: 4_000 }
+
+/** Seconds after which a long series of batches is stored even if there is room in memory. */
+const FLUSH_SECONDS = 60
+
+/** Events that a slow listener may be behind by; it then misses the oldest. */
+const EVENT_BACKLOG = 4096
+
+/** The verdict on each block that was judged, by number: its refusal, or `undefined` where it was connected. */
+export type Verdicts = ReadonlyMap<number, Reject | undefined>
+
+/**
+ * The one hand that moves the best chain: batch by batch to the most work, then the followers, then the events. A step
+ * is not interrupted; between two steps anything may be, for each leaves a sound state behind.
+ */
+export interface ChainWriter {
+  /** Runs work while nobody else writes. A failure to store also fails `failure`. */
+  readonly exclusively: <A, E>(work: Effect.Effect<A, E>) => Effect.Effect<A, E>
+  /** Moves to the chain with the most work. To be run exclusively. */
+  readonly activate: (imported: boolean) => Effect.Effect<Verdicts, StorageFailure>
+  /** Stores everything. To be run exclusively. */
+  readonly flush: Effect.Effect<void, StorageFailure>
+  /** Stores at once at the tip; while many blocks come in, by size and age. To be run exclusively. */
+  readonly flushAfter: (many: boolean) => Effect.Effect<void, StorageFailure>
+  /** Brings a follower to the tip and keeps it there. To be run exclusively. */
+  readonly enlist: (follower: Follower) => Effect.Effect<void, StorageFailure>
+  readonly events: PubSub.PubSub<ChainEvent>
+  readonly failure: Effect.Effect<never, StorageFailure>
+}
+
+interface Following {
+  readonly follower: Follower
+  cursor: Cursor | undefined
+}
+
+const scriptReject = ({ error, input, txid }: ScriptFailure): Reject =>
+  reject(`block-script-verify-flag-failed (${error})`, `input ${input} of ${displayHash(txid)}`)
+
+export const make = (state: ChainState, pool: VerifyPool): Effect.Effect<ChainWriter> =>
+  Effect.gen(function*() {
+    const events = yield* PubSub.sliding<ChainEvent>(EVENT_BACKLOG)
+    const permit = yield* Effect.makeSemaphore(1)
+    const failure = yield* Deferred.make<never, StorageFailure>()
+    const followers: Array<Following> = []
+    let flushedAt = performance.now()
+
+    const flush = attempt(() => {
+      state.flush()
+      flushedAt = performance.now()
+    })
+
+    const tell = (
+      following: Following,
+      recent: ReadonlyMap<number, Connected>
+    ): Effect.Effect<void, StorageFailure> =>
+      Effect.map(
+        Effect.uninterruptible(follow(state, following.follower, following.cursor, recent, attempt)),
+        (cursor) => {
+          following.cursor = cursor
+        }
+      )
+
+    const tellAll = (recent: ReadonlyMap<number, Connected>): Effect.Effect<void, StorageFailure> =>
+      Effect.suspend(() => {
+        const started = performance.now()
+        return Effect.forEach(followers, (following) => tell(following, recent), { discard: true }).pipe(
+          Effect.ensuring(Effect.sync(() => void (state.timings.follow += performance.now() - started)))
+        )
+      })
+
+    /** Connects one batch towards `target`: rules here, scripts on all threads. */
+    const connectBatch = (target: number): Effect.Effect<Settled, StorageFailure> =>
+      Effect.gen(function*() {
+        const batch = pool.begin()
+        const prepared = yield* attempt(() => state.prepare(target, BATCH, batch.add))
+        const started = performance.now()
+        const failed = yield* batch.finish
+        state.timings.scripts += performance.now() - started
+        const verdict = failed === undefined ? undefined : { block: failed.block, reject: scriptReject(failed) }
+        const settled = yield* attempt(() => state.settle(prepared, verdict))
+        if (settled.damaged !== undefined) yield* Effect.logError(settled.damaged.message)
+        return settled
+      }).pipe(Effect.uninterruptible)
+
+    const disconnect: Effect.Effect<ChainEvent, StorageFailure> = attempt(() => {
+      const block = cursorOf(state, state.tip)
+      state.disconnectTip()
+      return ChainEvent.BlockDisconnected({ block })
+    })
+
+    const connectedEvent = ({ block, id }: Connected, imported: boolean): ChainEvent =>
+      ChainEvent.BlockConnected({
+        block: cursorOf(state, id),
+        transactions: block.transactions.length,
+        imported
+      })
+
+    const activate = (imported: boolean): Effect.Effect<Verdicts, StorageFailure> =>
+      Effect.gen(function*() {
+        const verdicts = new Map<number, Reject | undefined>()
+        const recent = new Map<number, Connected>()
+        const happened: Array<ChainEvent> = []
+        for (let step = state.nextStep(); step.type !== "none"; step = state.nextStep()) {
+          if (step.type === "disconnect") happened.push(yield* disconnect)
+          else {
+            const { connected, refused } = yield* connectBatch(step.target)
+            for (const one of connected) {
+              verdicts.set(one.id, undefined)
+              recent.set(one.id, one)
+              happened.push(connectedEvent(one, imported))
+            }
+            if (refused !== undefined) verdicts.set(refused.id, refused.reject)
+          }
+          // A long way is stored and told in pieces, so that memory stays bounded.
+          if (state.flushDue) yield* flush
+          if (recent.size >= 2 * BATCH.blocks) {
+            yield* tellAll(recent)
+            recent.clear()
+          }
+          yield* turnOfEventLoop
+        }
+        yield* tellAll(recent)
+        yield* PubSub.publishAll(events, happened)
+        return verdicts
+      })
+
+    return {
+      exclusively: (work) =>
+        permit.withPermits(1)(work).pipe(
+          Effect.tapError((error) => isStorageFailure(error) ? Deferred.fail(failure, error) : Effect.void)
+        ),
+      activate,
+      flush,
+      flushAfter: (many) =>
+        Effect.suspend(() =>
+          !many || state.flushDue || performance.now() - flushedAt > 1000 * FLUSH_SECONDS ? flush : Effect.void
+        ),
+      enlist: (follower) =>
+        Effect.gen(function*() {
+          const following: Following = { follower, cursor: yield* follower.cursor }
+          yield* tell(following, new Map())
+          followers.push(following)
+        }),
+      events,
+      failure: Deferred.await(failure)
+    }
+  })

@@ -1,0 +1,61 @@
+import type { BlockFiles, Family, Place } from "../storage/BlockFiles.ts"
+import { type BlockIndex, Status } from "./BlockIndex.ts"
+
+/** The bit that says that a block is in the files of a family. */
+const BITS = { blk: Status.HAVE_DATA, undo: Status.HAVE_UNDO } as const
+
+const placeOf = (index: BlockIndex, family: Family, id: number): Place =>
+  family === "blk" ? index.dataPlace(id) : index.undoPlace(id)
+
+/** Runs through the blocks that are in the files of a family. */
+const inFamily = function*(index: BlockIndex, family: Family): Iterable<readonly [id: number, place: Place]> {
+  for (let id = 0; id < index.count; id++) if (index.has(id, BITS[family])) yield [id, placeOf(index, family, id)]
+}
+
+/** Where the last record that the index knows ends, by file. */
+const endsOf = (index: BlockIndex, family: Family): Map<number, number> => {
+  const ends = new Map<number, number>()
+  for (const [, { file, offset, size }] of inFamily(index, family)) {
+    ends.set(file, Math.max(ends.get(file) ?? 0, offset + size))
+  }
+  return ends
+}
+
+/** Forgets the records of a file that lie beyond its end; says which heights they are of. */
+const forget = (index: BlockIndex, files: BlockFiles, family: Family, file: number): string => {
+  const size = files.sizeOf(family, file)
+  let [from, to] = [Infinity, 0]
+  for (const [id, place] of inFamily(index, family)) {
+    if (place.file !== file || place.offset + place.size <= size) continue
+    index.clearStatus(id, BITS[family])
+    from = Math.min(from, index.height(id))
+    to = Math.max(to, index.height(id))
+  }
+  // What is left of the last record is no record.
+  files.cut(family, file, endsOf(index, family).get(file) ?? 0)
+  const what = family === "blk" ? "blocks" : "undo data of blocks"
+  return `repaired ${files.path(family, file)}: its end is missing, with the ${what} from height ${from} to ${to}; ` +
+    "they are taken again when they come by"
+}
+
+/**
+ * Brings block files and index together after a crash: cuts off what was written behind the last commit, and forgets
+ * what lies beyond the end of a file. Answers what was mended, in words. Throws `StorageFailure`.
+ */
+export const repairFiles = (index: BlockIndex, files: BlockFiles): ReadonlyArray<string> => {
+  const said: Array<string> = []
+  for (const family of ["blk", "undo"] as const) {
+    const ends = endsOf(index, family)
+    for (const file of new Set([...files.numbers(family), ...ends.keys()])) {
+      const end = ends.get(file) ?? 0
+      if (files.sizeOf(family, file) < end) {
+        said.push(forget(index, files, family, file))
+        continue
+      }
+      const gone = files.cut(family, file, end)
+      if (gone === 0) continue
+      said.push(`repaired ${files.path(family, file)}: cut off ${gone} bytes that were written when the node was ended`)
+    }
+  }
+  return said
+}

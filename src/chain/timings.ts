@@ -1,0 +1,28 @@
+/** Where the time of connecting blocks goes, in milliseconds. */
+export interface Timings {
+  /** Reading blocks from files. */
+  read: number
+  parse: number
+  /** Checks that need no coins, hashes included. */
+  check: number
+  /** Writing blocks and undo data. */
+  append: number
+  /** Rules against coins and claims. */
+  connect: number
+  /** Checking scripts on this thread and waiting for the others. */
+  scripts: number
+  flush: number
+  /** Followers: names and indexes. */
+  follow: number
+}
+
+export const noTime = (): Timings => ({
+  read: 0,
+  parse: 0,
+  check: 0,
+  append: 0,
+  connect: 0,
+  scripts: 0,
+  flush: 0,
+  follow: 0
+})

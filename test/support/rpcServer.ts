@@ -1,4 +1,4 @@
-import { Context, Effect, Exit, Layer, type Scope } from "effect"
+import { Context, Effect, Exit, Layer, Logger, type Scope } from "effect"
 import { type IncomingHttpHeaders, request } from "node:http"
 import { connect } from "node:net"
 import * as Dispatch from "../../src/rpc/Dispatch.ts"
@@ -174,7 +174,7 @@ export const testServer = (
       Layer.provideMerge(Lifecycle.layer),
       Layer.provide(Layer.succeed(Health, { report: health }))
     )
-    const context = yield* Layer.build(services)
+    const context = yield* Layer.build(services).pipe(Effect.provide(Logger.remove(Logger.defaultLogger)))
     const lifecycle = Context.get(context, Lifecycle.Lifecycle)
     if (!warmUp) yield* lifecycle.running
     const { port } = Context.get(context, RpcServer.RpcServer).address

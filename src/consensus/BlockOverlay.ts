@@ -1,0 +1,74 @@
+import { binaryString, type Bytes } from "../protocol/bytes.ts"
+import { OUTPOINT_SIZE } from "../protocol/transaction.ts"
+import type { ChainView, Coin, NameClaim } from "./view.ts"
+
+/**
+ * The state within a block that is being connected: the view before it, and what its transactions changed so far.
+ * A key of `coins` is in `removed` where the view has a coin for it.
+ */
+export class BlockOverlay {
+  /** Coins that the block made; `undefined` where it removed one of the view. */
+  readonly coins = new Map<string, Coin | undefined>()
+  /** Coins of the view that are gone or replaced. */
+  readonly removed = new Map<string, Coin>()
+  readonly claims = new Map<string, NameClaim>()
+  readonly claimsBefore = new Map<string, NameClaim | undefined>()
+  private readonly view: ChainView
+  private readonly scratch = new Uint8Array(OUTPOINT_SIZE)
+
+  constructor(view: ChainView) {
+    this.view = view
+  }
+
+  coin(outpoint: string): Coin | undefined {
+    const coin = this.coins.get(outpoint)
+    return coin !== undefined || this.coins.has(outpoint) ? coin : this.view.coin(outpoint)
+  }
+
+  /** Takes a coin away that `coin` just gave for this outpoint. */
+  spend(outpoint: string, coin: Coin): void {
+    if (this.coins.has(outpoint) && !this.removed.has(outpoint)) {
+      // Made in this very block: nobody outside ever sees it.
+      this.coins.delete(outpoint)
+      return
+    }
+    if (!this.removed.has(outpoint)) this.removed.set(outpoint, coin)
+    this.coins.set(outpoint, undefined)
+  }
+
+  /**
+   * Adds a coin. Only a coinbase can repeat an older one, outpoints included (BIP 30 is not enforced, protocol.md 4.8);
+   * its coins then take the place of the older ones.
+   */
+  add(outpoint: string, coin: Coin): void {
+    if (coin.coinbase && !this.coins.has(outpoint)) {
+      const replaced = this.view.coin(outpoint)
+      if (replaced !== undefined) this.removed.set(outpoint, replaced)
+    }
+    this.coins.set(outpoint, coin)
+  }
+
+  /** The claim of a name as it stands now. */
+  readonly claim = (name: string): NameClaim | undefined => this.claims.get(name) ?? this.view.claim(name)
+
+  setClaim(name: string, claim: NameClaim): void {
+    if (!this.claims.has(name)) this.claimsBefore.set(name, this.view.claim(name))
+    this.claims.set(name, claim)
+  }
+
+  /** Names whose claim is from the heights `from` to `to`, and was not renewed in this block. */
+  namesClaimedBetween(from: number, to: number): ReadonlyArray<string> {
+    return this.view.namesClaimedBetween(from, to).filter((name) => !this.claims.has(name))
+  }
+
+  /** The key of a transaction's output, flat in memory as map keys should be. */
+  outputKey(txid: Bytes, index: number): string {
+    const { scratch } = this
+    scratch.set(txid)
+    scratch[32] = index
+    scratch[33] = index >> 8
+    scratch[34] = index >> 16
+    scratch[35] = index >>> 24
+    return binaryString(scratch)
+  }
+}

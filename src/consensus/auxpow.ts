@@ -1,0 +1,89 @@
+import type { Auxpow } from "../protocol/auxpow.ts"
+import { type Bytes, equal, reversed } from "../protocol/bytes.ts"
+import { chainId } from "../protocol/header.ts"
+import { merkleBranchRoot } from "../protocol/merkle.ts"
+import type { ConsensusParams } from "./params.ts"
+
+/** Longest branch from a block's hash to the root in the parent coinbase (consensus). */
+export const MAX_CHAIN_BRANCH = 30
+
+/** Without a marker the root has to begin at this offset of the parent coinbase's script or before it (consensus). */
+export const MAX_UNMARKED_OFFSET = 20
+
+/** What announces the root in the parent coinbase. */
+const MARKER = Uint8Array.of(0xfa, 0xbe, 0x6d, 0x6d)
+
+const HASH_SIZE = 32
+
+/** Where `part` first occurs in `whole` at `from` or later, or -1. */
+const indexOf = (whole: Bytes, part: Bytes, from = 0): number => {
+  const last = whole.length - part.length
+  const first = part[0] ?? 0
+  for (let at = whole.indexOf(first, from); at !== -1 && at <= last; at = whole.indexOf(first, at + 1)) {
+    let length = 1
+    while (length < part.length && whole[at + length] === part[length]) length++
+    if (length === part.length) return at
+  }
+  return -1
+}
+
+const readU32 = (bytes: Bytes, at: number): number =>
+  ((bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8) | ((bytes[at + 2] ?? 0) << 16) | ((bytes[at + 3] ?? 0) << 24)) >>> 0
+
+/**
+ * The slot that a chain has to take among the 2^height leaves of a merged-mining tree, so that one proof cannot serve
+ * it twice (protocol.md 2.5). Exact for heights up to 30, where wrapping at 32 bits does no harm.
+ * Source: upstream `auxpow.cpp`, `getExpectedIndex`.
+ */
+export const expectedIndex = (nonce: number, chain: number, height: number): number => {
+  const mask = 2 ** height - 1
+  const step = (value: number): number => (Math.imul(value, 1103515245) + 12345) & mask
+  return step(step(nonce) + chain)
+}
+
+/** Where the root begins in the parent coinbase's script (rules A6 to A9), or what is wrong. */
+const findRoot = (script: Bytes, root: Bytes): number | string => {
+  const marker = indexOf(script, MARKER)
+  const at = indexOf(script, root)
+  if (at === -1) return "Aux POW missing chain merkle root in parent coinbase"
+  if (marker === -1) {
+    return at <= MAX_UNMARKED_OFFSET
+      ? at
+      : "Aux POW chain merkle root must start in the first 20 bytes of the parent coinbase"
+  }
+  if (indexOf(script, MARKER, marker + 1) !== -1) return "Multiple merged mining headers in coinbase"
+  return marker + MARKER.length === at ? at : "Merged mining header is not just before chain merkle root"
+}
+
+/** Checks the size of the tree and the slot in it, which stand behind the root (rules A10 to A12). */
+const checkSlot = (script: Bytes, at: number, auxpow: Auxpow, chain: number): string | undefined => {
+  if (script.length - at < 8) return "Aux POW missing chain merkle tree size and nonce in parent coinbase"
+  const height = auxpow.chainBranch.length
+  if (readU32(script, at) !== 2 ** height) return "Aux POW merkle branch size does not match parent coinbase"
+  if (auxpow.chainIndex !== expectedIndex(readU32(script, at + 4), chain, height)) return "Aux POW wrong index"
+  return undefined
+}
+
+/**
+ * Checks that a merged-mining proof commits to the block with this hash (wire order), by rules A1 to A12 of
+ * protocol.md 2.5; the parent's work is judged elsewhere. Returns what the reference node logs, `undefined` if all is
+ * well. `chain` is the chain id in the block's own version.
+ * Source: upstream `auxpow.cpp`, `CAuxPow::check`.
+ */
+export const checkAuxpow = (
+  auxpow: Auxpow,
+  hash: Bytes,
+  chain: number,
+  { strictChainId }: ConsensusParams
+): string | undefined => {
+  const { chainBranch, chainIndex, coinbase, coinbaseBranch, parent } = auxpow
+  if (strictChainId && chainId(parent.version) === chain) return "Aux POW parent has our chain ID"
+  if (chainBranch.length > MAX_CHAIN_BRANCH) return "Aux POW chain merkle branch too long"
+  if (!equal(merkleBranchRoot(coinbase.txid, coinbaseBranch, 0), parent.merkleRoot)) {
+    return "Aux POW merkle root incorrect"
+  }
+  const [input] = coinbase.inputs
+  if (input === undefined) return "Aux POW coinbase has no inputs"
+  const root = findRoot(input.scriptSig, reversed(merkleBranchRoot(hash, chainBranch, chainIndex)))
+  return typeof root === "string" ? root : checkSlot(input.scriptSig, root + HASH_SIZE, auxpow, chain)
+}

@@ -1,0 +1,213 @@
+import { isMoney } from "../protocol/amount.ts"
+import type { Block } from "../protocol/block.ts"
+import { binaryString, type Bytes, displayHash } from "../protocol/bytes.ts"
+import type { NameScript } from "../protocol/nameOperation.ts"
+import { isUnspendable } from "../protocol/script.ts"
+import { outpoint, outpointKey, prevoutIndex, prevoutTxid, type Transaction } from "../protocol/transaction.ts"
+import { BlockOverlay } from "./BlockOverlay.ts"
+import { expireNames } from "./expireNames.ts"
+import { checkInputs } from "./inputs.ts"
+import { addNameEffects, ignoresNameOutputs, madeNameScripts, nameScripts } from "./names.ts"
+import { type ConsensusParams, MAX_BLOCK_SIGOPS_COST } from "./params.ts"
+import { type Reject, reject } from "./Reject.ts"
+import { transactionSigopCost } from "./sigops.ts"
+import { blockSubsidy } from "./subsidy.ts"
+import { meetsLocks, sequenceLocks, valueOut } from "./transaction.ts"
+import type { BlockDelta, ChainView, Coin, NameClaim, NameEffect, ScriptCheck } from "./view.ts"
+
+/** A block that passed `checkBlock` and `checkBlockContext`, and the state it is to be connected to. */
+export interface BlockConnection {
+  readonly block: Block
+  readonly height: number
+  readonly params: ConsensusParams
+  /** Those of the block (`blockFlags`). */
+  readonly flags: number
+  /** The state after the block before. */
+  readonly view: ChainView
+  /** Of the block before. */
+  readonly medianTimePast: number
+  /** Of the block at a height on the chain of this block, at most the one before. */
+  readonly medianTimePastAt: (height: number) => number
+  /** Whether scripts are to be checked; where not, `scripts` of the delta stays empty. */
+  readonly checkScripts: boolean
+}
+
+/** What has come together while the transactions of a block go by. */
+interface Work {
+  readonly connection: BlockConnection
+  readonly overlay: BlockOverlay
+  readonly effects: Array<NameEffect>
+  readonly scripts: Array<ScriptCheck>
+  fees: number
+  sigopCost: number
+}
+
+const inTransaction = ({ detail = "", reason }: Reject, { txid }: Transaction): Reject =>
+  reject(reason, `${detail} in transaction ${displayHash(txid)}`.trimStart())
+
+const addSigops = (work: Work, cost: number): Reject | undefined => {
+  work.sigopCost += cost
+  return work.sigopCost > MAX_BLOCK_SIGOPS_COST ? reject("bad-blk-sigops", "too many sigops") : undefined
+}
+
+/** Adds the outputs of a transaction to the coins and its name operations to the claims (rules F). */
+const applyOutputs = (
+  { connection, effects, overlay }: Work,
+  transaction: Transaction,
+  made: ReadonlyArray<NameScript | undefined>,
+  coinbase: boolean
+): void => {
+  const { height, params } = connection
+  const { outputs, txid } = transaction
+  const ignored = ignoresNameOutputs(transaction, height, params)
+  for (let i = 0; i < outputs.length; i++) {
+    const output = outputs[i]
+    if (output === undefined || isUnspendable(output.script)) continue
+    if (ignored && made[i] !== undefined && made[i]?.operation.op !== "name_new") continue
+    // A copy: a view would keep the whole block in memory for as long as the coin lives.
+    const coin: Coin = { value: output.value, script: new Uint8Array(output.script), height, coinbase }
+    overlay.add(overlay.outputKey(txid, i), coin)
+  }
+  const first = effects.length
+  addNameEffects(effects, transaction, made, height, params)
+  for (let i = first; i < effects.length; i++) {
+    const effect = effects[i]
+    if (effect === undefined) continue
+    overlay.setClaim(binaryString(effect.name), { height, outpoint: overlay.outputKey(txid, effect.vout) })
+  }
+}
+
+/** The outpoint keys of a transaction's inputs, and the coins there: `undefined` where there is none. */
+const lookUp = (overlay: BlockOverlay, { inputs }: Transaction) => {
+  const keys = new Array<string>(inputs.length)
+  const found = new Array<Coin | undefined>(inputs.length)
+  for (let i = 0; i < inputs.length; i++) {
+    const input = inputs[i]
+    if (input === undefined) continue
+    const key = outpointKey(input.prevout)
+    keys[i] = key
+    found[i] = overlay.coin(key)
+  }
+  return { keys, found }
+}
+
+/** Checks relative lock times, where they are enforced (BIP 68). */
+const checkLocks = (
+  { height, medianTimePast, medianTimePastAt, params }: BlockConnection,
+  transaction: Transaction,
+  coins: ReadonlyArray<Coin>
+): Reject | undefined => {
+  if (height < params.activation.csv) return undefined
+  const locks = sequenceLocks(transaction, coins, medianTimePastAt)
+  return meetsLocks(locks, height, medianTimePast)
+    ? undefined
+    : reject("bad-txns-nonfinal", `contains a non-BIP68-final transaction ${displayHash(transaction.txid)}`)
+}
+
+const connectTransaction = (work: Work, transaction: Transaction): Reject | undefined => {
+  const { connection, overlay } = work
+  const { flags, height, params } = connection
+  const { found, keys } = lookUp(overlay, transaction)
+  const scripts = nameScripts(transaction, found)
+  const paid = checkInputs({ transaction, coins: found, scripts, height, params, flags, claim: overlay.claim })
+  if ("reason" in paid) return inTransaction(paid, transaction)
+  const { coins, fee } = paid
+  work.fees += fee
+  if (!isMoney(work.fees)) {
+    return reject("bad-txns-accumulated-fee-outofrange", "accumulated fee in the block out of range")
+  }
+  const broken = checkLocks(connection, transaction, coins) ??
+    addSigops(work, transactionSigopCost(transaction, coins, flags, scripts.spent))
+  if (broken !== undefined) return broken
+  if (connection.checkScripts) work.scripts.push({ transaction, coins })
+  for (let i = 0; i < keys.length; i++) {
+    const key = keys[i]
+    const coin = coins[i]
+    if (key !== undefined && coin !== undefined) overlay.spend(key, coin)
+  }
+  applyOutputs(work, transaction, scripts.made, false)
+  return undefined
+}
+
+const deltaOf = ({ effects, fees, overlay, scripts }: Work): BlockDelta => {
+  const { claims, claimsBefore, coins, removed } = overlay
+  return { coins, removed, claims, claimsBefore, effects, fees, scripts }
+}
+
+/**
+ * Runs every rule that needs the state and says what the block does to it (protocol.md 4.8 and the end of 5.4), in the
+ * order of the reference node. Reads the view, changes nothing, cannot wait. Scripts are left to the caller: `scripts`
+ * of the delta says which. The genesis block changes nothing.
+ *
+ * Throws an `Error` with the values where the view contradicts itself.
+ * Source: upstream `validation.cpp`, `ConnectBlock`.
+ */
+export const connectBlock = (
+  connection: BlockConnection
+): { readonly delta: BlockDelta } | { readonly reject: Reject } => {
+  const { block, flags, height, params, view } = connection
+  const work: Work = { connection, overlay: new BlockOverlay(view), effects: [], scripts: [], fees: 0, sigopCost: 0 }
+  const [coinbase, ...others] = block.transactions
+  if (height === 0 || coinbase === undefined) return { delta: deltaOf(work) }
+  const tooMany = addSigops(work, transactionSigopCost(coinbase, [], flags))
+  if (tooMany !== undefined) return { reject: tooMany }
+  applyOutputs(work, coinbase, madeNameScripts(coinbase), true)
+  for (const transaction of others) {
+    const broken = connectTransaction(work, transaction)
+    if (broken !== undefined) return { reject: broken }
+  }
+  const actual = valueOut(coinbase)
+  const limit = work.fees + blockSubsidy(height, params)
+  if (actual > limit) {
+    return { reject: reject("bad-cb-amount", `coinbase pays too much (actual=${actual} vs limit=${limit})`) }
+  }
+  expireNames(work.overlay, height, params)
+  return { delta: deltaOf(work) }
+}
+
+/** What is kept to take a block back, beside the block itself. */
+export interface BlockUndo {
+  readonly removed: ReadonlyMap<string, Coin>
+  readonly claimsBefore: ReadonlyMap<string, NameClaim | undefined>
+}
+
+/**
+ * What takes a connected block back, as changes of coins and claims: its outputs go, then what it removed returns. Some
+ * of the outputs never were coins or were spent again; taking those away changes nothing.
+ */
+export const undoBlock = (
+  block: Block,
+  { claimsBefore, removed }: BlockUndo
+): {
+  readonly coins: ReadonlyMap<string, Coin | undefined>
+  readonly claims: ReadonlyMap<string, NameClaim | undefined>
+} => {
+  const coins = new Map<string, Coin | undefined>()
+  for (const { outputs, txid } of block.transactions) {
+    for (let i = 0; i < outputs.length; i++) coins.set(outpointKey(outpoint(txid, i)), undefined)
+  }
+  for (const [key, coin] of removed) coins.set(key, coin)
+  return { coins, claims: claimsBefore }
+}
+
+/**
+ * The coins that the transactions of a connected block spend, by transaction and input; none for its coinbase. Those
+ * made in the block itself are views of it. Throws an `Error` where `removed` is not that of the block.
+ */
+export const spentCoins = (
+  block: Block,
+  height: number,
+  removed: ReadonlyMap<string, Coin>
+): ReadonlyArray<ReadonlyArray<Coin>> => {
+  const made = new Map(block.transactions.map((transaction) => [transaction.txidKey, transaction]))
+  const coinOf = (prevout: Bytes): Coin => {
+    const parent = made.get(binaryString(prevoutTxid(prevout)))
+    const output = parent?.outputs[prevoutIndex(prevout)]
+    if (parent !== undefined && output !== undefined) return { ...output, height, coinbase: parent.isCoinbase }
+    const coin = removed.get(outpointKey(prevout))
+    if (coin !== undefined) return coin
+    const spent = `${displayHash(prevoutTxid(prevout))}:${prevoutIndex(prevout)}`
+    throw new Error(`the undo data of block ${displayHash(block.hash)} lacks the coin ${spent}`)
+  }
+  return block.transactions.map(({ inputs }, i) => i === 0 ? [] : inputs.map(({ prevout }) => coinOf(prevout)))
+}

@@ -1,0 +1,187 @@
+import type { Bytes } from "../protocol/bytes.ts"
+import type { ConsensusParams } from "./params.ts"
+
+/**
+ * Targets in their compact form ("bits"), the work they stand for, and the target that the next block must have
+ * (protocol.md 3.1 to 3.4; upstream `pow.cpp`, `arith_uint256.cpp`, `chain.cpp`).
+ */
+
+/** What the difficulty rules look at in a header. */
+export interface HeaderPoint {
+  readonly height: number
+  /** Seconds since 1970. */
+  readonly time: number
+  readonly bits: number
+}
+
+/** The header at a height at or below that of the block in question, on its own chain. */
+export type Ancestor = (height: number) => HeaderPoint
+
+/** What compact bits say. A target that is negative, zero or too large for 256 bits is no target. */
+export interface CompactTarget {
+  /** The low 256 bits. */
+  readonly target: bigint
+  readonly negative: boolean
+  readonly overflow: boolean
+}
+
+const SIGN = 0x00800000
+const MANTISSA = 0x007fffff
+const MASK_256 = (1n << 256n) - 1n
+
+/** The mantissa, shifted down where the size says that bytes of it lie behind the point. */
+const wordOf = (bits: number): number => {
+  const size = bits >>> 24
+  const mantissa = bits & MANTISSA
+  return size <= 3 ? mantissa >> (8 * (3 - size)) : mantissa
+}
+
+/** How many bytes the word is shifted up. */
+const shiftOf = (bits: number): number => Math.max((bits >>> 24) - 3, 0)
+
+const overflows = (size: number, word: number): boolean =>
+  word !== 0 && (size > 34 || (word > 0xff && size > 33) || (word > 0xffff && size > 32))
+
+/** Decodes compact bits. Source: upstream `arith_uint256.cpp`, `SetCompact`. */
+export const decodeCompact = (bits: number): CompactTarget => {
+  const word = wordOf(bits)
+  return {
+    target: (BigInt(word) << BigInt(8 * shiftOf(bits))) & MASK_256,
+    negative: word !== 0 && (bits & SIGN) !== 0,
+    overflow: overflows(bits >>> 24, word)
+  }
+}
+
+/** Encodes a target of at most 256 bits, cutting off what does not fit. Source: upstream `GetCompact`. */
+export const encodeCompact = (target: bigint): number => {
+  let size = target === 0n ? 0 : Math.ceil(target.toString(16).length / 2)
+  let mantissa = Number(size <= 3 ? target << BigInt(8 * (3 - size)) : target >> BigInt(8 * (size - 3)))
+  // The top bit is the sign: a mantissa that reaches it gets a byte shorter.
+  if ((mantissa & SIGN) !== 0) {
+    mantissa >>= 8
+    size++
+  }
+  return ((size << 24) | mantissa) >>> 0
+}
+
+/** The target that bits stand for; `undefined` where it is negative, zero, too large or above the limit. */
+export const targetOf = (bits: number, powLimit: bigint): bigint | undefined => {
+  const { negative, overflow, target } = decodeCompact(bits)
+  return negative || overflow || target === 0n || target > powLimit ? undefined : target
+}
+
+let lastBits = -1
+let lastWork = 0n
+
+/**
+ * How many hashes a block with these bits takes on average: 2^256 / (target + 1). 0 for bits that are no target.
+ * Remembers its last answer, since neighbours mostly have the same bits.
+ */
+export const blockWork = (bits: number): bigint => {
+  if (bits === lastBits) return lastWork
+  const { negative, overflow, target } = decodeCompact(bits)
+  lastWork = negative || overflow || target === 0n ? 0n : (1n << 256n) / (target + 1n)
+  lastBits = bits
+  return lastWork
+}
+
+/**
+ * The difficulty as people see it, 1 for bits `1d00ffff`. Rounded step by step as the reference node does it, so that
+ * its 16 significant digits are the same. Source: upstream `rpc/blockchain.cpp`, `GetDifficulty`.
+ */
+export const difficultyOf = (bits: number): number => {
+  const mantissa = bits & 0x00ffffff
+  if (mantissa === 0) return 0
+  let difficulty = 0xffff / mantissa
+  let size = bits >>> 24
+  for (; size < 29; size++) difficulty *= 256
+  for (; size > 29; size--) difficulty /= 256
+  return difficulty
+}
+
+/**
+ * Whether a hash in wire order, read as a number, is at most the target of the bits, and the bits are a target within
+ * the limit. Compares bytes: it runs for every header there is.
+ */
+export const meetsTarget = (hash: Bytes, bits: number, powLimit: bigint): boolean => {
+  const word = wordOf(bits)
+  const shift = shiftOf(bits)
+  if (word === 0 || (bits & SIGN) !== 0 || overflows(bits >>> 24, word)) return false
+  // Exact as a double, since a word has 23 bits; and comparing a double with a bigint is exact too.
+  if (word * 2 ** (8 * shift) > powLimit) return false
+  for (let i = 31; i > shift + 2; i--) if (hash[i] !== 0) return false
+  const top = (hash[shift] ?? 0) | ((hash[shift + 1] ?? 0) << 8) | ((hash[shift + 2] ?? 0) << 16)
+  if (top !== word) return top < word
+  for (let i = shift - 1; i >= 0; i--) if (hash[i] !== 0) return false
+  return true
+}
+
+const clamp = (value: number, least: number, most: number): number => Math.min(Math.max(value, least), most)
+
+/** A target scaled by span / timespan and capped, in compact form. */
+const scaled = (bits: number, span: number, { powLimit, targetTimespan }: ConsensusParams): number => {
+  const product = (decodeCompact(bits).target * BigInt(span)) & MASK_256
+  const target = product / BigInt(targetTimespan)
+  return encodeCompact(target > powLimit ? powLimit : target)
+}
+
+/** The bits after a period that took `span` seconds, as a plain function of both (protocol.md 3.3). */
+export const retarget = (bits: number, span: number, params: ConsensusParams): number =>
+  scaled(bits, clamp(span, params.targetTimespan / 4, params.targetTimespan * 4), params)
+
+/** The bits that the block after `prev` has to have at a retarget height. */
+const retargetAfter = (params: ConsensusParams, prev: HeaderPoint, ancestor: Ancestor): number => {
+  if (params.noRetargeting) return prev.bits
+  const { auxpowStartHeight, retargetInterval } = params
+  // With merged mining came the cure for the time warp: one block more is looked back, where there is one.
+  const whole = prev.height >= auxpowStartHeight && prev.height + 1 > retargetInterval
+  const first = ancestor(prev.height - (whole ? retargetInterval : retargetInterval - 1))
+  return retarget(prev.bits, prev.time - first.time, params)
+}
+
+/** The bits of the last block that did not use the minimum difficulty, or of the first of its period. */
+const lastOrdinaryBits = (params: ConsensusParams, prev: HeaderPoint, ancestor: Ancestor, limit: number): number => {
+  let point = prev
+  while (point.height % params.retargetInterval !== 0 && point.bits === limit) {
+    point = ancestor(point.height - 1)
+  }
+  return point.bits
+}
+
+/**
+ * The bits that the block after `prev` with the time `newTime` has to have (rules D1 to D3).
+ * Source: upstream `pow.cpp`, `GetNextWorkRequired`.
+ */
+export const nextBits = (
+  params: ConsensusParams,
+  prev: HeaderPoint,
+  newTime: number,
+  ancestor: Ancestor
+): number => {
+  if ((prev.height + 1) % params.retargetInterval === 0) return retargetAfter(params, prev, ancestor)
+  const { minDifficultySince } = params
+  if (minDifficultySince === undefined || newTime <= minDifficultySince) return prev.bits
+  const limit = encodeCompact(params.powLimit)
+  // A block earlier than its predecessor gets the minimum too: an unsigned subtraction of old, kept on purpose.
+  if (newTime < prev.time || newTime > prev.time + 2 * params.targetSpacing) return limit
+  return lastOrdinaryBits(params, prev, ancestor, limit)
+}
+
+/**
+ * Whether the bits can have changed like this at `height`, for headers whose predecessors are not at hand
+ * (protocol.md 3.5). Says nothing on networks with a minimum-difficulty rule.
+ * Source: upstream `pow.cpp`, `PermittedDifficultyTransition`.
+ */
+export const permittedTransition = (
+  params: ConsensusParams,
+  height: number,
+  oldBits: number,
+  newBits: number
+): boolean => {
+  if (params.minDifficultySince !== undefined) return true
+  if (height % params.retargetInterval !== 0) return oldBits === newBits
+  const target = decodeCompact(newBits).target
+  const least = decodeCompact(scaled(oldBits, params.targetTimespan / 4, params)).target
+  const most = decodeCompact(scaled(oldBits, params.targetTimespan * 4, params)).target
+  return target >= least && target <= most
+}

@@ -1,0 +1,43 @@
+import type { ConsensusParams } from "./params.ts"
+
+/**
+ * When names expire (protocol.md 4.7). A name lives for some blocks after its last NAME_FIRSTUPDATE or NAME_UPDATE.
+ * "Expired" is computed, never stored; what changes in the state is that the coin of the name goes, one block before.
+ */
+
+const REGTEST_DEPTH = 30
+
+/**
+ * Blocks that a name lives after its last update, as seen by a block at `height`. Consensus.
+ *
+ * The depth grew while the network was young: by one with each block from 24,000 to 48,000, so that nothing expired in
+ * the blocks from 24,001 on to 48,000. A replay with today's 36,000 would refuse blocks that register anew what had
+ * expired after 12,000.
+ *
+ * Source: upstream `consensus/params.h`, `NameExpirationDepth`.
+ */
+export const expirationDepth = (height: number, { expiry }: ConsensusParams): number => {
+  if (expiry === "regtest") return REGTEST_DEPTH
+  if (height < 24_000) return 12_000
+  if (height < 48_000) return height - 12_000
+  return 36_000
+}
+
+/** Whether a block at `height` sees a name that was last updated at `updateHeight` as expired. */
+export const isExpired = (updateHeight: number, height: number, params: ConsensusParams): boolean =>
+  updateHeight + expirationDepth(height, params) <= height
+
+/**
+ * The update heights, both included, of the names whose coins go when the block at `height` is connected: those that
+ * are expired at `height + 1` and were not at `height`. `undefined` where there are none.
+ * Source: upstream `names/main.cpp`, `ExpireNames`.
+ */
+export const expiringUpdateHeights = (
+  height: number,
+  params: ConsensusParams
+): { readonly from: number; readonly to: number } | undefined => {
+  const next = height + 1
+  const to = next - expirationDepth(next, params)
+  const from = next - expirationDepth(height, params)
+  return to < 0 || from > to ? undefined : { from, to }
+}

@@ -1,0 +1,80 @@
+import type { ConsensusParams } from "./params.ts"
+
+/**
+ * The rules that scripts and names are verified under, as a set of bits (upstream `script/interpreter.h`). More flags
+ * never allow what fewer forbid. The bits are our own; the names are the reference node's.
+ */
+export const Flag = {
+  /** BIP 16. */
+  P2SH: 1 << 0,
+  STRICTENC: 1 << 1,
+  /** BIP 66. */
+  DERSIG: 1 << 2,
+  LOW_S: 1 << 3,
+  /** BIP 147. */
+  NULLDUMMY: 1 << 4,
+  SIGPUSHONLY: 1 << 5,
+  MINIMALDATA: 1 << 6,
+  DISCOURAGE_UPGRADABLE_NOPS: 1 << 7,
+  CLEANSTACK: 1 << 8,
+  /** BIP 65. */
+  CHECKLOCKTIMEVERIFY: 1 << 9,
+  /** BIP 112. */
+  CHECKSEQUENCEVERIFY: 1 << 10,
+  /** BIP 141. */
+  WITNESS: 1 << 11,
+  DISCOURAGE_UPGRADABLE_WITNESS_PROGRAM: 1 << 12,
+  MINIMALIF: 1 << 13,
+  NULLFAIL: 1 << 14,
+  WITNESS_PUBKEYTYPE: 1 << 15,
+  CONST_SCRIPTCODE: 1 << 16,
+  /** BIP 341 and 342. */
+  TAPROOT: 1 << 17,
+  DISCOURAGE_UPGRADABLE_TAPROOT_VERSION: 1 << 18,
+  DISCOURAGE_OP_SUCCESS: 1 << 19,
+  DISCOURAGE_UPGRADABLE_PUBKEYTYPE: 1 << 20,
+  /** Names are checked as for the mempool: a registration may come before its commitment is old enough (N13, N17). */
+  NAMES_MEMPOOL: 1 << 21,
+  /** A registration's salt has at least 20 bytes (N18). */
+  NAMES_LONG_SALT: 1 << 22
+} as const
+
+export type FlagName = keyof typeof Flag
+
+/** No rules beyond those that hold from the first block on. */
+export const NO_FLAGS = 0
+
+const NAMES: ReadonlyArray<readonly [string, number]> = Object.entries(Flag).sort(([a], [b]) => a < b ? -1 : 1)
+
+const BITS: ReadonlyMap<string, number> = new Map(NAMES)
+
+/** The names of the flags in a set, in alphabetical order as the reference node lists them. */
+export const flagNames = (flags: number): ReadonlyArray<string> =>
+  NAMES.filter(([, bit]) => (flags & bit) !== 0).map(([name]) => name)
+
+/** The set of the flags with these names; `undefined` where one is unknown. */
+export const parseFlagNames = (names: Iterable<string>): number | undefined => {
+  let flags = NO_FLAGS
+  for (const name of names) {
+    const bit = BITS.get(name)
+    if (bit === undefined) return undefined
+    flags |= bit
+  }
+  return flags
+}
+
+/**
+ * The flags of a block at a height (protocol.md 5.1). Nothing is applied to blocks from before its activation and
+ * there are no exceptions for single blocks, other than on Bitcoin.
+ * Source: upstream `validation.cpp`, `GetBlockScriptFlags`.
+ */
+export const blockFlags = (height: number, { activation }: ConsensusParams): number => {
+  let flags = NO_FLAGS
+  if (height >= activation.bip16) flags |= Flag.P2SH
+  if (height >= activation.bip66) flags |= Flag.DERSIG
+  if (height >= activation.bip65) flags |= Flag.CHECKLOCKTIMEVERIFY
+  if (height >= activation.csv) flags |= Flag.CHECKSEQUENCEVERIFY
+  if (height >= activation.segwit) flags |= Flag.NULLDUMMY | Flag.WITNESS
+  if (height >= activation.taproot) flags |= Flag.TAPROOT | Flag.NAMES_LONG_SALT
+  return flags
+}

@@ -1,0 +1,90 @@
+import type { BlockHeader } from "../protocol/block.ts"
+import { baseVersion, chainId, type Header, isLegacyVersion } from "../protocol/header.ts"
+import { checkAuxpow } from "./auxpow.ts"
+import { type Ancestor, type HeaderPoint, meetsTarget, nextBits } from "./difficulty.ts"
+import { type ConsensusParams, MAX_FUTURE_BLOCK_TIME } from "./params.ts"
+import { type Reject, rejectAs } from "./Reject.ts"
+
+const REASON = "high-hash"
+
+/**
+ * A failure that speaks of the proof, or of its absence: the hash does not cover it, and another copy of the header
+ * may have a good one (protocol.md 2.6).
+ */
+const badProof = (detail: string): Reject => rejectAs("mutated", REASON, detail)
+
+/**
+ * Checks the proof of work of a header, its own or a merged-mined one (rules P1 to P6 of protocol.md 2.3). Every
+ * failure has the reason `high-hash`; `detail` is what the reference node logs first.
+ * Source: upstream `validation.cpp`, `CheckProofOfWork`.
+ */
+export const checkProofOfWork = ({ auxpow, header }: BlockHeader, params: ConsensusParams): Reject | undefined => {
+  const { bits, version } = header
+  const { auxpowChainId, powLimit, strictChainId } = params
+  const chain = chainId(version)
+  if (!isLegacyVersion(version) && strictChainId && chain !== auxpowChainId) {
+    const found = `got ${chain}, expected ${auxpowChainId}, full nVersion ${version}`
+    return rejectAs("header", REASON, `CheckProofOfWork : block does not have our chain ID (${found})`)
+  }
+  if (auxpow === undefined) {
+    if (header.hasAuxpowFlag) return badProof("CheckProofOfWork : no auxpow on block with auxpow version")
+    return meetsTarget(header.hash, bits, powLimit)
+      ? undefined
+      : rejectAs("header", REASON, "CheckProofOfWork : non-AUX proof of work failed")
+  }
+  if (!header.hasAuxpowFlag) return badProof("CheckProofOfWork : auxpow on block with non-auxpow version")
+  if (auxpow.parent.hasAuxpowFlag) return badProof("CheckProofOfWork : auxpow parent block has auxpow version")
+  if (!meetsTarget(auxpow.parent.hash, bits, powLimit)) {
+    return badProof("CheckProofOfWork : AUX proof of work failed")
+  }
+  const broken = checkAuxpow(auxpow, header.hash, chain, params)
+  return broken === undefined ? undefined : badProof(broken)
+}
+
+/** What stands around a header that is to be judged. */
+export interface HeaderContext {
+  readonly header: Header
+  readonly prev: HeaderPoint
+  /** Median of the times of `prev` and the ten before it. */
+  readonly medianTimePast: number
+  /** Ancestors of `prev`, itself included. */
+  readonly ancestor: Ancestor
+  readonly params: ConsensusParams
+  /** The clock, seconds since 1970. */
+  readonly now: number
+}
+
+/** The base version that a block at a height has to have at least. */
+const leastBaseVersion = (height: number, { activation }: ConsensusParams): number => {
+  if (height >= activation.bip65) return 4
+  if (height >= activation.bip66) return 3
+  return height >= activation.bip34 ? 2 : -Infinity
+}
+
+/** Checks the base version (rule 10 of protocol.md 3.5). */
+const checkVersion = (version: number, height: number, params: ConsensusParams): Reject | undefined => {
+  if (baseVersion(version) >= leastBaseVersion(height, params)) return undefined
+  const shown = `0x${(version >>> 0).toString(16).padStart(8, "0")}`
+  return rejectAs("header", `bad-version(${shown})`, `rejected nVersion=${shown} block`)
+}
+
+/**
+ * Checks a header against its predecessor and the clock: rules 5 to 10 of protocol.md 3.5 in their order. Rule 8 (BIP
+ * 94) is off on all three networks. Not for genesis blocks.
+ * Source: upstream `validation.cpp`, `ContextualCheckBlockHeader`.
+ */
+export const checkHeaderContext = (context: HeaderContext): Reject | undefined => {
+  const { ancestor, header, medianTimePast, now, params, prev } = context
+  const height = prev.height + 1
+  if (isLegacyVersion(header.version) && height >= params.legacyBlocksBefore) {
+    return rejectAs("header", "late-legacy-block", "legacy block after auxpow start")
+  }
+  if (header.bits !== nextBits(params, prev, header.time, ancestor)) {
+    return rejectAs("header", "bad-diffbits", "incorrect proof of work")
+  }
+  if (header.time <= medianTimePast) return rejectAs("header", "time-too-old", "block's timestamp is too early")
+  if (header.time > now + MAX_FUTURE_BLOCK_TIME) {
+    return rejectAs("time-future", "time-too-new", "block timestamp too far in the future")
+  }
+  return checkVersion(header.version, height, params)
+}

@@ -1,0 +1,54 @@
+import { COIN, isMoney } from "../protocol/amount.ts"
+import { checkNameTransaction, type NameCheck } from "./names.ts"
+import { COINBASE_MATURITY } from "./params.ts"
+import { type Reject, reject } from "./Reject.ts"
+import { valueOut } from "./transaction.ts"
+import type { Coin } from "./view.ts"
+
+/** An amount for people: at least two decimals and no more than it needs. */
+const showMoney = (amount: number): string => {
+  const decimals = String(amount % COIN).padStart(8, "0").replace(/0{1,6}$/, "")
+  return `${Math.floor(amount / COIN)}.${decimals}`
+}
+
+const isComplete = (coins: ReadonlyArray<Coin | undefined>): coins is ReadonlyArray<Coin> => !coins.includes(undefined)
+
+/** The sum of the coins, where all of them may be spent in a block at `height`. */
+const spendable = (coins: ReadonlyArray<Coin>, height: number): number | Reject => {
+  let total = 0
+  for (const coin of coins) {
+    const depth = height - coin.height
+    if (coin.coinbase && depth < COINBASE_MATURITY) {
+      return reject("bad-txns-premature-spend-of-coinbase", `tried to spend coinbase at depth ${depth}`)
+    }
+    total += coin.value
+    if (!isMoney(coin.value) || !isMoney(total)) return reject("bad-txns-inputvalues-outofrange")
+  }
+  return total
+}
+
+/** A transaction whose inputs can be paid: the coins of all of them, and what is left over for the miner. */
+export interface PaidInputs {
+  readonly coins: ReadonlyArray<Coin>
+  /** Smallest units. */
+  readonly fee: number
+}
+
+/**
+ * Checks what a transaction, not a coinbase, spends: the name rules first, then coins, maturity and amounts.
+ * Source: upstream `consensus/tx_verify.cpp`, `CheckTxInputs`.
+ */
+export const checkInputs = (check: NameCheck): PaidInputs | Reject => {
+  const broken = checkNameTransaction(check)
+  if (broken !== undefined) return broken
+  const { coins } = check
+  // Only transactions that the name rules let pass unseen come here with a coin missing.
+  if (!isComplete(coins)) return reject("bad-txns-inputs-missingorspent", "CheckTxInputs: inputs missing/spent")
+  const valueIn = spendable(coins, check.height)
+  if (typeof valueIn !== "number") return valueIn
+  const out = valueOut(check.transaction)
+  if (valueIn < out) {
+    return reject("bad-txns-in-belowout", `value in (${showMoney(valueIn)}) < value out (${showMoney(out)})`)
+  }
+  return { coins, fee: valueIn - out }
+}

@@ -1,0 +1,175 @@
+import { parseDisplayHash } from "../protocol/bytes.ts"
+import { mainnet, type Network, regtest, testnet } from "../protocol/networks.ts"
+import { type HistoricBugs, mainnetHistoricBugs, noHistoricBugs } from "./historicBugs.ts"
+
+/** How a name's life is counted at a height. See `expiry.ts`. */
+export type ExpirySchedule = "growing" | "regtest"
+
+/** The height from which each buried rule holds (consensus, protocol.md 1.1). */
+export interface Activation {
+  readonly bip16: number
+  readonly bip34: number
+  readonly bip65: number
+  readonly bip66: number
+  readonly csv: number
+  readonly segwit: number
+  /** Taproot and the long-salt rule: from this height on, `Infinity` for never. */
+  readonly taproot: number
+}
+
+/** What the rules need to know about a network (consensus, protocol.md 1.1). */
+export interface ConsensusParams {
+  readonly network: Network
+  readonly activation: Activation
+  /** Largest target. */
+  readonly powLimit: bigint
+  /** Seconds. */
+  readonly targetTimespan: number
+  readonly targetSpacing: number
+  /** Blocks between retargets. */
+  readonly retargetInterval: number
+  /** Blocks later than this time may have the minimum difficulty (protocol.md 3.4); `undefined` for none. */
+  readonly minDifficultySince: number | undefined
+  readonly noRetargeting: boolean
+  readonly halvingInterval: number
+  readonly auxpowStartHeight: number
+  readonly auxpowChainId: number
+  readonly strictChainId: boolean
+  /** Blocks of exactly version 1 may stand below this height: 0 for nowhere, `Infinity` for everywhere. */
+  readonly legacyBlocksBefore: number
+  readonly expiry: ExpirySchedule
+  /** Smallest amount of a name output: from this height on 1,000,000, before it 0. */
+  readonly minNameAmountSince: number
+  readonly minimumChainWork: bigint
+  /** Block up to which scripts are taken as valid, wire order; `undefined` to check all. */
+  readonly assumeValid: Uint8Array | undefined
+  /** Transactions that may break the name rules (protocol.md 4.9). */
+  readonly historicBugs: HistoricBugs
+}
+
+/** Blocks a coinbase output has to wait before it can be spent (consensus). */
+export const COINBASE_MATURITY = 100
+
+/** Largest weight of a block, and four times the largest size without witnesses (consensus). */
+export const MAX_BLOCK_WEIGHT = 4_000_000
+
+/** Largest cost of the signature operations of a block (consensus). */
+export const MAX_BLOCK_SIGOPS_COST = 80_000
+
+/** What a byte or a signature operation outside of witnesses weighs (BIP 141). */
+export const WITNESS_SCALE_FACTOR = 4
+
+/** Seconds that a block's time may be ahead of the clock (consensus). */
+export const MAX_FUTURE_BLOCK_TIME = 7200
+
+/** Lock times below this are heights, from here on they are times (consensus). */
+export const LOCKTIME_THRESHOLD = 500_000_000
+
+const TWO_WEEKS = 14 * 24 * 60 * 60
+const TARGET_SPACING = 600
+
+const hash = (display: string): Uint8Array => {
+  const bytes = parseDisplayHash(display)
+  if (bytes === undefined) throw new TypeError(`not a hash: ${display}`)
+  return bytes
+}
+
+export const mainnetParams: ConsensusParams = {
+  network: mainnet,
+  activation: {
+    bip16: 475_000,
+    bip34: 250_000,
+    bip65: 335_000,
+    bip66: 250_000,
+    csv: 475_000,
+    segwit: 475_000,
+    taproot: Infinity
+  },
+  powLimit: (1n << 224n) - 1n,
+  targetTimespan: TWO_WEEKS,
+  targetSpacing: TARGET_SPACING,
+  retargetInterval: TWO_WEEKS / TARGET_SPACING,
+  minDifficultySince: undefined,
+  noRetargeting: false,
+  halvingInterval: 210_000,
+  auxpowStartHeight: 19_200,
+  auxpowChainId: 1,
+  strictChainId: true,
+  legacyBlocksBefore: 19_200,
+  expiry: "growing",
+  minNameAmountSince: 212_500,
+  minimumChainWork: 0xa88f4530bb8eaceaffde5c50n,
+  assumeValid: hash("46c38b14b25fef782cc454cac284b720f58ad414d2c323a980ede420da6affcf"),
+  historicBugs: mainnetHistoricBugs
+}
+
+export const testnetParams: ConsensusParams = {
+  network: testnet,
+  activation: {
+    bip16: 232_000,
+    bip34: 130_000,
+    bip65: 130_000,
+    bip66: 130_000,
+    csv: 232_000,
+    segwit: 232_000,
+    taproot: Infinity
+  },
+  powLimit: (1n << 228n) - 1n,
+  targetTimespan: TWO_WEEKS,
+  targetSpacing: TARGET_SPACING,
+  retargetInterval: TWO_WEEKS / TARGET_SPACING,
+  // 14 March 2014, 23:00 UTC.
+  minDifficultySince: 1_394_838_000,
+  noRetargeting: false,
+  halvingInterval: 210_000,
+  auxpowStartHeight: 0,
+  auxpowChainId: 1,
+  strictChainId: false,
+  legacyBlocksBefore: Infinity,
+  expiry: "growing",
+  minNameAmountSince: 0,
+  minimumChainWork: 0xed17e3004a583c4fn,
+  assumeValid: hash("bc66fc22b8a2988bdc519c4c6aa431bb57201e5102ad8b8272fcde2937b4d2f7"),
+  historicBugs: noHistoricBugs
+}
+
+const REGTEST_TIMESPAN = 24 * 60 * 60
+
+export const regtestParams: ConsensusParams = {
+  network: regtest,
+  activation: { bip16: 0, bip34: 1, bip65: 1, bip66: 1, csv: 1, segwit: 0, taproot: 0 },
+  powLimit: (1n << 255n) - 1n,
+  targetTimespan: REGTEST_TIMESPAN,
+  targetSpacing: TARGET_SPACING,
+  retargetInterval: REGTEST_TIMESPAN / TARGET_SPACING,
+  minDifficultySince: 0,
+  noRetargeting: true,
+  halvingInterval: 150,
+  auxpowStartHeight: 0,
+  auxpowChainId: 1,
+  strictChainId: true,
+  legacyBlocksBefore: 0,
+  expiry: "regtest",
+  minNameAmountSince: 0,
+  minimumChainWork: 0n,
+  assumeValid: undefined,
+  historicBugs: noHistoricBugs
+}
+
+const byName: Readonly<Record<Network["name"], ConsensusParams>> = {
+  mainnet: mainnetParams,
+  testnet: testnetParams,
+  regtest: regtestParams
+}
+
+/** The rules of a network. */
+export const paramsOf = (network: Network): ConsensusParams => byName[network.name]
+
+/**
+ * The same rules with other activation heights, as the reference node's regtest options `-testactivationheight` and
+ * `-vbparams=taproot` give them. The main network's rules are nobody's to move.
+ */
+export const withOverrides = (
+  params: ConsensusParams,
+  overrides: { readonly activation?: Partial<Activation> }
+): ConsensusParams => ({ ...params, activation: { ...params.activation, ...overrides.activation } })

@@ -1,0 +1,112 @@
+import { type Bytes, EMPTY } from "../protocol/bytes.ts"
+import { addressScript, type NameScript } from "../protocol/nameOperation.ts"
+import { isPayToScriptHash, Op, ScriptCursor, witnessVersion } from "../protocol/script.ts"
+import type { Transaction } from "../protocol/transaction.ts"
+import { Flag } from "./flags.ts"
+import { WITNESS_SCALE_FACTOR } from "./params.ts"
+import type { Coin } from "./view.ts"
+
+/**
+ * Signature operations, whose number in a block is limited (BIP 16, BIP 141; protocol.md 5.2). Name prefixes are
+ * stripped where a script is tested for being P2SH or a witness program; the plain count is over the whole script.
+ */
+
+/** What a multisignature check counts as where nobody says how many keys it has (consensus). */
+const MAX_KEYS = 20
+
+const WITNESS_KEY_HASH_SIZE = 20
+const WITNESS_SCRIPT_HASH_SIZE = 32
+
+/**
+ * Counts the signature operations of a script, up to the first push that it is too short for. `accurate` takes the
+ * number of keys of a multisignature check from the opcode before it.
+ * Source: upstream `script/script.cpp`, `GetSigOpCount`.
+ */
+export const countSigops = (script: Bytes, accurate: boolean): number => {
+  const { length } = script
+  let count = 0
+  let last: number = Op.OP_INVALIDOPCODE
+  for (let at = 0; at < length;) {
+    const opcode = script[at++] ?? 0
+    if (opcode < Op.OP_PUSHDATA1) at += opcode
+    else if (opcode <= Op.OP_PUSHDATA4) {
+      const width = opcode === Op.OP_PUSHDATA1 ? 1 : opcode === Op.OP_PUSHDATA2 ? 2 : 4
+      if (length - at < width) break
+      let size = 0
+      for (let i = width - 1; i >= 0; i--) size = size * 256 + (script[at + i] ?? 0)
+      at += width + size
+    } else if (opcode === Op.OP_CHECKSIG || opcode === Op.OP_CHECKSIGVERIFY) count++
+    else if (opcode === Op.OP_CHECKMULTISIG || opcode === Op.OP_CHECKMULTISIGVERIFY) {
+      count += accurate && last >= Op.OP_1 && last <= Op.OP_16 ? last - Op.OP_1 + 1 : MAX_KEYS
+    }
+    last = opcode
+  }
+  return count
+}
+
+/** The signature operations in the scripts of a transaction itself. Source: upstream `GetLegacySigOpCount`. */
+export const legacySigops = ({ inputs, outputs }: Transaction): number => {
+  let count = 0
+  for (const { scriptSig } of inputs) count += countSigops(scriptSig, false)
+  for (const { script } of outputs) count += countSigops(script, false)
+  return count
+}
+
+/** What the last instruction of a script of pushes leaves on the stack, as bytes; `undefined` for other scripts. */
+const lastPush = (scriptSig: Bytes): Bytes | undefined => {
+  const cursor = new ScriptCursor(scriptSig)
+  while (cursor.next()) if (cursor.opcode > Op.OP_16) return undefined
+  if (cursor.failed) return undefined
+  return scriptSig.length === 0 ? EMPTY : cursor.data
+}
+
+/** The signature operations of a witness program, if `address` is one. Source: upstream `WitnessSigOps`. */
+const programSigops = (address: Bytes, witness: ReadonlyArray<Bytes>): number => {
+  if (witnessVersion(address) !== 0) return 0
+  const size = address.length - 2
+  if (size === WITNESS_KEY_HASH_SIZE) return 1
+  const script = witness[witness.length - 1]
+  return size === WITNESS_SCRIPT_HASH_SIZE && script !== undefined ? countSigops(script, true) : 0
+}
+
+/**
+ * The cost of the signature operations that an input runs beyond those in plain sight. `address` is the script that it
+ * spends, without a name prefix. Source: upstream `GetP2SHSigOpCount`, `CountWitnessSigOps`.
+ */
+export const inputSigopCost = (
+  scriptSig: Bytes,
+  address: Bytes,
+  witness: ReadonlyArray<Bytes>,
+  flags: number
+): number => {
+  if (!isPayToScriptHash(address)) return (flags & Flag.WITNESS) === 0 ? 0 : programSigops(address, witness)
+  if ((flags & (Flag.P2SH | Flag.WITNESS)) === 0) return 0
+  const redeemScript = lastPush(scriptSig)
+  if (redeemScript === undefined) return 0
+  const cost = (flags & Flag.P2SH) === 0 ? 0 : WITNESS_SCALE_FACTOR * countSigops(redeemScript, true)
+  return (flags & Flag.WITNESS) === 0 ? cost : cost + programSigops(addressScript(redeemScript), witness)
+}
+
+/**
+ * The cost of all signature operations of a transaction, given the coins of its inputs in their order (none for a
+ * coinbase). `spent` are the name scripts of the coins, where the caller has them already.
+ * Source: upstream `consensus/tx_verify.cpp`, `GetTransactionSigOpCost`.
+ */
+export const transactionSigopCost = (
+  transaction: Transaction,
+  coins: ReadonlyArray<Coin>,
+  flags: number,
+  spent?: ReadonlyArray<NameScript | undefined>
+): number => {
+  let cost = WITNESS_SCALE_FACTOR * legacySigops(transaction)
+  if ((flags & (Flag.P2SH | Flag.WITNESS)) === 0) return cost
+  const { inputs } = transaction
+  for (let i = 0; i < coins.length; i++) {
+    const input = inputs[i]
+    const coin = coins[i]
+    if (input === undefined || coin === undefined) continue
+    const address = spent === undefined ? addressScript(coin.script) : spent[i]?.address ?? coin.script
+    cost += inputSigopCost(input.scriptSig, address, input.witness, flags)
+  }
+  return cost
+}

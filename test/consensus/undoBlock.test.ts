@@ -1,0 +1,121 @@
+import { assert, describe, it } from "@effect/vitest"
+import { FastCheck } from "effect"
+import { undoBlock } from "../../src/consensus/connectBlock.ts"
+import type { NameClaim } from "../../src/consensus/view.ts"
+import { equal } from "../../src/protocol/bytes.ts"
+import { nameCommitment, type NameOperation, parseNameScript } from "../../src/protocol/nameOperation.ts"
+import type { Transaction } from "../../src/protocol/transaction.ts"
+import { commit, copy, first, keyOf, outputs, pay, reasonFor, register, update } from "../support/connecting.ts"
+import type { MemoryChain } from "../support/MemoryChain.ts"
+import { buildBlock, emptyChain, mine, type Outpoint, rewardOf, saltOf, text } from "../support/regtest.ts"
+
+const COINS = 5_000_000_000
+
+/** What a random walk does next: which action, on which of the coins that it suits. */
+type Move = readonly [action: "pay" | "commit" | "register" | "update", pick: number]
+
+describe("undoBlock", () => {
+  const start = emptyChain(130)
+  const NAMES = ["d/a", "d/b", "d/c", "d/d", "d/e", "d/f", "d/g"].map(text)
+  const seen = { blocks: 0, registrations: 0, updates: 0, expiries: 0 }
+
+  interface Found extends Outpoint {
+    readonly operation: NameOperation | undefined
+  }
+
+  /** The unspent outputs of the chain. */
+  const unspent = (chain: MemoryChain): ReadonlyArray<Found> => {
+    const known: Array<Found> = []
+    for (let height = 1; height <= chain.height; height++) {
+      for (const transaction of chain.blockAt(height).transactions) {
+        for (const made of outputs(transaction)) {
+          const script = chain.coin(keyOf(made))?.script
+          if (script !== undefined) known.push({ ...made, operation: parseNameScript(script)?.operation })
+        }
+      }
+    }
+    return known
+  }
+
+  /** A transaction that may be a good one: it depends on what else is in the block and on heights. */
+  const propose = (coins: ReadonlyArray<Found>, [action, pick]: Move): Transaction | undefined => {
+    const wanted = action === "pay" || action === "commit"
+      ? undefined
+      : action === "register"
+      ? "name_new"
+      : "name_update"
+    const suitable = coins.filter(({ operation }) =>
+      operation?.op === wanted || (action === "update" && operation?.op === "name_firstupdate")
+    )
+    const coin = suitable[pick % suitable.length]
+    if (coin === undefined) return undefined
+    const { operation } = coin
+    if (action === "pay") return pay(coin, coin.transaction.outputs[coin.vout]?.value ?? 0)
+    if (action === "commit") return commit(pick % 5, coin, NAMES[pick % NAMES.length])
+    if (operation === undefined) return undefined
+    if (operation.op !== "name_new") return update(coin, String(pick), operation.name)
+    for (const name of NAMES) {
+      for (let salt = 0; salt < 5; salt++) {
+        if (equal(nameCommitment(saltOf(salt), name), operation.commitment)) return register(salt, coin, name)
+      }
+    }
+    return undefined
+  }
+
+  /** Mines a block of those of the proposed transactions that are good. */
+  const step = (chain: MemoryChain, moves: ReadonlyArray<Move>): void => {
+    const chosen: Array<Transaction> = []
+    const coins = unspent(chain)
+    for (const move of moves) {
+      const candidate = propose(coins, move)
+      if (candidate !== undefined && reasonFor(chain, ...chosen, candidate) === undefined) chosen.push(candidate)
+    }
+    const { effects, removed } = chain.connect(buildBlock(chain, chosen))
+    const inputs = chosen.reduce((count, transaction) => count + transaction.inputs.length, 0)
+    seen.blocks++
+    seen.registrations += effects.filter(({ operation }) => operation.op === "name_firstupdate").length
+    seen.updates += effects.filter(({ operation }) => operation.op === "name_update").length
+    seen.expiries += removed.size > inputs ? 1 : 0
+  }
+
+  const move = FastCheck.tuple(
+    FastCheck.constantFrom<Move[0]>("pay", "pay", "commit", "register", "register", "update"),
+    FastCheck.nat(400)
+  )
+
+  it.prop("takes back whatever was connected", {
+    blocks: FastCheck.array(FastCheck.array(move, { maxLength: 3 }), { minLength: 90, maxLength: 120 })
+  }, ({ blocks }) => {
+    const states: Array<ReturnType<typeof copy>> = []
+    for (const moves of blocks) {
+      states.push(copy(start))
+      step(start, moves)
+    }
+    for (const state of states.reverse()) {
+      start.disconnect()
+      assert.deepStrictEqual(copy(start), state)
+    }
+  }, { fastCheck: { numRuns: 10 } })
+
+  it("has met registrations, updates and expiries on these walks", () => {
+    assert.isAbove(seen.registrations, 0)
+    assert.isAbove(seen.updates, 0)
+    assert.isAbove(seen.expiries, 0)
+  })
+
+  it("deletes all outputs of the block first and then puts back what was removed", () => {
+    const chain = emptyChain(105)
+    const parent = pay(rewardOf(chain, 1), COINS - 10, 5)
+    const block = mine(chain, [parent, pay(first(parent), 1)])
+    const before: ReadonlyMap<string, NameClaim | undefined> = new Map([["n", undefined]])
+    const { claims, coins } = undoBlock(block, { removed: chain.undoAt(106).removed, claimsBefore: before })
+    for (const transaction of block.transactions) {
+      for (const made of outputs(transaction)) {
+        assert.isTrue(coins.has(keyOf(made)))
+        assert.isUndefined(coins.get(keyOf(made)))
+      }
+    }
+    assert.strictEqual(coins.get(keyOf(rewardOf(chain, 1)))?.value, COINS)
+    assert.strictEqual(claims, before)
+  })
+})

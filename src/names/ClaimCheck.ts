@@ -1,0 +1,117 @@
+import * as Effect from "effect/Effect"
+import { turnOfEventLoop } from "../chain/VerifyPool.ts"
+import type { NameClaim } from "../consensus/view.ts"
+import { type Bytes, fromBinaryString } from "../protocol/bytes.ts"
+import { printable } from "../protocol/nameText.ts"
+import type { StorageFailure } from "../storage/errors.ts"
+import { firstOperationAt } from "./NameRecord.ts"
+import { type NamesFile, query } from "./NamesFile.ts"
+import type { PointReads } from "./PointReads.ts"
+
+/** What came of comparing names.db with the claims of the chain state. */
+export interface CheckResult {
+  /** Claims that were compared. */
+  readonly names: number
+  /** What is wrong, in words; the first of many. Empty where all is well. */
+  readonly faults: ReadonlyArray<string>
+}
+
+/** A comparison under way. The chain must not move from its first claim to its result. */
+export interface ClaimCheck {
+  /**
+   * Compares claims with the current records: each name once, in any order and in as many lists as there are. Throws
+   * nothing; a file that cannot be read fails the result.
+   */
+  readonly add: (claims: ReadonlyArray<readonly [name: string, claim: NameClaim]>) => void
+  /** Ends the comparison: with names that nobody claimed, and with histories that do not fit. Run once. */
+  readonly result: Effect.Effect<CheckResult, StorageFailure>
+}
+
+/** Faults that are put into words. */
+const MAX_FAULTS = 20
+
+/** Names between two turns of the event loop. */
+const NAMES_AT_ONCE = 2_000
+
+/** What contradicts a claim, in words. */
+const contradiction = (
+  name: Bytes,
+  { height, outpoint }: NameClaim,
+  found: NameClaim | undefined
+): string | undefined => {
+  const shown = printable(name)
+  if (found === undefined) return `name ${shown} is claimed at height ${height}, but has no record`
+  if (found.height !== height) {
+    return `name ${shown} is claimed at height ${height}, but its record is from height ${found.height}`
+  }
+  return found.outpoint === outpoint ? undefined : `name ${shown} is claimed by another output than its record has`
+}
+
+/** Records that do not agree with their operations. */
+const BROKEN = `
+  SELECT n.name FROM names n LEFT JOIN operations o ON o.id = n.operation
+  WHERE n.id BETWEEN ? AND ? AND (
+    o.id IS NULL OR o.name_id <> n.id OR o.address <> n.address
+    OR EXISTS (SELECT 1 FROM operations p WHERE p.name_id = n.id AND p.id > n.operation)
+  )
+  LIMIT ${MAX_FAULTS}`
+
+/** Operations above the last block, or of no name. */
+const STRAY = "SELECT id FROM operations WHERE id >= ? UNION ALL SELECT id FROM operations WHERE name_id > ? LIMIT 1"
+
+const TOTALS = `
+  SELECT count(*) AS names, coalesce(max(id), 0) AS last, coalesce((SELECT height FROM cursor), -1) AS height FROM names`
+
+interface Totals {
+  readonly names: number
+  /** The largest number of a name. */
+  readonly last: number
+  readonly height: number
+}
+
+/** What is wrong within the file, and whether it has as many names as there are claims. */
+const faultsWithin = (file: NamesFile, claims: number): Effect.Effect<ReadonlyArray<string>, StorageFailure> =>
+  file.snapshot((connection) =>
+    Effect.gen(function*() {
+      const faults: Array<string> = []
+      const [{ height, last, names } = { names: 0, last: 0, height: -1 }] = yield* query<Totals>(connection, TOTALS, [])
+      if (names !== claims) faults.push(`there are records of ${names} names, and claims of ${claims}`)
+      for (let from = 1; from <= last; from += NAMES_AT_ONCE) {
+        for (
+          const row of yield* query<{ readonly name: Buffer }>(connection, BROKEN, [from, from + NAMES_AT_ONCE - 1])
+        ) {
+          faults.push(`name ${printable(row.name)} does not agree with its operations`)
+        }
+        yield* turnOfEventLoop
+      }
+      const stray = yield* query(connection, STRAY, [firstOperationAt(height + 1), last])
+      if (stray.length > 0) faults.push("there are operations without a name, or above the last block")
+      return faults
+    })
+  )
+
+/** Starts a comparison. */
+export const makeClaimCheck = (file: NamesFile, points: PointReads): ClaimCheck => {
+  const faults: Array<string> = []
+  let names = 0
+  let reading: Effect.Effect<void, StorageFailure> = Effect.void
+  return {
+    add: (claims) => {
+      if (reading !== Effect.void) return
+      try {
+        for (const [key, claim] of claims) {
+          const name = fromBinaryString(key)
+          const fault = contradiction(name, claim, points.claim(name))
+          if (fault !== undefined && faults.length < MAX_FAULTS) faults.push(fault)
+        }
+        names += claims.length
+      } catch (cause) {
+        reading = file.failed(cause)
+      }
+    },
+    result: Effect.suspend(() => reading).pipe(
+      Effect.zipRight(Effect.suspend(() => faultsWithin(file, names))),
+      Effect.map((within) => ({ names, faults: [...faults, ...within].slice(0, MAX_FAULTS) }))
+    )
+  }
+}

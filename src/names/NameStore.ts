@@ -1,0 +1,150 @@
+import type { Connection } from "@effect/sql/SqlConnection"
+import type { SqlError } from "@effect/sql/SqlError"
+import * as Effect from "effect/Effect"
+import type { Cursor } from "../chain/Follower.ts"
+import { turnOfEventLoop } from "../chain/VerifyPool.ts"
+import { binaryString } from "../protocol/bytes.ts"
+import { hash256 } from "../protocol/hash.ts"
+import type { NameBatch, NumberedEffect } from "./nameChanges.ts"
+import { firstOperationAt, hashKey, plain } from "./NameRecord.ts"
+import { query } from "./NamesFile.ts"
+
+/** What changes names.db. Everything here runs inside a transaction of the writer. */
+
+/** Rows a statement. Few sizes make few texts, and the driver keeps those prepared. */
+const CHUNK_SIZES = [256, 16, 1]
+
+/** Operations that a rewind takes back between two turns of the event loop. */
+const REWIND_ROWS = 2_000
+
+/** Cuts a list into pieces of the chunk sizes. */
+const chunksOf = function*<A>(rows: ReadonlyArray<A>): Iterable<ReadonlyArray<A>> {
+  let at = 0
+  for (const size of CHUNK_SIZES) {
+    for (; rows.length - at >= size; at += size) yield rows.slice(at, at + size)
+  }
+}
+
+/** A statement over many rows. */
+interface MultiRow<A> {
+  readonly head: string
+  readonly tail: string
+  readonly columns: number
+  readonly params: (row: A) => ReadonlyArray<unknown>
+}
+
+/** Texts by statement and number of rows. */
+const texts = new Map<string, string>()
+
+const textOf = ({ columns, head, tail }: MultiRow<never>, rows: number): string => {
+  const key = `${rows} ${head}`
+  let text = texts.get(key)
+  if (text === undefined) {
+    const row = `(${Array.from({ length: columns }, () => "?").join(", ")})`
+    text = `${head} VALUES ${Array.from({ length: rows }, () => row).join(", ")} ${tail}`
+    texts.set(key, text)
+  }
+  return text
+}
+
+/** Runs a statement over all rows, and feeds what it returns to `use`. */
+const runRows = <A, Row>(
+  connection: Connection,
+  statement: MultiRow<A>,
+  rows: ReadonlyArray<A>,
+  use: (returned: Row) => void
+): Effect.Effect<void, SqlError> =>
+  Effect.forEach(chunksOf(rows), (chunk) => {
+    const returned = query<Row>(connection, textOf(statement, chunk.length), chunk.flatMap(statement.params))
+    const used = Effect.map(returned, (rows) => rows.forEach(use))
+    return chunk.length === CHUNK_SIZES[0] ? Effect.zipLeft(used, turnOfEventLoop) : used
+  }, { discard: true })
+
+const UPSERT_NAMES: MultiRow<NumberedEffect> = {
+  head: "INSERT INTO names (operation, name, hash, address)",
+  tail:
+    "ON CONFLICT (name) DO UPDATE SET operation = excluded.operation, address = excluded.address RETURNING id, name",
+  columns: 4,
+  params: ({ effect, id }) => [id, effect.name, hashKey(hash256(effect.name)), effect.address]
+}
+
+interface OperationOfName extends NumberedEffect {
+  readonly nameId: number
+}
+
+const INSERT_OPERATIONS: MultiRow<OperationOfName> = {
+  head: "INSERT INTO operations (id, name_id, txid, vout, amount, value, address, rand)",
+  tail: "",
+  columns: 8,
+  params: ({ effect, id, nameId }) => {
+    const { address, operation, transaction, value, vout } = effect
+    const rand = operation.op === "name_firstupdate" ? operation.rand : null
+    return [id, nameId, transaction.txid, vout, value, operation.value, address, rand]
+  }
+}
+
+const ignore = (): void => {}
+
+interface CursorRow {
+  readonly height: number
+  readonly hash: Buffer
+}
+
+/** The last block that the tables know; `undefined` where they are new. */
+export const readCursor = (connection: Connection): Effect.Effect<Cursor | undefined, SqlError> =>
+  Effect.map(
+    query<CursorRow>(connection, "SELECT height, hash FROM cursor", []),
+    ([row]) => row === undefined ? undefined : { height: row.height, hash: plain(row.hash) }
+  )
+
+const writeCursor = (connection: Connection, { hash, height }: Cursor) =>
+  query(connection, "INSERT OR REPLACE INTO cursor (one, height, hash) VALUES (1, ?, ?)", [height, hash])
+
+/** Adds what blocks did, of which the last is `to`. Each name is written once, however often it changed. */
+export const applyBatch = (
+  connection: Connection,
+  { latest, operations }: NameBatch,
+  to: Cursor
+): Effect.Effect<void, SqlError> =>
+  Effect.gen(function*() {
+    const ids = new Map<string, number>()
+    const remember = ({ id, name }: { readonly id: number; readonly name: Buffer }) =>
+      void ids.set(binaryString(name), id)
+    yield* runRows(connection, UPSERT_NAMES, [...latest.values()], remember)
+    const rows = operations.map(({ effect, id }) => {
+      const nameId = ids.get(binaryString(effect.name))
+      if (nameId === undefined) throw new Error(`a name of height ${effect.height} was not stored`)
+      return { effect, id, nameId }
+    })
+    yield* runRows(connection, INSERT_OPERATIONS, rows, ignore)
+    yield* writeCursor(connection, to)
+  })
+
+/** Steps that take back the operations from a number on. Names that had none before go; the others get their last one. */
+const TAKE_BACK = [
+  `DELETE FROM names
+   WHERE id IN (SELECT name_id FROM operations WHERE id >= @from)
+     AND NOT EXISTS (SELECT 1 FROM operations o WHERE o.name_id = names.id AND o.id < @from)`,
+  `UPDATE names
+   SET (operation, address) = (
+     SELECT o.id, o.address FROM operations o WHERE o.name_id = names.id AND o.id < @from ORDER BY o.id DESC LIMIT 1
+   )
+   WHERE id IN (SELECT name_id FROM operations WHERE id >= @from)`,
+  "DELETE FROM operations WHERE id >= @from"
+]
+
+/** The operation with which a piece of a rewind begins, the last ones first. */
+const PIECE = `SELECT id FROM operations WHERE id >= ? ORDER BY id DESC LIMIT 1 OFFSET ${REWIND_ROWS - 1}`
+
+/** Forgets everything above a block. */
+export const rewindTo = (connection: Connection, to: Cursor): Effect.Effect<void, SqlError> =>
+  Effect.gen(function*() {
+    const end = firstOperationAt(to.height + 1)
+    for (let from = Infinity; from > end;) {
+      const rows = yield* query<{ readonly id: number }>(connection, PIECE, [end])
+      from = rows[0]?.id ?? end
+      for (const step of TAKE_BACK) yield* query(connection, step, [{ from }])
+      yield* turnOfEventLoop
+    }
+    yield* writeCursor(connection, to)
+  })

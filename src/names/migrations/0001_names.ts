@@ -1,0 +1,58 @@
+import * as SqlClient from "@effect/sql/SqlClient"
+import type { SqlError } from "@effect/sql/SqlError"
+import * as Effect from "effect/Effect"
+
+/**
+ * The first form of names.db.
+ *
+ * - `operations`: everything that ever happened to a name. `id` is height · 2^20 + the number within the block, so that
+ *   ids are in chain order, rows are appended, and a height is a range of ids. `rand` is the salt of a registration and
+ *   NULL otherwise.
+ * - `names`: each name once, with its newest operation, and the owner's script of that operation for its index. `hash` is
+ *   the first 8 bytes of the double SHA-256 of the name. An order by `operation` is an order by update height: expiry.
+ * - `cursor`: the last block that the other tables know.
+ *
+ * What can be computed is a virtual column: it takes no room and can be read with the `sqlite3` program.
+ *
+ * Keys that are as good as random make an index slow that is too large for the page cache, so those of hashes have 8 bytes
+ * and whoever looks one up compares the rest. In a script, bytes 4 to 11 lie within the hash or key of every usual form.
+ */
+const STATEMENTS = [
+  `CREATE TABLE operations (
+    id INTEGER PRIMARY KEY,
+    height INTEGER GENERATED ALWAYS AS (id >> 20) VIRTUAL,
+    name_id INTEGER NOT NULL,
+    op TEXT GENERATED ALWAYS AS (iif(rand IS NULL, 'name_update', 'name_firstupdate')) VIRTUAL,
+    txid BLOB NOT NULL,
+    vout INTEGER NOT NULL,
+    amount INTEGER NOT NULL,
+    value BLOB NOT NULL,
+    address BLOB NOT NULL,
+    rand BLOB
+  ) STRICT`,
+  "CREATE INDEX operations_by_name ON operations (name_id)",
+  "CREATE INDEX operations_by_txid ON operations (substr(txid, 1, 8))",
+  `CREATE TABLE names (
+    id INTEGER PRIMARY KEY,
+    operation INTEGER NOT NULL,
+    name BLOB NOT NULL,
+    length INTEGER GENERATED ALWAYS AS (length(name)) VIRTUAL,
+    hash BLOB NOT NULL,
+    address BLOB NOT NULL
+  ) STRICT`,
+  "CREATE UNIQUE INDEX names_by_name ON names (name)",
+  "CREATE UNIQUE INDEX names_by_operation ON names (operation)",
+  "CREATE INDEX names_by_length ON names (length, name)",
+  "CREATE INDEX names_by_hash ON names (hash)",
+  "CREATE INDEX names_by_address ON names (substr(address, 4, 8), name)",
+  `CREATE TABLE cursor (
+    one INTEGER PRIMARY KEY CHECK (one = 1),
+    height INTEGER NOT NULL,
+    hash BLOB NOT NULL
+  ) STRICT`
+]
+
+export const namesSchema: Effect.Effect<void, SqlError, SqlClient.SqlClient> = Effect.flatMap(
+  SqlClient.SqlClient,
+  (sql) => Effect.forEach(STATEMENTS, (statement) => sql.unsafe(statement), { discard: true })
+)

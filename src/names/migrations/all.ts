@@ -1,0 +1,12 @@
+import type * as SqlClient from "@effect/sql/SqlClient"
+import type { SqlError } from "@effect/sql/SqlError"
+import type * as Effect from "effect/Effect"
+import { namesSchema } from "./0001_names.ts"
+
+/** The steps from an empty file to the present form, by number and name. A step that was released never changes. */
+export const migrations: Readonly<Record<string, Effect.Effect<void, SqlError, SqlClient.SqlClient>>> = {
+  "0001_names": namesSchema
+}
+
+/** The number of the last step that this version knows. */
+export const LATEST_MIGRATION = Object.keys(migrations).length

@@ -1,0 +1,56 @@
+import type { ConnectedBlock } from "../chain/Follower.ts"
+import type { NameEffect } from "../consensus/view.ts"
+import { binaryString, type Bytes } from "../protocol/bytes.ts"
+import { firstOperationAt, OPERATIONS_PER_BLOCK } from "./NameRecord.ts"
+
+/** An operation and the number under which it is stored. */
+export interface NumberedEffect {
+  readonly id: number
+  readonly effect: NameEffect
+}
+
+/** What a series of blocks does to names. */
+export interface NameBatch {
+  /** Every operation, in chain order. */
+  readonly operations: ReadonlyArray<NumberedEffect>
+  /** The last operation on each name, by `binaryString` of the name, in the order in which names are first touched. */
+  readonly latest: ReadonlyMap<string, NumberedEffect>
+}
+
+/** Numbers the operations of blocks that follow each other. Throws `RangeError` where they do not. */
+export const batchOf = (blocks: ReadonlyArray<ConnectedBlock>): NameBatch => {
+  const operations: Array<NumberedEffect> = []
+  const latest = new Map<string, NumberedEffect>()
+  let expected = blocks[0]?.height
+  for (const { effects, height } of blocks) {
+    if (height !== expected) throw new RangeError(`block ${height} comes where block ${expected} should`)
+    if (effects.length > OPERATIONS_PER_BLOCK) throw new RangeError(`${effects.length} names change in block ${height}`)
+    expected = height + 1
+    const first = firstOperationAt(height)
+    for (let i = 0; i < effects.length; i++) {
+      const effect = effects[i]
+      if (effect === undefined) continue
+      const numbered = { id: first + i, effect }
+      operations.push(numbered)
+      latest.set(binaryString(effect.name), numbered)
+    }
+  }
+  return { operations, latest }
+}
+
+/** The smallest byte string behind all those that begin with `prefix`; `undefined` where there is none. */
+export const prefixEnd = (prefix: Bytes): Uint8Array | undefined => {
+  let length = prefix.length
+  while (length > 0 && prefix[length - 1] === 0xff) length--
+  if (length === 0) return undefined
+  const end = prefix.slice(0, length)
+  end[length - 1] = (end[length - 1] ?? 0) + 1
+  return end
+}
+
+/** The byte string that comes next after `name`. */
+export const successor = (name: Bytes): Uint8Array => {
+  const next = new Uint8Array(name.length + 1)
+  next.set(name)
+  return next
+}

@@ -1,0 +1,179 @@
+import type { SqlError } from "@effect/sql/SqlError"
+import type { Fragment } from "@effect/sql/Statement"
+import * as Chunk from "effect/Chunk"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import { turnOfEventLoop } from "../chain/VerifyPool.ts"
+import { type Bytes, compare, EMPTY } from "../protocol/bytes.ts"
+import type { StorageFailure } from "../storage/errors.ts"
+import { prefixEnd, successor } from "./nameChanges.ts"
+import {
+  firstOperationAt,
+  type NameHistoryEntry,
+  type NameRecord,
+  type OperationRow,
+  plain,
+  RECORD_COLUMNS,
+  recordOf
+} from "./NameRecord.ts"
+import { type NamesFile, query } from "./NamesFile.ts"
+
+/**
+ * Questions about many names. Each is answered in pages, between which the event loop has a turn, so that neither
+ * memory nor anybody's patience depends on how many names there are. A page is of one state; where blocks come in
+ * between two pages, the second knows them.
+ */
+
+/** Rows of a page. */
+export const PAGE_ROWS = 1_000
+
+export type NamedRow = OperationRow & { readonly name: Buffer }
+
+export const named = (row: NamedRow): NameRecord => recordOf(plain(row.name), row)
+
+/** A page, and the state from which the next one is read; `undefined` behind the last. */
+export interface Page<A, S> {
+  readonly rows: ReadonlyArray<A>
+  readonly next: S | undefined
+}
+
+/** Makes a stream of pages. */
+export const paged = <A, S>(
+  start: S,
+  page: (state: S) => Effect.Effect<Page<A, S>, StorageFailure>
+): Stream.Stream<A, StorageFailure> =>
+  Stream.paginateChunkEffect(start, (state) =>
+    Effect.map(
+      Effect.zipLeft(page(state), turnOfEventLoop),
+      ({ next, rows }) => [Chunk.unsafeFromArray(rows), Option.fromNullable(next)] as const
+    ))
+
+/** Where a list in pages begins and how long it is. */
+export interface ListOptions {
+  /** First name, in the order of the list; it need not exist. The first of all where it is left out. */
+  readonly start?: Bytes | undefined
+  /** Names at most; all where it is left out. */
+  readonly count?: number | undefined
+}
+
+/** The larger of two byte strings. */
+export const laterOf = (a: Bytes, b: Bytes): Bytes => compare(a, b) < 0 ? b : a
+
+/** The condition that a column is below the end of a range, if it has one. */
+const below = ({ reader }: NamesFile, end: Bytes | undefined): Fragment =>
+  end === undefined ? reader`` : reader` AND n.name < ${end}`
+
+/** Names that begin with a prefix, in the order of their bytes. */
+export const scanByPrefix = (
+  file: NamesFile,
+  { count = Infinity, prefix, start = EMPTY }: ListOptions & { readonly prefix: Bytes }
+): Stream.Stream<NameRecord, StorageFailure> =>
+  listed(file, { from: laterOf(prefix, start), left: count }, (from, limit) => {
+    const { reader } = file
+    return reader<NamedRow>`
+      SELECT ${reader.literal(RECORD_COLUMNS)}, n.name FROM names n JOIN operations o ON o.id = n.operation
+      WHERE n.name >= ${from}${below(file, prefixEnd(prefix))} ORDER BY n.name LIMIT ${limit}`
+  })
+
+/** Names whose last operation pays to a script, in the order of their bytes. */
+export const byAddress = (
+  file: NamesFile,
+  address: Bytes,
+  { count = Infinity, start = EMPTY }: ListOptions
+): Stream.Stream<NameRecord, StorageFailure> =>
+  listed(file, { from: start, left: count }, (from, limit) => {
+    const { reader } = file
+    // IS, because a part of an empty script is NULL.
+    return reader<NamedRow>`
+      SELECT ${reader.literal(RECORD_COLUMNS)}, n.name FROM names n JOIN operations o ON o.id = n.operation
+      WHERE substr(n.address, 4, 8) IS substr(${address}, 4, 8) AND n.address = ${address} AND n.name >= ${from}
+      ORDER BY n.name LIMIT ${limit}`
+  })
+
+/** A list in the order of names. */
+const listed = (
+  file: NamesFile,
+  start: { readonly from: Bytes; readonly left: number },
+  ask: (from: Bytes, limit: number) => Effect.Effect<ReadonlyArray<NamedRow>, SqlError>
+): Stream.Stream<NameRecord, StorageFailure> =>
+  start.left <= 0 ? Stream.empty : paged(start, ({ from, left }) => {
+    const limit = Math.min(PAGE_ROWS, left)
+    return Effect.map(file.reading(ask(from, limit)), (found) => {
+      const rows = found.map(named)
+      const last = rows[rows.length - 1]
+      const more = rows.length === limit && left > limit && last !== undefined
+      return { rows, next: more ? { from: successor(last.name), left: left - limit } : undefined }
+    })
+  })
+
+/** Names whose last operation is in the heights `from` to `to`, both included, in the order of those operations. */
+export const updatedBetween = (
+  file: NamesFile,
+  from: number,
+  to: number
+): Stream.Stream<NameRecord, StorageFailure> => {
+  const { reader, reading } = file
+  return paged(firstOperationAt(from), (first) => {
+    const rows = reader<NamedRow>`
+      SELECT ${reader.literal(RECORD_COLUMNS)}, n.name FROM names n JOIN operations o ON o.id = n.operation
+      WHERE n.operation >= ${first} AND n.operation < ${firstOperationAt(to + 1)}
+      ORDER BY n.operation LIMIT ${PAGE_ROWS}`
+    return Effect.map(reading(rows), (found) => ({
+      rows: found.map(named),
+      next: found.length === PAGE_ROWS ? (found[PAGE_ROWS - 1]?.id ?? first) + 1 : undefined
+    }))
+  })
+}
+
+type HistoryRow = OperationRow & { readonly rand: Buffer | null }
+
+const HISTORY = `
+  SELECT ${RECORD_COLUMNS}, o.rand FROM names n JOIN operations o ON o.name_id = n.id
+  WHERE n.name = ? AND o.id > ? ORDER BY o.id LIMIT ?`
+
+/** Everything that ever happened to a name, the oldest first; empty for a name that never existed. All of one state. */
+export const history = (file: NamesFile, name: Bytes): Effect.Effect<ReadonlyArray<NameHistoryEntry>, StorageFailure> =>
+  file.snapshot((connection) =>
+    Effect.gen(function*() {
+      const entries: Array<NameHistoryEntry> = []
+      for (let after = -1;;) {
+        const rows = yield* query<HistoryRow>(connection, HISTORY, [name, after, PAGE_ROWS])
+        for (const row of rows) {
+          entries.push({ ...recordOf(name, row), rand: row.rand === null ? undefined : plain(row.rand) })
+        }
+        const last = rows[rows.length - 1]
+        if (last === undefined || rows.length < PAGE_ROWS) return entries
+        after = last.id
+        yield* turnOfEventLoop
+      }
+    })
+  )
+
+/** How many there are of everything. */
+export interface NameCounts {
+  /** Names with a record, expired ones included. */
+  readonly names: number
+  readonly operations: number
+  /** Bytes of the file, without its log. */
+  readonly fileSize: number
+}
+
+export const counts = ({ reader, reading }: NamesFile): Effect.Effect<NameCounts, StorageFailure> =>
+  reading(Effect.map(
+    reader<NameCounts>`
+      SELECT (SELECT count(*) FROM names) AS names, (SELECT count(*) FROM operations) AS operations,
+        (SELECT page_count * page_size FROM pragma_page_count, pragma_page_size) AS fileSize`,
+    ([row]) => row ?? { names: 0, operations: 0, fileSize: 0 }
+  ))
+
+/** The number of names whose last operation is at or above a height. */
+export const countUpdatedSince = (
+  { reader, reading }: NamesFile,
+  height: number
+): Effect.Effect<number, StorageFailure> =>
+  reading(Effect.map(
+    reader<{ readonly names: number }>`
+      SELECT count(*) AS names FROM names WHERE operation >= ${firstOperationAt(Math.max(0, height))}`,
+    ([row]) => row?.names ?? 0
+  ))

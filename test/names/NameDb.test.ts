@@ -1,0 +1,319 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Chunk, Effect, Fiber, Stream } from "effect"
+import { join } from "node:path"
+import { turnOfEventLoop } from "../../src/chain/VerifyPool.ts"
+import { mainnetParams, regtestParams } from "../../src/consensus/params.ts"
+import type { NameRecord } from "../../src/names/NameDb.ts"
+import { type Bytes, EMPTY } from "../../src/protocol/bytes.ts"
+import { hash256 } from "../../src/protocol/hash.ts"
+import { temporaryDirectory } from "../support/chain.ts"
+import { applyAll, blockAt, blocksWith, effectOf, hashAt, type Operation, text, withDb, withNewDb } from "./blocks.ts"
+
+const name = text("d/example")
+const rand = new Uint8Array(20).fill(7)
+
+/** Names of a stream as text. */
+const namesOf = (stream: Stream.Stream<NameRecord, unknown>) =>
+  Effect.map(
+    Stream.runCollect(stream),
+    (found) => Chunk.toReadonlyArray(found).map((record) => new TextDecoder().decode(record.name))
+  )
+
+/** An empty block at each height up to the last, but for these. */
+const chainTo = (last: number, at: Readonly<Record<number, ReadonlyArray<Operation>>>) =>
+  blocksWith(Array.from({ length: last + 1 }, (_, height) => at[height] ?? []))
+
+describe("resolve", () => {
+  it.effect("gives every field of the last operation, in plain bytes", () =>
+    withNewDb((db) =>
+      Effect.gen(function*() {
+        const operation = { name, value: text("{}"), owner: text("owner"), rand, amount: 12_345 }
+        yield* applyAll(db, [[blockAt(0), blockAt(1, [{ name: text("d/other") }, operation])]])
+        const record = yield* db.resolve(name)
+        assert.deepStrictEqual(record, {
+          name,
+          value: text("{}"),
+          height: 1,
+          txid: new Uint8Array(effectOf(1, operation, 1).transaction.txid),
+          vout: 1,
+          address: text("owner"),
+          op: "name_firstupdate",
+          amount: 12_345
+        })
+        for (const bytes of [record.name, record.value, record.txid, record.address]) {
+          assert.strictEqual(Object.getPrototypeOf(bytes), Uint8Array.prototype)
+        }
+      })
+    ))
+
+  it.effect("fails for a name that nobody registered, and says which", () =>
+    withNewDb((db) =>
+      Effect.gen(function*() {
+        const error = yield* Effect.flip(db.resolve(name))
+        assert.strictEqual(error._tag, "NameNotFound")
+        assert.strictEqual(error.message, "name not found: 'd/example'")
+        const binary = yield* Effect.flip(db.resolve(Uint8Array.of(0xff, 0)))
+        assert.strictEqual(binary.message, "name not found: 0xff00")
+      })
+    ))
+
+  it.effect("knows names and values of any length and content", () =>
+    withNewDb((db) =>
+      Effect.gen(function*() {
+        const odd: ReadonlyArray<Bytes> = [EMPTY, Uint8Array.of(0), Uint8Array.of(0, 0), new Uint8Array(70_000).fill(1)]
+        const operations = odd.map((name, i) => ({ name, value: i === 0 ? EMPTY : new Uint8Array(100_000).fill(i) }))
+        yield* applyAll(db, [[blockAt(0, operations)]])
+        for (const [i, name] of odd.entries()) {
+          assert.deepStrictEqual((yield* db.resolve(name)).value, operations[i]?.value)
+        }
+      })
+    ))
+
+  it.effect("answers anew each time it is run, not each time it is made", () =>
+    withNewDb((db) =>
+      Effect.gen(function*() {
+        const resolve = Effect.map(db.resolve(name), ({ value }) => new TextDecoder().decode(value))
+        yield* applyAll(db, [[blockAt(0, [{ name, value: text("old") }])]])
+        assert.strictEqual(yield* resolve, "old")
+        assert.strictEqual(yield* resolve, "old")
+        yield* applyAll(db, [[blockAt(1, [{ name, value: text("new") }])]])
+        assert.strictEqual(yield* resolve, "new")
+        yield* db.follower.rewind({ height: 0, hash: hashAt(0) })
+        assert.strictEqual(yield* resolve, "old")
+      })
+    ))
+
+  it.scoped("gives the same without a cache", () =>
+    Effect.gen(function*() {
+      const directory = yield* temporaryDirectory
+      yield* withDb(join(directory, "names.db"), (db) =>
+        Effect.gen(function*() {
+          yield* applyAll(db, [[blockAt(0, [{ name, value: text("1") }])], [blockAt(1, [{ name, value: text("2") }])]])
+          assert.deepStrictEqual((yield* db.resolve(name)).value, text("2"))
+          assert.deepStrictEqual((yield* db.resolve(name)).value, text("2"))
+        }), { cacheEntries: 0 })
+    }))
+})
+
+describe("resolveActive", () => {
+  it.effect("fails from the tip on that is a full depth above the update, not one sooner", () =>
+    withNewDb((db) =>
+      Effect.gen(function*() {
+        yield* applyAll(db, [chainTo(3, { 3: [{ name }] })])
+        const at = (tipHeight: number) => db.resolveActive(name, { tipHeight, params: regtestParams })
+        assert.strictEqual((yield* at(32)).height, 3)
+        const error = yield* Effect.flip(at(33))
+        assert.strictEqual(error._tag, "NameExpired")
+        assert.strictEqual(error.message, "name expired: 'd/example', last updated at height 3")
+        assert.strictEqual((yield* db.resolve(name)).height, 3)
+      })
+    ))
+
+  it.effect("fails otherwise for a name that never was", () =>
+    withNewDb((db) =>
+      Effect.gen(function*() {
+        const error = yield* Effect.flip(db.resolveActive(name, { tipHeight: 0, params: regtestParams }))
+        assert.strictEqual(error._tag, "NameNotFound")
+      })
+    ))
+})
+
+describe("resolveByHash", () => {
+  it.effect("finds a name by its double SHA-256 in digest order", () =>
+    withNewDb((db) =>
+      Effect.gen(function*() {
+        yield* applyAll(db, [[blockAt(0, [{ name: text("d/other") }, { name }])]])
+        const record = yield* db.resolveByHash(hash256(name))
+        assert.deepStrictEqual(record, yield* db.resolve(name))
+      })
+    ))
+
+  it.effect("compares the whole hash, and shows the one it does not find as hashes are shown", () =>
+    withNewDb((db) =>
+      Effect.gen(function*() {
+        yield* applyAll(db, [[blockAt(0, [{ name }])]])
+        const near = hash256(name)
+        near[31] = (near[31] ?? 0) ^ 1
+        const error = yield* Effect.flip(db.resolveByHash(near))
+        assert.strictEqual(error._tag, "NameHashNotFound")
+        assert.include(error.message, Buffer.from(near).reverse().toString("hex"))
+        assert.strictEqual((yield* Effect.flip(db.resolveByHash(EMPTY)))._tag, "NameHashNotFound")
+      })
+    ))
+})
+
+describe("history", () => {
+  it.effect("tells every operation in the order of the chain, several in a block too, with salts", () =>
+    withNewDb((db) =>
+      Effect.gen(function*() {
+        const other = text("d/other")
+        yield* applyAll(db, [[
+          blockAt(0, [{ name, rand, value: text("1") }, { name: other }, { name, value: text("2") }]),
+          blockAt(1, [{ name: other }]),
+          blockAt(2, [{ name, value: text("3") }])
+        ], [blockAt(3, [{ name, rand: EMPTY, value: text("4") }])]])
+        const entries = yield* db.history(name)
+        assert.deepStrictEqual(entries.map(({ height, value }) => [height, new TextDecoder().decode(value)]), [
+          [0, "1"],
+          [0, "2"],
+          [2, "3"],
+          [3, "4"]
+        ])
+        assert.deepStrictEqual(entries.map(({ op, rand }) => [op, rand]), [
+          ["name_firstupdate", rand],
+          ["name_update", undefined],
+          ["name_update", undefined],
+          ["name_firstupdate", EMPTY]
+        ])
+      })
+    ))
+
+  it.effect("is whole where it takes several pages", () =>
+    withNewDb((db) =>
+      Effect.gen(function*() {
+        for (const [height, count] of [999, 1, 1, 1_499].entries()) {
+          yield* applyAll(db, [[blockAt(height, Array.from({ length: count }, () => ({ name })))]])
+          const entries = yield* db.history(name)
+          assert.strictEqual(entries.length, [999, 1_000, 1_001, 2_500][height])
+          assert.strictEqual(new Set(entries.map(({ value }) => new TextDecoder().decode(value))).size, entries.length)
+        }
+      })
+    ))
+
+  it.effect("fails for a name that nobody registered", () =>
+    withNewDb((db) =>
+      Effect.gen(function*() {
+        assert.strictEqual((yield* Effect.flip(db.history(name)))._tag, "NameNotFound")
+      })
+    ))
+})
+
+describe("byAddress", () => {
+  it.effect("lists the names that a script owns now, by their bytes", () =>
+    withNewDb((db) =>
+      Effect.gen(function*() {
+        const [alice, bob] = [text("script of alice"), text("script of bob")]
+        yield* applyAll(db, [[
+          blockAt(0, ["d/b", "d/a", "id/a", "d/c"].map((name) => ({ name: text(name), owner: alice }))),
+          blockAt(1, [{ name: text("d/c"), owner: bob }])
+        ]])
+        assert.deepStrictEqual(yield* namesOf(db.byAddress(alice)), ["d/a", "d/b", "id/a"])
+        assert.deepStrictEqual(yield* namesOf(db.byAddress(bob)), ["d/c"])
+        assert.deepStrictEqual(yield* namesOf(db.byAddress(alice, { start: text("d/aa"), count: 1 })), ["d/b"])
+        assert.deepStrictEqual(yield* namesOf(db.byAddress(EMPTY)), [])
+      })
+    ))
+
+  it.effect("tells scripts apart that differ anywhere", () =>
+    withNewDb((db) =>
+      Effect.gen(function*() {
+        const scripts = ["", "1", "123", "1234567890", "12345678901", "x2345678901", "12345678902", "12345678901 "]
+        yield* applyAll(db, [[blockAt(0, scripts.map((owner) => ({ name: text(`d/${owner}`), owner: text(owner) })))]])
+        for (const owner of scripts) {
+          assert.deepStrictEqual(yield* namesOf(db.byAddress(text(owner))), [`d/${owner}`])
+        }
+      })
+    ))
+})
+
+describe("expiringBetween", () => {
+  it.effect("lists what expires at the tips of a range, both ends included, the first to expire first", () =>
+    withNewDb((db) =>
+      Effect.gen(function*() {
+        const at = Object.fromEntries([5, 6, 7, 8].map((height) => [height, [{ name: text(`d/${height}`) }]]))
+        yield* applyAll(db, [chainTo(9, { ...at, 9: [{ name: text("d/5") }] })])
+        const between = (from: number, to: number) => namesOf(db.expiringBetween({ from, to }, regtestParams))
+        assert.deepStrictEqual(yield* between(36, 37), ["d/6", "d/7"])
+        assert.deepStrictEqual(yield* between(37, 37), ["d/7"])
+        assert.deepStrictEqual(yield* between(30, 35), [])
+        assert.deepStrictEqual(yield* between(0, 1_000), ["d/6", "d/7", "d/8", "d/5"])
+        assert.deepStrictEqual(yield* between(38, 37), [])
+      })
+    ))
+
+  it.effect("follows the depth as it grew on the main network (protocol.md 4.7)", () =>
+    withNewDb((db) =>
+      Effect.gen(function*() {
+        const heights = [11_999, 12_000, 12_001]
+        const at = Object.fromEntries(heights.map((height) => [height, [{ name: text(`${height}`) }]]))
+        yield* applyAll(db, [chainTo(12_001, at)])
+        const between = (from: number, to: number) => namesOf(db.expiringBetween({ from, to }, mainnetParams))
+        assert.deepStrictEqual(yield* between(23_999, 23_999), ["11999"])
+        assert.deepStrictEqual(yield* between(24_000, 24_000), ["12000"])
+        assert.deepStrictEqual(yield* between(24_001, 48_000), [], "nothing expires while the depth grows")
+        assert.deepStrictEqual(yield* between(48_001, 48_001), ["12001"])
+        assert.deepStrictEqual(yield* between(23_999, 48_001), ["11999", "12000", "12001"])
+      })
+    ))
+})
+
+describe("heightOfTransaction", () => {
+  it.effect("finds transactions that changed a name, the last one where a txid comes twice", () =>
+    withNewDb((db) =>
+      Effect.gen(function*() {
+        const twice = blockAt(2, [{ name }])
+        yield* applyAll(db, [[blockAt(0), blockAt(1, [{ name }]), twice, { ...blockAt(3), effects: twice.effects }]])
+        const { txid } = effectOf(1, { name }, 0).transaction
+        assert.strictEqual(yield* db.heightOfTransaction(txid), 1)
+        assert.strictEqual(yield* db.heightOfTransaction(twice.effects[0]?.transaction.txid ?? EMPTY), 3)
+        const near = txid.slice()
+        near[31] = (near[31] ?? 0) ^ 1
+        assert.isUndefined(yield* db.heightOfTransaction(near))
+      })
+    ))
+})
+
+describe("stats and cursor", () => {
+  it.effect("count names, those alive, and operations", () =>
+    withNewDb((db) =>
+      Effect.gen(function*() {
+        const statsAt = (tipHeight: number) =>
+          Effect.map(db.stats({ tipHeight, params: regtestParams }), ({ active, names, operations }) => ({
+            active,
+            names,
+            operations
+          }))
+        assert.deepStrictEqual(yield* statsAt(0), { names: 0, operations: 0, active: 0 })
+        yield* applyAll(db, [chainTo(2, { 1: [{ name }, { name }], 2: [{ name: text("d/b") }] })])
+        assert.deepStrictEqual(yield* statsAt(30), { names: 2, operations: 3, active: 2 })
+        assert.deepStrictEqual(yield* statsAt(31), { names: 2, operations: 3, active: 1 })
+        assert.deepStrictEqual(yield* statsAt(32), { names: 2, operations: 3, active: 0 })
+        const { fileSize } = yield* db.stats({ tipHeight: 0, params: regtestParams })
+        assert.isAbove(fileSize, 4096)
+        assert.strictEqual(fileSize % 4096, 0)
+      })
+    ))
+
+  it.effect("the cursor is where the blocks end", () =>
+    withNewDb((db) =>
+      Effect.gen(function*() {
+        assert.isUndefined(yield* db.cursor)
+        yield* applyAll(db, [[blockAt(0), blockAt(1)]])
+        assert.deepStrictEqual(yield* db.cursor, { height: 1, hash: new Uint8Array(hashAt(1)) })
+        yield* db.follower.rewind({ height: 0, hash: hashAt(0) })
+        assert.deepStrictEqual(yield* db.follower.cursor, { height: 0, hash: new Uint8Array(hashAt(0)) })
+      })
+    ))
+})
+
+describe("changes", () => {
+  it.effect("tells what was committed, in order", () =>
+    withNewDb((db) =>
+      Effect.gen(function*() {
+        const heard = yield* Effect.fork(Stream.runCollect(Stream.take(db.changes, 3)))
+        // The stream subscribes once its fiber runs.
+        yield* turnOfEventLoop
+        yield* applyAll(db, [[blockAt(0, [{ name, value: text("1") }, { name, value: text("2") }])]])
+        const record = yield* db.resolve(name)
+        yield* applyAll(db, [[blockAt(1)]])
+        yield* db.follower.rewind({ height: 0, hash: hashAt(0) })
+        const events = Chunk.toReadonlyArray(yield* Fiber.join(heard))
+        assert.deepStrictEqual(events.map(({ _tag }) => _tag), ["Updated", "Updated", "Rewound"])
+        assert.deepStrictEqual(events[1], {
+          _tag: "Updated",
+          record: { ...record, txid: events[1]?._tag === "Updated" ? events[1].record.txid : EMPTY }
+        })
+        assert.deepStrictEqual(events[2], { _tag: "Rewound", to: { height: 0, hash: hashAt(0) } })
+      })
+    ))
+})

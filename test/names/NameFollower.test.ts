@@ -1,0 +1,194 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Cause, Effect, Exit, FastCheck, Fiber } from "effect"
+import { join } from "node:path"
+import { turnOfEventLoop } from "../../src/chain/VerifyPool.ts"
+import type { NameDb } from "../../src/names/NameDb.ts"
+import { temporaryDirectory } from "../support/chain.ts"
+import { TsProcess } from "../support/tsProcess.ts"
+import {
+  applyAll,
+  batches,
+  blockAt,
+  blocksWith,
+  crashBlock,
+  dump,
+  hashAt,
+  type Operation,
+  text,
+  withDb,
+  withNewDb
+} from "./blocks.ts"
+
+type Db = typeof NameDb.Service
+
+const name = text("d/example")
+
+describe("apply", () => {
+  it.effect("takes no blocks for nothing to do", () =>
+    withNewDb((db) =>
+      Effect.gen(function*() {
+        yield* db.follower.apply([])
+        assert.isUndefined(yield* db.cursor)
+      })
+    ))
+
+  const dies = (db: Db, work: Effect.Effect<void, unknown>, message: RegExp) =>
+    Effect.gen(function*() {
+      const before = yield* db.cursor
+      const exit = yield* Effect.exit(work)
+      assert.isTrue(Exit.isFailure(exit) && Cause.isDie(exit.cause), "it is our own fault")
+      if (Exit.isFailure(exit)) assert.match(String(Cause.squash(exit.cause)), message)
+      assert.deepStrictEqual(yield* db.cursor, before)
+    })
+
+  it.effect("dies of blocks that leave a gap or come again, and changes nothing", () =>
+    withNewDb((db) =>
+      Effect.gen(function*() {
+        yield* dies(db, db.follower.apply([blockAt(1, [{ name }])]), /given block 1, and needs block 0/)
+        yield* applyAll(db, [[blockAt(0), blockAt(1)]])
+        yield* dies(db, db.follower.apply([blockAt(1, [{ name }])]), /given block 1, and needs block 2/)
+        yield* dies(db, db.follower.apply([blockAt(2), blockAt(4, [{ name }])]), /block 4 comes where block 3 should/)
+        assert.strictEqual((yield* Effect.flip(db.resolve(name)))._tag, "NameNotFound")
+        yield* applyAll(db, [[blockAt(2, [{ name }])]])
+        assert.strictEqual((yield* db.resolve(name)).height, 2)
+      })
+    ))
+
+  it.effect("is undone where it is interrupted", () =>
+    withNewDb((db) =>
+      Effect.gen(function*() {
+        const many = Array.from({ length: 2_000 }, (_, i) => ({ name: text(`d/${i}`) }))
+        yield* applyAll(db, [[blockAt(0, [{ name }])]])
+        yield* db.resolve(name)
+        const applying = yield* Effect.fork(applyAll(db, [[blockAt(1, [{ name }, ...many])]]))
+        yield* turnOfEventLoop
+        yield* turnOfEventLoop
+        yield* Fiber.interrupt(applying)
+        assert.strictEqual((yield* db.cursor)?.height, 0)
+        assert.strictEqual((yield* db.resolve(name)).height, 0)
+        yield* applyAll(db, [[blockAt(1, [{ name }])]])
+        assert.strictEqual((yield* db.resolve(name)).height, 1)
+      })
+    ))
+})
+
+describe("rewind", () => {
+  it.effect("dies of a block above the cursor, and of an empty file", () =>
+    withNewDb((db) =>
+      Effect.gen(function*() {
+        const up = Effect.exit(db.follower.rewind({ height: 1, hash: hashAt(1) }))
+        assert.isTrue(Exit.isFailure(yield* up))
+        yield* applyAll(db, [[blockAt(0)]])
+        assert.isTrue(Exit.isFailure(yield* up))
+        yield* applyAll(db, [[blockAt(1)]])
+        assert.isTrue(Exit.isSuccess(yield* up))
+      })
+    ))
+
+  const operation: FastCheck.Arbitrary<Operation> = FastCheck.record({
+    name: FastCheck.constantFrom(...["d/a", "d/b", "d/c", "id/a", ""].map(text)),
+    value: FastCheck.uint8Array({ maxLength: 4 }),
+    owner: FastCheck.constantFrom(text("alice"), text("bob")),
+    rand: FastCheck.uint8Array({ maxLength: 2 })
+  }, { requiredKeys: ["name", "value", "owner"] })
+
+  it.scoped.prop("leaves what there was before, to the byte, and the way there is the same again", {
+    chain: FastCheck.array(FastCheck.array(operation, { maxLength: 5 }), { minLength: 1, maxLength: 12 }),
+    fork: FastCheck.nat(11),
+    size: FastCheck.integer({ min: 1, max: 5 })
+  }, ({ chain, fork, size }) =>
+    Effect.gen(function*() {
+      const blocks = blocksWith(chain)
+      const to = Math.min(fork, blocks.length - 1)
+      const filename = join(yield* temporaryDirectory, "names.db")
+      yield* withDb(filename, (db) =>
+        Effect.gen(function*() {
+          yield* applyAll(db, batches(blocks.slice(0, to + 1), size))
+          const before = dump(filename)
+          yield* applyAll(db, batches(blocks.slice(to + 1), size))
+          const after = dump(filename)
+          yield* db.follower.rewind({ height: to, hash: hashAt(to) })
+          assert.deepStrictEqual(dump(filename), before)
+          yield* applyAll(db, batches(blocks.slice(to + 1), size + 1))
+          assert.deepStrictEqual(dump(filename), after)
+        }))
+    }), { fastCheck: { numRuns: 40 } })
+
+  it.scoped("is the same in pieces where it goes back far", () =>
+    Effect.gen(function*() {
+      const filename = join(yield* temporaryDirectory, "names.db")
+      // 200 blocks of 40 operations: the pieces have 2,000.
+      const blocks = Array.from({ length: 200 }, (_, height) => crashBlock(height))
+      yield* withDb(filename, (db) =>
+        Effect.gen(function*() {
+          yield* applyAll(db, batches(blocks.slice(0, 50), 10))
+          const before = dump(filename)
+          // 2,000, 4,000 and 6,000 operations, and one block more and less.
+          for (const last of [99, 100, 98, 149, 199]) {
+            yield* applyAll(db, batches(blocks.slice(50, last + 1), 64))
+            yield* db.follower.rewind({ height: 49, hash: hashAt(49) })
+            assert.deepStrictEqual(dump(filename), before, `from ${last}`)
+          }
+        }))
+    }))
+})
+
+describe("readers while blocks come in", () => {
+  it.effect("see the state before a batch or after it, and go back from neither", () =>
+    withNewDb((db) =>
+      Effect.gen(function*() {
+        const names = Array.from({ length: 1_500 }, (_, i) => text(`d/${i}`))
+        const blockOf = (height: number) => blockAt(height, names.map((name) => ({ name })))
+        yield* applyAll(db, [[blockOf(0)]])
+        // Some are in the cache, some are not.
+        for (const name of names.slice(0, 750)) yield* db.resolve(name)
+        const watched = [0, 1, 700, 751, 1_499].map((i) => names[i] ?? name)
+        let rounds = 0
+        for (const to of [1, 2, "back"] as const) {
+          const change = to === "back"
+            ? db.follower.rewind({ height: 0, hash: hashAt(0) })
+            : db.follower.apply([blockOf(to)])
+          const changing = yield* Effect.fork(change)
+          const heights: Array<number> = []
+          while ((yield* Fiber.poll(changing))._tag === "None") {
+            for (const name of watched) heights.push((yield* db.resolve(name)).height)
+            rounds++
+            yield* turnOfEventLoop
+          }
+          yield* Fiber.join(changing)
+          for (const name of watched) heights.push((yield* db.resolve(name)).height)
+          const changes = heights.filter((height, i) => i > 0 && height !== heights[i - 1])
+          assert.deepStrictEqual(changes, [to === "back" ? 0 : to], `towards ${to}`)
+        }
+        assert.isAtLeast(rounds, 10, "somebody asked while the batches were written")
+      })
+    ))
+})
+
+describe("a killed process", () => {
+  const CHILD = new URL("applyForever.ts", import.meta.url)
+
+  it.scopedLive("leaves the file as it was after some batch, wherever it was", () =>
+    Effect.gen(function*() {
+      const directory = yield* temporaryDirectory
+      const filename = join(directory, "names.db")
+      let last = -1
+      for (const patience of [0, 7, 33, 90]) {
+        const child = new TsProcess(CHILD, [filename])
+        yield* Effect.promise(() => child.says("at "))
+        yield* Effect.sleep(patience)
+        child.child.kill("SIGKILL")
+        assert.strictEqual(yield* Effect.promise(() => child.ended), "SIGKILL")
+        const cursor = yield* withDb(filename, (db) => db.cursor)
+        const height = cursor?.height ?? -1
+        const said = Number(/at (\d+)\n[^\n]*$/.exec(child.stdout)?.[1])
+        assert.isAtLeast(height, said, "what it said is committed")
+        assert.isAbove(height, last)
+        last = height
+        const straight = join(directory, `straight${patience}.db`)
+        const blocks = Array.from({ length: height + 1 }, (_, at) => crashBlock(at))
+        yield* withDb(straight, (db) => applyAll(db, batches(blocks, 50)))
+        assert.deepStrictEqual(dump(filename), dump(straight))
+      }
+    }))
+})

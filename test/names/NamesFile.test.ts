@@ -1,0 +1,227 @@
+import { assert, describe, it } from "@effect/vitest"
+import SQLite from "better-sqlite3"
+import { Cause, Effect, Exit, Stream } from "effect"
+import { spawn } from "node:child_process"
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { regtestParams } from "../../src/consensus/params.ts"
+import { temporaryDirectory } from "../support/chain.ts"
+import { applyAll, batches, blockAt, crashBlock, dump, text, withDb } from "./blocks.ts"
+
+const name = text("d/example")
+
+const files = Effect.map(temporaryDirectory, (directory) => (file: string) => join(directory, file))
+
+/** Opens the file and fails as that fails. */
+const opening = (filename: string) => Effect.flip(withDb(filename, () => Effect.succeed("it was opened")))
+
+const withRaw = (filename: string, work: (database: SQLite.Database) => void) =>
+  Effect.sync(() => {
+    const database = new SQLite(filename)
+    try {
+      work(database)
+    } finally {
+      database.close()
+    }
+  })
+
+describe("names.db", () => {
+  it.scoped("is made with the page size that was asked for, and keeps it", () =>
+    Effect.gen(function*() {
+      const path = yield* files
+      for (const pageSize of [1024, 16_384, 65_536]) {
+        const filename = path(`${pageSize}.db`)
+        yield* withDb(filename, (db) => applyAll(db, [[blockAt(0, [{ name }])]]), { pageSize })
+        yield* withDb(filename, (db) => db.resolve(name), { pageSize: 4096 })
+        yield* withRaw(filename, (database) => {
+          assert.strictEqual(database.pragma("page_size", { simple: true }), pageSize)
+          assert.strictEqual(database.pragma("journal_mode", { simple: true }), "wal")
+        })
+      }
+    }))
+
+  it.scoped("is closed with its log folded in", () =>
+    Effect.gen(function*() {
+      const filename = (yield* files)("names.db")
+      yield* withDb(filename, (db) => applyAll(db, [[blockAt(0, [{ name }])]]))
+      assert.isFalse(existsSync(`${filename}-wal`))
+      const record = yield* withDb(filename, (db) => db.resolve(name))
+      assert.strictEqual(record.height, 0)
+    }))
+
+  it.scoped("can be read with SQL by anyone", () =>
+    Effect.gen(function*() {
+      const filename = (yield* files)("names.db")
+      const rand = new Uint8Array(20)
+      yield* withDb(filename, (db) => applyAll(db, [[blockAt(0), blockAt(1, [{ name, rand }, { name }])]]))
+      yield* withRaw(filename, (database) => {
+        const rows = database.prepare(
+          "SELECT height, op, CAST(name AS TEXT) AS name FROM operations o JOIN names n ON n.id = name_id ORDER BY o.id"
+        ).all()
+        assert.deepStrictEqual(rows, [
+          { height: 1, op: "name_firstupdate", name: "d/example" },
+          { height: 1, op: "name_update", name: "d/example" }
+        ])
+      })
+    }))
+})
+
+describe("a file that is no names.db", () => {
+  it.scoped.each([
+    { what: "text", content: "This is not a database. ".repeat(400) },
+    { what: "zeros", content: "\0".repeat(8192) }
+  ])("of $what is corrupted, and stays as it is", ({ content }) =>
+    Effect.gen(function*() {
+      const filename = (yield* files)("names.db")
+      writeFileSync(filename, content)
+      const error = yield* opening(filename)
+      assert.strictEqual(typeof error === "string" ? error : error._tag, "StorageCorrupted")
+      assert.include(String(error), filename)
+      assert.include(String(error), "move the file away and start again")
+      assert.strictEqual(readFileSync(filename, "utf8"), content)
+    }))
+
+  it.scoped("but another database is refused, and stays as it is", () =>
+    Effect.gen(function*() {
+      const filename = (yield* files)("names.db")
+      yield* withRaw(filename, (database) => database.exec("CREATE TABLE names (id INTEGER)"))
+      const error = yield* opening(filename)
+      assert.include(String(error), "it is a database of something else")
+      yield* withRaw(filename, (database) => {
+        const tables = database.prepare("SELECT name FROM sqlite_master").pluck().all()
+        assert.deepStrictEqual(tables, ["names"])
+      })
+    }))
+
+  it.scoped("but one of a newer version is refused", () =>
+    Effect.gen(function*() {
+      const filename = (yield* files)("names.db")
+      yield* withDb(filename, (db) => applyAll(db, [[blockAt(0, [{ name }])]]))
+      yield* withRaw(filename, (database) => {
+        database.exec("INSERT INTO effect_sql_migrations (migration_id, name) VALUES (2, 'later')")
+      })
+      const error = yield* opening(filename)
+      assert.match(
+        String(error),
+        /its format is 2, this version of svcd knows formats up to 1\. Use the version of svcd/
+      )
+      yield* withRaw(filename, (database) => {
+        database.exec("DELETE FROM effect_sql_migrations WHERE migration_id = 2")
+      })
+      assert.strictEqual((yield* withDb(filename, (db) => db.resolve(name))).height, 0)
+    }))
+})
+
+describe("a file that cannot be used now", () => {
+  it.scoped("in a folder that is not there is unavailable", () =>
+    Effect.gen(function*() {
+      const filename = (yield* files)("missing/names.db")
+      const error = yield* opening(filename)
+      assert.strictEqual(typeof error === "string" ? error : error._tag, "StorageUnavailable")
+      assert.include(String(error), filename)
+    }))
+
+  it.scoped("because it is a folder is unavailable", () =>
+    Effect.gen(function*() {
+      const filename = (yield* files)("names.db")
+      mkdirSync(filename)
+      const error = yield* opening(filename)
+      assert.strictEqual(typeof error === "string" ? error : error._tag, "StorageUnavailable")
+      assert.include(String(error), `opening ${filename} failed`)
+    }))
+
+  it.scopedLive("because the disk is full is unavailable, goes on answering, and holds what it had", () =>
+    Effect.gen(function*() {
+      const filename = (yield* files)("names.db")
+      const output = yield* Effect.promise(() => withFileLimit([filename]))
+      // A file that may not grow stands for a disk that is full.
+      assert.match(output, /failed at \d+ with a record of \d+\n/)
+      assert.match(output, /StorageUnavailable: writing .*names\.db failed: .*(IOERR|FULL)/)
+      const height = Number(/failed at (\d+)/.exec(output)?.[1])
+      assert.isAbove(height, 0)
+      const straight = `${filename}.straight`
+      const all = Array.from({ length: height + 1 }, (_, at) => crashBlock(at))
+      yield* withDb(straight, (db) => applyAll(db, batches(all, 10)))
+      yield* withDb(filename, (db) => Effect.map(db.cursor, (cursor) => assert.strictEqual(cursor?.height, height)))
+      assert.deepStrictEqual(dump(filename), dump(straight))
+      yield* withDb(filename, (db) => applyAll(db, [[crashBlock(height + 1)]]))
+    }))
+})
+
+describe("a file that is damaged", () => {
+  /** A file of some hundred pages, of which those from `first` on are overwritten. */
+  const damaged = (filename: string, first: number) =>
+    Effect.gen(function*() {
+      const blocks = Array.from({ length: 60 }, (_, height) => crashBlock(height))
+      yield* withDb(filename, (db) => applyAll(db, batches(blocks, 20)))
+      const bytes = readFileSync(filename)
+      assert.isAbove(bytes.length, 100 * 4096)
+      writeFileSync(filename, bytes.fill(0xa5, first * 4096))
+    })
+
+  const corruptedBy = <A, E>(filename: string, exit: Exit.Exit<A, E>) => {
+    assert.isTrue(Exit.isFailure(exit), "it was noticed")
+    const error = Exit.isFailure(exit) ? Cause.squash(exit.cause) : undefined
+    assert.match(String(error), /StorageCorrupted|is corrupted/)
+    assert.include(String(error), filename)
+    assert.include(String(error), "rebuilt from the stored blocks")
+  }
+
+  it.scoped("fails each question that meets the damage with what to do", () =>
+    Effect.gen(function*() {
+      const filename = (yield* files)("names.db")
+      yield* damaged(filename, 20)
+      yield* withDb(filename, (db) =>
+        Effect.gen(function*() {
+          const [effect] = crashBlock(0).effects
+          corruptedBy(filename, yield* Effect.exit(db.resolve(effect?.name ?? name)))
+          corruptedBy(filename, yield* Effect.exit(db.history(effect?.name ?? name)))
+          corruptedBy(filename, yield* Effect.exit(Stream.runDrain(db.scan({}))))
+          corruptedBy(filename, yield* Effect.exit(db.stats({ tipHeight: 0, params: regtestParams })))
+          corruptedBy(filename, yield* Effect.exit(db.follower.apply([crashBlock(60)])))
+          corruptedBy(filename, yield* Effect.exit(db.follower.rewind({ height: 0, hash: new Uint8Array(32) })))
+          const check = yield* db.check
+          check.add([["d/1", { height: 1, outpoint: "" }]])
+          corruptedBy(filename, yield* Effect.exit(check.result))
+        }))
+    }))
+
+  it.scoped("fails to open where the damage is in what every file has", () =>
+    Effect.gen(function*() {
+      const filename = (yield* files)("names.db")
+      yield* damaged(filename, 0)
+      corruptedBy(filename, yield* Effect.exit(withDb(filename, () => Effect.void)))
+    }))
+
+  it.scoped("is made anew where it was moved away, even with its old log beside it", () =>
+    Effect.gen(function*() {
+      const path = yield* files
+      const filename = path("names.db")
+      yield* withDb(filename, (db) =>
+        Effect.gen(function*() {
+          yield* applyAll(db, [[blockAt(0, [{ name }])]])
+          writeFileSync(path("old-wal"), readFileSync(`${filename}-wal`))
+        }))
+      renameSync(filename, path("away.db"))
+      renameSync(path("old-wal"), `${filename}-wal`)
+      yield* withDb(filename, (db) =>
+        Effect.gen(function*() {
+          assert.isUndefined(yield* db.cursor)
+          assert.strictEqual((yield* Effect.flip(db.resolve(name)))._tag, "NameNotFound")
+        }))
+    }))
+})
+
+/** Runs the endless writer where no file may have more than 2 MiB, until it ends. Returns what it said. */
+const withFileLimit = (args: ReadonlyArray<string>): Promise<string> => {
+  const runner = fileURLToPath(new URL("../../node_modules/vite-node/vite-node.mjs", import.meta.url))
+  const script = fileURLToPath(new URL("applyForever.ts", import.meta.url))
+  // Blocks of 512 bytes, as POSIX has it; some shells count in kilobytes, which is as good.
+  const command = "ulimit -f 4096; exec \"$@\""
+  const child = spawn("sh", ["-c", command, "sh", process.execPath, runner, "--script", script, ...args])
+  let output = ""
+  child.stdout.setEncoding("utf8").on("data", (text: string) => void (output += text))
+  child.stderr.setEncoding("utf8").on("data", (text: string) => void (output += text))
+  return new Promise((resolve) => child.once("close", () => resolve(output)))
+}

@@ -1,0 +1,88 @@
+import { assert, describe, it } from "@effect/vitest"
+import { FastCheck } from "effect"
+import { RecordCache } from "../../src/names/RecordCache.ts"
+
+describe("RecordCache", () => {
+  it("gives back what was put, until it is put again", () => {
+    const cache = new RecordCache<number>(4)
+    assert.isUndefined(cache.get("a"))
+    cache.put("a", 1)
+    assert.strictEqual(cache.get("a"), 1)
+    cache.put("a", 2)
+    assert.strictEqual(cache.get("a"), 2)
+  })
+
+  it("keeps what is asked for, and forgets what is not", () => {
+    const cache = new RecordCache<number>(8)
+    cache.put("hot", 0)
+    for (let i = 0; i < 100; i++) {
+      cache.put(`cold ${i}`, i)
+      assert.strictEqual(cache.get("hot"), 0, `after ${i}`)
+    }
+    assert.isUndefined(cache.get("cold 0"))
+    assert.strictEqual(cache.get("cold 99"), 99)
+  })
+
+  it.each([0, 1, 2, 7, 8])("never holds more than a limit of %d asks for, rounded up to even", (limit) => {
+    const cache = new RecordCache<number>(limit)
+    for (let i = 0; i < 50; i++) {
+      cache.put(`${i}`, i)
+      cache.get(`${i - 2}`)
+      assert.isAtMost(cache.size, limit + limit % 2)
+    }
+    assert.strictEqual(cache.get("49"), limit === 0 ? undefined : 49)
+  })
+
+  it("takes nothing while a write is under way, and has lost what that touches", () => {
+    const cache = new RecordCache<number>(4)
+    cache.put("touched", 1)
+    cache.put("other", 1)
+    cache.freeze(["touched"])
+    assert.isUndefined(cache.get("touched"))
+    assert.strictEqual(cache.get("other"), 1)
+    cache.put("touched", 1)
+    assert.isUndefined(cache.get("touched"))
+    cache.thaw()
+    cache.put("touched", 2)
+    assert.strictEqual(cache.get("touched"), 2)
+  })
+
+  it("loses everything to a write that touches anything", () => {
+    const cache = new RecordCache<number>(4)
+    for (const key of ["a", "b", "c"]) cache.put(key, 1)
+    cache.freeze("all")
+    assert.deepStrictEqual(["a", "b", "c"].map((key) => cache.get(key)), [undefined, undefined, undefined])
+    assert.strictEqual(cache.size, 0)
+  })
+
+  const step = FastCheck.record({
+    does: FastCheck.constantFrom("ask", "write"),
+    key: FastCheck.constantFrom(..."abcdefgh")
+  })
+
+  it.prop(
+    "never gives what a write has made wrong",
+    { limit: FastCheck.nat(8), steps: FastCheck.array(step) },
+    (given) => {
+      const store = new Map<string, number>()
+      const cache = new RecordCache<number>(given.limit)
+      const ask = (key: string): number => {
+        const found = cache.get(key)
+        if (found !== undefined) return found
+        const stored = store.get(key) ?? 0
+        cache.put(key, stored)
+        return stored
+      }
+      given.steps.forEach(({ does, key }, i) => {
+        if (does === "write") {
+          cache.freeze([key])
+          ask(key)
+          store.set(key, i + 1)
+          ask(key)
+          cache.thaw()
+        }
+        assert.strictEqual(ask(key), store.get(key) ?? 0)
+      })
+    }
+  )
+})

@@ -1,0 +1,32 @@
+import { Effect } from "effect"
+import { applyAll, crashBlock, withDb } from "./blocks.ts"
+
+/**
+ * Applies blocks to the names.db of the first argument, from its cursor on and in batches of 1 to 7, and says how far it
+ * is. Runs until it is killed or cannot go on; then it says why, and whether the file still answers.
+ */
+const [filename = ""] = process.argv.slice(2)
+
+const say = (line: string) => Effect.sync(() => process.stdout.write(`${line}\n`))
+
+const work = withDb(filename, (db) =>
+  Effect.gen(function*() {
+    for (;;) {
+      const first = ((yield* db.cursor)?.height ?? -1) + 1
+      const blocks = Array.from({ length: 1 + first % 7 }, (_, i) => crashBlock(first + i))
+      yield* applyAll(db, [blocks]).pipe(
+        Effect.catchAll((failure) =>
+          Effect.gen(function*() {
+            const cursor = yield* db.cursor
+            const [effect] = crashBlock(0).effects
+            const record = effect === undefined ? undefined : yield* db.resolve(effect.name)
+            yield* say(`failed at ${cursor?.height} with a record of ${record?.height}`)
+            return yield* failure
+          })
+        )
+      )
+      yield* say(`at ${(yield* db.cursor)?.height}`)
+    }
+  }))
+
+void Effect.runPromise(Effect.catchAll(work, (error) => say(`${error._tag}: ${error.message}`)))

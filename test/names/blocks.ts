@@ -1,0 +1,112 @@
+import SQLite from "better-sqlite3"
+import { Effect } from "effect"
+import type { ConnectedBlock } from "../../src/chain/Follower.ts"
+import type { NameEffect } from "../../src/consensus/view.ts"
+import * as NameDb from "../../src/names/NameDb.ts"
+import { decodeBlock } from "../../src/protocol/block.ts"
+import { type Bytes, toHex } from "../../src/protocol/bytes.ts"
+import { hash256 } from "../../src/protocol/hash.ts"
+import { regtest } from "../../src/protocol/networks.ts"
+import { makeTransaction } from "../../src/protocol/transaction.ts"
+
+/** Blocks as a follower of the chain gets them, of which only what happens to names is real. */
+
+export const text = (characters: string): Uint8Array => new TextEncoder().encode(characters)
+
+/** What a test says about an operation. An owner is a letter or two; `rand` makes it a registration. */
+export interface Operation {
+  readonly name: Bytes
+  readonly value?: Bytes
+  readonly owner?: Bytes
+  readonly rand?: Bytes
+  readonly amount?: number
+}
+
+const genesis = decodeBlock(regtest.genesisBlock)
+
+/** A txid of its own for each operation. */
+const transactionOf = (height: number, index: number) =>
+  makeTransaction({
+    version: 0x7100,
+    inputs: [],
+    outputs: [{ value: 0, script: text(`${index}`) }],
+    lockTime: height
+  })
+
+export const effectOf = (height: number, operation: Operation, index: number): NameEffect => {
+  const { amount = 1_000_000, name, owner = text("a"), rand, value = text(`${height}.${index}`) } = operation
+  return {
+    name,
+    operation: rand === undefined
+      ? { op: "name_update", name, value }
+      : { op: "name_firstupdate", name, rand, value },
+    height,
+    transaction: transactionOf(height, index),
+    vout: index % 3,
+    value: amount,
+    address: owner
+  }
+}
+
+export const hashAt = (height: number): Uint8Array => hash256(text(`block ${height}`))
+
+/** The block at a height, with these operations in this order. */
+export const blockAt = (height: number, operations: ReadonlyArray<Operation> = []): ConnectedBlock => ({
+  height,
+  hash: hashAt(height),
+  block: genesis,
+  effects: operations.map((operation, index) => effectOf(height, operation, index))
+})
+
+/** Blocks from genesis on. */
+export const blocksWith = (operations: ReadonlyArray<ReadonlyArray<Operation>>): ReadonlyArray<ConnectedBlock> =>
+  operations.map((list, height) => blockAt(height, list))
+
+/** Cuts blocks into batches of at most `size`. */
+export const batches = <A>(blocks: ReadonlyArray<A>, size: number): ReadonlyArray<ReadonlyArray<A>> =>
+  Array.from({ length: Math.ceil(blocks.length / size) }, (_, i) => blocks.slice(i * size, (i + 1) * size))
+
+type Db = typeof NameDb.NameDb.Service
+
+/** Opens names.db at a path, works with it, and closes it. */
+export const withDb = <A, E, R>(
+  filename: string,
+  use: (db: Db) => Effect.Effect<A, E, R>,
+  options: Partial<NameDb.NameDbOptions> = {}
+) => Effect.provide(Effect.flatMap(NameDb.NameDb, use), NameDb.layer({ filename, pageSize: 4096, ...options }))
+
+/** Works with a database that nobody used yet. */
+export const withNewDb = <A, E, R>(use: (db: Db) => Effect.Effect<A, E, R>) =>
+  Effect.provide(Effect.flatMap(NameDb.NameDb, use), NameDb.layerTemporary)
+
+export const applyAll = (db: Db, all: ReadonlyArray<ReadonlyArray<ConnectedBlock>>) =>
+  Effect.forEach(all, (blocks) => db.follower.apply(blocks), { discard: true })
+
+const shown = (cell: unknown): unknown => cell instanceof Uint8Array ? toHex(cell) : cell
+
+/** Every row of every table, readable. Fails where SQLite finds the file damaged. */
+export const dump = (filename: string): Readonly<Record<string, ReadonlyArray<unknown>>> => {
+  const database = new SQLite(filename, { readonly: true })
+  try {
+    const integrity = database.pragma("integrity_check", { simple: true })
+    if (integrity !== "ok") throw new Error(`integrity check: ${String(integrity)}`)
+    const rows = (table: string) =>
+      database.prepare(`SELECT * FROM ${table} ORDER BY 1`).raw().all().map((row) =>
+        Array.isArray(row) ? row.map(shown) : row
+      )
+    return { names: rows("names"), operations: rows("operations"), cursor: rows("cursor") }
+  } finally {
+    database.close()
+  }
+}
+
+/** A block for a process that is to be killed: 40 operations on 200 names, some names twice, from its height alone. */
+export const crashBlock = (height: number): ConnectedBlock =>
+  blockAt(
+    height,
+    Array.from({ length: 40 }, (_, i) => ({
+      name: text(`d/${(height * 31 + i * i) % 200}`),
+      value: new Uint8Array(300).fill(height % 251),
+      owner: text(`${(height + i) % 17}`)
+    }))
+  )

@@ -1,0 +1,28 @@
+#!/usr/bin/env node
+import * as Effect from "effect/Effect"
+import { processInput } from "../config/settings.ts"
+import { run } from "../rpc/cli.ts"
+import { version } from "../version.ts"
+
+/** Characters of standard input that are read. */
+const MAX_INPUT = 64 * 1024 * 1024
+
+const readStdin = Effect.async<string>((resume) => {
+  let text = ""
+  process.stdin.setEncoding("utf8")
+  process.stdin.on("data", (chunk: string) => {
+    if (text.length <= MAX_INPUT) text += chunk
+  })
+  process.stdin.on("error", () => resume(Effect.succeed(text)))
+  process.stdin.on("end", () => resume(Effect.succeed(text)))
+})
+
+const program = Effect.map(run({ ...processInput(), version, readStdin }), ({ code, stderr, stdout }) => {
+  // A reader that went away has what it wanted.
+  process.stdout.on("error", () => {})
+  process.stdout.write(stdout)
+  process.stderr.write(stderr)
+  process.exitCode = code
+})
+
+Effect.runFork(program)

@@ -1,0 +1,77 @@
+import type { ClientAddress } from "./clientAddress.ts"
+
+/** Requests a minute for clients on other hosts where nothing is configured. Loopback clients are not limited then. */
+const DEFAULT_LIMIT = 6_000
+
+/** Clients remembered at once. With more, those who have been quiet longest are forgotten. */
+const MAX_CLIENTS = 10_000
+
+const MINUTE = 60_000
+
+/** Requests. A bucket that was filled up in several steps may be this short of what one step would have given. */
+const ROUNDING = 1e-6
+
+interface Bucket {
+  /** Requests that may come at once; below zero after a batch larger than the limit. */
+  tokens: number
+  /** When `tokens` was right, in milliseconds. */
+  at: number
+}
+
+/**
+ * Limits the requests a minute of each client (rpc.md 1.11). A bucket holds the requests of one minute and fills up
+ * steadily. A batch takes as many as it has members; one that is larger than the limit is let through by a full
+ * bucket, and the client waits for longer afterwards.
+ *
+ * Times are milliseconds of a clock that does not go back.
+ */
+export class RateLimiter {
+  readonly #setting: number
+  readonly #buckets = new Map<string, Bucket>()
+
+  /** `setting`: requests a minute for every client; 0 for the defaults, -1 for no limit at all. */
+  constructor(setting: number) {
+    this.#setting = setting
+  }
+
+  /** Takes a call with `count` requests from a client's bucket. Returns the seconds to wait if there are too few. */
+  take(client: ClientAddress, count: number, now: number): number | undefined {
+    return this.#use(client, count, count, now)
+  }
+
+  /** The seconds that a client has to wait before any call of his is let through. */
+  wait(client: ClientAddress, now: number): number | undefined {
+    return this.#use(client, 1, 0, now)
+  }
+
+  #use(client: ClientAddress, needed: number, taken: number, now: number): number | undefined {
+    const limit = this.#limitOf(client)
+    if (limit === undefined) return undefined
+    const bucket = this.#bucketOf(client.key, limit, now)
+    const missing = Math.min(needed, limit) - bucket.tokens
+    if (missing > ROUNDING) return Math.ceil((missing / limit) * (MINUTE / 1000))
+    bucket.tokens -= taken
+    return undefined
+  }
+
+  #limitOf(client: ClientAddress): number | undefined {
+    if (this.#setting > 0) return this.#setting
+    return this.#setting < 0 || client.loopback ? undefined : DEFAULT_LIMIT
+  }
+
+  /** A client's bucket, filled up to now and moved to the end of the map: the front is who was quiet longest. */
+  #bucketOf(key: string, limit: number, now: number): Bucket {
+    const bucket = this.#buckets.get(key) ?? { tokens: limit, at: now }
+    bucket.tokens = Math.min(limit, bucket.tokens + ((now - bucket.at) / MINUTE) * limit)
+    bucket.at = now
+    this.#buckets.delete(key)
+    this.#buckets.set(key, bucket)
+    if (this.#buckets.size > MAX_CLIENTS) {
+      for (const oldest of this.#buckets.keys()) {
+        this.#buckets.delete(oldest)
+        break
+      }
+    }
+    return bucket
+  }
+}

@@ -1,0 +1,220 @@
+import * as Context from "effect/Context"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import type * as Scope from "effect/Scope"
+import { Agent, type IncomingMessage, request } from "node:http"
+import { type Address, formatAddress } from "../config/addresses.ts"
+import type { Credentials } from "../config/settings.ts"
+import { encodeJson, type JsonValue } from "./encodeJson.ts"
+import { type Json, JsonNumber, JsonObject, parseJson } from "./json.ts"
+import { RPC_CODE } from "./RpcError.ts"
+
+/** Nobody answers at the address. */
+export class DaemonUnreachable extends Data.TaggedError("DaemonUnreachable")<{
+  /** `host:port` that was called. */
+  readonly address: string
+  /** The system's word for the reason, such as `ECONNREFUSED`. */
+  readonly code: string
+}> {
+  override get message(): string {
+    return `cannot reach a daemon at ${this.address}: ${REASONS.get(this.code) ?? this.code}`
+  }
+}
+
+const REASONS: ReadonlyMap<string, string> = new Map([
+  ["ECONNREFUSED", "connection refused"],
+  ["ECONNRESET", "the connection was closed before an answer came"],
+  ["ENOTFOUND", "the host is not known"],
+  ["EAI_AGAIN", "the host cannot be looked up"],
+  ["EHOSTUNREACH", "no route to the host"],
+  ["ETIMEDOUT", "no answer in time"]
+])
+
+/** The daemon asks for other credentials. */
+export class Unauthorized extends Data.TaggedError("Unauthorized")<{ readonly address: string }> {
+  override get message(): string {
+    return `the daemon at ${this.address} does not accept the credentials`
+  }
+}
+
+/** The daemon answered with an error. */
+export class RpcFailure extends Data.TaggedError("RpcFailure")<{
+  readonly code: number
+  readonly message: string
+}> {}
+
+/** Whoever answered did not answer as a daemon does, or is too busy to. */
+export class UnexpectedReply extends Data.TaggedError("UnexpectedReply")<{
+  readonly address: string
+  readonly status: number
+  readonly reason: string
+}> {
+  override get message(): string {
+    return this.reason
+  }
+}
+
+export type RpcClientError = DaemonUnreachable | Unauthorized | RpcFailure | UnexpectedReply
+
+/** The methods of a daemon, ours or the reference node, from the outside (rpc.md 8). */
+export class RpcClient extends Context.Tag("svcd/RpcClient")<RpcClient, {
+  /**
+   * Calls a method with parameters by position or by name. Numbers in the result keep their spelling: an amount has
+   * the eight decimals that it came with.
+   */
+  readonly call: (method: string, params?: CallParams) => Effect.Effect<Json, RpcClientError>
+}>() {}
+
+export type CallParams = ReadonlyArray<JsonValue> | JsonObject | { readonly [name: string]: JsonValue }
+
+export interface RpcClientOptions {
+  readonly address: Address
+  readonly credentials?: Credentials | undefined
+  /** The wallet to use where the daemon has several. */
+  readonly wallet?: string | undefined
+  /** Milliseconds for one call; 15 minutes if it is missing. */
+  readonly timeout?: number
+}
+
+const TIMEOUT = 900_000
+
+/** Bytes of a reply. */
+const MAX_REPLY = 2 ** 28
+
+/** Connections to the daemon at one time. */
+const MAX_CONNECTIONS = 8
+
+interface HttpReply {
+  readonly status: number
+  readonly text: string
+}
+
+/** What an HTTP reply means. */
+const readReply = (address: string, { status, text }: HttpReply): Effect.Effect<Json, RpcClientError> => {
+  if (status === 401) return new Unauthorized({ address })
+  const reply = parseJson(text)
+  if (!(reply instanceof JsonObject)) {
+    return new UnexpectedReply({ address, status, reason: unexpected(status, text) })
+  }
+  const error = reply.get("error") ?? null
+  if (error !== null) return failureOf(error)
+  const result = reply.get("result")
+  return result === undefined
+    ? new UnexpectedReply({ address, status, reason: "the reply has neither result nor error" })
+    : Effect.succeed(result)
+}
+
+/** Says what came in place of JSON. Upstream `bitcoin-cli.cpp`, `CallRPC`. */
+const unexpected = (status: number, text: string): string => {
+  if (status === 503) return `Server response: ${shortened(text)}`
+  if (status >= 400) return `server returned HTTP error ${status}`
+  return text === "" ? "no response from server" : "couldn't parse reply from server"
+}
+
+/** A line of what a stranger sent. */
+const shortened = (text: string): string => text.replaceAll(/[^ -~]+/g, " ").trim().slice(0, 200)
+
+const failureOf = (error: Json): RpcFailure => {
+  const code = error instanceof JsonObject ? error.get("code") : undefined
+  const message = error instanceof JsonObject ? error.get("message") : undefined
+  return new RpcFailure({
+    code: code instanceof JsonNumber && Number.isSafeInteger(code.value) ? code.value : RPC_CODE.misc,
+    message: typeof message === "string" ? message : encodeJson(error)
+  })
+}
+
+const codeOf = (error: Error): string => "code" in error && typeof error.code === "string" ? error.code : error.message
+
+const basic = ({ password, user }: Credentials): string =>
+  `Basic ${Buffer.from(`${user}:${Redacted.value(password)}`).toString("base64")}`
+
+/** Makes a client. Its connections are kept open between calls, and closed with the scope. */
+export const make = (
+  options: RpcClientOptions
+): Effect.Effect<typeof RpcClient.Service, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const { credentials, timeout = TIMEOUT, wallet } = options
+    const address = formatAddress(options.address)
+    const agent = yield* Effect.acquireRelease(
+      Effect.sync(() => new Agent({ keepAlive: true, maxSockets: MAX_CONNECTIONS })),
+      (agent) => Effect.sync(() => agent.destroy())
+    )
+    const authorization = credentials === undefined ? {} : { authorization: basic(credentials) }
+    let lastId = 0
+
+    const post = (path: string, body: Buffer): Effect.Effect<HttpReply, DaemonUnreachable | UnexpectedReply> =>
+      Effect.async((resume) => {
+        const fail = (code: string): void => resume(new DaemonUnreachable({ address, code }))
+        const outgoing = request({
+          ...options.address,
+          agent,
+          method: "POST",
+          path,
+          headers: { ...authorization, "content-type": "application/json", "content-length": body.length }
+        }, (incoming) =>
+          collect(incoming, (outcome) => {
+            if (outcome._tag === "Broken") return fail("ECONNRESET")
+            const status = incoming.statusCode ?? 0
+            resume(
+              outcome._tag === "TooLarge"
+                ? new UnexpectedReply({ address, status, reason: "the reply is too large" })
+                : Effect.succeed({ status, text: outcome.text })
+            )
+          }))
+        outgoing.setTimeout(timeout, () => {
+          fail("ETIMEDOUT")
+          outgoing.destroy()
+        })
+        outgoing.on("error", (error) => {
+          // The daemon closed an idle connection just as we took it: it never saw the request.
+          if (outgoing.reusedSocket && codeOf(error) === "ECONNRESET") return resume(post(path, body))
+          fail(codeOf(error))
+        })
+        outgoing.end(body)
+        return Effect.sync(() => outgoing.destroy())
+      })
+
+    const callAt = (path: string, method: string, params: CallParams): Effect.Effect<Json, RpcClientError> =>
+      Effect.suspend(() => {
+        lastId += 1
+        const body = Buffer.from(encodeJson({ jsonrpc: "2.0", id: lastId, method, params }))
+        return Effect.flatMap(post(path, body), (reply) => readReply(address, reply))
+      })
+
+    return RpcClient.of({
+      call: (method, params = []) => {
+        const atRoot = callAt("/", method, params)
+        if (wallet === undefined) return atRoot
+        return Effect.catchIf(
+          atRoot,
+          (error) => error._tag === "RpcFailure" && error.code === RPC_CODE.walletNotSpecified,
+          () => callAt(`/wallet/${encodeURIComponent(wallet)}`, method, params)
+        )
+      }
+    })
+  })
+
+type Collected =
+  | { readonly _tag: "Complete"; readonly text: string }
+  | { readonly _tag: "TooLarge" }
+  /** The connection ended before the reply did. */
+  | { readonly _tag: "Broken" }
+
+/** Calls `done` with what came of reading a reply. Only the first call counts. */
+const collect = (incoming: IncomingMessage, done: (outcome: Collected) => void): void => {
+  const chunks: Array<Uint8Array> = []
+  let size = 0
+  incoming.on("data", (chunk: Uint8Array) => {
+    size += chunk.length
+    if (size <= MAX_REPLY) return void chunks.push(chunk)
+    done({ _tag: "TooLarge" })
+    incoming.destroy()
+  })
+  incoming.on("end", () => done({ _tag: "Complete", text: Buffer.concat(chunks, size).toString("utf8") }))
+  incoming.on("error", () => done({ _tag: "Broken" }))
+  incoming.on("close", () => done({ _tag: "Broken" }))
+}
+
+export const layer = (options: RpcClientOptions): Layer.Layer<RpcClient> => Layer.scoped(RpcClient, make(options))

@@ -1,0 +1,93 @@
+import * as Data from "effect/Data"
+
+/** The codes of upstream `rpc/protocol.h` and its `RPC_*` names, Namecoin's own included (rpc.md 2). */
+export const RPC_CODE = {
+  parseError: -32700,
+  invalidRequest: -32600,
+  methodNotFound: -32601,
+  invalidParams: -32602,
+  internalError: -32603,
+  misc: -1,
+  type: -3,
+  wallet: -4,
+  invalidAddressOrKey: -5,
+  insufficientFunds: -6,
+  outOfMemory: -7,
+  invalidParameter: -8,
+  notConnected: -9,
+  initialDownload: -10,
+  walletInvalidLabel: -11,
+  keypoolRanOut: -12,
+  walletUnlockNeeded: -13,
+  walletPassphraseIncorrect: -14,
+  walletWrongEncryptionState: -15,
+  walletEncryptionFailed: -16,
+  walletNotFound: -18,
+  walletNotSpecified: -19,
+  database: -20,
+  deserialization: -22,
+  nodeAlreadyAdded: -23,
+  nodeNotAdded: -24,
+  verifyError: -25,
+  verifyRejected: -26,
+  verifyAlreadyInUtxoSet: -27,
+  warmUp: -28,
+  nodeNotConnected: -29,
+  invalidIpOrSubnet: -30,
+  p2pDisabled: -31,
+  methodDeprecated: -32,
+  mempoolDisabled: -33,
+  nodeCapacityReached: -34,
+  walletAlreadyLoaded: -35,
+  walletAlreadyExists: -36,
+  invalidEncoding: -1000
+} as const
+
+/**
+ * The error member of a JSON-RPC answer. It is part of ordinary traffic (every name that nobody registered is one),
+ * so no stack is recorded: that alone would cost seven times the rest.
+ */
+export class RpcError extends Data.TaggedError("RpcError")<{ readonly code: number; readonly message: string }> {
+  constructor(fields: { readonly code: number; readonly message: string }) {
+    const limit = Error.stackTraceLimit
+    Error.stackTraceLimit = 0
+    super(fields)
+    Error.stackTraceLimit = limit
+  }
+
+  static readonly parseError = (message = "Parse error") => make(RPC_CODE.parseError, message)
+  static readonly invalidRequest = (message: string) => make(RPC_CODE.invalidRequest, message)
+  static readonly methodNotFound = () => make(RPC_CODE.methodNotFound, "Method not found")
+
+  /** Something of ours went wrong. `message` tells the caller no more than that it was not his fault. */
+  static readonly internal = (message = "Internal error") => make(RPC_CODE.internalError, message)
+
+  /** A usage text, a setting that is off, and what else has no code of its own. */
+  static readonly misc = (message: string) => make(RPC_CODE.misc, message)
+  static readonly type = (message: string) => make(RPC_CODE.type, message)
+  static readonly wallet = (message: string) => make(RPC_CODE.wallet, message)
+  static readonly invalidAddressOrKey = (message: string) => make(RPC_CODE.invalidAddressOrKey, message)
+  static readonly invalidParameter = (message: string) => make(RPC_CODE.invalidParameter, message)
+  static readonly database = (message: string) => make(RPC_CODE.database, message)
+  static readonly deserialization = (message: string) => make(RPC_CODE.deserialization, message)
+  static readonly verifyError = (message: string) => make(RPC_CODE.verifyError, message)
+  static readonly verifyRejected = (message: string) => make(RPC_CODE.verifyRejected, message)
+  static readonly invalidEncoding = (encoding: string) =>
+    make(RPC_CODE.invalidEncoding, `Name/value is invalid for encoding ${encoding}`)
+
+  /** The node still starts; `step` is what it is doing. */
+  static readonly warmUp = (step: string) => make(RPC_CODE.warmUp, step)
+  static readonly shuttingDown = () => make(RPC_CODE.notConnected, "Shutting down")
+
+  /** The chain is not here yet. Name clients take -4 for "no such name": what is not known yet must not be -4. */
+  static readonly initialDownload = () => make(RPC_CODE.initialDownload, "Namecoin is downloading blocks...")
+  static readonly blockNotFound = () => make(RPC_CODE.invalidAddressOrKey, "Block not found")
+
+  static readonly integerOutOfRange = () => make(RPC_CODE.misc, "JSON integer out of range")
+  static readonly wrongType = (actual: string, expected: string) =>
+    make(RPC_CODE.type, `JSON value of type ${actual} is not of expected type ${expected}`)
+  static readonly wrongFieldType = (field: string, actual: string, expected: string) =>
+    make(RPC_CODE.type, `JSON value of type ${actual} for field ${field} is not of expected type ${expected}`)
+}
+
+const make = (code: number, message: string): RpcError => new RpcError({ code, message })

@@ -1,0 +1,165 @@
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Runtime from "effect/Runtime"
+import * as Schema from "effect/Schema"
+import { createServer, type Server } from "node:http"
+import { type Address, formatAddress } from "../config/addresses.ts"
+import type { Credentials } from "../config/settings.ts"
+import { Dispatch } from "./Dispatch.ts"
+import { Health } from "./health.ts"
+import { HttpService } from "./HttpService.ts"
+import { Lifecycle } from "./Lifecycle.ts"
+
+/** The RPC listener (rpc.md 1): plain Node where every request passes, one Effect where an answer is made. */
+export class RpcServer extends Context.Tag("svcd/RpcServer")<RpcServer, {
+  /** Where it listens; with the port that was found where 0 was asked for. */
+  readonly address: Address
+}>() {}
+
+export interface RpcServerConfig {
+  /** An empty host is every interface, port 0 any free one. */
+  readonly listen: Address
+  /** `undefined`: no credentials are asked for. */
+  readonly credentials: Credentials | undefined
+  /** Requests a minute and client; 0 for the default, -1 for no limit (rpc.md 9.1). */
+  readonly rateLimit: number
+  /** Bytes; 0 for the default. */
+  readonly maxRequestSize: number
+  /** Is told the status of each request that was turned away before it came to the dispatcher. */
+  readonly onRefused?: (status: number) => void
+  /** For tests. */
+  readonly limits?: Partial<Limits>
+}
+
+/** Bounds that nobody has to configure. Times are in milliseconds. */
+export interface Limits {
+  readonly connections: number
+  /** Requests that are being carried out. Nearly all end in the turn that they begin in. */
+  readonly concurrentRequests: number
+  /** Between two requests of a connection, and without progress of an answer. */
+  readonly idleTimeout: number
+  readonly headersTimeout: number
+  /** For a whole request. */
+  readonly requestTimeout: number
+  /** How long requests that run when the node stops have to end. */
+  readonly stopTimeout: number
+}
+
+const LIMITS: Limits = {
+  connections: 512,
+  concurrentRequests: 1_024,
+  idleTimeout: 30_000,
+  headersTimeout: 30_000,
+  requestTimeout: 120_000,
+  stopTimeout: 3_000
+}
+
+const DEFAULT_MAX_REQUEST_SIZE = 33_554_432
+
+/** Bodies in memory at one time, in bodies of the largest size. */
+const BODIES = 8
+
+/** Request line and headers, in bytes. */
+const MAX_HEADER_SIZE = 8_192
+
+/** How often Node looks for connections whose time is up, in milliseconds. */
+const CHECK_INTERVAL = 5_000
+
+/** For answers that are on their way when the listener closes, in milliseconds. */
+const LAST_MOMENT = 500
+
+/** The address cannot be listened on. */
+export class BindFailed extends Schema.TaggedError<BindFailed>()("BindFailed", {
+  address: Schema.String,
+  /** The system's word for the reason, such as `EADDRINUSE`. */
+  code: Schema.String
+}) {
+  override get message(): string {
+    return `cannot listen on ${this.address} for RPC: ${REASONS.get(this.code) ?? this.code}`
+  }
+}
+
+const REASONS: ReadonlyMap<string, string> = new Map([
+  ["EADDRINUSE", "the address is in use; another program, or another svcd, listens there"],
+  ["EADDRNOTAVAIL", "this machine has no such address"],
+  ["EACCES", "permission denied"],
+  ["ENOTFOUND", "the host is not known"]
+])
+
+const codeOf = (error: Error): string => "code" in error && typeof error.code === "string" ? error.code : error.name
+
+const listen = (server: Server, { host, port }: Address): Effect.Effect<Address, BindFailed> =>
+  Effect.async((resume) => {
+    const failed = (error: Error): void =>
+      resume(new BindFailed({ address: formatAddress({ host, port }), code: codeOf(error) }))
+    server.once("error", failed)
+    server.listen({ port, host: host === "" ? undefined : host }, () => {
+      server.removeListener("error", failed)
+      const bound = server.address()
+      resume(Effect.succeed({ host, port: typeof bound === "object" && bound !== null ? bound.port : port }))
+    })
+  })
+
+const make = (config: RpcServerConfig) =>
+  Effect.gen(function*() {
+    const lifecycle = yield* Lifecycle
+    const runtime = yield* Effect.runtime<never>()
+    const run = Runtime.runFork(runtime)
+    const limits = { ...LIMITS, ...config.limits }
+    const maxRequestSize = config.maxRequestSize > 0 ? config.maxRequestSize : DEFAULT_MAX_REQUEST_SIZE
+
+    const service = new HttpService({
+      dispatch: yield* Dispatch,
+      health: yield* Health,
+      phase: lifecycle.phase,
+      run,
+      credentials: config.credentials,
+      rateLimit: config.rateLimit,
+      maxRequestSize,
+      maxBodies: BODIES * maxRequestSize,
+      concurrentRequests: limits.concurrentRequests,
+      stallTimeout: limits.idleTimeout,
+      onRefused: config.onRefused
+    })
+
+    const server = createServer({
+      maxHeaderSize: MAX_HEADER_SIZE,
+      requireHostHeader: false,
+      keepAliveTimeout: limits.idleTimeout,
+      headersTimeout: limits.headersTimeout,
+      requestTimeout: limits.requestTimeout,
+      connectionsCheckingInterval: Math.min(CHECK_INTERVAL, limits.headersTimeout)
+    })
+    server.maxConnections = limits.connections
+    service.attach(server)
+
+    const address = yield* Effect.acquireRelease(listen(server, config.listen), () =>
+      Effect.gen(function*() {
+        yield* lifecycle.stop
+        yield* service.drained(limits.stopTimeout)
+        yield* close(server)
+      }))
+    // Such as too many open files; the listener goes on, and who could not connect tries again.
+    server.on("error", (error) => run(Effect.logWarning("RPC listener", { code: codeOf(error) })))
+    yield* Effect.logInfo("RPC listening", { address: formatAddress(address) })
+    return RpcServer.of({ address })
+  }).pipe(Effect.annotateLogs("subsystem", "rpc"))
+
+/** Frees the port; gives answers that are on their way a moment, then ends what connections are left. */
+const close = (server: Server): Effect.Effect<void> =>
+  Effect.async((resume) => {
+    const timer = setTimeout(() => server.closeAllConnections(), LAST_MOMENT)
+    server.close(() => {
+      clearTimeout(timer)
+      resume(Effect.void)
+    })
+  })
+
+/**
+ * The listener. It answers from the moment it is built, -28 until the lifecycle says that the node is running. When
+ * it is released, requests that run are finished, within a time, before the port is freed.
+ */
+export const layer = (
+  config: RpcServerConfig
+): Layer.Layer<RpcServer, BindFailed, Dispatch | Lifecycle | Health> => Layer.scoped(RpcServer, make(config))

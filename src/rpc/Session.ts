@@ -1,0 +1,74 @@
+import type { ServerResponse } from "node:http"
+import type { Socket } from "node:net"
+import { type ClientAddress, clientAddress } from "./clientAddress.ts"
+
+/** Requests that may wait on one connection behind the one that is served. A chunk off the wire can hold hundreds. */
+const MAX_WAITING = 1_000
+
+/** Bytes that may be on their way to a client when its next request is taken. */
+const MAX_UNSENT = 262_144
+
+/**
+ * One client connection. Its requests are served one after the other: what a client sends without waiting happens
+ * in the order in which it was sent, and a client that does not read its answers gets no more of them.
+ */
+export class Session {
+  readonly client: ClientAddress
+  /** The `Authorization` header that the connection was admitted with. */
+  credentials: string | undefined
+  readonly #socket: Socket
+  readonly #stallTimeout: number
+  readonly #waiting: Array<() => void> = []
+  #busy = false
+  #onGone: (() => void) | undefined
+
+  /** `stallTimeout`: milliseconds without progress after which a client that does not read is let go. */
+  constructor(socket: Socket, stallTimeout: number) {
+    this.client = clientAddress(socket.remoteAddress, socket.remotePort)
+    this.#socket = socket
+    this.#stallTimeout = stallTimeout
+    socket.once("close", () => {
+      this.#waiting.length = 0
+      this.#onGone?.()
+    })
+  }
+
+  /** Whether a request is being served. */
+  get busy(): boolean {
+    return this.#busy
+  }
+
+  /** Begins to serve a request, now or when it is its turn. Lets a client go that sends far too many. */
+  enter(begin: () => void): void {
+    if (!this.#busy) {
+      this.#busy = true
+      begin()
+    } else if (this.#waiting.length < MAX_WAITING) this.#waiting.push(begin)
+    else this.#socket.destroy()
+  }
+
+  /**
+   * Ends to serve a request whose response was ended; takes the next when the client has taken most of it. After the
+   * `last` answer of a connection nothing is carried out that nobody would get an answer to.
+   */
+  leave(response: ServerResponse, last: boolean): void {
+    this.#onGone = undefined
+    if (last) this.#waiting.length = 0
+    if (this.#socket.writableLength <= MAX_UNSENT) return this.#next()
+    response.setTimeout(this.#stallTimeout, () => this.#socket.destroy())
+    response.once("close", () => this.#next())
+  }
+
+  /** What to do if the client goes away before `leave`. */
+  whenGone(then: () => void): void {
+    if (this.#socket.destroyed) then()
+    else this.#onGone = then
+  }
+
+  #next(): void {
+    const begin = this.#socket.destroyed ? undefined : this.#waiting.shift()
+    if (begin === undefined) this.#busy = false
+    // In a turn of its own: answers that are ready at once would otherwise nest.
+    else queueMicrotask(begin)
+  }
+}

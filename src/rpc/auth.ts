@@ -1,0 +1,29 @@
+import * as Redacted from "effect/Redacted"
+import { createHash, timingSafeEqual } from "node:crypto"
+import type { Credentials } from "../config/settings.ts"
+
+/** HTTP Basic authentication of the RPC listener (rpc.md 1.4). */
+
+export type Admission = "admitted" | "missing" | "wrong"
+
+const SCHEME = "Basic "
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
+
+const digest = (bytes: Uint8Array): Buffer => createHash("sha256").update(bytes).digest()
+
+/**
+ * Returns a judge of `Authorization` headers. Without credentials everybody is admitted, whatever they send. The time
+ * it takes tells nothing about how much of a password was right: digests of a fixed length are compared, in constant
+ * time.
+ */
+export const admission = (credentials: Credentials | undefined): (header: string | undefined) => Admission => {
+  if (credentials === undefined) return () => "admitted"
+  const expected = digest(Buffer.from(`${credentials.user}:${Redacted.value(credentials.password)}`))
+
+  return (header) => {
+    if (header === undefined) return "missing"
+    const encoded = header.startsWith(SCHEME) ? header.slice(SCHEME.length).trim() : "?"
+    const given = Buffer.from(BASE64.test(encoded) ? encoded : "", "base64")
+    return timingSafeEqual(digest(given), expected) ? "admitted" : "wrong"
+  }
+}

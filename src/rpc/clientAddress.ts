@@ -1,0 +1,35 @@
+import { isIPv6 } from "node:net"
+
+/** Who a connection comes from, as far as limits and logs are concerned. */
+export interface ClientAddress {
+  /** What counts as one client: an IPv4 address, or the first 64 bits of an IPv6 address. */
+  readonly key: string
+  readonly loopback: boolean
+  /** Address and port, for logs. */
+  readonly text: string
+}
+
+const IPV4_MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i
+
+/**
+ * Returns who a socket's remote end is. One household has a whole IPv6 /64: single addresses of it are free for the
+ * asking, so they share a limit.
+ */
+export const clientAddress = (address = "", port = 0): ClientAddress => {
+  const plain = IPV4_MAPPED.exec(address)?.[1] ?? address
+  if (!isIPv6(plain)) return { key: plain, loopback: plain.startsWith("127."), text: `${plain}:${port}` }
+  return { key: `${networkOf(plain)}::/64`, loopback: plain === "::1", text: `[${plain}]:${port}` }
+}
+
+/** The first four groups of an IPv6 address, written out. */
+const networkOf = (address: string): string => {
+  const [withoutZone = ""] = address.split("%")
+  const [head = "", tail] = withoutZone.split("::")
+  const front = head === "" ? [] : head.split(":")
+  const back = tail === undefined || tail === "" ? [] : tail.split(":")
+  // A group with dots stands for two.
+  const length = front.length + back.length + (back.at(-1)?.includes(".") === true ? 1 : 0)
+  const zeros = tail === undefined ? 0 : Math.max(0, 8 - length)
+  const groups = [...front, ...Array.from({ length: zeros }, () => "0"), ...back]
+  return groups.slice(0, 4).map((group) => Number.parseInt(group, 16).toString(16)).join(":")
+}

@@ -1,0 +1,74 @@
+import { encodeJson, encodeString } from "./encodeJson.ts"
+import { type Json, JsonObject } from "./json.ts"
+import type { GivenParams } from "./method.ts"
+import { RPC_CODE, RpcError } from "./RpcError.ts"
+
+/** The JSON-RPC envelope, both versions: from a request to what it asks, from an outcome to its reply (rpc.md 1.6). */
+
+/** How a request wants to be answered. */
+export interface Envelope {
+  readonly version: "legacy" | "2.0"
+  /** `undefined` where the request has none. */
+  readonly id: Json | undefined
+}
+
+/** What a request asks. */
+export interface Request extends Envelope {
+  readonly method: string
+  readonly params: GivenParams
+}
+
+/** A request that cannot be carried out, whatever it asks. */
+export interface Malformed extends Envelope {
+  readonly error: RpcError
+}
+
+/** Reads one request. Upstream `rpc/request.cpp`, `JSONRPCRequest::parse`. */
+export const readRequest = (value: Json): Request | Malformed => {
+  if (!(value instanceof JsonObject)) {
+    return { version: "legacy", id: null, error: RpcError.invalidRequest("Invalid Request object") }
+  }
+  const id = value.get("id")
+  const jsonrpc = value.get("jsonrpc") ?? null
+  const version = jsonrpc === "2.0" ? "2.0" : "legacy"
+  const refuse = (message: string): Malformed => ({ version, id, error: RpcError.invalidRequest(message) })
+
+  if (jsonrpc !== null) {
+    if (typeof jsonrpc !== "string") return refuse("jsonrpc field must be a string")
+    if (jsonrpc !== "1.0" && jsonrpc !== "2.0") return refuse("JSON-RPC version not supported")
+  }
+  const method = value.get("method") ?? null
+  if (method === null) return refuse("Missing method")
+  if (typeof method !== "string") return refuse("Method must be a string")
+  const params = value.get("params") ?? NO_PARAMS
+  if (!(params instanceof JsonObject) && !Array.isArray(params)) return refuse("Params must be an array or object")
+  return { version, id, method, params }
+}
+
+const NO_PARAMS: ReadonlyArray<Json> = []
+
+/** Whether nobody waits for the outcome. */
+export const isNotification = ({ id, version }: Envelope): boolean => id === undefined && version === "2.0"
+
+const encodeId = (id: Json | undefined): string => id === undefined ? "" : `,"id":${encodeJson(id)}`
+
+/** Returns the reply to a request that was carried out. `result` is JSON text. */
+export const encodeResult = ({ id, version }: Envelope, result: string): string =>
+  version === "2.0"
+    ? `{"jsonrpc":"2.0","result":${result}${encodeId(id)}}`
+    : `{"result":${result},"error":null${encodeId(id)}}`
+
+/** Returns the reply to a request that failed. */
+export const encodeError = ({ id, version }: Envelope, { code, message }: RpcError): string => {
+  const error = `{"code":${code},"message":${encodeString(message)}}`
+  return version === "2.0"
+    ? `{"jsonrpc":"2.0","error":${error}${encodeId(id)}}`
+    : `{"result":null,"error":${error}${encodeId(id)}}`
+}
+
+/** The HTTP status of a request whose method failed. In 2.0 that is no failure of HTTP. */
+export const errorStatus = ({ version }: Envelope, { code }: RpcError): number => {
+  if (version === "2.0") return 200
+  if (code === RPC_CODE.invalidRequest) return 400
+  return code === RPC_CODE.methodNotFound ? 404 : 500
+}

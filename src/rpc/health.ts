@@ -1,0 +1,44 @@
+import * as Context from "effect/Context"
+import type * as Effect from "effect/Effect"
+import { encodeJson } from "./encodeJson.ts"
+
+/** How the node is. */
+export interface HealthReport {
+  /** Whether the node still starts: it answers -28 to everything. */
+  readonly initializing: boolean
+  /** Whether blocks that it knows of are still missing. */
+  readonly syncing: boolean
+  /** Height of the tip; 0 while unknown. */
+  readonly blockHeight: number
+  /** Connected peers. */
+  readonly peers: number
+}
+
+/** Knows how the node is. */
+export class Health extends Context.Tag("svcd/Health")<Health, {
+  readonly report: Effect.Effect<HealthReport>
+}>() {}
+
+export type HealthPath = "/health" | "/ready"
+
+export interface HealthAnswer {
+  readonly status: number
+  readonly body: string
+}
+
+/** Returns the answer of an endpoint (rpc.md 1.12; spec.md 2 and 3). */
+export const healthAnswer = (path: HealthPath, report: HealthReport): HealthAnswer => {
+  const { blockHeight, initializing, peers } = report
+  const syncing = initializing || report.syncing
+  const good = path === "/health" ? !initializing : !syncing
+  const status = good ? (path === "/health" ? "healthy" : "ready") : initializing ? "initializing" : "syncing"
+  return {
+    status: good ? 200 : 503,
+    body: encodeJson({
+      status,
+      block_height: blockHeight,
+      peers,
+      syncing: path === "/ready" || syncing ? syncing : undefined
+    })
+  }
+}

@@ -1,0 +1,34 @@
+import * as Effect from "effect/Effect"
+import type { Chain } from "../../chain/Chain.ts"
+import type { SyncStatus } from "../../chain/SyncStatus.ts"
+import type { TxIndex } from "../../chain/TxIndex.ts"
+import type { NameDb } from "../../names/NameDb.ts"
+import { version } from "../../version.ts"
+import type { Lifecycle } from "../Lifecycle.ts"
+import type { Method } from "../method.ts"
+import type { NodeOptions } from "../NodeOptions.ts"
+import { blockMethods } from "./blockMethods.ts"
+import { chainMethods } from "./chainMethods.ts"
+import { coinMethods } from "./coinMethods.ts"
+import * as Control from "./control.ts"
+import { infoMethods } from "./infoMethods.ts"
+import { nameMethods } from "./nameMethods.ts"
+import { transactionMethods } from "./transactionMethods.ts"
+
+/** Every method of a daemon. */
+export const allMethods: Effect.Effect<
+  ReadonlyArray<Method>,
+  never,
+  Chain | NameDb | TxIndex | SyncStatus | Lifecycle | NodeOptions
+> = Effect.map(
+  Effect.all([
+    Control.make({ version, logPath: "" }),
+    infoMethods,
+    chainMethods,
+    blockMethods,
+    coinMethods,
+    nameMethods,
+    transactionMethods
+  ]),
+  (groups) => groups.flat()
+)

@@ -1,0 +1,105 @@
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import { Chain } from "../../chain/Chain.ts"
+import type { BlockNotFound, BlockUnavailable } from "../../chain/errors.ts"
+import type { HeaderInfo } from "../../chain/headerInfo.ts"
+import { spentCoins } from "../../consensus/connectBlock.ts"
+import { type Block, encodeBlockHeader } from "../../protocol/block.ts"
+import { type Bytes, toHex } from "../../protocol/bytes.ts"
+import type { StorageFailure } from "../../storage/errors.ts"
+import { type Method, method } from "../method.ts"
+import { NodeOptions } from "../NodeOptions.ts"
+import { alias, boolean, hash, verbosity, withDefault } from "../params.ts"
+import { RpcError } from "../RpcError.ts"
+import * as Shape from "../shape.ts"
+import { blockHeaderJson, blockJson, type SpentCoins } from "../shapes/block.ts"
+import { blockError } from "./errors.ts"
+import { BLOCK_WITH_COINS, BLOCK_WITH_TRANSACTIONS, BLOCK_WITH_TXIDS, HEADER } from "./shapes.ts"
+
+/** Methods that show blocks and headers (rpc.md 3.2). */
+
+/** What stands in for a block that cannot be read, in the reference node's words. */
+export const missingBlock = (failure: BlockNotFound | BlockUnavailable | StorageFailure): RpcError => {
+  if (failure._tag === "BlockUnavailable") return RpcError.misc("Block not available (not fully downloaded)")
+  if (failure._tag === "StorageCorrupted") return RpcError.misc(`Block not found on disk: ${failure.message}`)
+  return blockError(failure)
+}
+
+/** The coins that a block's transactions spent, the coinbase left out, where its undo data are here. */
+export const spentBy = (
+  chain: typeof Chain.Service,
+  block: Block,
+  height: number
+): Effect.Effect<SpentCoins | undefined, RpcError> =>
+  chain.undo(block.hash).pipe(
+    Effect.map((undo) => undo === undefined ? undefined : spentCoins(block, height, undo.removed).slice(1)),
+    Effect.mapError(blockError)
+  )
+
+export const blockMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | NodeOptions> = Effect.gen(function*() {
+  const chain = yield* Chain
+  const options = yield* NodeOptions
+  const context = { network: chain.params.network, ...options }
+
+  const find = (blockhash: Bytes): Effect.Effect<HeaderInfo, RpcError> =>
+    Effect.mapError(chain.header(blockhash), blockError)
+
+  const getblock = method({
+    name: "getblock",
+    group: "Blockchain",
+    summary: "Returns a block, as hexadecimal digits or taken apart.",
+    params: {
+      blockhash: hash("The block."),
+      verbosity: withDefault(
+        alias(verbosity("0: hexadecimal digits; 1: txids; 2: transactions; 3: with the coins they spend."), "verbose"),
+        1
+      )
+    },
+    results: [
+      { when: "verbosity is 0 or less", shape: Shape.hex("The block with its merged-mining proof") },
+      { when: "verbosity is 1", shape: BLOCK_WITH_TXIDS },
+      { when: "verbosity is 2", shape: BLOCK_WITH_TRANSACTIONS },
+      { when: "verbosity is 3 or more", shape: BLOCK_WITH_COINS }
+    ],
+    examples: [["00…", 1]],
+    errors: ["-5 Block not found", "-1 Block not available (not fully downloaded)", "-1 Block not found on disk"],
+    handler: ({ blockhash, verbosity }) =>
+      Effect.gen(function*() {
+        const info = yield* find(blockhash)
+        const block = yield* Effect.mapError(chain.block(blockhash), missingBlock)
+        if (verbosity <= 0) return toHex(block.bytes)
+        if (verbosity === 1) return blockJson(context, block, info, { verbosity: 1 })
+        const spent = yield* spentBy(chain, block, info.height)
+        return blockJson(context, block, info, { verbosity: verbosity === 2 ? 2 : 3, spent })
+      })
+  })
+
+  const getblockheader = method({
+    name: "getblockheader",
+    group: "Blockchain",
+    summary: "Returns a header with its merged-mining proof, as hexadecimal digits or taken apart.",
+    params: {
+      blockhash: hash("The block."),
+      verbose: withDefault(boolean("Whether to take it apart."), true)
+    },
+    results: [
+      { when: "verbose is true", shape: HEADER },
+      { when: "verbose is false", shape: Shape.hex("The header, and the proof where the version says so") }
+    ],
+    examples: [["00…"]],
+    errors: ["-5 Block not found", "-1 Block not available (not fully downloaded)"],
+    handler: ({ blockhash, verbose }) =>
+      Effect.gen(function*() {
+        const info = yield* find(blockhash)
+        // The tree keeps no proofs: they lie with the blocks.
+        const stored = info.header.hasAuxpowFlag ? Effect.asSome(chain.block(blockhash)) : Effect.succeedNone
+        // A proof that is not here is left out of an object; the serialization would be a broken one without it.
+        const known = verbose ? Effect.catchTag(stored, "BlockUnavailable", () => Effect.succeedNone) : stored
+        const block = Option.getOrUndefined(yield* Effect.mapError(known, missingBlock))
+        if (verbose) return blockHeaderJson(context, info, block?.auxpow)
+        return toHex(encodeBlockHeader({ header: info.header, auxpow: block?.auxpow }))
+      })
+  })
+
+  return [getblock, getblockheader]
+})

@@ -1,0 +1,284 @@
+import * as Effect from "effect/Effect"
+import { Chain, type Submission } from "../../chain/Chain.ts"
+import type { BlockNotFound } from "../../chain/errors.ts"
+import type { HeaderInfo } from "../../chain/headerInfo.ts"
+import { SyncStatus } from "../../chain/SyncStatus.ts"
+import { difficultyOf, targetOf } from "../../consensus/difficulty.ts"
+import { blockFlags, flagNames } from "../../consensus/flags.ts"
+import { type Block, decodeBlock } from "../../protocol/block.ts"
+import { displayHash } from "../../protocol/bytes.ts"
+import { DecodeError } from "../../protocol/Reader.ts"
+import type { StorageFailure } from "../../storage/errors.ts"
+import type { JsonValue } from "../encodeJson.ts"
+import { type Method, method } from "../method.ts"
+import { hash, hexText, int32, optional, string } from "../params.ts"
+import { RpcError } from "../RpcError.ts"
+import * as Shape from "../shape.ts"
+import { blockError, storageError } from "./errors.ts"
+import { withReservedValue } from "./reservedValue.ts"
+
+/** Methods about the chain as a whole, and those that change it (rpc.md 3.2, 3.5, 3.10). */
+
+/** A number of 256 bits as 64 hexadecimal digits. */
+export const wide = (value: bigint): string => value.toString(16).padStart(64, "0")
+
+const compactBits = (bits: number): string => bits.toString(16).padStart(8, "0")
+
+const BLOCK_HASH = Shape.hex("Hash of the block")
+
+const readers = (chain: typeof Chain.Service, status: typeof SyncStatus.Service): ReadonlyArray<Method> => {
+  const getblockcount = method({
+    name: "getblockcount",
+    group: "Blockchain",
+    summary: "Returns the height of the last block of the best chain.",
+    params: {},
+    results: [{ shape: Shape.integer("Height of the tip") }],
+    examples: [[]],
+    handler: () => Effect.map(chain.tip, ({ height }) => height)
+  })
+
+  const getbestblockhash = method({
+    name: "getbestblockhash",
+    group: "Blockchain",
+    summary: "Returns the hash of the last block of the best chain.",
+    params: {},
+    results: [{ shape: BLOCK_HASH }],
+    examples: [[]],
+    handler: () => Effect.map(chain.tip, (tip) => displayHash(tip.hash))
+  })
+
+  const getblockhash = method({
+    name: "getblockhash",
+    group: "Blockchain",
+    summary: "Returns the hash of the block of the best chain at a height.",
+    params: { height: int32("The height.") },
+    results: [{ shape: BLOCK_HASH }],
+    examples: [[0]],
+    errors: ["-8 Block height out of range"],
+    handler: ({ height }) =>
+      Effect.flatMap(chain.headerAt(height), (header) =>
+        header === undefined
+          ? RpcError.invalidParameter("Block height out of range")
+          : Effect.succeed(displayHash(header.hash)))
+  })
+
+  const getdifficulty = method({
+    name: "getdifficulty",
+    group: "Blockchain",
+    summary: "Returns the difficulty of the last block as a multiple of the minimum.",
+    params: {},
+    results: [{ shape: Shape.number("The difficulty") }],
+    examples: [[]],
+    handler: () => Effect.map(chain.tip, ({ header }) => difficultyOf(header.bits))
+  })
+
+  const getblockchaininfo = method({
+    name: "getblockchaininfo",
+    group: "Blockchain",
+    summary: "Returns the state of the chain and of its synchronisation.",
+    params: {},
+    results: [{
+      shape: Shape.object({
+        chain: Shape.string("main, test or regtest"),
+        blocks: Shape.integer("Height of the tip"),
+        headers: Shape.integer("Height of the best header"),
+        bestblockhash: BLOCK_HASH,
+        bits: Shape.hex("The tip's target in compact form"),
+        difficulty: Shape.number("The tip's difficulty"),
+        target: Shape.hex("The tip's target"),
+        time: Shape.time("Time of the tip"),
+        mediantime: Shape.time("Median of the times of the last eleven blocks"),
+        verificationprogress: Shape.number("Share of the known chain that is connected, 0 to 1"),
+        initialblockdownload: Shape.boolean("Whether the node is still catching up"),
+        chainwork: Shape.hex("All work up to the tip"),
+        size_on_disk: Shape.integer("Bytes of block and undo files"),
+        pruned: Shape.boolean("Whether old blocks are deleted: never"),
+        warnings: Shape.array(Shape.string("A warning"))
+      })
+    }],
+    examples: [[]],
+    handler: () =>
+      Effect.gen(function*() {
+        const tip = yield* chain.tip
+        const { headers } = yield* chain.progress
+        const { bits, time } = tip.header
+        return {
+          chain: chain.params.network.chainName,
+          blocks: tip.height,
+          headers,
+          bestblockhash: displayHash(tip.hash),
+          bits: compactBits(bits),
+          difficulty: difficultyOf(bits),
+          target: wide(targetOf(bits, chain.params.powLimit) ?? 0n),
+          time,
+          mediantime: tip.medianTimePast,
+          verificationprogress: headers === 0 ? 1 : Math.min(1, tip.height / headers),
+          initialblockdownload: yield* status.initialDownload,
+          chainwork: wide(tip.chainwork),
+          size_on_disk: yield* chain.sizeOnDisk,
+          pruned: false,
+          warnings: []
+        }
+      })
+  })
+
+  const getchaintips = method({
+    name: "getchaintips",
+    group: "Blockchain",
+    summary: "Returns the tips of all known branches, the best chain's among them.",
+    params: {},
+    results: [{
+      shape: Shape.array(Shape.object({
+        height: Shape.integer("Height of the tip"),
+        hash: BLOCK_HASH,
+        branchlen: Shape.integer("Blocks from the best chain to the tip; 0 for the best chain"),
+        status: Shape.string("active, valid-fork, valid-headers, headers-only or invalid")
+      }))
+    }],
+    examples: [[]],
+    handler: () =>
+      Effect.map(chain.branches, (branches) =>
+        branches.map(({ length, status, tip }) => ({
+          height: tip.height,
+          hash: displayHash(tip.hash),
+          branchlen: length,
+          status
+        })))
+  })
+
+  return [getblockcount, getbestblockhash, getblockhash, getdifficulty, getblockchaininfo, getchaintips]
+}
+
+/** The buried deployments as the reference node calls them, in its order. */
+const DEPLOYMENTS = [
+  ["bip34", "bip34"],
+  ["bip16", "bip16"],
+  ["bip66", "bip66"],
+  ["bip65", "bip65"],
+  ["csv", "csv"],
+  ["segwit", "segwit"]
+] as const
+
+const deployments = (chain: typeof Chain.Service): Method => {
+  const { activation } = chain.params
+  const describe = ({ hash, height }: HeaderInfo): JsonValue => ({
+    hash: displayHash(hash),
+    height,
+    script_flags: [...flagNames(blockFlags(height, chain.params))].sort(),
+    deployments: Object.fromEntries(
+      DEPLOYMENTS.map(([name, rule]) => [name, {
+        type: "buried",
+        // A rule of the next block is active, as the reference node counts.
+        active: height + 1 >= activation[rule],
+        height: activation[rule]
+      }])
+    )
+  })
+  return method({
+    name: "getdeploymentinfo",
+    group: "Blockchain",
+    summary: "Returns the soft forks and whether each is active in the block after the one named.",
+    params: { blockhash: optional(hash("The block to look at."), "the tip") },
+    results: [{
+      shape: Shape.object({
+        hash: BLOCK_HASH,
+        height: Shape.integer("Height of the block"),
+        script_flags: Shape.array(Shape.string("A script rule of the block")),
+        deployments: Shape.map(
+          "name",
+          Shape.object({
+            type: Shape.string("buried"),
+            active: Shape.boolean("Whether it holds for the next block"),
+            height: Shape.integer("The height from which it holds")
+          })
+        )
+      })
+    }],
+    examples: [[]],
+    errors: ["-5 Block not found"],
+    handler: ({ blockhash }) =>
+      (blockhash === undefined ? chain.tip : Effect.mapError(chain.header(blockhash), blockError)).pipe(
+        Effect.map(describe)
+      )
+  })
+}
+
+const decode = (hex: string): Effect.Effect<Block, RpcError> =>
+  Effect.suspend(() => {
+    const failed = RpcError.deserialization("Block decode failed")
+    if (!/^(?:[0-9a-fA-F]{2})+$/.test(hex)) return failed
+    try {
+      return Effect.succeed(decodeBlock(Buffer.from(hex, "hex")))
+    } catch (cause) {
+      if (cause instanceof DecodeError) return failed
+      throw cause
+    }
+  })
+
+/** What the reference node answers to `submitblock` (BIP 22). */
+const verdict = (submission: Submission): string | null => {
+  switch (submission.type) {
+    case "connected":
+      return null
+    case "rejected":
+      return submission.reject.reason
+    default:
+      return submission.type
+  }
+}
+
+const writers = (chain: typeof Chain.Service): ReadonlyArray<Method> => {
+  const submitblock = method({
+    name: "submitblock",
+    group: "Mining",
+    summary: "Offers a block, with its merged-mining proof where its version says so.",
+    params: {
+      hexdata: hexText("The block."),
+      dummy: optional(string("Ignored."), "ignored")
+    },
+    results: [
+      { when: "the block is the new tip", shape: Shape.nothing("") },
+      { when: "otherwise", shape: Shape.string("duplicate, inconclusive, or why it is refused (BIP 22)") }
+    ],
+    examples: [["00…"]],
+    errors: ["-22 Block decode failed"],
+    handler: ({ hexdata }) =>
+      Effect.gen(function*() {
+        const block = yield* decode(hexdata)
+        const prev = yield* Effect.option(chain.header(block.header.prevHash))
+        const whole = prev._tag === "None" ? block : withReservedValue(block, prev.value.height + 1, chain.params)
+        return verdict(yield* Effect.mapError(chain.submit(whole), storageError))
+      })
+  })
+
+  const change = (
+    name: string,
+    summary: string,
+    act: (hash: Uint8Array) => Effect.Effect<void, BlockNotFound | StorageFailure>
+  ): Method =>
+    method({
+      name,
+      group: "Hidden",
+      summary,
+      params: { blockhash: hash("The block.") },
+      results: [{ shape: Shape.nothing("") }],
+      examples: [["00…"]],
+      errors: ["-5 Block not found"],
+      handler: ({ blockhash }) =>
+        act(blockhash).pipe(
+          Effect.mapError(blockError),
+          Effect.as(null)
+        )
+    })
+
+  return [
+    submitblock,
+    change("invalidateblock", "Takes a block as invalid, and all that builds on it.", chain.invalidate),
+    change("reconsiderblock", "Takes back what was noted against a block.", chain.reconsider)
+  ]
+}
+
+export const chainMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | SyncStatus> = Effect.gen(function*() {
+  const chain = yield* Chain
+  return [...readers(chain, yield* SyncStatus), deployments(chain), ...writers(chain)]
+})

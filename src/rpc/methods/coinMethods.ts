@@ -1,0 +1,109 @@
+import * as Effect from "effect/Effect"
+import { Chain } from "../../chain/Chain.ts"
+import { type CoinHashKind, CoinStats } from "../../chain/coinStats.ts"
+import { fromBinaryString } from "../../protocol/bytes.ts"
+import { outpoint, outpointKey } from "../../protocol/transaction.ts"
+import { type Method, method } from "../method.ts"
+import { NodeOptions } from "../NodeOptions.ts"
+import { boolean, hash, json, optional, string, uint32, withDefault } from "../params.ts"
+import { RpcError } from "../RpcError.ts"
+import * as Shape from "../shape.ts"
+import { coinJson, coinStatsJson } from "../shapes/coins.ts"
+import { storageError } from "./errors.ts"
+import { SCRIPT } from "./shapes.ts"
+
+/** Methods about unspent outputs (rpc.md 3.2). */
+
+const HASH_KINDS: ReadonlyArray<CoinHashKind> = ["hash_serialized_3", "muhash", "none"]
+
+const COIN = Shape.object({
+  bestblock: Shape.hex("Hash of the tip"),
+  confirmations: Shape.integer("1 where the tip made it"),
+  value: Shape.amount("Amount"),
+  scriptPubKey: SCRIPT,
+  coinbase: Shape.boolean("Whether a coinbase made it")
+})
+
+const STATISTICS = Shape.object({
+  height: Shape.integer("Height of the tip"),
+  bestblock: Shape.hex("Hash of the tip"),
+  txouts: Shape.integer("Unspent outputs"),
+  bogosize: Shape.integer("A size that does not depend on the database"),
+  hash_serialized_3: Shape.optional(Shape.hex("Hash over all of them")),
+  muhash: Shape.optional(Shape.hex("Hash over the set, whatever its order")),
+  amount: Shape.object({
+    coins: Shape.amount("Money in ordinary outputs"),
+    names: Shape.amount("Money in name outputs"),
+    total: Shape.amount("Both")
+  }),
+  transactions: Shape.integer("Transactions with unspent outputs"),
+  disk_size: Shape.integer("Bytes of the database")
+})
+
+export const coinMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | NodeOptions> = Effect.gen(function*() {
+  const chain = yield* Chain
+  const options = yield* NodeOptions
+  const context = { network: chain.params.network, ...options }
+
+  const gettxout = method({
+    name: "gettxout",
+    group: "Blockchain",
+    summary: "Returns an unspent output; nothing for one that is spent or unknown, or whose name expired.",
+    params: {
+      txid: hash("The transaction."),
+      n: uint32("Which of its outputs."),
+      include_mempool: withDefault(boolean("Whether to look into the mempool too."), true)
+    },
+    results: [
+      { when: "there is one", shape: COIN },
+      { when: "there is none", shape: Shape.nothing("") }
+    ],
+    examples: [["00…", 0]],
+    handler: ({ n, txid }) =>
+      chain.coin(outpointKey(outpoint(txid, n))).pipe(
+        Effect.map(({ coin, tip }) =>
+          coin === undefined
+            ? null
+            : coinJson(context, coin, { bestBlock: tip.hash, confirmations: tip.height - coin.height + 1 })
+        ),
+        Effect.mapError(storageError)
+      )
+  })
+
+  const statistics = (kind: CoinHashKind) =>
+    chain.atRest(({ tip, visitCoins }) =>
+      Effect.gen(function*() {
+        const stats = new CoinStats(kind)
+        yield* visitCoins((coins) => {
+          for (const [key, coin] of coins) stats.add(fromBinaryString(key), coin)
+        })
+        return coinStatsJson(stats.finish(), { ...tip, diskSize: yield* chain.chainstateSize })
+      })
+    ).pipe(Effect.mapError(storageError))
+
+  const gettxoutsetinfo = method({
+    name: "gettxoutsetinfo",
+    group: "Blockchain",
+    summary: "Counts and hashes all unspent outputs. Reads all of them: no block is connected meanwhile.",
+    params: {
+      hash_type: withDefault(string("hash_serialized_3, muhash or none."), "hash_serialized_3"),
+      hash_or_height: optional(
+        json("Another block than the tip; needs an index that svcd does not keep.", "string or numeric")
+      ),
+      use_index: withDefault(boolean("Ignored: there is no index."), true)
+    },
+    results: [{ shape: STATISTICS }],
+    examples: [[], ["muhash"]],
+    errors: ["-8 Querying specific block heights requires coinstatsindex", "-8 '<x>' is not a valid hash_type"],
+    handler: ({ hash_or_height, hash_type }) =>
+      Effect.suspend(() => {
+        const kind = HASH_KINDS.find((known) => known === hash_type)
+        if (kind === undefined) return RpcError.invalidParameter(`'${hash_type}' is not a valid hash_type`)
+        return hash_or_height === undefined
+          ? statistics(kind)
+          : RpcError.invalidParameter("Querying specific block heights requires coinstatsindex")
+      })
+  })
+
+  return [gettxout, gettxoutsetinfo]
+})

@@ -1,0 +1,249 @@
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import { conversions, helpIndex, helpText } from "../help.ts"
+import type { Json } from "../json.ts"
+import { Lifecycle } from "../Lifecycle.ts"
+import { type Method, method } from "../method.ts"
+import { openRpc } from "../openRpc.ts"
+import {
+  array,
+  custom,
+  hidden,
+  int32,
+  notNull,
+  optional,
+  type ParamKind,
+  refined,
+  string,
+  withDefault
+} from "../params.ts"
+import { RpcError } from "../RpcError.ts"
+import * as Shape from "../shape.ts"
+
+/** Methods about the server itself; they need no chain (rpc.md 3.1 and 3.10). */
+
+export interface ControlOptions {
+  readonly version: string
+  /** Where the log goes, as an operator would write it; `""` for standard output. */
+  readonly logPath: string
+  /** The debug categories, where they can be switched at run time. */
+  readonly logging?: LogCategories
+}
+
+/** Debug logging by subsystem. */
+export interface LogCategories {
+  /** Every category, and whether it is on. */
+  readonly current: Effect.Effect<ReadonlyMap<string, boolean>>
+  readonly set: (category: string, on: boolean) => Effect.Effect<void>
+}
+
+const help = method({
+  name: "help",
+  group: "Control",
+  summary: "Lists all methods, or explains one of them.",
+  params: { command: optional(string("The method to explain."), "all methods") },
+  results: [
+    { shape: Shape.string("The help text") },
+    {
+      when: "command is dump_all_command_conversions",
+      shape: Shape.array(Shape.array(Shape.any("Method, position, parameter, and whether it is a text")))
+    }
+  ],
+  examples: [[], ["getblockhash"]],
+  handler: ({ command }, { methods }) =>
+    Effect.sync(() => {
+      if (command === undefined || command === "") return helpIndex(methods)
+      if (command === "dump_all_command_conversions") return conversions(methods)
+      const found = methods.get(command)
+      return found === undefined ? `help: unknown command: ${command}` : helpText(found).trimEnd()
+    })
+})
+
+const stop = (lifecycle: typeof Lifecycle.Service): Method =>
+  method({
+    name: "stop",
+    group: "Control",
+    summary: "Stops the node in an orderly way.",
+    params: { wait: hidden(optional(int32("Milliseconds to hold the answer back."))) },
+    results: [{ shape: Shape.string("\"svcd stopping\"") }],
+    examples: [[]],
+    handler: ({ wait = 0 }) =>
+      lifecycle.stop.pipe(
+        Effect.zipRight(wait > 0 ? Effect.sleep(wait) : Effect.void),
+        Effect.as("svcd stopping")
+      )
+  })
+
+const uptime = (started: number): Method =>
+  method({
+    name: "uptime",
+    group: "Control",
+    summary: "Says how long the server has been running.",
+    params: {},
+    results: [{ shape: Shape.integer("Seconds since the start") }],
+    examples: [[]],
+    handler: () => Effect.map(Clock.currentTimeMillis, (now) => Math.max(0, Math.floor((now - started) / 1000)))
+  })
+
+const getrpcinfo = (logPath: string): Method =>
+  method({
+    name: "getrpcinfo",
+    group: "Control",
+    summary: "Tells what the RPC server is doing.",
+    params: {},
+    results: [{
+      shape: Shape.object({
+        active_commands: Shape.array(
+          Shape.object({
+            method: Shape.string("Name of the method"),
+            duration: Shape.integer("Microseconds since it began")
+          }),
+          "The calls that are being carried out, this one included"
+        ),
+        logpath: Shape.string("The log file; empty where the log goes to standard output")
+      })
+    }],
+    examples: [[]],
+    handler: (_, { running }) =>
+      Effect.sync(() => {
+        const now = performance.now()
+        return {
+          active_commands: running().map((call) => ({
+            method: call.method,
+            duration: Math.round((now - call.since) * 1000)
+          })),
+          logpath: logPath
+        }
+      })
+  })
+
+const memoryMode = refined(string("What to tell: stats; mallocinfo is not available."), (mode) => {
+  if (mode === "stats") return mode
+  throw RpcError.invalidParameter(mode === "mallocinfo" ? "mallocinfo mode not available" : `unknown mode ${mode}`)
+})
+
+const getmemoryinfo = method({
+  name: "getmemoryinfo",
+  group: "Control",
+  summary: "Returns statistics of locked memory. This node locks none: they are zero.",
+  params: { mode: withDefault(memoryMode, "stats") },
+  results: [{
+    shape: Shape.object({
+      locked: Shape.object({
+        used: Shape.integer("Bytes in use"),
+        free: Shape.integer("Bytes left"),
+        total: Shape.integer("Bytes managed"),
+        locked: Shape.integer("Bytes that are locked"),
+        chunks_used: Shape.integer("Allocated pieces"),
+        chunks_free: Shape.integer("Unused pieces")
+      }, "Locked memory")
+    })
+  }],
+  examples: [[]],
+  errors: ["-8 mallocinfo mode not available", "-8 unknown mode <x>"],
+  handler: () => Effect.succeed({ locked: { used: 0, free: 0, total: 0, locked: 0, chunks_used: 0, chunks_free: 0 } })
+})
+
+/** The names that stand for every category; upstream `logging.cpp`, `GetLogCategory`. */
+const ALL_CATEGORIES: ReadonlySet<string> = new Set(["all", "1", ""])
+
+const logging = (categories: LogCategories): Method =>
+  method({
+    name: "logging",
+    group: "Control",
+    summary: "Reads and changes which parts of the node log debug messages. What is both included and excluded is off.",
+    params: {
+      include: optional(array(string("A category, or all."), "Categories to switch on.")),
+      exclude: optional(array(string("A category, or all."), "Categories to switch off."))
+    },
+    results: [{ shape: Shape.map("category", Shape.boolean("Whether it is on")) }],
+    examples: [[], [["rpc"], ["network"]]],
+    errors: ["-8 unknown logging category <name>"],
+    handler: ({ exclude = [], include = [] }) =>
+      Effect.gen(function*() {
+        const known = yield* categories.current
+        const chosen = (words: ReadonlyArray<string>) =>
+          words.flatMap((word) => ALL_CATEGORIES.has(word) ? [...known.keys()] : [word])
+        const changes = [
+          ...chosen(include).map((category) => ({ category, on: true })),
+          ...chosen(exclude).map((category) => ({ category, on: false }))
+        ]
+        const stranger = changes.find(({ category }) => !known.has(category))
+        if (stranger !== undefined) {
+          return yield* RpcError.invalidParameter(`unknown logging category ${stranger.category}`)
+        }
+        yield* Effect.forEach(changes, ({ category, on }) => categories.set(category, on), { discard: true })
+        return yield* categories.current
+      })
+  })
+
+const discover = (version: string): Method =>
+  method({
+    name: "rpc.discover",
+    group: "Control",
+    summary: "Describes all methods for programs, as an OpenRPC document.",
+    params: {},
+    results: [{ shape: Shape.any("The document") }],
+    examples: [[]],
+    handler: (_, { methods }) => Effect.sync(() => openRpc(methods, version))
+  })
+
+/** `echo`, and `echojson`, which differs from it on command lines only: there its arguments are JSON. */
+const echo = (name: string, kind: ParamKind): Method => {
+  const anything = notNull(
+    optional(custom({ words: "any", kind, description: "Any value.", decode: (value): Json => value }))
+  )
+  return method({
+    name,
+    group: "Hidden",
+    summary: "Returns its arguments.",
+    params: {
+      arg0: anything,
+      arg1: anything,
+      arg2: anything,
+      arg3: anything,
+      arg4: anything,
+      arg5: anything,
+      arg6: anything,
+      arg7: anything,
+      arg8: anything,
+      arg9: anything
+    },
+    results: [{ shape: Shape.any("The arguments as an array") }],
+    examples: [],
+    handler: (args) => {
+      const values = Object.values(args)
+      const given = values.slice(0, values.findLastIndex((value) => value !== undefined) + 1)
+      return Effect.succeed(given.map((value) => value ?? null))
+    }
+  })
+}
+
+const echoipc = method({
+  name: "echoipc",
+  group: "Hidden",
+  summary: "Returns its argument.",
+  params: { arg: string("The text to return.") },
+  results: [{ shape: Shape.string("The text") }],
+  examples: [],
+  handler: ({ arg }) => Effect.succeed(arg)
+})
+
+/** Makes the methods of this group. `uptime` counts from here. */
+export const make = (options: ControlOptions): Effect.Effect<ReadonlyArray<Method>, never, Lifecycle> =>
+  Effect.gen(function*() {
+    const lifecycle = yield* Lifecycle
+    const started = yield* Clock.currentTimeMillis
+    return [
+      help,
+      stop(lifecycle),
+      uptime(started),
+      getrpcinfo(options.logPath),
+      getmemoryinfo,
+      ...(options.logging === undefined ? [] : [logging(options.logging)]),
+      discover(options.version),
+      echo("echo", "string"),
+      echo("echojson", "any"),
+      echoipc
+    ]
+  })

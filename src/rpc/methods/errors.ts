@@ -1,0 +1,11 @@
+import type { BlockNotFound } from "../../chain/errors.ts"
+import type { StorageFailure } from "../../storage/errors.ts"
+import { RpcError } from "../RpcError.ts"
+
+/** What failures of the services are in answers; nothing but these turns them into codes. */
+
+/** A file that cannot be read or written: not the caller's fault. */
+export const storageError = (failure: StorageFailure): RpcError => RpcError.internal(failure.message)
+
+export const blockError = (failure: BlockNotFound | StorageFailure): RpcError =>
+  failure._tag === "BlockNotFound" ? RpcError.blockNotFound() : storageError(failure)

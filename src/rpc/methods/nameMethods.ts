@@ -1,0 +1,308 @@
+import * as Chunk from "effect/Chunk"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import { RE2JS } from "re2js"
+import { Chain } from "../../chain/Chain.ts"
+import { SyncStatus } from "../../chain/SyncStatus.ts"
+import { turnOfEventLoop } from "../../chain/VerifyPool.ts"
+import { isExpired } from "../../consensus/expiry.ts"
+import { NameDb, type NameRecord } from "../../names/NameDb.ts"
+import { type Bytes, displayHash } from "../../protocol/bytes.ts"
+import { parseNameScript } from "../../protocol/nameOperation.ts"
+import { decodeText, encodeText, NAME_ENCODINGS, type NameEncoding, printable } from "../../protocol/nameText.ts"
+import { type Method, method } from "../method.ts"
+import { NodeOptions } from "../NodeOptions.ts"
+import { boolean, int32, notNull, object, optional, orEmpty, string, withDefault } from "../params.ts"
+import { RpcError } from "../RpcError.ts"
+import * as Shape from "../shape.ts"
+import { nameInfoJson } from "../shapes/name.ts"
+import { storageError } from "./errors.ts"
+import { NAME_INFO } from "./shapes.ts"
+
+/** Methods that read names (rpc.md 3.3 and 5). */
+
+const ENCODINGS = {
+  nameEncoding: optional(string("How names are written: ascii, utf8 or hex."), "the node's setting"),
+  valueEncoding: optional(string("How values are written: ascii, utf8 or hex."), "the node's setting")
+}
+
+const BY_HASH = optional(string("\"sha256d\" where the name is given as its double SHA-256."), "\"direct\"")
+
+interface GivenEncodings {
+  readonly nameEncoding: string | undefined
+  readonly valueEncoding: string | undefined
+}
+
+const SHA256D_SIZE = 32
+
+/** Characters of a regular expression: what takes longer to read than to match. */
+const MAX_EXPRESSION = 512
+
+/** Steps of a compiled one. Each byte of a name takes up to so many, so a name of 255 bytes takes at most some 30 ms. */
+const MAX_PROGRAM = 2_000
+
+/**
+ * A search in the name as text. Takes time in proportion to the length of the name, whatever the expression, and both
+ * lengths are bounded: callers may be anybody.
+ */
+const matcher = (expression: string): Effect.Effect<(name: Bytes) => boolean, RpcError> =>
+  Effect.suspend(() => {
+    const tooLarge = RpcError.misc("the regular expression is too large")
+    if (expression.length > MAX_EXPRESSION) return tooLarge
+    try {
+      const compiled = RE2JS.compile(expression)
+      if (compiled.programSize() > MAX_PROGRAM) return tooLarge
+      return Effect.succeed((name: Bytes) => {
+        const text = encodeText(name, "utf8")
+        return text !== undefined && compiled.matcher(text).find()
+      })
+    } catch (cause) {
+      return RpcError.misc(cause instanceof Error ? cause.message : "the regular expression is not valid")
+    }
+  })
+
+/** How long a search may keep others waiting, in milliseconds. */
+const SEARCH_SLICE = 10
+
+/** Leaves the records whose names match. */
+const sift = (matches: (name: Bytes) => boolean) => (page: Chunk.Chunk<NameRecord>) =>
+  Effect.gen(function*() {
+    const found: Array<NameRecord> = []
+    let since = performance.now()
+    for (const record of page) {
+      if (matches(record.name)) found.push(record)
+      if (performance.now() - since > SEARCH_SLICE) {
+        yield* turnOfEventLoop
+        since = performance.now()
+      }
+    }
+    return Chunk.unsafeFromArray(found)
+  })
+
+export const nameMethods: Effect.Effect<
+  ReadonlyArray<Method>,
+  never,
+  Chain | NameDb | SyncStatus | NodeOptions
+> = Effect.gen(function*() {
+  const chain = yield* Chain
+  const names = yield* NameDb
+  const status = yield* SyncStatus
+  const options = yield* NodeOptions
+  const { params } = chain
+
+  /** An encoding that does not exist stands for the node's own, without a word (rpc.md 5.1). */
+  const known = (given: string | undefined, fallback: NameEncoding): NameEncoding =>
+    NAME_ENCODINGS.find((encoding) => encoding === given) ?? fallback
+
+  const contextOf = ({ nameEncoding, valueEncoding }: GivenEncodings) => ({
+    network: params.network,
+    nameEncoding: known(nameEncoding, options.nameEncoding),
+    valueEncoding: known(valueEncoding, options.valueEncoding)
+  })
+
+  const decode = (text: string, encoding: NameEncoding): Effect.Effect<Uint8Array, RpcError> => {
+    const bytes = decodeText(text, encoding)
+    return bytes === undefined ? RpcError.invalidEncoding(encoding) : Effect.succeed(bytes)
+  }
+
+  /** As seen by whom the records come from: the index may be ahead of a chain that is being rebuilt. */
+  const clock = Effect.map(Effect.mapError(names.cursor, storageError), (cursor) => ({
+    tipHeight: cursor?.height ?? 0,
+    params
+  }))
+
+  /** What is not there may still come while the node syncs, and then must not be taken for a name that is free. */
+  const absent = (error: RpcError): Effect.Effect<never, RpcError> =>
+    Effect.flatMap(status.syncing, (syncing) => syncing ? RpcError.initialDownload() : error)
+
+  const byHash = (kind: string | undefined) =>
+    Effect.suspend(() => {
+      if (kind === undefined || kind === "direct") return Effect.succeed(false)
+      if (!options.nameHashIndex) return RpcError.misc("-namehashindex is not enabled")
+      return kind === "sha256d"
+        ? Effect.succeed(true)
+        : RpcError.invalidParameter(`Invalid value for byHash: ${kind}`)
+    })
+
+  /** The name that a caller means, by itself or by its hash. */
+  const nameMeant = (given: Bytes, kind: string | undefined): Effect.Effect<Bytes, RpcError> =>
+    Effect.gen(function*() {
+      if (!(yield* byHash(kind))) return given
+      if (given.length !== SHA256D_SIZE) {
+        return yield* RpcError.invalidParameter("SHA-256d hash must be 32 bytes long")
+      }
+      return yield* names.resolveByHash(given).pipe(
+        Effect.map(({ name }) => name),
+        Effect.catchAll((error) =>
+          error._tag === "NameHashNotFound"
+            ? absent(RpcError.wallet(`name hash not found: ${displayHash(given)}`))
+            : storageError(error)
+        )
+      )
+    })
+
+  const name_show = method({
+    name: "name_show",
+    group: "Names",
+    summary: "Returns the current record of a name.",
+    params: {
+      name: string("The name."),
+      options: orEmpty(notNull(object({
+        ...ENCODINGS,
+        byHash: BY_HASH,
+        allowExpired: optional(boolean("Whether to answer for an expired name."), "the node's setting")
+      }, "Options.")))
+    },
+    results: [{ shape: NAME_INFO }],
+    examples: [["d/example"], ["d/example", { valueEncoding: "hex" }]],
+    errors: [
+      "-10 Namecoin is downloading blocks...",
+      "-4 name never existed: 'd/example'",
+      "-4 name expired: 'd/example'",
+      "-1000 Name/value is invalid for encoding ascii"
+    ],
+    handler: ({ name, options: given }) =>
+      Effect.gen(function*() {
+        const context = contextOf(given)
+        const meant = yield* nameMeant(yield* decode(name, context.nameEncoding), given.byHash)
+        const record = yield* names.resolve(meant).pipe(
+          Effect.catchAll((error) =>
+            error._tag === "NameNotFound"
+              ? absent(RpcError.wallet(`name never existed: ${printable(meant)}`))
+              : storageError(error)
+          )
+        )
+        const now = yield* clock
+        if (isExpired(record.height, now.tipHeight, params) && !(given.allowExpired ?? options.allowExpired)) {
+          return yield* absent(RpcError.wallet(`name expired: ${printable(meant)}`))
+        }
+        return nameInfoJson(context, record, now)
+      })
+  })
+
+  const name_history = method({
+    name: "name_history",
+    group: "Names",
+    summary: "Returns every record that a name ever had, the oldest first.",
+    params: {
+      name: string("The name."),
+      options: orEmpty(notNull(object({ ...ENCODINGS, byHash: BY_HASH }, "Options.")))
+    },
+    results: [{ shape: Shape.array(NAME_INFO) }],
+    examples: [["d/example"]],
+    errors: [
+      "-1 -namehistory is not enabled",
+      "-10 Namecoin is downloading blocks...",
+      "-4 name not found: 'd/example'"
+    ],
+    handler: ({ name, options: given }) =>
+      Effect.gen(function*() {
+        if (!options.nameHistory) return yield* RpcError.misc("-namehistory is not enabled")
+        const context = contextOf(given)
+        const meant = yield* nameMeant(yield* decode(name, context.nameEncoding), given.byHash)
+        const records = yield* names.history(meant).pipe(
+          Effect.catchAll((error) =>
+            error._tag === "NameNotFound"
+              ? absent(RpcError.wallet(`name not found: ${printable(meant)}`))
+              : storageError(error)
+          )
+        )
+        const now = yield* clock
+        return records.map((record) => nameInfoJson(context, record, now))
+      })
+  })
+
+  const name_scan = method({
+    name: "name_scan",
+    group: "Names",
+    summary: "Lists names with their records, expired ones included, by length and then by bytes. Pages follow one " +
+      "another by giving the last name of one as the start of the next and dropping the first of that.",
+    params: {
+      start: withDefault(string("The name to start with; it need not exist."), ""),
+      count: withDefault(int32("How many names to return at most."), 500),
+      options: orEmpty(notNull(object({
+        ...ENCODINGS,
+        minConf: withDefault(int32("Least confirmations of the last update."), 1),
+        maxConf: optional(int32("Most confirmations of the last update.")),
+        prefix: optional(string("How names have to begin.")),
+        regexp: optional(string("What has to be found in the name, as a regular expression."))
+      }, "Options.")))
+    },
+    results: [{ shape: Shape.array(NAME_INFO) }],
+    examples: [[], ["d/", 10, { prefix: "d/" }]],
+    errors: [
+      "-8 minConf must be >= 1",
+      "-8 maxConf must not be negative",
+      "-1 error parsing regexp: ...",
+      "-1 the regular expression is too large",
+      "-10 Namecoin is downloading blocks...",
+      "-1000 Name/value is invalid for encoding ascii"
+    ],
+    handler: ({ count, options: given, start }) =>
+      Effect.gen(function*() {
+        const context = contextOf(given)
+        const from = yield* decode(start, context.nameEncoding)
+        const { maxConf, minConf } = given
+        if (minConf < 1) return yield* RpcError.invalidParameter("minConf must be >= 1")
+        if (maxConf !== undefined && maxConf < 0) {
+          return yield* RpcError.invalidParameter("maxConf must not be negative")
+        }
+        const prefix = given.prefix === undefined ? undefined : yield* decode(given.prefix, context.nameEncoding)
+        const matches = given.regexp === undefined ? undefined : yield* matcher(given.regexp)
+        const now = yield* clock
+        const most = Math.max(0, count)
+        const search = {
+          start: from,
+          prefix,
+          minHeight: maxConf === undefined ? undefined : now.tipHeight - maxConf + 1,
+          maxHeight: now.tipHeight - minConf + 1
+        }
+        const found = matches === undefined
+          ? names.scan({ ...search, count: most })
+          : names.scan(search).pipe(Stream.mapChunksEffect(sift(matches)), Stream.take(most))
+        const records = Chunk.toReadonlyArray(yield* Effect.mapError(Stream.runCollect(found), storageError))
+        // An empty list says "there are none", which nobody knows while blocks are missing.
+        if (records.length === 0 && count > 0 && (yield* status.syncing)) return yield* RpcError.initialDownload()
+        return records.map((record) => nameInfoJson(context, record, now))
+      })
+  })
+
+  const name_checkdb = method({
+    name: "name_checkdb",
+    group: "Names",
+    summary: "Checks that the index of names, the claims and the coins of the chain agree.",
+    params: {},
+    results: [{ shape: Shape.boolean("Whether they do") }],
+    examples: [[]],
+    handler: () =>
+      chain.atRest((state) =>
+        Effect.gen(function*() {
+          const check = yield* names.check
+          const nextHeight = state.tip.height + 1
+          const holders = new Map<string, number>()
+          yield* state.visitClaims((claims) => {
+            check.add(claims)
+            // A name that is alive in the next block has exactly its coin, an expired one none (protocol.md 4.9).
+            for (const [, claim] of claims) {
+              if (!isExpired(claim.height, nextHeight, params)) holders.set(claim.outpoint, claim.height)
+            }
+          })
+          let strays = 0
+          yield* state.visitCoins((coins) => {
+            for (const [outpoint, coin] of coins) {
+              const operation = parseNameScript(coin.script)?.operation
+              if (operation === undefined || operation.op === "name_new") continue
+              if (holders.get(outpoint) === coin.height) holders.delete(outpoint)
+              else strays++
+            }
+          })
+          const { faults } = yield* check.result
+          const coins = strays + holders.size
+          if (coins > 0 || faults.length > 0) yield* Effect.logWarning("name_checkdb found faults", { coins, faults })
+          return coins === 0 && faults.length === 0
+        })
+      ).pipe(Effect.mapError(storageError))
+  })
+
+  return [name_show, name_history, name_scan, name_checkdb]
+})

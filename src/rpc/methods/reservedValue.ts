@@ -1,0 +1,20 @@
+import { witnessCommitment } from "../../consensus/block.ts"
+import type { ConsensusParams } from "../../consensus/params.ts"
+import { type Block, makeBlock } from "../../protocol/block.ts"
+import { makeTransaction } from "../../protocol/transaction.ts"
+
+/**
+ * Completes a block from a miner who left the reserved value out: where the coinbase commits to witnesses and has no
+ * witness itself, it gets the one of 32 zero bytes, as the reference node's `submitblock` does.
+ * Source: upstream `validation.cpp`, `ChainstateManager::UpdateUncommittedBlockStructures`.
+ */
+export const withReservedValue = (block: Block, height: number, params: ConsensusParams): Block => {
+  const [coinbase, ...others] = block.transactions
+  if (coinbase === undefined || coinbase.hasWitness || height < params.activation.segwit) return block
+  if (witnessCommitment(coinbase) === undefined) return block
+  const [first, ...rest] = coinbase.inputs
+  if (first === undefined) return block
+  const { lockTime, outputs, version } = coinbase
+  const inputs = [{ ...first, witness: [new Uint8Array(32)] }, ...rest]
+  return makeBlock(block, [makeTransaction({ version, inputs, outputs, lockTime }), ...others])
+}

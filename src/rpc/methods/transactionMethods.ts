@@ -1,0 +1,178 @@
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import { Chain } from "../../chain/Chain.ts"
+import type { HeaderInfo } from "../../chain/headerInfo.ts"
+import { TxIndex } from "../../chain/TxIndex.ts"
+import { NameDb } from "../../names/NameDb.ts"
+import type { Block } from "../../protocol/block.ts"
+import { type Bytes, equal, fromHex, toHex } from "../../protocol/bytes.ts"
+import type { Transaction } from "../../protocol/transaction.ts"
+import { type Method, method } from "../method.ts"
+import { NodeOptions } from "../NodeOptions.ts"
+import { alias, boolean, hash, hex, hexText, optional, verbosity, withDefault } from "../params.ts"
+import { RpcError } from "../RpcError.ts"
+import * as Shape from "../shape.ts"
+import { decodeScriptJson } from "../shapes/decodeScript.ts"
+import { decodeAnyTransaction } from "../shapes/decodeTransaction.ts"
+import { transactionBlockJson, transactionJson } from "../shapes/transaction.ts"
+import { missingBlock, spentBy } from "./blockMethods.ts"
+import { storageError } from "./errors.ts"
+import { DECODED_SCRIPT, PLACED_TRANSACTION, PLACED_TRANSACTION_WITH_COINS, TRANSACTION } from "./shapes.ts"
+
+/** Methods that show transactions and scripts (rpc.md 3.4). */
+
+/** A transaction and the block that it is in. */
+interface Located {
+  readonly transaction: Transaction
+  readonly position: number
+  readonly block: Block
+  readonly info: HeaderInfo
+}
+
+export const transactionMethods: Effect.Effect<
+  ReadonlyArray<Method>,
+  never,
+  Chain | NameDb | TxIndex | NodeOptions
+> = Effect.gen(function*() {
+  const chain = yield* Chain
+  const names = yield* NameDb
+  const index = yield* TxIndex
+  const options = yield* NodeOptions
+  const context = { network: chain.params.network, ...options }
+
+  const inBlock = (
+    info: HeaderInfo,
+    txid: Bytes,
+    missing = missingBlock
+  ): Effect.Effect<Option.Option<Located>, RpcError> =>
+    Effect.map(Effect.mapError(chain.block(info.hash), missing), (block) => {
+      const position = block.transactions.findIndex((transaction) => equal(transaction.txid, txid))
+      const transaction = block.transactions[position]
+      return transaction === undefined ? Option.none() : Option.some({ transaction, position, block, info })
+    })
+
+  /** The height that somebody knows for a transaction: the index, an output that is left, or a name that it changed. */
+  const heightOf = (txid: Bytes): Effect.Effect<number | undefined, RpcError> =>
+    Effect.gen(function*() {
+      const indexed = yield* index.heightOf(txid)
+      if (indexed !== undefined) return indexed
+      const coin = yield* chain.coinOf(txid)
+      return coin?.height ?? (yield* names.heightOfTransaction(txid))
+    }).pipe(Effect.mapError(storageError))
+
+  const find = (txid: Bytes): Effect.Effect<Located, RpcError> =>
+    Effect.gen(function*() {
+      const height = yield* heightOf(txid)
+      const info = height === undefined ? undefined : yield* chain.headerAt(height)
+      const located = info === undefined ? Option.none<Located>() : yield* inBlock(info, txid)
+      if (Option.isSome(located)) return located.value
+      const why = index.enabled
+        ? "No such mempool or blockchain transaction"
+        : "No such mempool transaction. Use -txindex or provide a block hash to enable blockchain transaction queries"
+      return yield* RpcError.invalidAddressOrKey(`${why}. Use gettransaction for wallet transactions.`)
+    })
+
+  const findIn = (blockhash: Bytes, txid: Bytes): Effect.Effect<Located, RpcError> =>
+    Effect.gen(function*() {
+      const info = yield* Effect.mapError(chain.header(blockhash), () =>
+        RpcError.invalidAddressOrKey("Block hash not found"))
+      const located = yield* inBlock(info, txid, (failure) =>
+        failure._tag === "BlockUnavailable" ? RpcError.misc("Block not available") : missingBlock(failure))
+      if (Option.isSome(located)) {
+        return located.value
+      }
+      return yield* RpcError.invalidAddressOrKey(
+        "No such transaction found in the provided block. Use gettransaction for wallet transactions."
+      )
+    })
+
+  const genesisTxid = chain.params.network.genesisBlock.subarray(36, 68)
+
+  const getrawtransaction = method({
+    name: "getrawtransaction",
+    group: "Raw transactions",
+    summary: "Returns a transaction, as hexadecimal digits or taken apart. Without -txindex only one whose block is " +
+      "named, that has an unspent output, or that changed a name is found.",
+    params: {
+      txid: hash("The transaction.", "parameter 1"),
+      verbosity: withDefault(
+        alias(verbosity("0: hexadecimal digits; 1: taken apart; 2: with fee and the coins it spends."), "verbose"),
+        0
+      ),
+      blockhash: optional(hash("The block that it is in.", "parameter 3"))
+    },
+    results: [
+      { when: "verbosity is 0 or less", shape: Shape.hex("The transaction") },
+      { when: "verbosity is 1", shape: PLACED_TRANSACTION },
+      { when: "verbosity is 2 or more", shape: PLACED_TRANSACTION_WITH_COINS }
+    ],
+    examples: [["00…", 1]],
+    errors: [
+      "-5 No such mempool or blockchain transaction. Use gettransaction for wallet transactions.",
+      "-5 No such mempool transaction. Use -txindex or provide a block hash to enable blockchain transaction " +
+      "queries. Use gettransaction for wallet transactions.",
+      "-5 No such transaction found in the provided block. Use gettransaction for wallet transactions.",
+      "-5 Block hash not found",
+      "-5 The genesis block coinbase is not considered an ordinary transaction and cannot be retrieved",
+      "-1 Block not available"
+    ],
+    handler: ({ blockhash, txid, verbosity }) =>
+      Effect.gen(function*() {
+        if (equal(txid, genesisTxid)) {
+          return yield* RpcError.invalidAddressOrKey(
+            "The genesis block coinbase is not considered an ordinary transaction and cannot be retrieved"
+          )
+        }
+        const { block, info, position, transaction } = blockhash === undefined
+          ? yield* find(txid)
+          : yield* findIn(blockhash, txid)
+        if (verbosity <= 0) return toHex(transaction.bytes)
+        const active = info.confirmations > 0
+        const spent = verbosity >= 2 && position > 0
+          ? (yield* spentBy(chain, block, info.height))?.[position - 1]
+          : undefined
+        return {
+          in_active_chain: blockhash === undefined ? undefined : active,
+          ...transactionJson(context, transaction, { hex: true, prevouts: verbosity >= 2, spent }),
+          ...transactionBlockJson({
+            hash: info.hash,
+            confirmations: active ? info.confirmations : 0,
+            time: active ? info.header.time : undefined
+          })
+        }
+      })
+  })
+
+  const decoderawtransaction = method({
+    name: "decoderawtransaction",
+    group: "Raw transactions",
+    summary: "Takes a transaction apart.",
+    params: {
+      hexstring: hexText("The transaction."),
+      iswitness: optional(boolean("Whether it is in the format with witnesses."), "tries both")
+    },
+    results: [{ shape: TRANSACTION }],
+    examples: [["0100…"]],
+    errors: ["-22 TX decode failed"],
+    handler: ({ hexstring, iswitness }) =>
+      Effect.suspend(() => {
+        const bytes = fromHex(hexstring)
+        const transaction = bytes === undefined ? undefined : decodeAnyTransaction(bytes, iswitness)
+        return transaction === undefined
+          ? RpcError.deserialization("TX decode failed")
+          : Effect.succeed(transactionJson(context, transaction))
+      })
+  })
+
+  const decodescript = method({
+    name: "decodescript",
+    group: "Raw transactions",
+    summary: "Takes a script apart and says which addresses it has.",
+    params: { hexstring: hex("The script.") },
+    results: [{ shape: DECODED_SCRIPT }],
+    examples: [["76a914…88ac"]],
+    handler: ({ hexstring }) => Effect.sync(() => decodeScriptJson(context, hexstring))
+  })
+
+  return [getrawtransaction, decoderawtransaction, decodescript]
+})

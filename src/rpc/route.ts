@@ -1,0 +1,30 @@
+import type { HealthPath } from "./health.ts"
+
+/** What a path of the RPC listener stands for (rpc.md 1.2). */
+export type Route =
+  /** JSON-RPC. `wallet` is the name in `/wallet/<name>`. */
+  | { readonly _tag: "Rpc"; readonly wallet: string | undefined }
+  | { readonly _tag: "Health"; readonly path: HealthPath }
+
+const WALLET = "/wallet/"
+
+const RPC: Route = { _tag: "Rpc", wallet: undefined }
+
+/** Returns where a request's target leads. The target is compared as it is: `/?a=1`, `//` and `/wallet` lead nowhere. */
+export const route = (target: string): Route | undefined => {
+  if (target === "/" || target === "/rpc") return RPC
+  if (target === "/health" || target === "/ready") return { _tag: "Health", path: target }
+  if (target.startsWith(WALLET)) return { _tag: "Rpc", wallet: percentDecode(target.slice(WALLET.length)) }
+  return undefined
+}
+
+const ESCAPE = /%([0-9a-fA-F]{2})/g
+
+/**
+ * The text that a part of a target stands for: one character a byte before, UTF-8 after. A percent sign that begins
+ * no escape is one. Upstream `common/url.cpp`, `UrlDecode`.
+ */
+const percentDecode = (part: string): string => {
+  const bytes = part.replaceAll(ESCAPE, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 16)))
+  return Buffer.from(bytes, "latin1").toString("utf8")
+}

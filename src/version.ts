@@ -1,0 +1,2 @@
+/** The version of this build; written by scripts/set-version.mjs from package.json. */
+export const version = "0.1.0"

@@ -1,0 +1,429 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Cause, Deferred, Effect, Exit, Fiber, Layer, Logger } from "effect"
+import * as Dispatch from "../../src/rpc/Dispatch.ts"
+import * as Lifecycle from "../../src/rpc/Lifecycle.ts"
+import { type Method, method } from "../../src/rpc/method.ts"
+import * as Param from "../../src/rpc/params.ts"
+import { RpcError } from "../../src/rpc/RpcError.ts"
+import { FAKE_METHODS, GENESIS } from "../support/rpcServer.ts"
+
+const CALLER: Dispatch.Caller = { wallet: undefined, peer: "127.0.0.1:1", remote: false }
+
+interface Observed {
+  readonly method: string
+  readonly code: number | undefined
+}
+
+interface SetUp {
+  readonly methods?: ReadonlyArray<Method>
+  readonly warmUp?: boolean
+  readonly maxBatchReply?: number
+}
+
+const setUp = ({ maxBatchReply = 1_000_000_000, methods = FAKE_METHODS, warmUp = false }: SetUp = {}) =>
+  Effect.gen(function*() {
+    const observed: Array<Observed> = []
+    const context = yield* Layer.build(Layer.provideMerge(
+      Dispatch.layer({
+        methods,
+        maxBatchReply,
+        observe: (method, seconds, error) => {
+          assert.isAtLeast(seconds, 0)
+          observed.push({ method, code: error?.code })
+        }
+      }),
+      Lifecycle.layer
+    ))
+    return yield* Effect.gen(function*() {
+      const dispatch = yield* Dispatch.Dispatch
+      const lifecycle = yield* Lifecycle.Lifecycle
+      if (!warmUp) yield* lifecycle.running
+      const answer = (body: string | Uint8Array) => dispatch.read(body).answer(CALLER)
+      return { answer, dispatch, lifecycle, observed }
+    }).pipe(Effect.provide(context))
+  })
+
+const HEIGHT_ERROR = "{\"code\":-8,\"message\":\"Block height out of range\"}"
+const UNKNOWN = "{\"code\":-32601,\"message\":\"Method not found\"}"
+
+/** Bodies with the status and the body of their answers, as recorded from the reference node (rpc.md 1.6). */
+const RECORDED: ReadonlyArray<readonly [body: string, status: number, answer: string]> = [
+  ["{\"method\":\"getblockcount\",\"params\":[],\"id\":1}", 200, "{\"result\":0,\"error\":null,\"id\":1}"],
+  [
+    "{\"jsonrpc\":\"2.0\",\"method\":\"getblockcount\",\"params\":[],\"id\":1}",
+    200,
+    "{\"jsonrpc\":\"2.0\",\"result\":0,\"id\":1}"
+  ],
+  ["{\"method\":\"nosuch\",\"params\":[],\"id\":1}", 404, `{"result":null,"error":${UNKNOWN},"id":1}`],
+  [
+    "{\"jsonrpc\":\"2.0\",\"method\":\"nosuch\",\"params\":[],\"id\":1}",
+    200,
+    `{"jsonrpc":"2.0","error":${UNKNOWN},"id":1}`
+  ],
+  ["{\"method\":\"getblockhash\",\"params\":[99999],\"id\":1}", 500, `{"result":null,"error":${HEIGHT_ERROR},"id":1}`],
+  [
+    "{\"jsonrpc\":\"2.0\",\"method\":\"getblockhash\",\"params\":[99999],\"id\":1}",
+    200,
+    `{"jsonrpc":"2.0","error":${HEIGHT_ERROR},"id":1}`
+  ],
+  ["{\"id\":1}", 400, "{\"result\":null,\"error\":{\"code\":-32600,\"message\":\"Missing method\"},\"id\":1}"],
+  [
+    "{\"id\":1,\"jsonrpc\":\"2.0\"}",
+    400,
+    "{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32600,\"message\":\"Missing method\"},\"id\":1}"
+  ],
+  [
+    "{\"method\":5,\"id\":1}",
+    400,
+    "{\"result\":null,\"error\":{\"code\":-32600,\"message\":\"Method must be a string\"},\"id\":1}"
+  ],
+  [
+    "{\"method\":\"getblockcount\",\"params\":\"x\",\"id\":1}",
+    400,
+    "{\"result\":null,\"error\":{\"code\":-32600,\"message\":\"Params must be an array or object\"},\"id\":1}"
+  ],
+  [
+    "{\"jsonrpc\":\"3.0\",\"method\":\"getblockcount\",\"id\":1}",
+    400,
+    "{\"result\":null,\"error\":{\"code\":-32600,\"message\":\"JSON-RPC version not supported\"},\"id\":1}"
+  ],
+  [
+    "{\"jsonrpc\":\"1.1\",\"method\":\"getblockcount\",\"id\":1}",
+    400,
+    "{\"result\":null,\"error\":{\"code\":-32600,\"message\":\"JSON-RPC version not supported\"},\"id\":1}"
+  ],
+  [
+    "{\"jsonrpc\":2,\"method\":\"getblockcount\",\"id\":1}",
+    400,
+    "{\"result\":null,\"error\":{\"code\":-32600,\"message\":\"jsonrpc field must be a string\"},\"id\":1}"
+  ],
+  ["this is bad", 500, "{\"result\":null,\"error\":{\"code\":-32700,\"message\":\"Parse error\"},\"id\":null}"],
+  ["", 500, "{\"result\":null,\"error\":{\"code\":-32700,\"message\":\"Parse error\"},\"id\":null}"],
+  ["5", 500, "{\"result\":null,\"error\":{\"code\":-32700,\"message\":\"Top-level object parse error\"},\"id\":null}"],
+  [
+    "null",
+    500,
+    "{\"result\":null,\"error\":{\"code\":-32700,\"message\":\"Top-level object parse error\"},\"id\":null}"
+  ],
+  ["{\"method\":\"getblockcount\"}", 200, "{\"result\":0,\"error\":null}"],
+  ["{\"method\":\"nosuch\"}", 404, `{"result":null,"error":${UNKNOWN}}`],
+  ["{\"jsonrpc\":\"2.0\",\"method\":\"getblockcount\"}", 204, ""],
+  ["{\"jsonrpc\":\"2.0\",\"method\":\"nosuch\"}", 204, ""],
+  [
+    "{\"jsonrpc\":\"2.0\",\"method\":\"getblockcount\",\"id\":null}",
+    200,
+    "{\"jsonrpc\":\"2.0\",\"result\":0,\"id\":null}"
+  ],
+  [
+    "{\"jsonrpc\":null,\"method\":\"getblockcount\",\"params\":null,\"id\":1}",
+    200,
+    "{\"result\":0,\"error\":null,\"id\":1}"
+  ],
+  [
+    "{\"version\":\"1.1\",\"jsonrpc\":\"1.0\",\"method\":\"getblockcount\",\"id\":1}",
+    200,
+    "{\"result\":0,\"error\":null,\"id\":1}"
+  ],
+  ["{\"id\":1,\"id\":2,\"method\":\"getblockcount\",\"method\":\"x\"}", 200, "{\"result\":0,\"error\":null,\"id\":1}"],
+  ["{\"jsonrpc\":\"2.0\"}", 400, "{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32600,\"message\":\"Missing method\"}}"],
+  ["[]", 200, "[]"],
+  [
+    "[{\"method\":\"getblockcount\",\"id\":1},{\"method\":\"nosuch\",\"id\":2},{\"jsonrpc\":\"2.0\",\"method\":\"getblockcount\",\"id\":3}," +
+    "{\"jsonrpc\":\"2.0\",\"method\":\"nosuch\",\"id\":4},{\"pizza\":\"x\",\"id\":5},{\"jsonrpc\":\"2.0\",\"method\":\"getblockcount\"}," +
+    "{\"jsonrpc\":\"2.1\",\"method\":\"getblockcount\",\"id\":7}]",
+    200,
+    `[{"result":0,"error":null,"id":1},{"result":null,"error":${UNKNOWN},"id":2},{"jsonrpc":"2.0","result":0,"id":3},` +
+    `{"jsonrpc":"2.0","error":${UNKNOWN},"id":4},` +
+    "{\"result\":null,\"error\":{\"code\":-32600,\"message\":\"Missing method\"},\"id\":5}," +
+    "{\"result\":null,\"error\":{\"code\":-32600,\"message\":\"JSON-RPC version not supported\"},\"id\":7}]"
+  ],
+  [
+    "[1,\"x\",null]",
+    200,
+    `[${
+      Array(3).fill("{\"result\":null,\"error\":{\"code\":-32600,\"message\":\"Invalid Request object\"},\"id\":null}")
+        .join(",")
+    }]`
+  ],
+  ["[{\"jsonrpc\":\"2.0\",\"method\":\"getblockcount\"},{\"jsonrpc\":\"2.0\",\"method\":\"nosuch\"}]", 204, ""]
+]
+
+describe("Dispatch", () => {
+  it.scoped("answers as recorded (rpc.md 1.6 and 1.7)", () =>
+    Effect.gen(function*() {
+      const { answer } = yield* setUp()
+      for (const [body, status, text] of RECORDED) {
+        assert.deepStrictEqual(yield* answer(body), { status, body: text }, body)
+        assert.deepStrictEqual(yield* answer(Buffer.from(body)), { status, body: text }, `${body} as bytes`)
+      }
+    }))
+
+  it.scoped("gives an id back as it was spelled", () =>
+    Effect.gen(function*() {
+      const { answer } = yield* setUp()
+      for (
+        const id of [
+          "1",
+          "0",
+          "-3",
+          "1.5",
+          "1e3",
+          "1.10",
+          "12345678901234567890",
+          "\"abc\"",
+          "\"\"",
+          "\"äöü € 😀\"",
+          "null",
+          "true",
+          "[1,{\"a\":2}]",
+          "{\"__proto__\":1}"
+        ]
+      ) {
+        const { body } = yield* answer(`{"id":${id},"method":"getblockcount"}`)
+        assert.strictEqual(body, `{"result":0,"error":null,"id":${id}}`)
+      }
+    }))
+
+  it.scoped("takes bytes that are not UTF-8, and a byte order mark, for no JSON", () =>
+    Effect.gen(function*() {
+      const { answer } = yield* setUp()
+      const body = Buffer.from("{\"id\":\"x\",\"method\":\"getblockcount\"}")
+      const broken = Buffer.from(body)
+      broken[7] = 0xff
+      assert.strictEqual((yield* answer(body)).status, 200)
+      assert.include((yield* answer(broken)).body, "Parse error")
+      assert.include((yield* answer(Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), body]))).body, "Parse error")
+    }))
+
+  it.scoped("does not know methods that every object has", () =>
+    Effect.gen(function*() {
+      const { answer } = yield* setUp()
+      for (const name of ["__proto__", "constructor", "toString", "hasOwnProperty", ""]) {
+        assert.strictEqual((yield* answer(`{"id":1,"method":"${name}"}`)).status, 404)
+      }
+    }))
+
+  it.scoped("answers params nested 200,000 deep with a parse error", () =>
+    Effect.gen(function*() {
+      const { answer } = yield* setUp()
+      const deep = `{"id":1,"method":"getblockcount","params":${"[".repeat(200_000)}${"]".repeat(200_000)}}`
+      assert.include((yield* answer(deep)).body, "Parse error")
+      assert.include((yield* answer("[".repeat(200_000))).body, "Parse error")
+    }))
+
+  it.scoped("is done at once where a method has its result at hand, and not before where it has not", () =>
+    Effect.gen(function*() {
+      const { answer } = yield* setUp()
+      assert.isTrue(Exit.isExit(answer("{\"id\":1,\"method\":\"getblockcount\"}")))
+      assert.isFalse(Exit.isExit(answer("{\"id\":1,\"method\":\"slow\",\"params\":[1]}")))
+    }))
+
+  it.scoped("counts the requests in a body, and says whether it waits", () =>
+    Effect.gen(function*() {
+      const { dispatch } = yield* setUp()
+      const count = (body: string): number => dispatch.read(body).count
+      assert.deepStrictEqual([count("{"), count("{\"method\":\"x\"}"), count("[]"), count("[1,2,3]")], [1, 1, 0, 3])
+      assert.isTrue(dispatch.read("{\"method\":\"waitforever\"}").waits)
+      assert.isFalse(dispatch.read("{\"method\":\"getblockcount\"}").waits)
+    }))
+
+  it.scoped("answers -28 and the step in the warm-up, to unknown methods too, envelope errors first (rpc.md 1.9)", () =>
+    Effect.gen(function*() {
+      const { answer, lifecycle, observed } = yield* setUp({ warmUp: true })
+      const warming = (step: string) => `{"result":null,"error":{"code":-28,"message":"${step}"},"id":1}`
+      assert.deepStrictEqual(yield* answer("{\"id\":1,\"method\":\"help\"}"), {
+        status: 500,
+        body: warming("RPC server started")
+      })
+      yield* lifecycle.warmUp("Verifying blocks…")
+      assert.deepStrictEqual(yield* answer("{\"id\":1,\"method\":\"nosuch\"}"), {
+        status: 500,
+        body: warming("Verifying blocks…")
+      })
+      assert.deepStrictEqual(yield* answer("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"stop\"}"), {
+        status: 200,
+        body: "{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-28,\"message\":\"Verifying blocks…\"},\"id\":1}"
+      })
+      assert.strictEqual((yield* answer("{\"id\":1}")).status, 400)
+      yield* lifecycle.running
+      assert.strictEqual((yield* answer("{\"id\":1,\"method\":\"getblockcount\"}")).status, 200)
+      assert.deepStrictEqual(observed.map(({ code }) => code), [-28, -28, -28, undefined])
+    }))
+
+  it.scoped("answers -9 once the node stops", () =>
+    Effect.gen(function*() {
+      const { answer, lifecycle } = yield* setUp()
+      yield* lifecycle.stop
+      assert.include(
+        (yield* answer("{\"id\":1,\"method\":\"getblockcount\"}")).body,
+        "{\"code\":-9,\"message\":\"Shutting down\"}"
+      )
+    }))
+
+  it.scoped("ends a call that waits with -9 when the node stops", () =>
+    Effect.gen(function*() {
+      const { answer, lifecycle } = yield* setUp()
+      const fiber = yield* Effect.fork(answer("{\"id\":1,\"method\":\"waitforever\"}"))
+      yield* Effect.yieldNow()
+      yield* lifecycle.stop
+      const { body } = yield* Fiber.join(fiber)
+      assert.include(body, "{\"code\":-9,\"message\":\"Shutting down\"}")
+    }))
+
+  it.scoped("turns defects into -32603 without a word of the inside, and logs them with their cause", () =>
+    Effect.gen(function*() {
+      const logged: Array<string> = []
+      const logger = Logger.replace(
+        Logger.defaultLogger,
+        Logger.make(({ cause, message }) => logged.push(`${String(message)} ${Cause.pretty(cause)}`))
+      )
+      const { answer, observed } = yield* setUp()
+      for (const how of ["throw", "die", "nan"]) {
+        const { body, status } = yield* Effect.provide(
+          answer(`{"id":1,"method":"broken","params":["${how}"]}`),
+          logger
+        )
+        assert.deepStrictEqual(
+          [status, body],
+          [500, "{\"result\":null,\"error\":{\"code\":-32603,\"message\":\"Internal error\"},\"id\":1}"],
+          how
+        )
+      }
+      assert.strictEqual(logged.length, 3)
+      assert.match(logged[0] ?? "", /^RPC method failed unexpectedly.*secret of the inside/s)
+      assert.deepStrictEqual(observed, ["throw", "die", "nan"].map(() => ({ method: "broken", code: -32603 })))
+    }))
+
+  it.scoped("tells the observer method and outcome of every request, unknown methods under one name", () =>
+    Effect.gen(function*() {
+      const { answer, observed } = yield* setUp()
+      yield* answer(
+        "[{\"method\":\"getblockcount\",\"id\":1},{\"method\":\"x\",\"id\":1},{\"method\":\"y\"},{\"id\":5}]"
+      )
+      yield* answer("{\"method\":\"getblockhash\",\"params\":[9],\"id\":1}")
+      yield* answer("{\"method\":\"getblockhash\",\"params\":[],\"id\":1}")
+      yield* answer("not JSON")
+      assert.deepStrictEqual(observed, [
+        { method: "getblockcount", code: undefined },
+        { method: "unknown", code: -32601 },
+        { method: "unknown", code: -32601 },
+        { method: "getblockhash", code: -8 },
+        { method: "getblockhash", code: -1 }
+      ])
+    }))
+
+  it.scopedLive("carries out a batch in order, one after the other, notifications too", () =>
+    Effect.gen(function*() {
+      const done: Array<number> = []
+      const note = method({
+        name: "note",
+        group: "Hidden",
+        summary: "",
+        params: { n: Param.int32(""), milliseconds: Param.int32("") },
+        results: [],
+        examples: [],
+        handler: ({ milliseconds, n }) =>
+          Effect.sleep(milliseconds).pipe(Effect.map(() => {
+            done.push(n)
+            return n
+          }))
+      })
+      const { answer } = yield* setUp({ methods: [note] })
+      const batch = [[1, 20], [2, 5], [3, 1]].map(([n, wait]) => ({
+        jsonrpc: "2.0",
+        method: "note",
+        params: [n, wait],
+        ...(n === 2 ? {} : { id: n })
+      }))
+      const { body } = yield* answer(JSON.stringify(batch))
+      assert.deepStrictEqual(done, [1, 2, 3])
+      assert.strictEqual(
+        body,
+        "[{\"jsonrpc\":\"2.0\",\"result\":1,\"id\":1},{\"jsonrpc\":\"2.0\",\"result\":3,\"id\":3}]"
+      )
+    }))
+
+  it.scopedLive("lets timers have their turn during a long batch", () =>
+    Effect.gen(function*() {
+      const { answer } = yield* setUp()
+      const batch = `[${Array(50_000).fill("{\"method\":\"getblockcount\",\"id\":1}").join(",")}]`
+      let ticks = 0
+      const timer = setInterval(() => {
+        ticks += 1
+      }, 1)
+      const { body } = yield* answer(batch)
+      clearInterval(timer)
+      assert.isAbove(ticks, 2)
+      assert.strictEqual(JSON.parse(body).length, 50_000)
+    }))
+
+  it.scoped("refuses what a batch asks for once the reply is too large, and carries nothing more out", () =>
+    Effect.gen(function*() {
+      const { answer, observed } = yield* setUp({ maxBatchReply: 50 })
+      const batch = [1, 2, 3, 4].map((id) => ({ id, method: "getblockhash", params: [0] }))
+      const { body, status } = yield* answer(JSON.stringify([...batch, { jsonrpc: "2.0", method: "getblockcount" }]))
+      const replies: ReadonlyArray<{ id: number; error: unknown }> = JSON.parse(body)
+      assert.strictEqual(status, 200)
+      assert.deepStrictEqual(replies.map(({ id }) => id), [1, 2, 3, 4])
+      const error = { code: -32603, message: "The reply to the batch is too large" }
+      assert.deepStrictEqual(replies.map((reply) => reply.error), [null, error, error, error])
+      assert.strictEqual(observed.length, 1)
+    }))
+
+  it.scoped("shows the calls that run, until they end", () =>
+    Effect.gen(function*() {
+      const release = yield* Deferred.make<void>()
+      const running = method({
+        name: "running",
+        group: "Hidden",
+        summary: "",
+        params: {},
+        results: [],
+        examples: [],
+        handler: (_, { running }) => Effect.sync(() => running().map((call) => call.method))
+      })
+      const held = method({
+        name: "held",
+        group: "Hidden",
+        summary: "",
+        params: {},
+        results: [],
+        examples: [],
+        handler: () => Effect.as(Deferred.await(release), null)
+      })
+      const { answer } = yield* setUp({ methods: [running, held] })
+      const fiber = yield* Effect.fork(answer("{\"id\":1,\"method\":\"held\"}"))
+      yield* Effect.yieldNow()
+      assert.include((yield* answer("{\"id\":1,\"method\":\"running\"}")).body, "[\"held\",\"running\"]")
+      yield* Deferred.succeed(release, undefined)
+      yield* Fiber.join(fiber)
+      assert.include((yield* answer("{\"id\":1,\"method\":\"running\"}")).body, "[\"running\"]")
+    }))
+
+  it.scoped("takes a new method table", () =>
+    Effect.gen(function*() {
+      const { answer, dispatch } = yield* setUp({ methods: [] })
+      assert.strictEqual((yield* answer("{\"id\":1,\"method\":\"getblockhash\",\"params\":[0]}")).status, 404)
+      yield* dispatch.install(new Map(FAKE_METHODS.map((each) => [each.name, each])))
+      assert.include((yield* answer("{\"id\":1,\"method\":\"getblockhash\",\"params\":[0]}")).body, GENESIS)
+    }))
+
+  it.scoped("answers errors of any code with the status of its kind", () =>
+    Effect.gen(function*() {
+      const failing = method({
+        name: "failing",
+        group: "Hidden",
+        summary: "",
+        params: { code: Param.int32("") },
+        results: [],
+        examples: [],
+        handler: ({ code }) => new RpcError({ code, message: "x" })
+      })
+      const { answer } = yield* setUp({ methods: [failing] })
+      const status = (code: number, version: string) =>
+        Effect.map(answer(`{${version}"id":1,"method":"failing","params":[${code}]}`), (reply) => reply.status)
+      for (const [code, legacy] of [[-32600, 400], [-32601, 404], [-32603, 500], [-5, 500], [-1000, 500]] as const) {
+        assert.deepStrictEqual([yield* status(code, ""), yield* status(code, "\"jsonrpc\":\"2.0\",")], [legacy, 200])
+      }
+    }))
+})

@@ -1,0 +1,216 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Redacted } from "effect"
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
+import { type AddressInfo, createServer as createTcpServer } from "node:net"
+import { encodeJson } from "../../src/rpc/encodeJson.ts"
+import { Amount } from "../../src/rpc/encodeJson.ts"
+import { method } from "../../src/rpc/method.ts"
+import * as RpcClient from "../../src/rpc/RpcClient.ts"
+import { RpcError } from "../../src/rpc/RpcError.ts"
+import { FAKE_METHODS, GENESIS, testServer } from "../support/rpcServer.ts"
+
+const address = (port: number) => ({ host: "127.0.0.1", port })
+
+/** A server that answers every request as it is told. */
+const strangeServer = (answer: (request: IncomingMessage, response: ServerResponse, body: string) => void) =>
+  Effect.acquireRelease(
+    Effect.async<{ readonly port: number; readonly close: () => void }>((resume) => {
+      const server = createServer((request, response) => {
+        let body = ""
+        request.on("data", (part) => {
+          body += part
+        })
+        request.on("end", () => answer(request, response, body))
+      })
+      server.listen(0, "127.0.0.1", () => {
+        const { port } = server.address() as AddressInfo
+        resume(Effect.succeed({ port, close: () => void server.close().closeAllConnections() }))
+      })
+    }),
+    ({ close }) => Effect.sync(close)
+  )
+
+const money = method({
+  name: "money",
+  group: "Hidden",
+  summary: "",
+  params: {},
+  results: [],
+  examples: [],
+  handler: () => Effect.succeed({ amount: new Amount(-1_024_800), big: 2n ** 64n })
+})
+
+describe("RpcClient", () => {
+  it.scopedLive("calls methods with parameters by position and by name, on one connection", () =>
+    Effect.gen(function*() {
+      const { port } = yield* testServer()
+      const client = yield* RpcClient.make({ address: address(port) })
+      assert.strictEqual(yield* client.call("getblockhash", [0]), GENESIS)
+      assert.strictEqual(yield* client.call("getblockhash", { height: 0 }), GENESIS)
+      assert.strictEqual(encodeJson(yield* client.call("getblockcount")), "0")
+      const { peer } = JSON.parse(encodeJson(yield* client.call("whoami")))
+      assert.strictEqual(JSON.parse(encodeJson(yield* client.call("whoami"))).peer, peer)
+    }))
+
+  it.scopedLive("keeps the spelling of numbers", () =>
+    Effect.gen(function*() {
+      const { port } = yield* testServer({ methods: [money] })
+      const client = yield* RpcClient.make({ address: address(port) })
+      assert.strictEqual(
+        encodeJson(yield* client.call("money")),
+        "{\"amount\":-0.01024800,\"big\":18446744073709551616}"
+      )
+    }))
+
+  it.scopedLive("tells errors of the method apart from all others", () =>
+    Effect.gen(function*() {
+      const { port } = yield* testServer()
+      const client = yield* RpcClient.make({ address: address(port) })
+      const error = yield* Effect.flip(client.call("getblockhash", [9]))
+      assert.deepStrictEqual([error._tag, error.message], ["RpcFailure", "Block height out of range"])
+      assert.strictEqual(error._tag === "RpcFailure" ? error.code : 0, -8)
+    }))
+
+  it.scopedLive("sends credentials, and says when they are not accepted, without telling them", () =>
+    Effect.gen(function*() {
+      const credentials = { user: "älice", password: Redacted.make("pa:ss wörd") }
+      const { port } = yield* testServer({ credentials })
+      const right = yield* RpcClient.make({ address: address(port), credentials })
+      assert.strictEqual(encodeJson(yield* right.call("getblockcount")), "0")
+      for (const given of [undefined, { user: "älice", password: Redacted.make("s3cret") }]) {
+        const wrong = yield* RpcClient.make({ address: address(port), credentials: given })
+        const error = yield* Effect.flip(wrong.call("getblockcount"))
+        assert.deepStrictEqual([error._tag, error.message], [
+          "Unauthorized",
+          `the daemon at 127.0.0.1:${port} does not accept the credentials`
+        ])
+        assert.notInclude(JSON.stringify(error), "s3cret")
+      }
+    }))
+
+  it.scopedLive("names the address where nobody answers", () =>
+    Effect.gen(function*() {
+      const { close, port } = yield* strangeServer(() => {})
+      close()
+      const client = yield* RpcClient.make({ address: address(port) })
+      const error = yield* Effect.flip(client.call("getblockcount"))
+      assert.deepStrictEqual([error._tag, error.message], [
+        "DaemonUnreachable",
+        `cannot reach a daemon at 127.0.0.1:${port}: connection refused`
+      ])
+    }))
+
+  it.scopedLive("gives up in time, and where the connection ends before the reply", () =>
+    Effect.gen(function*() {
+      const silent = yield* strangeServer(() => {})
+      const patient = yield* RpcClient.make({ address: address(silent.port), timeout: 150 })
+      assert.match((yield* Effect.flip(patient.call("x"))).message, /no answer in time$/)
+      const half = yield* strangeServer((_, response) => {
+        response.writeHead(200, { "content-length": 100 })
+        response.write("{\"result\":")
+        setTimeout(() => response.destroy(), 20)
+      })
+      const client = yield* RpcClient.make({ address: address(half.port) })
+      assert.match((yield* Effect.flip(client.call("x"))).message, /the connection was closed before an answer came$/)
+      const rude = yield* Effect.acquireRelease(
+        Effect.async<number>((resume) => {
+          const server = createTcpServer((socket) => socket.destroy())
+          server.listen(0, "127.0.0.1", () => resume(Effect.succeed((server.address() as AddressInfo).port)))
+          server.unref()
+        }),
+        () => Effect.void
+      )
+      const other = yield* RpcClient.make({ address: address(rude) })
+      assert.strictEqual((yield* Effect.flip(other.call("x")))._tag, "DaemonUnreachable")
+    }))
+
+  it.scopedLive("tries again where an idle connection was closed just then", () =>
+    Effect.gen(function*() {
+      let connections = 0
+      const server = createTcpServer((socket) => {
+        connections += 1
+        const mine = connections
+        let requests = 0
+        socket.on("error", () => {})
+        socket.on("data", () => {
+          requests += 1
+          if (mine === 1 && requests === 2) return void socket.resetAndDestroy()
+          const body = `{"result":${mine},"error":null,"id":1}`
+          socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n${body}`)
+        })
+      })
+      yield* Effect.addFinalizer(() => Effect.sync(() => void server.close()))
+      const port = yield* Effect.async<number>((resume) => {
+        server.listen(0, "127.0.0.1", () => resume(Effect.succeed((server.address() as AddressInfo).port)))
+      })
+      const client = yield* RpcClient.make({ address: address(port) })
+      assert.strictEqual(encodeJson(yield* client.call("x")), "1")
+      assert.strictEqual(encodeJson(yield* client.call("x")), "2")
+    }))
+
+  it.scopedLive.each<readonly [number, string, string]>([
+    [200, "", "no response from server"],
+    [200, "<html>", "couldn't parse reply from server"],
+    [200, "[]", "couldn't parse reply from server"],
+    [200, "{}", "the reply has neither result nor error"],
+    [429, "Too many requests", "server returned HTTP error 429"],
+    [503, "Work queue depth exceeded", "Server response: Work queue depth exceeded"],
+    [503, "\u001b[31mred\nline", "Server response: [31mred line"]
+  ])("says what came in place of an answer: %d %j", ([status, text, message]) =>
+    Effect.gen(function*() {
+      const { port } = yield* strangeServer((_, response) => void response.writeHead(status).end(text))
+      const client = yield* RpcClient.make({ address: address(port) })
+      const error = yield* Effect.flip(client.call("x"))
+      assert.deepStrictEqual([error._tag, error.message], ["UnexpectedReply", message])
+    }))
+
+  it.scopedLive("reads both shapes of answers, on whichever status (rpc.md 8)", () =>
+    Effect.gen(function*() {
+      const replies: Array<readonly [number, string]> = [
+        [200, "{\"result\":null,\"error\":null,\"id\":1}"],
+        [200, "{\"jsonrpc\":\"2.0\",\"result\":\"x\",\"id\":1}"],
+        [500, "{\"result\":null,\"error\":{\"code\":-5,\"message\":\"no\"},\"id\":1}"],
+        [404, "{\"result\":null,\"error\":{\"code\":-32601,\"message\":\"Method not found\"},\"id\":1}"],
+        [200, "{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-28,\"message\":\"wait\"},\"id\":1}"],
+        [500, "{\"error\":\"odd\"}"]
+      ]
+      const requests: Array<unknown> = []
+      const { port } = yield* strangeServer((request, response, body) => {
+        requests.push([request.url, request.headers["content-type"], JSON.parse(body)])
+        const [status, text] = replies.shift() ?? [500, ""]
+        response.writeHead(status).end(text)
+      })
+      const client = yield* RpcClient.make({ address: address(port) })
+      const outcomes = yield* Effect.forEach(Array(6).fill("x"), (name) =>
+        Effect.match(client.call(name, ["a"]), {
+          onSuccess: (value) => encodeJson(value),
+          onFailure: (error) => error._tag === "RpcFailure" ? `${error.code} ${error.message}` : error._tag
+        }))
+      assert.deepStrictEqual(outcomes, ["null", "\"x\"", "-5 no", "-32601 Method not found", "-28 wait", "-1 \"odd\""])
+      assert.deepStrictEqual(requests[0], ["/", "application/json", {
+        jsonrpc: "2.0",
+        id: 1,
+        method: "x",
+        params: ["a"]
+      }])
+    }))
+
+  it.scopedLive("turns to the wallet's path where the daemon has several wallets", () =>
+    Effect.gen(function*() {
+      const balance = method({
+        name: "balance",
+        group: "Wallet",
+        summary: "",
+        params: {},
+        results: [],
+        examples: [],
+        handler: (_, { wallet }) =>
+          wallet === undefined ? new RpcError({ code: -19, message: "Multiple wallets" }) : Effect.succeed(wallet)
+      })
+      const { port } = yield* testServer({ methods: [...FAKE_METHODS, balance] })
+      const named = yield* RpcClient.make({ address: address(port), wallet: "a b/ü" })
+      assert.strictEqual(yield* named.call("balance"), "a b/ü")
+      const plain = yield* RpcClient.make({ address: address(port) })
+      assert.strictEqual((yield* Effect.flip(plain.call("balance"))).message, "Multiple wallets")
+    }))
+})

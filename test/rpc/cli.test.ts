@@ -1,0 +1,237 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Either, Fiber, Redacted } from "effect"
+import { run } from "../../src/rpc/cli.ts"
+import { Amount } from "../../src/rpc/encodeJson.ts"
+import { method } from "../../src/rpc/method.ts"
+import * as Param from "../../src/rpc/params.ts"
+import { FAKE_METHODS, GENESIS, testServer } from "../support/rpcServer.ts"
+
+interface Surroundings {
+  readonly env?: Readonly<Record<string, string>>
+  readonly files?: Readonly<Record<string, string>>
+  readonly stdin?: string
+}
+
+const cli = (argv: ReadonlyArray<string>, { env = {}, files = {}, stdin }: Surroundings = {}) =>
+  run({
+    argv,
+    env,
+    readFile: (path) => Either.right(new Map(Object.entries(files)).get(path)),
+    homedir: "/home/test",
+    cwd: "/home/test/work",
+    cores: 1,
+    version: "1.2.3",
+    readStdin: stdin === undefined ? Effect.die("standard input was read") : Effect.succeed(stdin)
+  })
+
+const CREDENTIALS = { user: "cli", password: Redacted.make("s3cret") }
+
+const showing = method({
+  name: "name_show",
+  group: "Names",
+  summary: "",
+  params: { name: Param.string(""), options: Param.optional(Param.json("")) },
+  results: [],
+  examples: [],
+  handler: ({ name, options }) =>
+    Effect.succeed({
+      name,
+      options: options ?? null,
+      amount: new Amount(10),
+      list: [1, [], {}, { a: "ä\n" }],
+      none: null,
+      yes: true
+    })
+})
+
+const nothing = method({
+  name: "nothing",
+  group: "Hidden",
+  summary: "",
+  params: {},
+  results: [],
+  examples: [],
+  handler: () => Effect.succeed(null)
+})
+
+const server = testServer({ credentials: CREDENTIALS, methods: [...FAKE_METHODS, showing, nothing] })
+
+const flags = (port: number): ReadonlyArray<string> => [
+  "-rpcaddr",
+  `127.0.0.1:${port}`,
+  "-rpcuser=cli",
+  "--rpcpassword",
+  "s3cret"
+]
+
+const failed = (code: number, stderr: string) => ({ code, stdout: "", stderr })
+
+describe("svcd-cli", () => {
+  it.scopedLive("prints text bare, null not at all and the rest as JSON", () =>
+    Effect.gen(function*() {
+      const { port } = yield* server
+      const printed = (...args: ReadonlyArray<string>) => cli([...flags(port), ...args])
+      assert.deepStrictEqual(yield* printed("getblockcount"), { code: 0, stdout: "0\n", stderr: "" })
+      assert.deepStrictEqual(yield* printed("getblockhash", "0"), { code: 0, stdout: `${GENESIS}\n`, stderr: "" })
+      assert.deepStrictEqual(yield* printed("nothing"), { code: 0, stdout: "", stderr: "" })
+      assert.strictEqual(
+        (yield* printed("name_show", "123", "{\"x\": 1.50}")).stdout,
+        `{
+  "name": "123",
+  "options": {
+    "x": 1.50
+  },
+  "amount": 0.00000010,
+  "list": [
+    1,
+    [],
+    {},
+    {
+      "a": "ä\\n"
+    }
+  ],
+  "none": null,
+  "yes": true
+}
+`
+      )
+    }))
+
+  it.scopedLive("prints an error of the daemon as the reference client does, and exits with its code", () =>
+    Effect.gen(function*() {
+      const { port } = yield* server
+      assert.deepStrictEqual(
+        yield* cli([...flags(port), "frobnicate"]),
+        failed(89, "error code: -32601\nerror message:\nMethod not found\n")
+      )
+      assert.deepStrictEqual(
+        yield* cli([...flags(port), "getblockhash", "1000000"]),
+        failed(8, "error code: -8\nerror message:\nBlock height out of range\n")
+      )
+    }))
+
+  it.scopedLive("takes named parameters and some from standard input", () =>
+    Effect.gen(function*() {
+      const { port } = yield* server
+      const named = yield* cli([...flags(port), "-named", "getblockhash", "height=0"])
+      assert.strictEqual(named.stdout, `${GENESIS}\n`)
+      const stdin = yield* cli([...flags(port), "-stdin", "name_show"], { stdin: "d/a b\n{\"n\":1}\n" })
+      assert.strictEqual(JSON.parse(stdin.stdout).name, "d/a b")
+      assert.deepStrictEqual(JSON.parse(stdin.stdout).options, { n: 1 })
+      const alone = yield* cli([...flags(port), "-stdin"], { stdin: "getblockhash\r\n0\r\n" })
+      assert.strictEqual(alone.stdout, `${GENESIS}\n`)
+      assert.deepStrictEqual(JSON.parse((yield* cli([...flags(port), "-rpcwallet=w", "whoami"])).stdout).wallet, null)
+    }))
+
+  it.scopedLive("says which argument is not JSON", () =>
+    Effect.gen(function*() {
+      const { port } = yield* server
+      assert.deepStrictEqual(
+        yield* cli([...flags(port), "getblockhash", "zero"]),
+        failed(1, "error: Error parsing JSON: zero\n")
+      )
+    }))
+
+  it.scopedLive("tells wrong credentials from none, and both from a daemon that is not there", () =>
+    Effect.gen(function*() {
+      const { port } = yield* server
+      const at = ["-rpcaddr", `127.0.0.1:${port}`]
+      const none = yield* cli([...at, "getblockcount"])
+      assert.deepStrictEqual([none.code, none.stdout], [1, ""])
+      assert.match(none.stderr, /^error: Authorization failed: 127\.0\.0\.1:\d+ wants credentials\n/)
+      const wrong = yield* cli([...at, "-rpcuser", "cli", "-rpcpassword", "guess", "getblockcount"])
+      assert.match(wrong.stderr, /^error: Authorization failed: 127\.0\.0\.1:\d+ wants other credentials\n/)
+      assert.notInclude(wrong.stderr, "guess")
+    }))
+
+  it.live("names the address where nobody listens", () =>
+    Effect.gen(function*() {
+      const port = yield* Effect.scoped(Effect.map(testServer(), (each) => each.port))
+      const { code, stderr } = yield* cli(["-rpcaddr", `127.0.0.1:${port}`, "getblockcount"])
+      assert.strictEqual(code, 1)
+      assert.match(stderr, new RegExp(`^error: cannot reach a daemon at 127\\.0\\.0\\.1:${port}: connection refused\n`))
+    }))
+
+  it.scopedLive("takes the connection from the environment and from svcd.conf; flags win", () =>
+    Effect.gen(function*() {
+      const { port } = yield* server
+      const at = ["-rpcaddr", `127.0.0.1:${port}`]
+      const env = { SVCD_RPC_USER: "cli", SVCD_RPC_PASSWORD: "s3cret" }
+      assert.strictEqual((yield* cli([...at, "getblockcount"], { env })).stdout, "0\n")
+      const files = {
+        "/data/svcd.conf": `rpcaddr = "127.0.0.1:${port}"\nrpcuser = "cli"\nrpcpassword = "s3cret"\n`,
+        "/home/test/.svcd/svcd.conf": "rpcuser = \"other\"\nrpcpassword = \"x\"\n"
+      }
+      assert.strictEqual((yield* cli(["-datadir", "/data", "getblockcount"], { files })).stdout, "0\n")
+      assert.strictEqual(
+        (yield* cli(["getblockcount"], { files, env: { SVCD_DATA_DIR: "/data" } })).stdout,
+        "0\n"
+      )
+      assert.strictEqual((yield* cli([...flags(port), "getblockcount"], { files })).stdout, "0\n")
+      assert.strictEqual((yield* cli([...at, "getblockcount"], { files })).code, 1)
+    }))
+
+  it.scopedLive("waits for a daemon that starts, where it is told to", () =>
+    Effect.gen(function*() {
+      const { lifecycle, port } = yield* testServer({ warmUp: true })
+      const at = ["-rpcaddr", `127.0.0.1:${port}`]
+      assert.strictEqual((yield* cli([...at, "getblockcount"])).code, 28)
+      const waiting = yield* Effect.fork(cli([...at, "-rpcwait", "getblockcount"]))
+      yield* Effect.sleep(100)
+      yield* lifecycle.running
+      assert.strictEqual((yield* Fiber.join(waiting)).stdout, "0\n")
+    }))
+
+  it.effect("explains itself and tells its version, whatever the configuration", () =>
+    Effect.gen(function*() {
+      const broken = {
+        env: { SVCD_NETWORK: "nowhere", SVCD_DATA_DIR: "/data" },
+        files: { "/data/svcd.conf": "no TOML" }
+      }
+      for (const flag of ["--help", "-help", "-h"]) {
+        const { code, stdout } = yield* cli([flag], broken)
+        assert.strictEqual(code, 0)
+        assert.match(stdout, /^Usage: svcd-cli /)
+      }
+      for (const flag of ["--version", "-version"]) {
+        assert.deepStrictEqual(yield* cli([flag], broken), { code: 0, stdout: "svcd-cli 1.2.3\n", stderr: "" })
+      }
+    }))
+
+  it.effect("mentions every flag in its help", () =>
+    Effect.gen(function*() {
+      const { stdout } = yield* cli(["-help"])
+      for (
+        const flag of [
+          "network",
+          "datadir",
+          "rpcaddr",
+          "rpcuser",
+          "rpcpassword",
+          "rpcwallet",
+          "rpcwait",
+          "named",
+          "stdin",
+          "version",
+          "help"
+        ]
+      ) {
+        assert.match(stdout, new RegExp(`^  -${flag}\\b`, "m"))
+      }
+    }))
+
+  it.effect.each<readonly [ReadonlyArray<string>, RegExp]>([
+    [[], /^svcd-cli: no method given\n/],
+    [["-frobnicate", "1", "getblockcount"], /^svcd-cli: -frobnicate: unknown flag/],
+    [["-rpcaddr"], /^svcd-cli: -rpcaddr: needs a value/],
+    [["-rpcaddr", "nonsense", "getblockcount"], /rpcaddr.*nonsense/],
+    [["-network=moonnet", "getblockcount"], /network.*moonnet.*regtest/],
+    [["-rpcuser", "alice", "getblockcount"], /rpcpassword/]
+  ])("refuses %j with exit code 2", ([argv, message]) =>
+    Effect.gen(function*() {
+      const { code, stderr, stdout } = yield* cli(argv)
+      assert.deepStrictEqual([code, stdout], [2, ""])
+      assert.match(stderr, message)
+      assert.isAtMost(stderr.trim().split("\n").length, 6)
+    }))
+})

@@ -1,0 +1,33 @@
+import { assert, describe, it } from "@effect/vitest"
+import { healthAnswer, type HealthPath, type HealthReport } from "../../src/rpc/health.ts"
+
+const report = (changes: Partial<HealthReport>): HealthReport => ({
+  initializing: false,
+  syncing: false,
+  blockHeight: 7,
+  peers: 2,
+  ...changes
+})
+
+describe("healthAnswer", () => {
+  it.each<readonly [HealthPath, Partial<HealthReport>, number, string]>([
+    ["/health", {}, 200, "{\"status\":\"healthy\",\"block_height\":7,\"peers\":2}"],
+    ["/ready", {}, 200, "{\"status\":\"ready\",\"block_height\":7,\"peers\":2,\"syncing\":false}"],
+    ["/health", { syncing: true }, 200, "{\"status\":\"healthy\",\"block_height\":7,\"peers\":2,\"syncing\":true}"],
+    ["/ready", { syncing: true }, 503, "{\"status\":\"syncing\",\"block_height\":7,\"peers\":2,\"syncing\":true}"],
+    [
+      "/health",
+      { initializing: true, blockHeight: 0, peers: 0 },
+      503,
+      "{\"status\":\"initializing\",\"block_height\":0,\"peers\":0,\"syncing\":true}"
+    ],
+    [
+      "/ready",
+      { initializing: true, syncing: true },
+      503,
+      "{\"status\":\"initializing\",\"block_height\":7,\"peers\":2,\"syncing\":true}"
+    ]
+  ])("%s with %j is %d (rpc.md 1.12)", (path, changes, status, body) => {
+    assert.deepStrictEqual(healthAnswer(path, report(changes)), { status, body })
+  })
+})

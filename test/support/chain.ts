@@ -53,28 +53,30 @@ export const blocksOf = (fixture: string): ReadonlyArray<Block> => {
 
 /** The statistics of the coins as the fixtures have them. */
 export const coinState = (chain: typeof Chain.Chain.Service) =>
-  chain.atRest(({ tip, visitCoins }) => Effect.gen(function*() {
-    const [stats, set] = [new CoinStats("hash_serialized_3"), new CoinStats("muhash")]
-    yield* visitCoins((coins) => {
-      for (const [key, coin] of coins) {
-        const outpoint = fromBinaryString(key)
-        stats.add(outpoint, coin)
-        set.add(outpoint, coin)
+  chain.atRest(({ tip, visitCoins }) =>
+    Effect.gen(function*() {
+      const [stats, set] = [new CoinStats("hash_serialized_3"), new CoinStats("muhash")]
+      yield* visitCoins((coins) => {
+        for (const [key, coin] of coins) {
+          const outpoint = fromBinaryString(key)
+          stats.add(outpoint, coin)
+          set.add(outpoint, coin)
+        }
+      })
+      const { bogosize, coins, hash, names, transactions, txouts } = stats.finish()
+      const muhash = set.finish().hash
+      return {
+        height: tip.height,
+        bestblock: displayHash(tip.hash),
+        txouts,
+        bogosize,
+        hash_serialized_3: hash === undefined ? undefined : displayHash(hash),
+        muhash: muhash === undefined ? undefined : displayHash(muhash),
+        amount: { coins: coins / 1e8, names: names / 1e8, total: (coins + names) / 1e8 },
+        transactions
       }
     })
-    const { bogosize, coins, hash, names, transactions, txouts } = stats.finish()
-    const muhash = set.finish().hash
-    return {
-      height: tip.height,
-      bestblock: displayHash(tip.hash),
-      txouts,
-      bogosize,
-      hash_serialized_3: hash === undefined ? undefined : displayHash(hash),
-      muhash: muhash === undefined ? undefined : displayHash(muhash),
-      amount: { coins: coins / 1e8, names: names / 1e8, total: (coins + names) / 1e8 },
-      transactions
-    }
-  }))
+  )
 
 /** The word that the reference node has for what came of a block. */
 export const verdictOf = (submission: Chain.Submission): string | null =>

@@ -31,8 +31,10 @@ export class Running {
   stderr = ""
   private readonly exit: Promise<readonly [number | null, NodeJS.Signals | null]>
 
-  constructor(name: string, args: ReadonlyArray<string>) {
-    this.child = spawn(process.execPath, [program(name), ...args], { stdio: ["ignore", "pipe", "pipe"] })
+  /** `under` is a command that runs what is given to it as arguments, with less than it has itself. */
+  constructor(name: string, args: ReadonlyArray<string>, under: ReadonlyArray<string> = []) {
+    const [command = process.execPath, ...rest] = [...under, process.execPath, program(name), ...args]
+    this.child = spawn(command, rest, { stdio: ["ignore", "pipe", "pipe"] })
     this.child.stdout?.setEncoding("utf8").on("data", (text: string) => void (this.stdout += text))
     this.child.stderr?.setEncoding("utf8").on("data", (text: string) => void (this.stderr += text))
     this.exit = new Promise((resolve) => this.child.once("close", (code, signal) => resolve([code, signal])))
@@ -50,9 +52,9 @@ export class Running {
 }
 
 /** Starts a program that ends with the scope, whatever happens. */
-export const start = (name: string, args: ReadonlyArray<string>) =>
+export const start = (name: string, args: ReadonlyArray<string>, under: ReadonlyArray<string> = []) =>
   Effect.acquireRelease(
-    Effect.sync(() => new Running(name, args)),
+    Effect.sync(() => new Running(name, args, under)),
     (running) => Effect.sync(() => running.child.kill("SIGKILL"))
   )
 
@@ -79,11 +81,14 @@ const request = (url: string, init?: RequestInit) =>
     return { status: response.status, text }
   })
 
-export const startNode = (directory: string, ...args: ReadonlyArray<string>) =>
+export const startNode = (directory: string, ...args: ReadonlyArray<string>) => startNodeUnder([], directory, ...args)
+
+/** The same, run by another command. */
+export const startNodeUnder = (under: ReadonlyArray<string>, directory: string, ...args: ReadonlyArray<string>) =>
   Effect.gen(function*() {
     const port = yield* freePort
     const flags = ["-network", "regtest", "-datadir", directory, "-rpcaddr", `127.0.0.1:${port}`, "-maxpeers", "0"]
-    const running = yield* start("svcd", [...flags, ...args])
+    const running = yield* start("svcd", [...flags, ...args], under)
     const url = `http://127.0.0.1:${port}`
     const status = (path: string) => Effect.map(request(url + path), ({ status }) => status)
     const node: Node = {

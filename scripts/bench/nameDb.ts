@@ -1,0 +1,139 @@
+import { Effect, Layer, Logger } from "effect"
+import { mkdtempSync, rmSync, statSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import type { ConnectedBlock } from "../../src/chain/Follower.ts"
+import type { NameEffect } from "../../src/consensus/view.ts"
+import * as NameDb from "../../src/names/NameDb.ts"
+import { scriptOf } from "../../src/protocol/address.ts"
+import { decodeBlock } from "../../src/protocol/block.ts"
+import { hash160, sha256 } from "../../src/protocol/hash.ts"
+import { regtest } from "../../src/protocol/networks.ts"
+import { makeTransaction } from "../../src/protocol/transaction.ts"
+
+/** Names that change in one block, and blocks that come at once. */
+const NAMES_PER_BLOCK = 20
+const BLOCKS_PER_BATCH = 256
+
+/** Names that are asked for again and again. */
+const HOT_NAMES = 1_000
+
+const WARM_CALLS = 300_000
+const COLD_CALLS = 50_000
+const TIMED_CALLS = 50_000
+
+const text = new TextEncoder()
+
+/** A name that nobody could guess from the one before it, so that the order of names is not the order of blocks. */
+const nameOf = (index: number): Uint8Array =>
+  text.encode(`d/${Buffer.from(sha256(text.encode(`name ${index}`))).toString("hex").slice(0, 6 + index % 12)}${index}`)
+
+const valueOf = (index: number): Uint8Array =>
+  text.encode(
+    JSON.stringify({ ip: `192.0.2.${index % 256}`, map: { "*": { ip: "198.51.100.7" } }, n: "x".repeat(index % 300) })
+  )
+
+const genesis = decodeBlock(regtest.genesisBlock)
+
+/** A block of registrations. Only what a follower looks at is real. */
+const blockOf = (height: number, first: number, count: number): ConnectedBlock => {
+  const transaction = makeTransaction({ version: 0x7100, inputs: [], outputs: [], lockTime: height })
+  const effects = Array.from({ length: count }, (_, i): NameEffect => {
+    const name = nameOf(first + i)
+    return {
+      name,
+      operation: { op: "name_firstupdate", name, rand: new Uint8Array(20), value: valueOf(first + i) },
+      height,
+      transaction,
+      vout: i,
+      value: 1_000_000,
+      address: scriptOf({ kind: "pubkeyhash", hash: hash160(name) })
+    }
+  })
+  return { height, hash: sha256(text.encode(`block ${height}`)), block: genesis, effects }
+}
+
+const percentile = (sorted: Float64Array, share: number): number =>
+  Math.round((sorted[Math.floor((sorted.length - 1) * share)] ?? 0) * 1e5) / 100
+
+/** Asks for names one after the other in one fiber, as a program would. Returns calls a second. */
+const rate = (names: ReadonlyArray<Uint8Array>, calls: number) =>
+  Effect.gen(function*() {
+    const db = yield* NameDb.NameDb
+    const started = performance.now()
+    for (let i = 0; i < calls; i++) yield* db.resolve(names[i % names.length] ?? text.encode(""))
+    return Math.round(calls / ((performance.now() - started) / 1000))
+  })
+
+/** The same with a clock around each call. Returns microseconds. */
+const latencies = (names: ReadonlyArray<Uint8Array>, calls: number) =>
+  Effect.gen(function*() {
+    const db = yield* NameDb.NameDb
+    const times = new Float64Array(calls)
+    for (let i = 0; i < calls; i++) {
+      const started = performance.now()
+      yield* db.resolve(names[i % names.length] ?? text.encode(""))
+      times[i] = performance.now() - started
+    }
+    times.sort()
+    return { p50Microseconds: percentile(times, 0.5), p99Microseconds: percentile(times, 0.99) }
+  })
+
+export const importNames = (count: number) =>
+  Effect.gen(function*() {
+    const { follower } = yield* NameDb.NameDb
+    let seconds = 0
+    let height = 0
+    for (let first = 0; first < count;) {
+      const blocks: Array<ConnectedBlock> = []
+      for (; blocks.length < BLOCKS_PER_BATCH && first < count; first += NAMES_PER_BLOCK) {
+        blocks.push(blockOf(height++, first, Math.min(NAMES_PER_BLOCK, count - first)))
+      }
+      const started = performance.now()
+      yield* follower.apply(blocks)
+      seconds += (performance.now() - started) / 1000
+    }
+    return seconds
+  })
+
+/** Every so many of the names, in an order of their own. */
+const sample = (names: number, size: number, offset: number): ReadonlyArray<Uint8Array> =>
+  Array.from({ length: Math.min(size, names) }, (_, i) => nameOf((offset + i * 7919) % names))
+
+/**
+ * Resolving names through the Effect API of `NameDb`: warm, with records in its cache, and cold, each name for the
+ * first time since the file was opened (the operating system has read it before).
+ */
+export const benchNameDb = async ({ names }: { readonly names: number }): Promise<object> => {
+  const folder = mkdtempSync(join(tmpdir(), "svcd-bench-names-"))
+  const filename = join(folder, "names.db")
+  const opened = <A, E>(program: Effect.Effect<A, E, NameDb.NameDb>): Promise<A> =>
+    Effect.runPromise(program.pipe(
+      Effect.provide(Layer.merge(
+        NameDb.layer({ filename, pageSize: 4096 }),
+        Logger.remove(Logger.defaultLogger)
+      ))
+    ))
+  try {
+    const importSeconds = await opened(importNames(names))
+    const cold = await opened(rate(sample(names, COLD_CALLS, 1), Math.min(COLD_CALLS, names)))
+    const coldLatency = await opened(latencies(sample(names, TIMED_CALLS, 2), Math.min(TIMED_CALLS, names)))
+    const hot = sample(names, HOT_NAMES, 3)
+    const [warm, warmLatency] = await opened(
+      Effect.zipRight(rate(hot, hot.length), Effect.all([rate(hot, WARM_CALLS), latencies(hot, TIMED_CALLS)]))
+    )
+    return {
+      what: "NameDb.resolve, one fiber on one core",
+      names,
+      warmPerSecond: warm,
+      warm: warmLatency,
+      coldPerSecond: cold,
+      cold: coldLatency,
+      importNamesPerSecond: Math.round(names / importSeconds),
+      fileMB: Math.round(statSync(filename).size / 1e6),
+      goal: "warm >= 100,000/s, cold >= 15,000/s, p99 < 100 microseconds"
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,183 @@
+// Compares the documents with the build: options, RPC methods, links. Usage: check-docs.mjs [folder of the documents]
+
+import { spawn } from "node:child_process"
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
+import { createServer } from "node:net"
+import { tmpdir } from "node:os"
+import { dirname, join, relative } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
+import { fileURLToPath } from "node:url"
+
+const project = fileURLToPath(new URL("..", import.meta.url))
+const root = process.argv[2] ?? project
+const problems = []
+
+const report = (file, line, problem) => problems.push(`${relative(root, file)}:${line}: ${problem}`)
+
+const markdownIn = (folder) =>
+  !existsSync(folder) ? [] : readdirSync(folder, { recursive: true })
+    .filter((name) => name.endsWith(".md"))
+    .map((name) => join(folder, name))
+
+/** The lines of a document; those of code blocks are marked, as nothing in them is a link or a heading. */
+const linesOf = (file) => {
+  let inBlock = false
+  return readFileSync(file, "utf8").split("\n").map((text, index) => {
+    const fence = text.startsWith("```")
+    if (fence) inBlock = !inBlock
+    return { text, number: index + 1, code: inBlock || fence }
+  })
+}
+
+const headingOf = ({ code, text }) => code ? undefined : /^#+ +(.*)$/.exec(text)?.[1]
+
+const codeSpans = (text) => [...text.matchAll(/`([^`]+)`/g)].map((match) => match[1])
+
+// Links
+
+/** The fragment by which a heading is reached, as GitHub makes it. */
+const fragmentOf = (heading) =>
+  heading.toLowerCase().replace(/\[([^\]]*)\]\([^)]*\)/g, "$1").replace(/[^\p{L}\p{N} _-]/gu, "").replaceAll(" ", "-")
+
+const fragmentsIn = (file) => new Set(linesOf(file).map(headingOf).filter((text) => text !== undefined).map(fragmentOf))
+
+const checkLinks = (file) => {
+  for (const { code, number, text } of linesOf(file)) {
+    if (code) continue
+    for (const [, target] of text.replace(/`[^`]*`/g, "").matchAll(/\]\(([^)\s]+)\)/g)) {
+      if (/^[a-z]+:/.test(target)) continue
+      const [path, fragment] = target.split("#")
+      const to = path === "" ? file : join(dirname(file), path)
+      if (!existsSync(to)) report(file, number, `the link leads nowhere: ${target}`)
+      else if (fragment !== undefined && !fragmentsIn(to).has(fragment)) {
+        report(file, number, `no heading of ${path || "this document"} is called #${fragment}`)
+      }
+    }
+  }
+}
+
+// Options
+
+const checkConfiguration = (file, options) => {
+  const lines = linesOf(file)
+  const words = (text) => codeSpans(text).map((span) => span.split(/[ =]/)[0].replace(/^--/, "-"))
+  const all = new Set(lines.flatMap(({ text }) => words(text)))
+  for (const [name, option] of Object.entries(options)) {
+    const label = option.flag ? `-${name}` : option.key
+    // The row about an option begins with its name; in the file it may stand without its table.
+    const isLabel = (word) => word === label || (!option.flag && word === name)
+    const row = lines.find(({ text }) => text.startsWith("|") && words(text.split("|")[1] ?? "").some(isLabel))
+    if (row === undefined) {
+      report(file, 1, `no row of a table begins with \`${label}\``)
+      continue
+    }
+    const expected = [option.env, option.toml === "boolean" || option.default === "" ? undefined : option.default]
+    for (const text of expected) {
+      if (text !== undefined && !row.text.includes(text)) {
+        report(file, row.number, `\`${label}\` does not tell \`${text}\``)
+      }
+    }
+    const key = option.key?.split(".").at(-1)
+    if (key !== undefined && key !== name && !lines.some(({ text }) => text.includes(key))) {
+      report(file, row.number, `\`${label}\` does not tell its key \`${option.key}\``)
+    }
+  }
+  for (const word of all) {
+    const flag = /^-([a-z]{2,})$/.exec(word)?.[1]
+    if (flag === undefined || options[flag]?.flag || options[flag.replace(/^no/, "")]?.toml === "boolean") continue
+    report(file, lines.find(({ text }) => text.includes(word))?.number ?? 1, `there is no flag \`${word}\``)
+  }
+}
+
+// RPC methods
+
+const checkMethods = (files, methods) => {
+  const sections = new Map()
+  for (const file of files) {
+    let section
+    for (const line of linesOf(file)) {
+      const heading = headingOf(line)
+      if (heading !== undefined) {
+        const name = /^`?([a-z][a-z0-9_.]*)`?$/.exec(heading)?.[1]
+        section = name === undefined ? undefined : { file, number: line.number, text: "" }
+        if (section !== undefined) sections.set(name, section)
+      } else if (section !== undefined) section.text += `${line.text}\n`
+    }
+  }
+  for (const { name, params } of methods) {
+    const section = sections.get(name)
+    if (section === undefined) {
+      report(files[0], 1, `no heading for the method ${name}`)
+      continue
+    }
+    for (const param of params) {
+      if (!section.text.includes(param.name)) {
+        report(section.file, section.number, `${name} does not tell its parameter ${param.name}`)
+      }
+    }
+  }
+  const known = new Set(methods.map(({ name }) => name))
+  for (const [name, { file, number }] of sections) {
+    if (!known.has(name)) report(file, number, `there is no method ${name}`)
+  }
+}
+
+const freePort = () =>
+  new Promise((resolve) => {
+    const server = createServer().listen(0, "127.0.0.1", () => {
+      const { port } = server.address()
+      server.close(() => resolve(port))
+    })
+  })
+
+/** The methods as the program itself describes them: a node is started to say it. */
+const describedMethods = async () => {
+  const datadir = mkdtempSync(join(tmpdir(), "svcd-docs-"))
+  const address = `127.0.0.1:${await freePort()}`
+  const flags = [
+    "-network",
+    "regtest",
+    "-datadir",
+    datadir,
+    "-rpcaddr",
+    address,
+    "-maxpeers",
+    "0",
+    "-loglevel",
+    "error"
+  ]
+  const node = spawn(process.execPath, [join(project, "build/src/bin/svcd.js"), ...flags], {
+    stdio: ["ignore", "inherit", "inherit"]
+  })
+  const ended = new Promise((resolve) => node.once("exit", resolve))
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "rpc.discover" })
+  try {
+    for (const end = Date.now() + 60_000; Date.now() < end && node.exitCode === null; await sleep(50)) {
+      const answer = await fetch(`http://${address}/`, { method: "POST", body }).catch(() => undefined)
+      const { result } = await answer?.json() ?? {}
+      if (result !== undefined) return result.methods
+    }
+    throw new Error("svcd did not describe its methods")
+  } finally {
+    node.kill("SIGTERM")
+    await ended
+    rmSync(datadir, { recursive: true, force: true })
+  }
+}
+
+const docs = markdownIn(join(root, "docs"))
+const documents = [join(root, "README.md"), join(root, "CHANGELOG.md"), ...docs, ...markdownIn(join(root, "src"))]
+documents.forEach(checkLinks)
+
+const configuration = join(root, "docs/configuration.md")
+const { OPTIONS } = await import(join(project, "build/src/config/options.js"))
+if (existsSync(configuration)) checkConfiguration(configuration, OPTIONS)
+else problems.push("docs/configuration.md is not there")
+
+const rpcDocs = docs.filter((file) => /^docs[/\\]rpc(\.md$|[/\\])/.test(relative(root, file)))
+if (rpcDocs.length > 0) checkMethods(rpcDocs, await describedMethods())
+else problems.push("docs/rpc.md is not there")
+
+for (const problem of problems) console.error(problem)
+console.log(`docs: ${documents.length} documents, ${Object.keys(OPTIONS).length} options, ${problems.length} problems`)
+process.exitCode = problems.length === 0 ? 0 : 1

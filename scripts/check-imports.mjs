@@ -1,0 +1,155 @@
+// Checks that imports in src point one way, and what each folder takes from outside. Usage: check-imports.mjs [root]
+
+import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { isBuiltin } from "node:module"
+import { join, posix } from "node:path"
+import { fileURLToPath } from "node:url"
+import ts from "typescript"
+
+/** The folders of src, in the order in which data passes through them: each imports from those before it. */
+const ORDER = [
+  "protocol",
+  "consensus",
+  "config",
+  "metrics",
+  "storage",
+  "chain",
+  "names",
+  "mempool",
+  "wallet",
+  "network",
+  "rpc",
+  "client",
+  "mail",
+  "runtime",
+  "bin"
+]
+
+/** The doors of the library stand between `runtime` and `bin`; the version before everything. */
+const DOOR = ORDER.indexOf("runtime") + 0.5
+const TOP = new Map([["version.ts", -1], ["index.ts", DOOR], ["promise.ts", DOOR]])
+
+/** Folders that stay plain and synchronous, so that they run in a worker and in a browser as well. */
+const PURE = ["protocol/", "consensus/", "network/wire/"]
+
+/** The files of the pure folders through which native code is reached, where there is any. */
+const NATIVE_DOORS = ["protocol/hash.ts", "consensus/signature.ts", "consensus/signatureNative.ts"]
+
+/** A program that starts in a moment, and the folders that it therefore must not load. */
+const LIGHT = {
+  "bin/svcd-cli.ts": ["metrics", "storage", "chain", "names", "mempool", "wallet", "network", "mail", "runtime"]
+}
+
+const root = process.argv[2] ?? fileURLToPath(new URL("..", import.meta.url))
+const src = join(root, "src")
+const { dependencies = {} } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
+
+const isString = (node) => node !== undefined && ts.isStringLiteralLike(node)
+
+/** What a node of the syntax tree imports: the text between the quotes, and whether it is there at run time. */
+const importOf = (node) => {
+  if (ts.isImportDeclaration(node)) {
+    const clause = node.importClause
+    const named = clause?.namedBindings
+    const typesOnly = clause?.isTypeOnly === true ||
+      (clause?.name === undefined && named !== undefined && ts.isNamedImports(named) && named.elements.length > 0 &&
+        named.elements.every((element) => element.isTypeOnly))
+    return { specifier: node.moduleSpecifier, typesOnly }
+  }
+  if (ts.isExportDeclaration(node)) return { specifier: node.moduleSpecifier, typesOnly: node.isTypeOnly }
+  if (ts.isImportTypeNode(node)) return { specifier: node.argument.literal, typesOnly: true }
+  if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
+    return { specifier: node.arguments[0], typesOnly: false }
+  }
+  return undefined
+}
+
+const importsOf = (file) => {
+  const text = readFileSync(join(src, file), "utf8")
+  const tree = ts.createSourceFile(file, text, ts.ScriptTarget.Latest)
+  const found = []
+  const visit = (node) => {
+    const { specifier, typesOnly } = importOf(node) ?? {}
+    if (isString(specifier)) {
+      const line = tree.getLineAndCharacterOfPosition(specifier.getStart(tree)).line + 1
+      found.push({ file, line, target: specifier.text, typesOnly })
+    }
+    ts.forEachChild(node, visit)
+  }
+  visit(tree)
+  return found
+}
+
+const folderOf = (file) => file.includes("/") ? file.slice(0, file.indexOf("/")) : file
+
+/** The place of a file in the order; `undefined` for a folder or file that has none. */
+const rankOf = (file) => TOP.get(file) ?? (ORDER.includes(folderOf(file)) ? ORDER.indexOf(folderOf(file)) : undefined)
+
+const isPure = (file) => PURE.some((folder) => file.startsWith(folder))
+
+const packageOf = (target) => target.split("/").slice(0, target.startsWith("@") ? 2 : 1).join("/")
+
+/** Where a relative import leads, from the top of src. */
+const resolved = ({ file, target }) => posix.join(posix.dirname(file), target)
+
+const faultInside = (imported) => {
+  const path = resolved(imported)
+  if (path.startsWith("..")) return "leads out of src"
+  if (!existsSync(join(src, path))) return "leads nowhere"
+  if (rankOf(path) > rankOf(imported.file)) return `${folderOf(path)} comes after ${folderOf(imported.file)}`
+  if (isPure(imported.file) && !isPure(path)) return "the core is plain, synchronous and knows nobody"
+  return undefined
+}
+
+const faultOutside = ({ file, target }) => {
+  if (/^(effect|@effect\/[^/]+)$/.test(target)) return "loads the whole package: import its modules one by one"
+  const builtin = isBuiltin(target)
+  const name = packageOf(target)
+  if (!builtin && dependencies[name] === undefined) return `${name} is not among the dependencies of package.json`
+  if (!isPure(file) || name.startsWith("@noble/") || NATIVE_DOORS.includes(file)) return undefined
+  return "the core takes nothing from outside but @noble/*"
+}
+
+const faultOf = (imported) => imported.target.startsWith(".") ? faultInside(imported) : faultOutside(imported)
+
+/** Why a light program loads what it must not: the first path that leads there. */
+const heavyPath = (start, forbidden, byFile) => {
+  const cameFrom = new Map([[start, undefined]])
+  for (const file of cameFrom.keys()) {
+    if (forbidden.includes(folderOf(file))) {
+      const path = []
+      for (let at = file; at !== undefined; at = cameFrom.get(at)) path.unshift(at)
+      return path
+    }
+    for (const imported of byFile.get(file) ?? []) {
+      if (imported.typesOnly || !imported.target.startsWith(".")) continue
+      const next = resolved(imported)
+      if (!cameFrom.has(next)) cameFrom.set(next, file)
+    }
+  }
+  return undefined
+}
+
+const files = readdirSync(src, { recursive: true })
+  .map((file) => file.replaceAll("\\", "/"))
+  .filter((file) => file.endsWith(".ts"))
+  .sort()
+const byFile = new Map(files.map((file) => [file, importsOf(file)]))
+const problems = []
+
+for (const [file, imports] of byFile) {
+  if (rankOf(file) === undefined) problems.push(`src/${file}:1: ${folderOf(file)} has no place in the order of folders`)
+  for (const imported of imports) {
+    const fault = faultOf(imported)
+    if (fault !== undefined) problems.push(`src/${file}:${imported.line}: "${imported.target}": ${fault}`)
+  }
+}
+for (const [start, forbidden] of Object.entries(LIGHT)) {
+  const path = byFile.has(start) ? heavyPath(start, forbidden, byFile) : undefined
+  if (path !== undefined) problems.push(`src/${start}:1: has to stay light, but loads ${path.slice(1).join(" → ")}`)
+}
+
+for (const problem of problems) console.error(problem)
+const total = [...byFile.values()].reduce((sum, imports) => sum + imports.length, 0)
+console.log(`imports: ${files.length} files, ${total} imports, ${problems.length} problems`)
+process.exitCode = problems.length === 0 ? 0 : 1

@@ -1,0 +1,70 @@
+// Adds to package-lock.json what npm leaves out where a registry lacks the packages of other platforms; `npm ci` refuses
+// a lock without them. Usage: complete-lock.mjs [--check] [file]
+
+import { readFileSync, writeFileSync } from "node:fs"
+import { fileURLToPath } from "node:url"
+import { parseArgs } from "node:util"
+
+const { positionals, values } = parseArgs({ allowPositionals: true, options: { check: { type: "boolean" } } })
+const file = positionals[0] ?? fileURLToPath(new URL("../package-lock.json", import.meta.url))
+const lock = JSON.parse(readFileSync(file, "utf8"))
+
+const SYSTEMS = ["aix", "android", "darwin", "freebsd", "linux", "netbsd", "openbsd", "openharmony", "sunos", "win32"]
+const LIBC = { gnu: "glibc", glibc: "glibc", gnueabihf: "glibc", musl: "musl", musleabihf: "musl" }
+
+/** Where a package that `from` depends on is looked for, from the nearest folder outwards. */
+const findPackage = (from, name) => {
+  for (let folder = from;; folder = folder.slice(0, Math.max(0, folder.lastIndexOf("/node_modules/")))) {
+    const path = folder === "" ? `node_modules/${name}` : `${folder}/node_modules/${name}`
+    if (lock.packages[path] !== undefined) return lock.packages[path]
+    if (folder === "") return undefined
+  }
+}
+
+/** The platform that a package's name tells: `@rollup/rollup-linux-arm64-musl`. */
+const platformOf = (name) => {
+  const words = name.slice(name.indexOf("/") + 1).split("-")
+  const at = words.findIndex((word) => SYSTEMS.includes(word))
+  if (at < 0) return name === "fsevents" ? { os: ["darwin"] } : undefined
+  const [os, cpu, abi] = words.slice(at)
+  const libc = os === "linux" ? LIBC[abi] : undefined
+  return { cpu: [cpu], ...(libc === undefined ? {} : { libc: [libc] }), os: [os] }
+}
+
+/** `2.3.3` and `~2.3.3` both name it; other ranges name no version. */
+const versionOf = (range) => /^~?(\d+\.\d+\.\d+)$/.exec(range)?.[1]
+
+const isNewer = (a, b) => a.localeCompare(b, "en", { numeric: true }) > 0
+
+/** The fields in npm's order, so that its next run changes nothing. */
+const asNpmWrites = ({ cpu, dev, libc, optional, os, version }) => ({
+  version,
+  ...(cpu === undefined ? {} : { cpu }),
+  ...(dev ? { dev } : {}),
+  ...(libc === undefined ? {} : { libc }),
+  optional,
+  os
+})
+
+const missing = new Map()
+for (const [path, { dev = false, optionalDependencies = {} }] of Object.entries(lock.packages)) {
+  for (const [name, range] of Object.entries(optionalDependencies)) {
+    if (findPackage(path, name) !== undefined) continue
+    const version = versionOf(range)
+    const platform = platformOf(name)
+    if (version === undefined || platform === undefined) throw new Error(`${path}: what is ${name} ${range}?`)
+    const other = missing.get(name)
+    const latest = other === undefined || isNewer(version, other.version) ? version : other.version
+    missing.set(name, { version: latest, dev: dev && other?.dev !== false, optional: true, ...platform })
+  }
+}
+
+if (values.check) {
+  for (const name of missing.keys()) console.error(`package-lock.json lacks ${name}`)
+  process.exitCode = missing.size === 0 ? 0 : 1
+} else if (missing.size > 0) {
+  const added = Array.from(missing, ([name, entry]) => [`node_modules/${name}`, asNpmWrites(entry)])
+  const all = [...Object.entries(lock.packages), ...added].sort(([a], [b]) => a.localeCompare(b, "en"))
+  writeFileSync(file, `${JSON.stringify({ ...lock, packages: Object.fromEntries(all) }, null, 2)}\n`)
+  console.log(`added ${missing.size} packages of other platforms`)
+}

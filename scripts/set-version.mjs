@@ -1,0 +1,21 @@
+// Writes the version of package.json into src/version.ts. Usage: set-version.mjs [root]
+
+import { existsSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+
+const root = process.argv[2] ?? fileURLToPath(new URL("..", import.meta.url))
+const file = join(root, "src", "version.ts")
+const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
+
+if (typeof version !== "string" || !/^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$/.test(version)) {
+  console.error(`package.json: ${JSON.stringify(version)} is not a version`)
+  process.exit(1)
+}
+
+const text = `/** The version of this build; written by scripts/set-version.mjs from package.json. */
+export const version = ${JSON.stringify(version)}
+`
+
+// Left alone where nothing changes, so that a build without a change is one.
+if (!existsSync(file) || readFileSync(file, "utf8") !== text) writeFileSync(file, text)

@@ -1,0 +1,26 @@
+/**
+ * What a program can take from svcd: one namespace a module, named after its file. These are plain functions over bytes
+ * and values; they know no files, no network and no clock, and run in a browser as they do on Node.
+ */
+
+export * as address from "./protocol/address.ts"
+export * as amount from "./protocol/amount.ts"
+export * as block from "./protocol/block.ts"
+export * as bytes from "./protocol/bytes.ts"
+export * as extendedKey from "./protocol/extendedKey.ts"
+export * as hash from "./protocol/hash.ts"
+export * as header from "./protocol/header.ts"
+export * as nameOperation from "./protocol/nameOperation.ts"
+export * as nameText from "./protocol/nameText.ts"
+export * as networks from "./protocol/networks.ts"
+export * as script from "./protocol/script.ts"
+export * as transaction from "./protocol/transaction.ts"
+export * as wif from "./protocol/wif.ts"
+
+export * as difficulty from "./consensus/difficulty.ts"
+export * as expiry from "./consensus/expiry.ts"
+export * as params from "./consensus/params.ts"
+export * as subsidy from "./consensus/subsidy.ts"
+export { verifyTransaction } from "./consensus/verifyInput.ts"
+
+export { version } from "./version.ts"

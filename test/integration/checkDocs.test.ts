@@ -1,0 +1,53 @@
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { spawnSync } from "node:child_process"
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+
+const ROOT = fileURLToPath(new URL("../../", import.meta.url))
+
+let root = ""
+
+/** A copy of the documents, to spoil. Links into the sources lead to empty files here. */
+beforeAll(() => {
+  root = mkdtempSync(join(tmpdir(), "svcd-docs-test-"))
+  for (const name of ["README.md", "CHANGELOG.md", "LICENSE", "docs"]) {
+    cpSync(join(ROOT, name), join(root, name), { recursive: true })
+  }
+  mkdirSync(join(root, "src"))
+})
+
+afterAll(() => rmSync(root, { recursive: true, force: true }))
+
+const check = () => spawnSync(process.execPath, [join(ROOT, "scripts/check-docs.mjs"), root], { encoding: "utf8" })
+
+const edit = (name: string, change: (text: string) => string): void => {
+  const file = join(root, name)
+  const before = readFileSync(file, "utf8")
+  const after = change(before)
+  assert.notStrictEqual(after, before, `${name} was to be spoiled`)
+  writeFileSync(file, after)
+}
+
+describe("check-docs", () => {
+  it("passes the documents of this repository", () => {
+    const { status, stderr } = check()
+    assert.strictEqual(stderr, "")
+    assert.strictEqual(status, 0)
+  })
+
+  it("names what the documents lack, and what they make up", () => {
+    edit("README.md", (text) => `${text}\nSee [this](docs/none.md) and [that](docs/architecture.md#no-such-heading).\n`)
+    edit("docs/configuration.md", (text) => text.replace(/^\| *`-network.*$/m, "").concat("\n`-nosuchflag` helps.\n"))
+    edit("docs/rpc.md", (text) => text.replace(/^(#+) `?name_show`?$/m, "$1 name_tell"))
+    const { status, stderr } = check()
+    assert.strictEqual(status, 1)
+    assert.include(stderr, "the link leads nowhere: docs/none.md")
+    assert.include(stderr, "no heading of docs/architecture.md is called #no-such-heading")
+    assert.include(stderr, "no row of a table begins with `-network`")
+    assert.include(stderr, "there is no flag `-nosuchflag`")
+    assert.include(stderr, "no heading for the method name_show")
+    assert.include(stderr, "there is no method name_tell")
+  })
+})

@@ -1,0 +1,227 @@
+import { assert, describe, it } from "@effect/vitest"
+import SQLite from "better-sqlite3"
+import { Effect } from "effect"
+import { chmodSync, copyFileSync, cpSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { toHex } from "../../src/protocol/bytes.ts"
+import { blocksOf, temporaryDirectory, withChain } from "../support/chain.ts"
+import { type Ended, type Node, startNode, startNodeUnder } from "../support/daemon.ts"
+import { fixtureJson, ownFixture } from "../support/fixtures.ts"
+import { asOrdinaryUser, canLimit, canMount, handOver, smallDisk, withFileLimit } from "../support/smallDisk.ts"
+
+interface Expected {
+  readonly tipHash: string
+  readonly checkpoints: ReadonlyArray<{ readonly utxo: { readonly hash_serialized_3: string } }>
+}
+
+const FILE = ownFixture("regtest-names/blocks.dat")
+const { checkpoints, tipHash } = fixtureJson<Expected>("regtest-names/expected.json")
+const coins = checkpoints.at(-1)?.utxo.hash_serialized_3
+const blocks = blocksOf("regtest-names/blocks.dat")
+
+/** The node ended with plain words about a file. */
+const endsPlainly = (ended: Ended, ...words: ReadonlyArray<string | RegExp>): void => {
+  assert.strictEqual(ended.code, 1, ended.stderr + ended.stdout)
+  for (const word of words) {
+    if (typeof word === "string") assert.include(ended.stderr, word)
+    else assert.match(ended.stderr, word)
+  }
+  assert.match(ended.stderr, /^svcd: /)
+  assert.isAtMost(ended.stderr.trim().split("\n").length, 2)
+  for (const text of [ended.stderr, ended.stdout]) assert.notMatch(text, /^\s+at |FiberFailure|node:internal/m)
+}
+
+const isWhole = (node: Node) =>
+  Effect.gen(function*() {
+    yield* node.ready
+    assert.deepInclude(yield* node.call("gettxoutsetinfo"), { bestblock: tipHash, hash_serialized_3: coins })
+    assert.isTrue(yield* node.call("name_checkdb"))
+  })
+
+/** A data directory with the whole chain; made once, and copied. */
+const wholeDirectory = Effect.gen(function*() {
+  const directory = yield* temporaryDirectory
+  const node = yield* startNode(join(directory, "data"), "-loadblock", FILE)
+  yield* node.ready
+  yield* node.running.end()
+  return (name: string): string => {
+    const copy = join(directory, name)
+    cpSync(join(directory, "data"), copy, { recursive: true })
+    return copy
+  }
+})
+
+describe.skipIf(!canMount)("a full disk", () => {
+  for (const kilobytes of [100, 700, 2_000, 2_600]) {
+    it.scopedLive(`of ${kilobytes} kB ends an import with a message; with room the next start goes on`, () =>
+      Effect.gen(function*() {
+        const disk = yield* smallDisk(`${kilobytes}k`)
+        const data = join(disk.path, "data")
+        const node = yield* startNode(data, "-loadblock", FILE)
+        endsPlainly(yield* node.running.ended, data, /failed: .*(ENOSPC|SQLITE_FULL|full)|disk is full/)
+        disk.remount("size=64m")
+        yield* isWhole(yield* startNode(data, "-loadblock", FILE))
+      }))
+  }
+
+  it.scopedLive("ends the node that cannot store a block; with room it takes it", () =>
+    Effect.gen(function*() {
+      const disk = yield* smallDisk("64m")
+      const data = join(disk.path, "data")
+      const part = join(disk.path, "part.dat")
+      const frames = blocks.slice(0, 501).flatMap(({ bytes }) => {
+        const frame = Buffer.from("fabfb5da00000000", "hex")
+        frame.writeUInt32LE(bytes.length, 4)
+        return [frame, bytes]
+      })
+      writeFileSync(part, Buffer.concat(frames))
+      const node = yield* startNode(data, "-loadblock", part)
+      yield* node.ready
+      const filler = disk.fill()
+      const next = blocks.slice(501).map(({ bytes }) => toHex(bytes))
+      for (const block of next) {
+        // The one that fails gets an error for an answer, or none at all.
+        const answer = yield* Effect.either(node.call("submitblock", block))
+        if (answer._tag === "Left") break
+      }
+      endsPlainly(yield* node.running.ended, data, /failed: .*(ENOSPC|SQLITE_FULL|full)/)
+      rmSync(filler)
+      const again = yield* startNode(data)
+      yield* again.ready
+      assert.isAtLeast(Number(yield* again.call("getblockcount")), 500)
+      yield* again.running.end()
+      yield* isWhole(yield* startNode(data, "-loadblock", FILE))
+    }))
+
+  it.scopedLive("that is read-only is refused", () =>
+    Effect.gen(function*() {
+      const disk = yield* smallDisk("64m")
+      const data = join(disk.path, "data")
+      const first = yield* startNode(data, "-loadblock", FILE)
+      yield* first.ready
+      yield* first.running.end()
+      disk.remount("ro")
+      const node = yield* startNode(data)
+      endsPlainly(yield* node.running.ended, data, "read-only")
+    }))
+})
+
+describe.skipIf(!canLimit)("a limit on the size of files", () => {
+  for (const kilobytes of [40, 300, 1_000]) {
+    it.scopedLive(`of ${kilobytes} kB ends an import with a message; without it the next start goes on`, () =>
+      Effect.gen(function*() {
+        const directory = yield* temporaryDirectory
+        const data = join(directory, "data")
+        // Plain, so that it is not the unpacked file that is too large.
+        const plain = join(directory, "plain.dat")
+        writeFileSync(
+          plain,
+          Buffer.concat(blocks.flatMap(({ bytes }) => {
+            const frame = Buffer.from("fabfb5da00000000", "hex")
+            frame.writeUInt32LE(bytes.length, 4)
+            return [frame, bytes]
+          }))
+        )
+        const node = yield* startNodeUnder(withFileLimit(kilobytes), data, "-loadblock", plain)
+        endsPlainly(yield* node.running.ended, data, /failed: .*(EFBIG|SQLITE_IOERR|SQLITE_FULL)/)
+        yield* isWhole(yield* startNode(data, "-loadblock", FILE))
+      }))
+  }
+
+  it.scopedLive("of 40 kB ends an import of a packed file with the name of what cannot be written", () =>
+    Effect.gen(function*() {
+      const data = join(yield* temporaryDirectory, "data")
+      const node = yield* startNodeUnder(withFileLimit(40), data, "-loadblock", FILE)
+      endsPlainly(yield* node.running.ended, join(data, "unpacked-0-"), /EFBIG/)
+    }))
+})
+
+describe.skipIf(asOrdinaryUser === undefined)("a file that may not be written", () => {
+  it.scopedLive("is named, and nothing else is touched", () =>
+    Effect.gen(function*() {
+      const copyOf = yield* wholeDirectory
+      for (const name of ["blocks/blk00000.dat", "blocks/undo00000.dat", "chainstate/chainstate.db", "names.db"]) {
+        const data = copyOf(name.replace("/", "-"))
+        handOver(join(data, ".."))
+        chmodSync(join(data, name), 0o400)
+        const node = yield* startNodeUnder(asOrdinaryUser ?? [], data)
+        endsPlainly(yield* node.running.ended, join(data, name), /EACCES|permission|readonly/)
+        chmodSync(join(data, name), 0o600)
+        const again = yield* startNodeUnder(asOrdinaryUser ?? [], data)
+        yield* isWhole(again)
+        yield* again.running.end()
+      }
+    }))
+})
+
+describe("a damaged database", () => {
+  it.scopedLive("is named with what to do, by a node that ends; the advice works", () =>
+    Effect.gen(function*() {
+      const copyOf = yield* wholeDirectory
+      const cases = [
+        { name: "names.db", remedy: "move the file away", mend: (data: string) => rmSync(join(data, "names.db")) },
+        {
+          name: "chainstate/chainstate.db",
+          remedy: "delete the folders blocks and chainstate",
+          mend: (data: string) => {
+            for (const folder of ["blocks", "chainstate"]) rmSync(join(data, folder), { recursive: true })
+          }
+        }
+      ]
+      for (const { mend, name, remedy } of cases) {
+        for (const kind of ["garbage", "truncated", "other tables"]) {
+          const data = copyOf(`${name.replace("/", "-")}-${kind}`)
+          const file = join(data, name)
+          const bytes = readFileSync(file)
+          if (kind === "garbage") writeFileSync(file, Buffer.alloc(20_000, 0x5a))
+          else if (kind === "truncated") writeFileSync(file, bytes.subarray(0, 5_000))
+          else {
+            rmSync(file)
+            const other = new SQLite(file)
+            other.exec("CREATE TABLE something (x); PRAGMA user_version = 1")
+            other.close()
+          }
+          const node = yield* startNode(data)
+          endsPlainly(yield* node.running.ended, `${file} is corrupted: `, remedy)
+          mend(data)
+          const again = yield* startNode(data, "-loadblock", FILE)
+          yield* isWhole(again)
+          yield* again.running.end()
+        }
+      }
+    }))
+
+  it.scopedLive("that shows its damage only when it is read makes an answer an error, and ends nothing", () =>
+    Effect.gen(function*() {
+      const copyOf = yield* wholeDirectory
+      const data = copyOf("damaged")
+      const file = join(data, "chainstate", "chainstate.db")
+      const database = new SQLite(file)
+      const leaves = database.prepare<[], { readonly pageno: number }>(
+        "SELECT pageno FROM dbstat WHERE name = 'coins' AND pagetype = 'leaf' ORDER BY pageno"
+      ).all()
+      const pageSize = Number(database.pragma("page_size", { simple: true }))
+      database.close()
+      assert.isAbove(leaves.length, 3)
+      const bytes = readFileSync(file)
+      for (const { pageno } of leaves) bytes.fill(0xff, (pageno - 1) * pageSize, (pageno - 1) * pageSize + 200)
+      writeFileSync(file, bytes)
+      const node = yield* startNode(data)
+      yield* node.ready
+      const unspent = blocks[600]?.transactions[0]?.txid ?? new Uint8Array(32)
+      const txid = toHex(unspent.slice().reverse())
+      for (let i = 0; i < 3; i++) {
+        for (const call of [["gettxout", txid, 0], ["gettxoutsetinfo"]] as const) {
+          const [method, ...params] = call
+          const error = yield* Effect.flip(node.call(method, ...params))
+          assert.deepInclude(error, { code: -32603 })
+          assert.include(JSON.stringify(error), file)
+        }
+      }
+      assert.strictEqual(yield* node.call("getblockcount"), 600)
+      assert.strictEqual(yield* node.call("getbestblockhash"), tipHash)
+      assert.isNull(node.running.child.exitCode)
+      void withChain
+      void copyFileSync
+    }))
+})

@@ -1,0 +1,122 @@
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { spawnSync } from "node:child_process"
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import { fileURLToPath } from "node:url"
+import ts from "typescript"
+
+const ROOT = fileURLToPath(new URL("../../", import.meta.url))
+const SCRIPT = join(ROOT, "scripts/check-imports.mjs")
+
+let root = ""
+
+beforeAll(() => {
+  root = mkdtempSync(join(tmpdir(), "svcd-imports-"))
+})
+
+afterAll(() => rmSync(root, { recursive: true, force: true }))
+
+/** Writes a source tree and checks it. The compiler takes its time to load, so a tree holds many cases. */
+const check = (sources: Readonly<Record<string, string>>) => {
+  const tree = mkdtempSync(join(root, "tree-"))
+  const manifest = { dependencies: { effect: "1", "@effect/sql": "1", "@noble/hashes": "1" } }
+  for (const [path, text] of Object.entries({ "package.json": JSON.stringify(manifest), ...sources })) {
+    mkdirSync(dirname(join(tree, path)), { recursive: true })
+    writeFileSync(join(tree, path), text)
+  }
+  const { status, stderr, stdout } = spawnSync(process.execPath, [SCRIPT, tree], { encoding: "utf8" })
+  return { status, stdout, problems: stderr.split("\n").filter((line) => line !== "") }
+}
+
+const CHAIN = { "src/chain/errors.ts": "export const chain = 1\n" }
+
+const FAULTS: ReadonlyArray<readonly [file: string, text: string, line: number, problem: string]> = [
+  [
+    "storage/a.ts",
+    `\nimport { chain } from "../chain/errors.ts"`,
+    2,
+    `"../chain/errors.ts": chain comes after storage`
+  ],
+  ["storage/b.ts", `import type { C } from "../chain/errors.ts"`, 1, `"../chain/errors.ts": chain comes after storage`],
+  ["storage/c.ts", `export * as c from "../chain/errors.ts"`, 1, `"../chain/errors.ts": chain comes after storage`],
+  ["storage/d.ts", `const c = import("../chain/errors.ts")`, 1, `"../chain/errors.ts": chain comes after storage`],
+  ["storage/e.ts", `type C = import("../chain/errors.ts").C`, 1, `"../chain/errors.ts": chain comes after storage`],
+  ["storage/f.ts", `import "../chain/none.ts"`, 1, `"../chain/none.ts": leads nowhere`],
+  ["runtime/a.ts", `import "../index.ts"`, 1, `"../index.ts": index.ts comes after runtime`],
+  ["index.ts", `import "./bin/a.ts"`, 1, `"./bin/a.ts": bin comes after index.ts`],
+  ["protocol/a.ts", `import "../version.ts"`, 1, `"../version.ts": the core is plain, synchronous and knows nobody`],
+  ["protocol/b.ts", `import "node:fs"`, 1, `"node:fs": the core takes nothing from outside but @noble/*`],
+  ["consensus/a.ts", `import "effect/Array"`, 1, `"effect/Array": the core takes nothing from outside but @noble/*`],
+  [
+    "network/wire/a.ts",
+    `import "../../chain/errors.ts"`,
+    1,
+    `"../../chain/errors.ts": the core is plain, synchronous and knows nobody`
+  ],
+  [
+    "chain/a.ts",
+    `import { Effect } from "effect"`,
+    1,
+    `"effect": loads the whole package: import its modules one by one`
+  ],
+  ["chain/b.ts", `import "@effect/sql"`, 1, `"@effect/sql": loads the whole package: import its modules one by one`],
+  ["chain/c.ts", `import "typescript"`, 1, `"typescript": typescript is not among the dependencies of package.json`],
+  ["chain/d.ts", `import "../../test/support/a.ts"`, 1, `"../../test/support/a.ts": leads out of src`]
+]
+
+describe("check-imports", () => {
+  it("passes imports of earlier folders, of the same one and of dependencies by module", () => {
+    const { problems, status, stdout } = check({
+      ...CHAIN,
+      "src/version.ts": "",
+      "src/protocol/bytes.ts": `import { sha256 } from "@noble/hashes/sha2.js"`,
+      "src/protocol/hash.ts": `import { createHash } from "node:crypto"`,
+      "src/config/help.ts": `import { version } from "../version.ts"`,
+      "src/chain/Chain.ts": `import * as Data from "effect/Data"\nimport "../protocol/bytes.ts"\nimport "./errors.ts"`,
+      "src/network/wire/framing.ts": `import { hash } from "../../protocol/bytes.ts"`,
+      "src/index.ts": `// import "./bin/svcd.ts"\nexport * as Chain from "./chain/Chain.ts"`
+    })
+    assert.deepStrictEqual(problems, [])
+    assert.include(stdout, "8 files, 8 imports, 0 problems")
+    assert.strictEqual(status, 0)
+  })
+
+  it("names every import that does not, with file and line", () => {
+    const sources = Object.fromEntries(FAULTS.map(([file, text]) => [`src/${file}`, text]))
+    const { problems, status } = check({ ...CHAIN, "src/version.ts": "", "src/bin/a.ts": "", ...sources })
+    const expected = FAULTS.map(([file, , line, problem]) => `src/${file}:${line}: ${problem}`)
+    assert.deepStrictEqual([...problems].sort(), [...expected].sort())
+    assert.strictEqual(status, 1)
+  })
+
+  it("refuses a folder that has no place in the order", () => {
+    assert.deepStrictEqual(check({ "src/helpers/text.ts": "" }).problems, [
+      "src/helpers/text.ts:1: helpers has no place in the order of folders"
+    ])
+  })
+
+  it("finds the way on which svcd-cli loads a part of the node, and minds no types", () => {
+    const { problems } = check({
+      ...CHAIN,
+      "src/rpc/json.ts": `import type { chain } from "../chain/errors.ts"`,
+      "src/rpc/RpcClient.ts": `import { chain } from "../chain/errors.ts"`,
+      "src/bin/svcd-cli.ts": `import "../rpc/json.ts"\nimport "../rpc/RpcClient.ts"`
+    })
+    assert.deepStrictEqual(problems, [
+      "src/bin/svcd-cli.ts:1: has to stay light, but loads rpc/RpcClient.ts → chain/errors.ts"
+    ])
+  })
+
+  it("has the same order of folders as the linter", () => {
+    const { config } = ts.readConfigFile(join(ROOT, ".oxlintrc.json"), ts.sys.readFile)
+    const overrides: ReadonlyArray<{ files: ReadonlyArray<string>; rules: unknown }> = config.overrides
+    const list = /const ORDER = \[([^\]]*)\]/.exec(readFileSync(SCRIPT, "utf8"))?.[1] ?? ""
+    const order = [...list.matchAll(/"([a-z]+)"/g)].map((match) => match[1] ?? "")
+    assert.strictEqual(order.length, 15)
+    for (const [at, folder] of order.slice(0, -1).entries()) {
+      const override = overrides.find(({ files }) => files.includes(`src/${folder}/**`))
+      assert.include(JSON.stringify(override?.rules), `(${order.slice(at + 1).join("|")})/`, folder)
+    }
+  })
+})

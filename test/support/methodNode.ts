@@ -1,0 +1,204 @@
+import { assert } from "@effect/vitest"
+import { Context, Effect, Layer, Logger } from "effect"
+import * as Chain from "../../src/chain/Chain.ts"
+import * as SyncStatus from "../../src/chain/SyncStatus.ts"
+import * as TxIndex from "../../src/chain/TxIndex.ts"
+import { type ConsensusParams, regtestParams } from "../../src/consensus/params.ts"
+import * as NameDb from "../../src/names/NameDb.ts"
+import { displayHash } from "../../src/protocol/bytes.ts"
+import { encodeJson, type JsonValue } from "../../src/rpc/encodeJson.ts"
+import { type Json, JsonNumber, JsonObject, parseJson } from "../../src/rpc/json.ts"
+import * as Lifecycle from "../../src/rpc/Lifecycle.ts"
+import { type CallContext, type Method, type MethodTable, methodTable } from "../../src/rpc/method.ts"
+import { allMethods } from "../../src/rpc/methods/all.ts"
+import { NodeOptions } from "../../src/rpc/NodeOptions.ts"
+import { RpcError } from "../../src/rpc/RpcError.ts"
+import { mismatch, type Shape } from "../../src/rpc/shape.ts"
+import { chainLayer, temporaryDirectory } from "./chain.ts"
+import { ownFixture } from "./fixtures.ts"
+
+/** The ways to call a method. */
+export interface Calls {
+  /** Calls a method with parameters by position. */
+  readonly call: (method: string, ...params: ReadonlyArray<unknown>) => Effect.Effect<Answer, RpcError>
+  /** Calls a method with parameters as JSON text. */
+  readonly callText: (method: string, params: string) => Effect.Effect<Answer, RpcError>
+  /** The error with which a call by position is refused. */
+  readonly refusal: (method: string, ...params: ReadonlyArray<unknown>) => Effect.Effect<Refusal>
+  readonly refusalOfText: (method: string, params: string) => Effect.Effect<Refusal>
+}
+
+/**
+ * The methods of a daemon on a real chain in a directory of its own, called as the dispatcher calls them. Every result
+ * is held against what its method says of it.
+ */
+export class MethodNode extends Context.Tag("test/MethodNode")<
+  MethodNode,
+  Calls & {
+    readonly chain: typeof Chain.Chain.Service
+    readonly names: typeof NameDb.NameDb.Service
+    readonly status: typeof SyncStatus.SyncStatus.Service
+    readonly lifecycle: typeof Lifecycle.Lifecycle.Service
+    readonly methods: MethodTable
+    /** Makes a table of methods on the same chain for an operator who decided otherwise. */
+    readonly withOptions: (
+      options: Partial<typeof NodeOptions.Service>
+    ) => Effect.Effect<Calls>
+  }
+>() {}
+
+/** A result: as it is sent, read again as our reader and as everybody's reads it, and which of the documented ones. */
+export interface Answer {
+  readonly text: string
+  readonly json: Json
+  readonly value: unknown
+  /** Under which condition the method documents it. */
+  readonly when: string | undefined
+}
+
+export interface Refusal {
+  readonly code: number
+  readonly message: string
+}
+
+const DEFAULTS: typeof NodeOptions.Service = {
+  nameEncoding: "ascii",
+  valueEncoding: "ascii",
+  allowExpired: false,
+  nameHistory: true,
+  nameHashIndex: true
+}
+
+// Results against their descriptions
+
+const scalarFault = (shape: Shape, json: Json, path: string): string | undefined => {
+  if (shape.kind === "hex" && !/^([0-9a-f]{2})*$/.test(String(json))) {
+    return `${path} is not hexadecimal: ${String(json)}`
+  }
+  const isInteger = !(json instanceof JsonNumber) || /^-?\d+$/.test(json.text)
+  return (shape.kind === "integer" || shape.kind === "time") && !isInteger ? `${path} is not an integer` : undefined
+}
+
+/** What `mismatch` leaves open: digits of numbers and hexadecimal texts, and members in another order than described. */
+const fineFault = (shape: Shape, json: Json, path = "result"): string | undefined => {
+  if (shape.kind === "array" && Array.isArray(json)) {
+    return json.map((item, at) => fineFault(shape.items, item, `${path}[${at}]`)).find((fault) => fault !== undefined)
+  }
+  if (!(json instanceof JsonObject)) return scalarFault(shape, json, path)
+  if (shape.kind === "map") {
+    return json.values.map((value) => fineFault(shape.values, value, `${path}.*`)).find((fault) => fault !== undefined)
+  }
+  if (shape.kind !== "object") return undefined
+  const described = Object.keys(shape.members).filter((name) => json.keys.includes(name))
+  if (described.join() !== json.keys.join()) return `${path} has members ${json.keys.join()}, not ${described.join()}`
+  return json.keys.map((name) => {
+    const member = shape.members[name]
+    return member === undefined ? undefined : fineFault(member, json.get(name) ?? null, `${path}.${name}`)
+  }).find((fault) => fault !== undefined)
+}
+
+const answerOf = (method: Method, result: JsonValue): Answer => {
+  const text = encodeJson(result)
+  const json = parseJson(text)
+  if (json === undefined) return assert.fail(`${method.name} answers with something that is no JSON: ${text}`)
+  const faults = method.results.map(({ shape }) => mismatch(shape, result) ?? fineFault(shape, json))
+  const fitting = method.results[faults.indexOf(undefined)]
+  if (fitting === undefined) return assert.fail(`${method.name} does not answer as it says: ${faults.join("; ")}`)
+  return { text, json, value: JSON.parse(text), when: fitting.when }
+}
+
+const callsOf = (methods: MethodTable): Calls => {
+  const context: CallContext = {
+    wallet: undefined,
+    peer: "127.0.0.1:1",
+    remote: false,
+    methods,
+    running: () => []
+  }
+  const callText = (name: string, params: string): Effect.Effect<Answer, RpcError> =>
+    Effect.suspend(() => {
+      const method = methods.get(name) ?? assert.fail(`no method ${name}`)
+      const given = parseJson(params)
+      if (!Array.isArray(given) && !(given instanceof JsonObject)) return assert.fail(`no parameters: ${params}`)
+      // A handler that throws is a defect, but for what the reading of parameters throws.
+      const begin = (): Effect.Effect<JsonValue, RpcError> => {
+        try {
+          return method.call(given, context)
+        } catch (error) {
+          if (error instanceof RpcError) return error
+          throw error
+        }
+      }
+      return Effect.map(begin(), (result) => answerOf(method, result))
+    })
+  const refusalOfText = (name: string, params: string): Effect.Effect<Refusal> =>
+    callText(name, params).pipe(
+      Effect.matchEffect({
+        onSuccess: ({ text }) => Effect.sync(() => assert.fail(`${name} ${params} answers ${text.slice(0, 200)}`)),
+        onFailure: ({ code, message }) => Effect.succeed({ code, message })
+      })
+    )
+  const textOf = (params: ReadonlyArray<unknown>): string => JSON.stringify(params)
+  return {
+    callText,
+    refusalOfText,
+    call: (name: string, ...params: ReadonlyArray<unknown>) => callText(name, textOf(params)),
+    refusal: (name: string, ...params: ReadonlyArray<unknown>) => refusalOfText(name, textOf(params))
+  }
+}
+
+export interface MethodNodeOptions {
+  /** Blocks of `regtest-names`; none where it is `false`. */
+  readonly blocks?: boolean
+  readonly txIndex?: boolean
+  readonly params?: ConsensusParams
+  readonly options?: Partial<typeof NodeOptions.Service>
+  /** Whether the node still expects something to be loaded. */
+  readonly loading?: boolean
+}
+
+/** The tip of `regtest-names`. Its scripts were checked elsewhere. */
+const TIP = "c8497e03e7decb23935810c77cb8617b509de2239bdde5a8b1e2cb37a5783e7b"
+
+const make = (options: MethodNodeOptions) =>
+  Effect.gen(function*() {
+    const directory = yield* temporaryDirectory
+    const stores = Layer.mergeAll(
+      SyncStatus.layer({ offline: true }).pipe(Layer.provideMerge(chainLayer(directory, options.params))),
+      NameDb.layerTemporary,
+      options.txIndex === true ? TxIndex.layer({ directory, pageSize: 4096 }) : TxIndex.layerOff,
+      Lifecycle.layer
+    ).pipe(Layer.provide(Logger.remove(Logger.defaultLogger)))
+    const context = yield* Layer.build(stores)
+    const chain = Context.get(context, Chain.Chain)
+    const names = Context.get(context, NameDb.NameDb)
+    const status = Context.get(context, SyncStatus.SyncStatus)
+    const { follower } = Context.get(context, TxIndex.TxIndex)
+    yield* chain.register(names.follower)
+    if (follower !== undefined) yield* chain.register(follower)
+    if (options.blocks !== false) {
+      yield* chain.importFrom([ownFixture("regtest-names/blocks.dat")])
+      assert.strictEqual(displayHash((yield* chain.tip).hash), TIP)
+    }
+    if (options.loading !== true) yield* status.loaded
+    const tableFor = (decided: Partial<typeof NodeOptions.Service>) =>
+      allMethods.pipe(
+        Effect.provideService(NodeOptions, { ...DEFAULTS, ...options.options, ...decided }),
+        Effect.provide(context),
+        Effect.map((list) => methodTable(list))
+      )
+    const methods = yield* tableFor({})
+    return MethodNode.of({
+      chain,
+      names,
+      status,
+      lifecycle: Context.get(context, Lifecycle.Lifecycle),
+      methods,
+      ...callsOf(methods),
+      withOptions: (decided) => Effect.map(tableFor(decided), callsOf)
+    })
+  })
+
+/** A node with the chain of `regtest-names`, or with the genesis block alone. */
+export const methodNode = (options: MethodNodeOptions = {}) =>
+  Layer.scoped(MethodNode, Effect.orDie(make({ params: regtestParams, ...options })))

@@ -117,14 +117,9 @@ export class ChainDatabase {
       try {
         return work()
       } catch (cause) {
-        if (cause instanceof DecodeError) {
-          throw new StorageCorrupted({
-            file: this.file,
-            found: `a coin does not decode (${cause.message})`,
-            remedy: REMEDY
-          })
-        }
-        throw cause
+        // A damaged file may hold another type where a blob belongs.
+        if (!(cause instanceof DecodeError || cause instanceof TypeError)) throw cause
+        throw this.corrupted(`a row does not decode (${cause.message})`)
       }
     })
   }
@@ -167,14 +162,18 @@ export class ChainDatabase {
   }
 
   claim(name: string): NameClaim | undefined {
-    const row = this.guard("reading", () => this.statements.claim.get(Buffer.from(name, "latin1")))
-    return row === undefined ? undefined : toClaim(row)
+    return this.guard("reading", () => {
+      const row = this.statements.claim.get(Buffer.from(name, "latin1"))
+      return row === undefined ? undefined : toClaim(row)
+    })
   }
 
   /** Names whose stored claim was made in the heights `from` to `to`, both included. */
   namesClaimedBetween(from: number, to: number): ReadonlyArray<string> {
-    const rows = this.guard("reading", () => this.statements.claimsBetween.all(from, to))
-    return rows.map(({ name }) => binaryString(name))
+    return this.guard(
+      "reading",
+      () => this.statements.claimsBetween.all(from, to).map(({ name }) => binaryString(name))
+    )
   }
 
   /**
@@ -194,11 +193,10 @@ export class ChainDatabase {
   /** Up to `limit` stored claims behind a name (`undefined`: from the first), in the order of the names' bytes. */
   claimsAfter(name: string | undefined, limit: number): ReadonlyArray<readonly [name: string, claim: NameClaim]> {
     const { claimsAfter, firstClaims } = this.statements
-    const rows = this.guard(
-      "reading",
-      () => name === undefined ? firstClaims.all(limit) : claimsAfter.all(Buffer.from(name, "latin1"), limit)
-    )
-    return rows.map((row) => [binaryString(row.name), toClaim(row)] as const)
+    return this.guard("reading", () => {
+      const rows = name === undefined ? firstClaims.all(limit) : claimsAfter.all(Buffer.from(name, "latin1"), limit)
+      return rows.map((row) => [binaryString(row.name), toClaim(row)] as const)
+    })
   }
 
   /** Stores all changes, or none of them. Rows go in the order of their keys, which is several times faster. */

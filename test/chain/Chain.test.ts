@@ -76,7 +76,7 @@ const recordingFollower = (): Follower & { readonly seen: Array<string> } => {
   return {
     name: "recording",
     seen,
-    cursor: Effect.succeed(undefined),
+    cursor: Effect.sync(() => undefined),
     apply: (batch) => Effect.sync(() => void seen.push(...batch.map(({ hash }) => displayHash(hash)))),
     rewind: ({ height }) => Effect.sync(() => void (seen.length = height + 1))
   }

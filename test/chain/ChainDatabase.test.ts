@@ -133,14 +133,14 @@ describe("ChainDatabase", () => {
     })
   })
 
-  it("says so where a coin does not decode", () => {
+  it("says so where a row does not decode", () => {
     withDatabase((database, directory) => {
       commit(database, { coins: [[key(1), coin(1)]] })
       const other = new SQLite(join(directory, "chainstate.db"))
       other.prepare("UPDATE coins SET coin = ?").run(Buffer.from("fd", "hex"))
       other.close()
-      assert.throws(() => database.coin(key(1)), StorageCorrupted, /a coin does not decode/)
-      assert.throws(() => database.coinsAfter(undefined, 10), StorageCorrupted, /a coin does not decode/)
+      assert.throws(() => database.coin(key(1)), StorageCorrupted, /a row does not decode/)
+      assert.throws(() => database.coinsAfter(undefined, 10), StorageCorrupted, /a row does not decode/)
     })
   })
 })

@@ -79,7 +79,7 @@ const latencies = (names: ReadonlyArray<Uint8Array>, calls: number) =>
     return { p50Microseconds: percentile(times, 0.5), p99Microseconds: percentile(times, 0.99) }
   })
 
-export const importNames = (count: number) =>
+const importNames = (count: number) =>
   Effect.gen(function*() {
     const { follower } = yield* NameDb.NameDb
     let seconds = 0

@@ -4,7 +4,7 @@ import type { NameClaim } from "../consensus/view.ts"
 import { type Bytes, fromBinaryString } from "../protocol/bytes.ts"
 import { printable } from "../protocol/nameText.ts"
 import type { StorageFailure } from "../storage/errors.ts"
-import { firstOperationAt } from "./NameRecord.ts"
+import { firstOperationAt, plain } from "./NameRecord.ts"
 import { type NamesFile, query } from "./NamesFile.ts"
 import type { PointReads } from "./PointReads.ts"
 
@@ -60,7 +60,8 @@ const BROKEN = `
 const STRAY = "SELECT id FROM operations WHERE id >= ? UNION ALL SELECT id FROM operations WHERE name_id > ? LIMIT 1"
 
 const TOTALS = `
-  SELECT count(*) AS names, coalesce(max(id), 0) AS last, coalesce((SELECT height FROM cursor), -1) AS height FROM names`
+  SELECT count(*) AS names, coalesce(max(id), 0) AS last, coalesce((SELECT height FROM cursor), -1) AS height
+  FROM names`
 
 interface Totals {
   readonly names: number
@@ -80,7 +81,7 @@ const faultsWithin = (file: NamesFile, claims: number): Effect.Effect<ReadonlyAr
         for (
           const row of yield* query<{ readonly name: Buffer }>(connection, BROKEN, [from, from + NAMES_AT_ONCE - 1])
         ) {
-          faults.push(`name ${printable(row.name)} does not agree with its operations`)
+          faults.push(`name ${printable(plain(row.name))} does not agree with its operations`)
         }
         yield* turnOfEventLoop
       }

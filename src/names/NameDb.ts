@@ -11,27 +11,29 @@ import { join } from "node:path"
 import type { Cursor, Follower } from "../chain/Follower.ts"
 import { expirationDepth, isExpired } from "../consensus/expiry.ts"
 import type { ConsensusParams } from "../consensus/params.ts"
-import { binaryString, type Bytes, displayHash } from "../protocol/bytes.ts"
+import { binaryString, type Bytes, displayHash, EMPTY } from "../protocol/bytes.ts"
 import { printable } from "../protocol/nameText.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import { type ClaimCheck, makeClaimCheck } from "./ClaimCheck.ts"
 import { NameExpired, NameHashNotFound, NameNotFound } from "./errors.ts"
 import type { NameEvent } from "./NameEvent.ts"
 import { makeFollower } from "./NameFollower.ts"
-import * as queries from "./nameQueries.ts"
+import {
+  byAddress,
+  history,
+  type ListOptions,
+  type NameStats,
+  scanByPrefix,
+  statsOf,
+  updatedBetween
+} from "./nameQueries.ts"
 import type { NameClock, NameHistoryEntry, NameRecord } from "./NameRecord.ts"
 import { scan, type ScanOptions } from "./nameScan.ts"
 import * as NamesFile from "./NamesFile.ts"
 import { PointReads } from "./PointReads.ts"
 import { RecordCache } from "./RecordCache.ts"
 
-export type { NameClock, NameEvent, NameHistoryEntry, NameRecord }
-
-/** What there is, and how much of it lives. */
-export interface NameStats extends queries.NameCounts {
-  /** Names that are not expired. */
-  readonly active: number
-}
+export type { NameClock, NameEvent, NameHistoryEntry, NameRecord, NameStats }
 
 /**
  * The names of the chain: what each says now, and everything it ever said. A name is a byte string here; its text is
@@ -47,16 +49,16 @@ export class NameDb extends Context.Tag("svcd/NameDb")<NameDb, {
   ) => Effect.Effect<NameRecord, NameNotFound | NameExpired | StorageFailure>
   /** The latest record of the name with this double SHA-256, 32 bytes in digest order. */
   readonly resolveByHash: (hash: Bytes) => Effect.Effect<NameRecord, NameHashNotFound | StorageFailure>
-  /** Every operation on a name, the oldest first and the current one last; registrations after expiry continue the list. */
+  /** Every operation on a name, the oldest first, the current one last; registrations after expiry continue it. */
   readonly history: (name: Bytes) => Effect.Effect<ReadonlyArray<NameHistoryEntry>, NameNotFound | StorageFailure>
   /** Names by length and then by bytes, as `name_scan` lists them, expired ones included. */
   readonly scan: (options: ScanOptions) => Stream.Stream<NameRecord, StorageFailure>
   /** Names that begin with a prefix, by their bytes, expired ones included. */
   readonly scanByPrefix: (
-    options: queries.ListOptions & { readonly prefix: Bytes }
+    options: ListOptions & { readonly prefix: Bytes }
   ) => Stream.Stream<NameRecord, StorageFailure>
   /** Names that a script owns, by their bytes, expired ones included. `address` is what stands behind a name prefix. */
-  readonly byAddress: (address: Bytes, options?: queries.ListOptions) => Stream.Stream<NameRecord, StorageFailure>
+  readonly byAddress: (address: Bytes, options?: ListOptions) => Stream.Stream<NameRecord, StorageFailure>
   /**
    * Names that expire at a tip in the heights `from` to `to`, both included, unless somebody renews them: the first to
    * expire first. The heights may lie in the past or in the future.
@@ -65,7 +67,7 @@ export class NameDb extends Context.Tag("svcd/NameDb")<NameDb, {
     range: { readonly from: number; readonly to: number },
     params: ConsensusParams
   ) => Stream.Stream<NameRecord, StorageFailure>
-  /** The height of a transaction that set the record of a name, by its txid in wire order; `undefined` for all others. */
+  /** The height of a transaction that set the record of a name, by its txid in wire order; `undefined` for others. */
   readonly heightOfTransaction: (txid: Bytes) => Effect.Effect<number | undefined, StorageFailure>
   readonly stats: (clock: NameClock) => Effect.Effect<NameStats, StorageFailure>
   /** The block up to which all this holds; `undefined` before the first. */
@@ -85,7 +87,7 @@ export interface NameDbOptions extends NamesFile.NamesFileOptions {
 
 const CACHE_ENTRIES = 10_000
 
-/** Bytes of name, value and script above which a record is not worth its room in the cache. Only a coinbase makes such. */
+/** Bytes of name, value and script above which a record is not kept in the cache. Only coinbases make such. */
 const MAX_CACHED_BYTES = 4_096
 
 /** Events that a slow listener may be behind by. */
@@ -119,13 +121,20 @@ const make = (
     const cache = new RecordCache<Exit.Exit<NameRecord>>(options.cacheEntries ?? CACHE_ENTRIES)
     const events = yield* PubSub.sliding<NameEvent>(EVENT_BACKLOG)
 
+    /** Reads a record and keeps it in one step: a batch that came between the two would leave an old one behind. */
+    const readRecord = (name: Bytes, key: string): Exit.Exit<NameRecord> | undefined => {
+      const record = points.record(name)
+      if (record === undefined) return undefined
+      const found = Exit.succeed(record)
+      if (isSmall(record)) cache.put(key, found)
+      return found
+    }
+
     const lookUp = (name: Bytes, key: string): Effect.Effect<NameRecord, NameNotFound | StorageFailure> =>
-      Effect.flatMap(file.point(() => points.record(name)), (record) => {
-        if (record === undefined) return Effect.fail(new NameNotFound({ requested: printable(name) }))
-        const found = Exit.succeed(record)
-        if (isSmall(record)) cache.put(key, found)
-        return found
-      })
+      Effect.flatMap(
+        file.point(() => readRecord(name, key)),
+        (found) => found ?? Effect.fail(new NameNotFound({ requested: printable(name) }))
+      )
 
     // No generator and no span: answered 100,000 times a second, and a span alone takes 30 µs.
     const resolve = (name: Bytes): Effect.Effect<NameRecord, NameNotFound | StorageFailure> =>
@@ -136,6 +145,21 @@ const make = (
 
     const cursor = file.point(() => points.cursor())
 
+    let counted: { readonly of: string; readonly stats: NameStats } | undefined
+
+    /** Counted once a block: where there are a million names, that takes as long as a thousand answers. */
+    const stats = ({ params, tipHeight }: NameClock): Effect.Effect<NameStats, StorageFailure> => {
+      const oldest = tipHeight - expirationDepth(tipHeight, params) + 1
+      const key = (hash: Bytes = EMPTY) => `${oldest} ${binaryString(hash)}`
+      return Effect.flatMap(cursor, (at) =>
+        counted !== undefined && counted.of === key(at?.hash)
+          ? Effect.succeed(counted.stats)
+          : Effect.map(statsOf(file, oldest), ({ hash, stats }) => {
+            counted = { of: key(hash), stats }
+            return stats
+          })).pipe(Effect.withSpan("NameDb.stats"))
+    }
+
     return NameDb.of({
       resolve,
       resolveActive: (name, clock) => Effect.flatMap(resolve(name), ensureActive(clock)),
@@ -145,24 +169,19 @@ const make = (
             ? Effect.fail(new NameHashNotFound({ requested: displayHash(hash) }))
             : Effect.succeed(record)),
       history: (name) =>
-        Effect.flatMap(queries.history(file, name), (entries) =>
+        Effect.flatMap(history(file, name), (entries) =>
           entries.length === 0
             ? Effect.fail(new NameNotFound({ requested: printable(name) }))
             : Effect.succeed(entries)).pipe(Effect.withSpan("NameDb.history")),
       scan: (options) => scan(file, options),
-      scanByPrefix: (options) => queries.scanByPrefix(file, options),
-      byAddress: (address, options = {}) => queries.byAddress(file, address, options),
+      scanByPrefix: (options) => scanByPrefix(file, options),
+      byAddress: (address, options = {}) => byAddress(file, address, options),
       expiringBetween: (range, params) => {
         const { from, to } = updateHeightsOf(range, params)
-        return queries.updatedBetween(file, from, to)
+        return updatedBetween(file, from, to)
       },
       heightOfTransaction: (txid) => file.point(() => points.heightOfTransaction(txid)),
-      stats: ({ params, tipHeight }) =>
-        Effect.zipWith(
-          queries.counts(file),
-          queries.countUpdatedSince(file, tipHeight - expirationDepth(tipHeight, params) + 1),
-          (counts, active) => ({ ...counts, active })
-        ).pipe(Effect.withSpan("NameDb.stats")),
+      stats,
       cursor,
       follower: makeFollower({ file, cursor, cache, events }),
       changes: Stream.fromPubSub(events),

@@ -59,16 +59,30 @@ export interface OperationRow {
 /** What a query has to select of `operations o` for `recordOf`. */
 export const RECORD_COLUMNS = "o.id, o.txid, o.vout, o.amount, o.value, o.address, o.rand IS NOT NULL AS first"
 
-/** The driver's buffer as plain bytes: `slice` of a `Buffer` is a view, and callers expect a copy. */
-export const plain = (buffer: Buffer): Uint8Array => new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.length)
+/** A row does not hold what its table allows: the file is damaged. */
+export class WrongRow extends Error {
+  override readonly name = "WrongRow"
+}
 
+/** The driver's buffer as plain bytes: a `Buffer`'s `slice` is no copy, as callers expect. Throws `WrongRow`. */
+export const plain = (buffer: Buffer): Uint8Array => {
+  if (!(buffer instanceof Uint8Array)) throw new WrongRow("a row has something else where bytes belong")
+  return new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.length)
+}
+
+const integer = (cell: number): number => {
+  if (!Number.isSafeInteger(cell)) throw new WrongRow("a row has something else where a number belongs")
+  return cell
+}
+
+/** Throws `WrongRow`. */
 export const recordOf = (name: Bytes, row: OperationRow): NameRecord => ({
   name,
   value: plain(row.value),
-  height: heightOfOperation(row.id),
+  height: heightOfOperation(integer(row.id)),
   txid: plain(row.txid),
-  vout: row.vout,
+  vout: integer(row.vout),
   address: plain(row.address),
   op: row.first === 1 ? "name_firstupdate" : "name_update",
-  amount: row.amount
+  amount: integer(row.amount)
 })

@@ -120,7 +120,7 @@ export const applyBatch = (
     yield* writeCursor(connection, to)
   })
 
-/** Steps that take back the operations from a number on. Names that had none before go; the others get their last one. */
+/** Take back the operations from a number on. Names that had none before go; the others get the last one they had. */
 const TAKE_BACK = [
   `DELETE FROM names
    WHERE id IN (SELECT name_id FROM operations WHERE id >= @from)

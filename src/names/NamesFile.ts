@@ -8,9 +8,10 @@ import SQLite from "better-sqlite3"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Scope from "effect/Scope"
-import { type Database, storageFailure } from "../storage/Database.ts"
+import { type Database, requireWritable, storageFailure } from "../storage/Database.ts"
 import { StorageCorrupted, type StorageFailure, StorageUnavailable } from "../storage/errors.ts"
 import { LATEST_MIGRATION, migrations } from "./migrations/all.ts"
+import { WrongRow } from "./NameRecord.ts"
 
 /** What an operator can do about a damaged names.db: nothing in it is lost with it. */
 const REMEDY = "Stop the node, move the file away and start again: it is rebuilt from the stored blocks"
@@ -43,7 +44,7 @@ export interface NamesFile {
   readonly reading: <A>(query: Effect.Effect<A, SqlError>) => Effect.Effect<A, StorageFailure>
   /** Runs synchronous work on `points`. */
   readonly point: <A>(work: () => A) => Effect.Effect<A, StorageFailure>
-  /** Fails with what happened to the file when the driver threw this in a read; dies of what is no fault of the file. */
+  /** Fails with what happened to the file when a read of `points` threw this; dies of what is no fault of the file. */
   readonly failed: (cause: unknown) => Effect.Effect<never, StorageFailure>
 }
 
@@ -63,7 +64,22 @@ const rootOf = (error: unknown): unknown => {
 
 /** Turns whatever a client failed or died of into what happened to the file; dies of anything else. */
 const failing = (filename: string, doing: Doing) => (error: unknown): Effect.Effect<never, StorageFailure> =>
-  Effect.suspend(() => Effect.fail(storageFailure(filename, doing, REMEDY)(rootOf(error))))
+  Effect.suspend(() => {
+    const root = rootOf(error)
+    return root instanceof WrongRow
+      ? new StorageCorrupted({ file: filename, found: root.message, remedy: REMEDY })
+      : Effect.fail(storageFailure(filename, doing, REMEDY)(root))
+  })
+
+/** Makes a use of the file fail with what happened to it. */
+const explained = <A>(
+  filename: string,
+  doing: Doing,
+  work: Effect.Effect<A, SqlError>
+): Effect.Effect<A, StorageFailure> => {
+  const failed = failing(filename, doing)
+  return work.pipe(Effect.catchAll(failed), Effect.catchAllDefect(failed))
+}
 
 /**
  * A transaction over several statements. The client's own `withTransaction` (@effect/sql 0.52) dies of a COMMIT that
@@ -130,7 +146,7 @@ const migrate = (filename: string, client: SqlClient.SqlClient): Effect.Effect<v
 
 const MIGRATIONS_TABLE = "effect_sql_migrations"
 
-/** Largest write-ahead log that is kept, in bytes. It is copied into the file whenever it has grown to a quarter of this. */
+/** Largest write-ahead log that is kept, in bytes. It is copied into the file at a quarter of this. */
 const LOG_BYTES = 64 * 1024 * 1024
 
 const prepare = ({ filename, pageSize }: NamesFileOptions, client: SqlClient.SqlClient) =>
@@ -150,6 +166,10 @@ const prepare = ({ filename, pageSize }: NamesFileOptions, client: SqlClient.Sql
 export const open = (options: NamesFileOptions): Effect.Effect<NamesFile, StorageFailure, Scope.Scope> =>
   Effect.gen(function*() {
     const { filename } = options
+    yield* Effect.try({
+      try: () => requireWritable(filename),
+      catch: storageFailure(filename, "opening", REMEDY)
+    })
     // The writer is closed last: it then folds the log into the file.
     const writer = yield* connect(options, false)
     yield* prepare(options, writer)
@@ -166,9 +186,9 @@ export const open = (options: NamesFileOptions): Effect.Effect<NamesFile, Storag
     return {
       reader,
       points,
-      write: (work) => Effect.catchAll(transaction(writer, "BEGIN IMMEDIATE", work), failing(filename, "writing")),
-      snapshot: (work) => Effect.catchAll(transaction(reader, "BEGIN", work), failed),
-      reading: (query) => Effect.catchAll(query, failed),
+      write: (work) => explained(filename, "writing", transaction(writer, "BEGIN IMMEDIATE", work)),
+      snapshot: (work) => explained(filename, "reading", transaction(reader, "BEGIN", work)),
+      reading: (query) => explained(filename, "reading", query),
       point: (work) =>
         Effect.suspend(() => {
           try {

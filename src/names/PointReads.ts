@@ -74,6 +74,6 @@ export class PointReads {
   claim(name: Bytes): NameClaim | undefined {
     const row = this.claimByName.get(name)
     if (row === undefined) return undefined
-    return { height: heightOfOperation(row.id), outpoint: outpointKey(outpoint(row.txid, row.vout)) }
+    return { height: heightOfOperation(row.id), outpoint: outpointKey(outpoint(plain(row.txid), row.vout)) }
   }
 }

@@ -30,7 +30,9 @@ export const PAGE_ROWS = 1_000
 
 export type NamedRow = OperationRow & { readonly name: Buffer }
 
-export const named = (row: NamedRow): NameRecord => recordOf(plain(row.name), row)
+/** The records of rows. Belongs inside of a use of the file, as it throws `WrongRow`. */
+export const namedAll = (rows: ReadonlyArray<NamedRow>): ReadonlyArray<NameRecord> =>
+  rows.map((row) => recordOf(plain(row.name), row))
 
 /** A page, and the state from which the next one is read; `undefined` behind the last. */
 export interface Page<A, S> {
@@ -99,8 +101,7 @@ const listed = (
 ): Stream.Stream<NameRecord, StorageFailure> =>
   start.left <= 0 ? Stream.empty : paged(start, ({ from, left }) => {
     const limit = Math.min(PAGE_ROWS, left)
-    return Effect.map(file.reading(ask(from, limit)), (found) => {
-      const rows = found.map(named)
+    return Effect.map(file.reading(Effect.map(ask(from, limit), namedAll)), (rows) => {
       const last = rows[rows.length - 1]
       const more = rows.length === limit && left > limit && last !== undefined
       return { rows, next: more ? { from: successor(last.name), left: left - limit } : undefined }
@@ -119,10 +120,10 @@ export const updatedBetween = (
       SELECT ${reader.literal(RECORD_COLUMNS)}, n.name FROM names n JOIN operations o ON o.id = n.operation
       WHERE n.operation >= ${first} AND n.operation < ${firstOperationAt(to + 1)}
       ORDER BY n.operation LIMIT ${PAGE_ROWS}`
-    return Effect.map(reading(rows), (found) => ({
-      rows: found.map(named),
+    return reading(Effect.map(rows, (found) => ({
+      rows: namedAll(found),
       next: found.length === PAGE_ROWS ? (found[PAGE_ROWS - 1]?.id ?? first) + 1 : undefined
-    }))
+    })))
   })
 }
 
@@ -150,30 +151,35 @@ export const history = (file: NamesFile, name: Bytes): Effect.Effect<ReadonlyArr
     })
   )
 
-/** How many there are of everything. */
-export interface NameCounts {
+/** What there is, and how much of it lives. */
+export interface NameStats {
   /** Names with a record, expired ones included. */
   readonly names: number
+  /** Names that are not expired. */
+  readonly active: number
   readonly operations: number
   /** Bytes of the file, without its log. */
   readonly fileSize: number
 }
 
-export const counts = ({ reader, reading }: NamesFile): Effect.Effect<NameCounts, StorageFailure> =>
-  reading(Effect.map(
-    reader<NameCounts>`
-      SELECT (SELECT count(*) FROM names) AS names, (SELECT count(*) FROM operations) AS operations,
-        (SELECT page_count * page_size FROM pragma_page_count, pragma_page_size) AS fileSize`,
-    ([row]) => row ?? { names: 0, operations: 0, fileSize: 0 }
-  ))
+interface StatsRow extends NameStats {
+  readonly hash: Buffer | null
+}
 
-/** The number of names whose last operation is at or above a height. */
-export const countUpdatedSince = (
+/** Counts, where names are alive that were updated at or above a height. `hash` is of the block of which this holds. */
+export const statsOf = (
   { reader, reading }: NamesFile,
-  height: number
-): Effect.Effect<number, StorageFailure> =>
+  oldest: number
+): Effect.Effect<{ readonly hash: Bytes; readonly stats: NameStats }, StorageFailure> =>
   reading(Effect.map(
-    reader<{ readonly names: number }>`
-      SELECT count(*) AS names FROM names WHERE operation >= ${firstOperationAt(Math.max(0, height))}`,
-    ([row]) => row?.names ?? 0
+    reader<StatsRow>`
+      SELECT (SELECT count(*) FROM names) AS names,
+        (SELECT count(*) FROM names WHERE operation >= ${firstOperationAt(Math.max(0, oldest))}) AS active,
+        (SELECT count(*) FROM operations) AS operations,
+        (SELECT page_count * page_size FROM pragma_page_count, pragma_page_size) AS fileSize,
+        (SELECT hash FROM cursor) AS hash`,
+    ([row = { names: 0, active: 0, operations: 0, fileSize: 0, hash: null }]) => {
+      const { hash, ...stats } = row
+      return { hash: hash ?? EMPTY, stats }
+    }
   ))

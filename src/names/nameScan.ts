@@ -5,7 +5,7 @@ import * as Stream from "effect/Stream"
 import { type Bytes, compare, EMPTY } from "../protocol/bytes.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import { prefixEnd, successor } from "./nameChanges.ts"
-import { laterOf, type ListOptions, named, type NamedRow, type Page, PAGE_ROWS, paged } from "./nameQueries.ts"
+import { laterOf, type ListOptions, namedAll, type NamedRow, type Page, PAGE_ROWS, paged } from "./nameQueries.ts"
 import { firstOperationAt, type NameRecord, plain, RECORD_COLUMNS } from "./NameRecord.ts"
 import { type NamesFile, query } from "./NamesFile.ts"
 
@@ -20,7 +20,7 @@ export interface ScanOptions extends ListOptions {
   /** Heights of the last operation, both included. */
   readonly minHeight?: number | undefined
   readonly maxHeight?: number | undefined
-  /** Whether a name is wanted: a regular expression, for instance. Asked for each name in turn, so it has to be quick. */
+  /** Whether a name is wanted: a regular expression, for instance. Asked for many names: it has to be quick. */
   readonly matches?: ((name: Bytes) => boolean) | undefined
 }
 
@@ -53,7 +53,7 @@ const recordsOf = (
     ? Effect.succeed([])
     : Effect.map(
       query<NamedRow>(connection, RECORDS, [JSON.stringify(candidates.map(({ id }) => id))]),
-      (rows) => rows.map(named)
+      namedAll
     )
 
 /** A place in the order of a scan: names of this length, from this one on. */

@@ -187,6 +187,32 @@ describe("a file that is damaged", () => {
         }))
     }))
 
+  it.scoped.each([
+    { what: "bytes", spoil: "UPDATE operations SET value = NULL" },
+    { what: "numbers", spoil: "UPDATE operations SET vout = 'x'" }
+  ])("fails where something else is found in the place of $what", ({ spoil }) =>
+    Effect.gen(function*() {
+      const filename = (yield* files)("names.db")
+      yield* withDb(filename, (db) => applyAll(db, [[blockAt(0, [{ name }])]]))
+      // What the tables forbid: a flipped bit does not ask them.
+      yield* withRaw(filename, (database) => {
+        database.unsafeMode().exec(
+          `PRAGMA writable_schema = ON;
+           UPDATE sqlite_master SET sql = replace(replace(sql, ' STRICT', ''), ' NOT NULL', '')`
+        )
+      })
+      yield* withRaw(filename, (database) => database.exec(spoil))
+      yield* withDb(filename, (db) =>
+        Effect.gen(function*() {
+          corruptedBy(filename, yield* Effect.exit(db.resolve(name)))
+          corruptedBy(filename, yield* Effect.exit(db.history(name)))
+          corruptedBy(filename, yield* Effect.exit(Stream.runDrain(db.scan({}))))
+          corruptedBy(filename, yield* Effect.exit(Stream.runDrain(db.scanByPrefix({ prefix: text("d/") }))))
+          const range = { from: 0, to: 1_000 }
+          corruptedBy(filename, yield* Effect.exit(Stream.runDrain(db.expiringBetween(range, regtestParams))))
+        }))
+    }))
+
   it.scoped("fails to open where the damage is in what every file has", () =>
     Effect.gen(function*() {
       const filename = (yield* files)("names.db")

@@ -57,6 +57,9 @@ describe("scan", () => {
         assert.deepStrictEqual(yield* scanned(db, { minHeight: 2, maxHeight: 4 }), ["d/a", "d/c", "id/a"])
         assert.deepStrictEqual(yield* scanned(db, { minHeight: 6 }), ["", "d/a\xff"])
         assert.deepStrictEqual(yield* scanned(db, { maxHeight: -1 }), [])
+        const matches = () => true
+        assert.deepStrictEqual(yield* scanned(db, { maxHeight: 1, count: 1, matches }), ["d/b"])
+        assert.deepStrictEqual(yield* scanned(db, { maxHeight: 2, count: 3, matches }), ["d/b", "d/aa", "id/a"])
       })))
 
   it.effect("sees the record of now, not of before", () =>

@@ -1,4 +1,4 @@
-import type { Bytes } from "./bytes.ts"
+import { type Bytes, EMPTY } from "./bytes.ts"
 
 /** Largest CompactSize that announces a length (protocol): 32 MiB, as in upstream `serialize.h`, `MAX_SIZE`. */
 export const MAX_SIZE = 0x02000000
@@ -77,8 +77,9 @@ export class Reader {
     return this.view.getBigUint64(this.take(8, field), true)
   }
 
-  /** A view of the next `size` bytes. */
+  /** A view of the next `size` bytes. No bytes are always the same object: a witness may have millions of empty items. */
   bytes(size: number, field: string): Uint8Array {
+    if (size === 0) return EMPTY
     const at = this.take(size, field)
     return this.source.subarray(at, at + size)
   }

@@ -6,7 +6,7 @@
 /** Bytes that nobody changes after they were made. */
 export type Bytes = Uint8Array
 
-export const EMPTY: Bytes = new Uint8Array(0)
+export const EMPTY: Uint8Array = new Uint8Array(0)
 
 /** Whether two byte strings are the same. Not constant time: never for secrets. */
 export const equal = (a: Bytes, b: Bytes): boolean => {

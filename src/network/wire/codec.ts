@@ -1,0 +1,123 @@
+import type { Bytes } from "../../protocol/bytes.ts"
+import { DecodeError, type Reader } from "../../protocol/Reader.ts"
+import { compactSizeLength, Writer } from "../../protocol/Writer.ts"
+
+/** How a message travels. */
+export interface Codec<A> {
+  /**
+   * Reads a payload. Bytes that are left over are tolerated (protocol.md 6.4). Throws `DecodeError` for a payload
+   * that does not parse: it is dropped, and nobody is to blame. Throws `ProtocolViolation` for one that is an offence.
+   */
+  readonly decode: (reader: Reader) => A
+  /** The payload in parts, so that long ones are not copied. */
+  readonly encode: (message: A) => ReadonlyArray<Bytes>
+}
+
+/**
+ * A payload breaks a rule that honest peers keep (protocol.md 6.11). What it costs:
+ *
+ * - `misbehaving`: the peer is disconnected and discouraged.
+ * - `disconnect`: it is disconnected and no more.
+ */
+export class ProtocolViolation extends DecodeError {
+  readonly consequence: "misbehaving" | "disconnect"
+
+  constructor(consequence: "misbehaving" | "disconnect", field: string, offset: number, reason: string) {
+    super(field, offset, reason)
+    this.name = "ProtocolViolation"
+    this.consequence = consequence
+  }
+}
+
+/** A limit of the protocol on the entries of a list: more are an offence. */
+export interface CountLimit {
+  readonly most: number
+  readonly consequence: ProtocolViolation["consequence"]
+}
+
+/** Throws where a list has more entries than the protocol allows. */
+export const checkCount = (reader: Reader, field: string, count: number, { consequence, most }: CountLimit): void => {
+  if (count > most) {
+    throw new ProtocolViolation(consequence, field, reader.offset, `${count} entries are above the limit of ${most}`)
+  }
+}
+
+/** A codec that writes into one buffer. */
+export const codec = <A>(
+  decode: (reader: Reader) => A,
+  write: (writer: Writer, message: A) => void,
+  capacity = 256
+): Codec<A> => ({
+  decode,
+  encode: (message) => {
+    const writer = new Writer(capacity)
+    write(writer, message)
+    return [writer.written()]
+  }
+})
+
+/** The codec of a message that says all by being sent. */
+export const emptyCodec = <A>(message: A): Codec<A> => ({ decode: () => message, encode: () => [] })
+
+/** Where a message has a list: how it is called, and how many bytes its smallest entry has. */
+export interface ListField {
+  readonly field: string
+  readonly smallest: number
+  readonly limit?: CountLimit
+}
+
+/** Reads the entries of a list. */
+export const readList = <A>(
+  reader: Reader,
+  { field, limit, smallest }: ListField,
+  read: (reader: Reader) => A
+): ReadonlyArray<A> => {
+  const count = reader.count(field, smallest)
+  if (limit !== undefined) checkCount(reader, field, count, limit)
+  const list = new Array<A>(count)
+  for (let i = 0; i < count; i++) list[i] = read(reader)
+  return list
+}
+
+/** Reads hashes, in wire order. */
+export const readHashes = (reader: Reader, field: string, limit?: CountLimit): ReadonlyArray<Bytes> =>
+  readList(
+    reader,
+    limit === undefined ? { field, smallest: 32 } : { field, smallest: 32, limit },
+    () => reader.bytes(32, field)
+  )
+
+export const writeHashes = (writer: Writer, hashes: ReadonlyArray<Bytes>): void => {
+  writer.compactSize(hashes.length)
+  for (const hash of hashes) writer.bytes(hash)
+}
+
+/** A CompactSize that is no size: up to 64 bits, in its shortest form. */
+export const readCompactNumber = (reader: Reader, field: string): bigint => {
+  const first = reader.u8(field)
+  if (first < 0xfd) return BigInt(first)
+  const value = first === 0xfd
+    ? BigInt(reader.u16(field))
+    : first === 0xfe
+    ? BigInt(reader.u32(field))
+    : reader.u64(field)
+  const least = first === 0xfd ? 0xfdn : first === 0xfe ? 0x10000n : 0x100000000n
+  if (value < least) reader.fail(field, "the number is not written in its shortest form")
+  return value
+}
+
+export const writeCompactNumber = (writer: Writer, value: bigint): void => {
+  if (value <= 0xffffffffn) writer.compactSize(Number(value))
+  else writer.u8(0xff).u64(value)
+}
+
+/** A port: the one number on the wire that is big endian. */
+export const readPort = (reader: Reader): number => (reader.u8("port") << 8) | reader.u8("port")
+
+export const writePort = (writer: Writer, port: number): void => {
+  writer.u8(port >> 8).u8(port & 0xff)
+}
+
+/** A count as bytes of its own, in front of parts. */
+export const countBytes = (count: number): Uint8Array =>
+  new Writer(compactSizeLength(count)).compactSize(count).written()

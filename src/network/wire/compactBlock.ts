@@ -1,0 +1,182 @@
+import { type Block, type BlockHeader, encodeBlockHeader, makeBlock } from "../../protocol/block.ts"
+import { type Bytes, concat, equal } from "../../protocol/bytes.ts"
+import { sha256 } from "../../protocol/hash.ts"
+import type { Transaction } from "../../protocol/transaction.ts"
+import { Writer } from "../../protocol/Writer.ts"
+import type { CmpctBlock } from "./messages/compact.ts"
+import { isMutated } from "./mutated.ts"
+import { sipHashHalves, type SipKey, sipKey } from "./siphash.ts"
+
+/**
+ * Blocks from and to compact blocks (BIP 152).
+ *
+ * ```
+ * cmpctblock ── startReconstruction ──► partial ── missing: getblocktxn ── blocktxn ── finishReconstruction ──► block
+ *                       │                                                                      │
+ *                       └─ invalid: misbehaving        collision: ask for the whole block ─────┘
+ * ```
+ */
+
+/** Highest index of a transaction (protocol): 16 bits. */
+const MAX_INDEX = 0xffff
+
+/**
+ * The key of the short ids of a block: of SHA-256(header ‖ nonce), and the header includes its merged-mining proof
+ * (protocol.md 6.6).
+ */
+export const shortIdKey = (header: BlockHeader, nonce: bigint): SipKey =>
+  sipKey(sha256(concat(encodeBlockHeader(header), new Writer(8).u64(nonce).written())))
+
+/** The short id of a transaction: 48 bits. */
+export const shortId = (key: SipKey, wtxid: Bytes): number => {
+  const [low, high] = sipHashHalves(key, wtxid)
+  return low + (high & 0xffff) * 0x100000000
+}
+
+/** Makes the compact block of a block: its coinbase whole, everything else by short id. The nonce has to be random. */
+export const makeCompactBlock = (block: Block, nonce: bigint): CmpctBlock => {
+  const key = shortIdKey(block, nonce)
+  const [coinbase, ...rest] = block.transactions
+  return {
+    type: "cmpctblock",
+    header: { header: block.header, auxpow: block.auxpow },
+    nonce,
+    shortIds: rest.map(({ wtxid }) => shortId(key, wtxid)),
+    prefilled: coinbase === undefined ? [] : [{ index: 0, transaction: coinbase }]
+  }
+}
+
+/** A block of which some transactions are there. */
+export interface PartialBlock {
+  readonly header: BlockHeader
+  readonly transactions: ReadonlyArray<Transaction | undefined>
+  /** Indexes of those that are not, ascending. */
+  readonly missing: ReadonlyArray<number>
+}
+
+/** What came of a compact block. `invalid` is an offence; after a `collision` only the whole block helps. */
+export type Reconstruction<A> =
+  | ({ readonly type: "ok" } & A)
+  | { readonly type: "invalid"; readonly reason: string }
+  | { readonly type: "collision" }
+
+const invalid = (reason: string): Reconstruction<never> => ({ type: "invalid", reason })
+
+/** Puts the prefilled transactions into their places; text for what is wrong with them. */
+const placePrefilled = ({ prefilled, shortIds }: CmpctBlock): Array<Transaction | undefined> | string => {
+  const transactions = new Array<Transaction | undefined>(shortIds.length + prefilled.length).fill(undefined)
+  for (const [i, { index, transaction }] of prefilled.entries()) {
+    if (transaction.inputs.length === 0 && transaction.outputs.length === 0) return "an empty prefilled transaction"
+    if (index > MAX_INDEX) return "the index of a prefilled transaction is above 16 bits"
+    if (index > shortIds.length + i) return "a prefilled transaction behind the end of the block"
+    transactions[index] = transaction
+  }
+  return transactions
+}
+
+/**
+ * The places that short ids name, looked up by binary search: ids come from the peer, and a hash table could be made
+ * slow with ids that fall on each other.
+ */
+class ShortIds {
+  private readonly ids: Float64Array
+  private readonly places: Uint16Array
+
+  constructor(shortIds: ReadonlyArray<number>, transactions: ReadonlyArray<Transaction | undefined>) {
+    const entries: Array<readonly [number, number]> = []
+    let at = 0
+    for (const [place, transaction] of transactions.entries()) {
+      if (transaction === undefined) entries.push([shortIds[at++] ?? 0, place])
+    }
+    entries.sort(([a], [b]) => a - b)
+    this.ids = Float64Array.from(entries, ([id]) => id)
+    this.places = Uint16Array.from(entries, ([, place]) => place)
+  }
+
+  /** Whether two transactions have the same short id. */
+  get collide(): boolean {
+    return this.ids.some((id, i) => i > 0 && id === this.ids[i - 1])
+  }
+
+  /** The place of an id in the block, or -1. */
+  find(id: number): number {
+    let low = 0
+    let high = this.ids.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if ((this.ids[middle] ?? Infinity) < id) low = middle + 1
+      else high = middle
+    }
+    return this.ids[low] === id ? this.places[low] ?? -1 : -1
+  }
+}
+
+/** Fills in what candidates have the right short ids. Where two different ones have, neither is taken. */
+const placeCandidates = (
+  transactions: Array<Transaction | undefined>,
+  ids: ShortIds,
+  key: SipKey,
+  candidates: Iterable<Transaction>
+): void => {
+  let open = transactions.filter((transaction) => transaction === undefined).length
+  if (open === 0) return
+  const disputed = new Set<number>()
+  for (const candidate of candidates) {
+    const place = ids.find(shortId(key, candidate.wtxid))
+    if (place < 0 || disputed.has(place)) continue
+    const placed = transactions[place]
+    if (placed === undefined) {
+      transactions[place] = candidate
+      open--
+    } else if (!equal(placed.wtxid, candidate.wtxid)) {
+      transactions[place] = undefined
+      disputed.add(place)
+      open++
+    }
+    // Going on could show that a place is disputed after all. It is rare, and then the merkle root shows it.
+    if (open === 0) return
+  }
+}
+
+/**
+ * Puts together what a compact block carries and what the candidates (the mempool, and transactions that recently left
+ * it) have of it. Source: upstream `blockencodings.cpp`, `PartiallyDownloadedBlock::InitData`.
+ */
+export const startReconstruction = (
+  compact: CmpctBlock,
+  candidates: Iterable<Transaction>
+): Reconstruction<{ readonly partial: PartialBlock }> => {
+  if (compact.header.header.bits === 0) return invalid("an empty header")
+  const transactions = placePrefilled(compact)
+  if (typeof transactions === "string") return invalid(transactions)
+  if (transactions.length === 0) return invalid("a block without transactions")
+  if (transactions.length > MAX_INDEX) return invalid("more transactions than indexes can name")
+  const ids = new ShortIds(compact.shortIds, transactions)
+  if (ids.collide) return { type: "collision" }
+  placeCandidates(transactions, ids, shortIdKey(compact.header, compact.nonce), candidates)
+  const missing: Array<number> = []
+  for (const [place, transaction] of transactions.entries()) if (transaction === undefined) missing.push(place)
+  return { type: "ok", partial: { header: compact.header, transactions, missing } }
+}
+
+/**
+ * Completes a block with the transactions that were missing, in their order. `segwitActive`: whether witnesses are
+ * allowed at its height. Source: upstream `blockencodings.cpp`, `PartiallyDownloadedBlock::FillBlock`.
+ */
+export const finishReconstruction = (
+  partial: PartialBlock,
+  transactions: ReadonlyArray<Transaction>,
+  segwitActive: boolean
+): Reconstruction<{ readonly block: Block }> => {
+  if (transactions.length !== partial.missing.length) {
+    return invalid(`${transactions.length} transactions instead of ${partial.missing.length}`)
+  }
+  const rest = transactions.values()
+  const complete: Array<Transaction> = []
+  for (const known of partial.transactions) {
+    const transaction = known ?? rest.next().value
+    if (transaction !== undefined) complete.push(transaction)
+  }
+  const block = makeBlock(partial.header, complete)
+  return isMutated(block, segwitActive) ? { type: "collision" } : { type: "ok", block }
+}

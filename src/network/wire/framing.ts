@@ -1,0 +1,214 @@
+import { type Bytes, equal } from "../../protocol/bytes.ts"
+import { hash256 } from "../../protocol/hash.ts"
+
+/**
+ * Frames of the version 1 transport (protocol.md 6.4): magic (4), command (12, ASCII padded with zeros), length of the
+ * payload (LE32), checksum (the first 4 bytes of the payload's double SHA-256), payload.
+ */
+
+/** Bytes in front of a payload. */
+export const FRAME_HEADER_SIZE = 24
+
+/** Longest payload (protocol): 32 MiB. Upstream `net.h`, `MAX_PROTOCOL_MESSAGE_LENGTH`. */
+export const MAX_PAYLOAD = 0x02000000
+
+const MAGIC_SIZE = 4
+const COMMAND_SIZE = 12
+const CHECKSUM_SIZE = 4
+
+/** A payload up to this size gets its memory at once; a longer one gets it as its bytes arrive. */
+const FIRST_ALLOCATION = 0x10000
+
+/** Bytes came in that are no frames. Where the next frame would start is unknown, so the connection is over. */
+export class FramingError extends Error {
+  readonly _tag = "FramingError"
+  readonly reason: "magic" | "length"
+
+  constructor(reason: "magic" | "length", message: string) {
+    super(message)
+    this.name = "FramingError"
+    this.reason = reason
+  }
+}
+
+/** What a parser finds in the stream of bytes. */
+export type Framed =
+  | { readonly type: "frame"; readonly command: string; readonly payload: Uint8Array }
+  /**
+   * A frame that is left out without penalty: its checksum is wrong, its command is not printable text padded with
+   * zeros, or its payload is longer than its command allows. `command` is fit to be shown; `size` is the payload's.
+   */
+  | {
+    readonly type: "dropped"
+    readonly command: string
+    readonly reason: "checksum" | "command" | "length"
+    readonly size: number
+  }
+  /** Always the last. */
+  | { readonly type: "fatal"; readonly error: FramingError }
+
+/** A frame whose header is complete. */
+interface Pending {
+  readonly command: string
+  /** Whether the command's bytes are as they have to be. */
+  readonly named: boolean
+  readonly length: number
+  readonly checksum: Bytes
+  /** Whether the payload is too long to be kept. */
+  readonly skipped: boolean
+}
+
+const readCommand = (field: Bytes): { readonly command: string; readonly named: boolean } => {
+  let command = ""
+  let named = true
+  let ended = false
+  for (const byte of field) {
+    if (byte === 0) ended = true
+    else if (ended || byte < 0x20 || byte > 0x7e) named = false
+    else command += String.fromCharCode(byte)
+  }
+  return { command, named }
+}
+
+/**
+ * Cuts a stream of bytes into frames, however TCP delivered them. Holds at most one payload: memory for it grows with
+ * what arrived, not with what was announced, and every byte is copied a bounded number of times, however small the
+ * pieces. Payloads are memory of their own and never views of the pieces.
+ */
+export class FrameParser {
+  private readonly magic: Bytes
+  private readonly maxPayload: number
+  private readonly limitOf: (command: string) => number
+  private readonly header = new Uint8Array(FRAME_HEADER_SIZE)
+  private headerSize = 0
+  private pending: Pending | undefined
+  private payload = new Uint8Array(0)
+  private received = 0
+  private failed = false
+
+  /**
+   * @param maxPayload a longer payload ends the connection.
+   * @param limitOf the longest payload of a command that is worth keeping; a longer one is skipped as it arrives.
+   */
+  constructor(magic: Bytes, maxPayload = MAX_PAYLOAD, limitOf: (command: string) => number = () => maxPayload) {
+    this.magic = magic
+    this.maxPayload = maxPayload
+    this.limitOf = limitOf
+  }
+
+  /** Bytes of memory that are held for a frame that is not complete. */
+  get held(): number {
+    return this.payload.length
+  }
+
+  /** Whether the stream stands between two frames, so that it may end without a loss. */
+  get idle(): boolean {
+    return this.headerSize === 0 && !this.failed
+  }
+
+  /** Takes the next bytes of the stream and returns what they complete. After a fatal error there is nothing more. */
+  push(chunk: Bytes): ReadonlyArray<Framed> {
+    const found: Array<Framed> = []
+    for (let at = 0; at < chunk.length && !this.failed;) {
+      if (this.pending === undefined) {
+        at += this.takeHeader(chunk, at)
+        const error = this.headerError()
+        if (error !== undefined) {
+          this.failed = true
+          found.push({ type: "fatal", error })
+          return found
+        }
+        if (this.headerSize === FRAME_HEADER_SIZE) this.pending = this.readHeader()
+      } else at += this.takePayload(chunk, at, this.pending)
+      if (this.pending !== undefined && this.received === this.pending.length) {
+        found.push(this.finish(this.pending))
+      }
+    }
+    return found
+  }
+
+  private takeHeader(chunk: Bytes, at: number): number {
+    const size = Math.min(FRAME_HEADER_SIZE - this.headerSize, chunk.length - at)
+    this.header.set(chunk.subarray(at, at + size), this.headerSize)
+    this.headerSize += size
+    return size
+  }
+
+  /** What is wrong with the header as far as it is there. A wrong magic shows at its first wrong byte. */
+  private headerError(): FramingError | undefined {
+    const seen = Math.min(this.headerSize, MAGIC_SIZE)
+    if (!equal(this.header.subarray(0, seen), this.magic.subarray(0, seen))) {
+      return new FramingError("magic", "the bytes are not of this network: the magic is wrong")
+    }
+    if (this.headerSize < FRAME_HEADER_SIZE) return undefined
+    const length = this.announcedLength()
+    return length > this.maxPayload
+      ? new FramingError("length", `a message of ${length} bytes is above the limit of ${this.maxPayload}`)
+      : undefined
+  }
+
+  private announcedLength(): number {
+    return new DataView(this.header.buffer).getUint32(MAGIC_SIZE + COMMAND_SIZE, true)
+  }
+
+  private readHeader(): Pending {
+    const { command, named } = readCommand(this.header.subarray(MAGIC_SIZE, MAGIC_SIZE + COMMAND_SIZE))
+    const length = this.announcedLength()
+    const checksum = this.header.slice(FRAME_HEADER_SIZE - CHECKSUM_SIZE)
+    return { command, named, length, checksum, skipped: length > this.limitOf(command) }
+  }
+
+  private takePayload(chunk: Bytes, at: number, { length, skipped }: Pending): number {
+    const size = Math.min(length - this.received, chunk.length - at)
+    if (!skipped) {
+      this.reserve(this.received + size, length)
+      this.payload.set(chunk.subarray(at, at + size), this.received)
+    }
+    this.received += size
+    return size
+  }
+
+  /** Makes room for `size` bytes of a payload of `length`: doubling, and never more than the payload needs. */
+  private reserve(size: number, length: number): void {
+    if (size <= this.payload.length) return
+    const grown = new Uint8Array(Math.min(length, Math.max(size, 2 * this.payload.length, FIRST_ALLOCATION)))
+    grown.set(this.payload.subarray(0, this.received))
+    this.payload = grown
+  }
+
+  private finish({ checksum, command, length, named, skipped }: Pending): Framed {
+    const { payload } = this
+    this.pending = undefined
+    this.headerSize = 0
+    this.payload = new Uint8Array(0)
+    this.received = 0
+    if (skipped) return { type: "dropped", command, reason: "length", size: length }
+    if (!equal(hash256(payload).subarray(0, CHECKSUM_SIZE), checksum)) {
+      return { type: "dropped", command, reason: "checksum", size: length }
+    }
+    return named ? { type: "frame", command, payload } : { type: "dropped", command, reason: "command", size: length }
+  }
+}
+
+/**
+ * Makes the frame of a payload that comes in parts; each is copied once.
+ *
+ * @throws RangeError for a command or a payload that no frame can carry.
+ */
+export const encodeFrame = (magic: Bytes, command: string, parts: ReadonlyArray<Bytes>): Uint8Array => {
+  let length = 0
+  for (const part of parts) length += part.length
+  if (length > MAX_PAYLOAD) throw new RangeError(`a message of ${length} bytes does not fit into a frame`)
+  if (!/^[\x20-\x7e]{1,12}$/.test(command)) throw new RangeError("a command is 1 to 12 printable characters")
+  const frame = new Uint8Array(FRAME_HEADER_SIZE + length)
+  frame.set(magic)
+  for (let i = 0; i < command.length; i++) frame[MAGIC_SIZE + i] = command.charCodeAt(i)
+  new DataView(frame.buffer).setUint32(MAGIC_SIZE + COMMAND_SIZE, length, true)
+  let at = FRAME_HEADER_SIZE
+  for (const part of parts) {
+    frame.set(part, at)
+    at += part.length
+  }
+  frame.set(hash256(frame.subarray(FRAME_HEADER_SIZE)).subarray(0, CHECKSUM_SIZE), FRAME_HEADER_SIZE - CHECKSUM_SIZE)
+  return frame
+}

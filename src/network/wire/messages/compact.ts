@@ -1,0 +1,151 @@
+import { type BlockHeader, encodeBlockHeader, readBlockHeader } from "../../../protocol/block.ts"
+import type { Bytes } from "../../../protocol/bytes.ts"
+import type { Reader } from "../../../protocol/Reader.ts"
+import { readTransaction, type Transaction } from "../../../protocol/transaction.ts"
+import { Writer } from "../../../protocol/Writer.ts"
+import { type Codec, codec, countBytes, ProtocolViolation, readList } from "../codec.ts"
+
+/** Compact blocks (BIP 152), version 2: short ids are of wtxids. Headers carry their merged-mining proofs. */
+
+/** The version of compact blocks that is spoken; an offer of another means nothing. */
+export const COMPACT_VERSION = 2n
+
+/** Most transactions that fit the 16 bits of an index (protocol): upstream `blockencodings.h`. */
+const MAX_INDEX = 0xffff
+
+const SHORT_ID_SIZE = 6
+
+/** The smallest transaction: version, two empty lists, lock time. */
+const SMALLEST_TRANSACTION = 10
+
+/** Offers to send and wishes to get compact blocks. */
+export interface SendCmpct {
+  readonly type: "sendcmpct"
+  /** Whether new blocks may come as `cmpctblock` without being announced first. */
+  readonly highBandwidth: boolean
+  readonly version: bigint
+}
+
+export const sendcmpct = codec<SendCmpct>(
+  (reader) => {
+    const announce = reader.u8("announce")
+    const version = reader.u64("version")
+    if (announce > 1) {
+      throw new ProtocolViolation("misbehaving", "announce", reader.offset, `${announce} is neither yes nor no`)
+    }
+    return { type: "sendcmpct", highBandwidth: announce === 1, version }
+  },
+  (writer, { highBandwidth, version }) => writer.u8(highBandwidth ? 1 : 0).u64(version)
+)
+
+/** A transaction that comes with a compact block, and its place in the block. */
+export interface PrefilledTransaction {
+  readonly index: number
+  readonly transaction: Transaction
+}
+
+/** A block whose transactions are named by 6 bytes each, as the receiver is likely to have them. */
+export interface CmpctBlock {
+  readonly type: "cmpctblock"
+  readonly header: BlockHeader
+  readonly nonce: bigint
+  /** 48-bit numbers, in the order of the block without the prefilled transactions. */
+  readonly shortIds: ReadonlyArray<number>
+  /** In the order of the block. On the wire an index counts from the one before it. */
+  readonly prefilled: ReadonlyArray<PrefilledTransaction>
+}
+
+const readShortId = (reader: Reader): number => reader.u32("short id") + reader.u16("short id") * 0x100000000
+
+const readPrefilled = (reader: Reader): ReadonlyArray<PrefilledTransaction> => {
+  let next = 0
+  return readList(reader, { field: "prefilled transactions", smallest: 1 + SMALLEST_TRANSACTION }, () => {
+    const index = next + reader.compactSize("index", MAX_INDEX)
+    next = index + 1
+    return { index, transaction: readTransaction(reader) }
+  })
+}
+
+const readCmpctBlock = (reader: Reader): CmpctBlock => {
+  const header = readBlockHeader(reader)
+  const nonce = reader.u64("nonce")
+  const shortIds = readList(reader, { field: "short ids", smallest: SHORT_ID_SIZE }, readShortId)
+  const prefilled = readPrefilled(reader)
+  const count = shortIds.length + prefilled.length
+  if (count > MAX_INDEX) reader.fail("transactions", `${count} are more than indexes can name`)
+  return { type: "cmpctblock", header, nonce, shortIds, prefilled }
+}
+
+const writeShortIds = (writer: Writer, shortIds: ReadonlyArray<number>): void => {
+  writer.compactSize(shortIds.length)
+  for (const id of shortIds) writer.u32(id % 0x100000000).u16(Math.floor(id / 0x100000000))
+}
+
+export const cmpctblock: Codec<CmpctBlock> = {
+  decode: readCmpctBlock,
+  encode: ({ header, nonce, prefilled, shortIds }) => {
+    const ids = new Writer(32 + SHORT_ID_SIZE * shortIds.length).u64(nonce)
+    writeShortIds(ids, shortIds)
+    const parts: Array<Bytes> = [encodeBlockHeader(header), ids.compactSize(prefilled.length).written()]
+    let next = 0
+    for (const { index, transaction } of prefilled) {
+      parts.push(countBytes(index - next), transaction.bytes)
+      next = index + 1
+    }
+    return parts
+  }
+}
+
+/** Asks for transactions of a block. */
+export interface GetBlockTxn {
+  readonly type: "getblocktxn"
+  readonly hash: Bytes
+  /** Ascending. On the wire each counts from the one before it. */
+  readonly indexes: ReadonlyArray<number>
+}
+
+export const getblocktxn = codec<GetBlockTxn>(
+  (reader) => {
+    const hash = reader.bytes(32, "block hash")
+    let next = 0
+    const indexes = readList(reader, { field: "indexes", smallest: 1 }, () => {
+      const index = next + reader.compactSize("index")
+      if (index > MAX_INDEX) reader.fail("index", `${index} is above the limit of ${MAX_INDEX}`)
+      next = index + 1
+      return index
+    })
+    return { type: "getblocktxn", hash, indexes }
+  },
+  (writer, { hash, indexes }) => {
+    writer.bytes(hash).compactSize(indexes.length)
+    let next = 0
+    for (const index of indexes) {
+      writer.compactSize(index - next)
+      next = index + 1
+    }
+  }
+)
+
+/** The transactions that `getblocktxn` asked for, in that order. */
+export interface BlockTxn {
+  readonly type: "blocktxn"
+  readonly hash: Bytes
+  readonly transactions: ReadonlyArray<Transaction>
+}
+
+export const blocktxn: Codec<BlockTxn> = {
+  decode: (reader) => ({
+    type: "blocktxn",
+    hash: reader.bytes(32, "block hash"),
+    transactions: readList(
+      reader,
+      { field: "transactions", smallest: SMALLEST_TRANSACTION },
+      (reader) => readTransaction(reader)
+    )
+  }),
+  encode: ({ hash, transactions }) => [
+    hash,
+    countBytes(transactions.length),
+    ...transactions.map(({ bytes }) => bytes)
+  ]
+}

@@ -1,0 +1,25 @@
+import { codec } from "../codec.ts"
+
+/** Are you there? (BIP 31.) Before protocol version 60001 it had no nonce and got no answer. */
+export interface Ping {
+  readonly type: "ping"
+  readonly nonce: bigint | undefined
+}
+
+export const ping = codec<Ping>(
+  (reader) => ({ type: "ping", nonce: reader.remaining === 0 ? undefined : reader.u64("nonce") }),
+  (writer, { nonce }) => {
+    if (nonce !== undefined) writer.u64(nonce)
+  }
+)
+
+/** The answer, with the nonce of the question. */
+export interface Pong {
+  readonly type: "pong"
+  readonly nonce: bigint
+}
+
+export const pong = codec<Pong>(
+  (reader) => ({ type: "pong", nonce: reader.u64("nonce") }),
+  (writer, { nonce }) => writer.u64(nonce)
+)

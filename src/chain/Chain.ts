@@ -8,7 +8,8 @@ import type { Reject } from "../consensus/Reject.ts"
 import type { Coin, NameClaim } from "../consensus/view.ts"
 import type { Block, BlockHeader } from "../protocol/block.ts"
 import { type Bytes, displayHash } from "../protocol/bytes.ts"
-import type { StorageFailure } from "../storage/errors.ts"
+import { guarded } from "../storage/Database.ts"
+import { type StorageFailure, StorageUnavailable } from "../storage/errors.ts"
 import { attempt } from "./attempt.ts"
 import { NONE, Status } from "./BlockIndex.ts"
 import type { ChainEvent } from "./ChainEvent.ts"
@@ -20,6 +21,7 @@ import type { Cursor, Follower } from "./Follower.ts"
 import { cursorOf } from "./followers.ts"
 import { type HeaderInfo, headerInfo } from "./headerInfo.ts"
 import { type ImportProgress, type ImportReport, importSources } from "./importBlocks.ts"
+import { removeUnpacked } from "./importSource.ts"
 import type { Timings } from "./timings.ts"
 import * as VerifyPool from "./VerifyPool.ts"
 
@@ -134,6 +136,8 @@ const VISIT_ROWS = 2_000
 
 const make = (options: ChainOptions): Effect.Effect<Context.Tag.Service<Chain>, StorageFailure, Scope.Scope> =>
   Effect.gen(function*() {
+    const { temporaryDirectory } = options
+    yield* attempt(() => guarded(temporaryDirectory, "tidying", "", () => removeUnpacked(temporaryDirectory)))
     const clock = yield* Effect.clock
     const now = options.now ?? (() => Math.floor(clock.unsafeCurrentTimeMillis() / 1000))
     const state = yield* Effect.acquireRelease(
@@ -148,7 +152,7 @@ const make = (options: ChainOptions): Effect.Effect<Context.Tag.Service<Chain>, 
     )
     const pool = yield* VerifyPool.make(options.verifyThreads)
     const writer = yield* ChainWriter.make(state, pool)
-    const { activate, exclusively, flush, flushAfter } = writer
+    const { activate, catchUp, exclusively, flush, flushAfter, stored, undisturbed } = writer
     let importing: ImportProgress | undefined
 
     const info = (id: number): HeaderInfo => headerInfo(state, id)
@@ -192,15 +196,12 @@ const make = (options: ChainOptions): Effect.Effect<Context.Tag.Service<Chain>, 
       })
 
     const atRest = <A, E>(work: (state: StateAtRest) => Effect.Effect<A, E>): Effect.Effect<A, E | StorageFailure> =>
-      exclusively(Effect.zipRight(
-        flush,
-        Effect.suspend(() =>
-          work({
-            tip: info(state.tip),
-            visitCoins: (use) => visit((after) => state.database.coinsAfter(after, VISIT_ROWS), use),
-            visitClaims: (use) => visit((after) => state.database.claimsAfter(after, VISIT_ROWS), use)
-          })
-        )
+      stored(Effect.suspend(() =>
+        work({
+          tip: info(state.tip),
+          visitCoins: (use) => visit((after) => state.database.coinsAfter(after, VISIT_ROWS), use),
+          visitClaims: (use) => visit((after) => state.database.claimsAfter(after, VISIT_ROWS), use)
+        })
       ))
 
     const importFrom = (paths: ReadonlyArray<string>, own = false) =>
@@ -208,14 +209,16 @@ const make = (options: ChainOptions): Effect.Effect<Context.Tag.Service<Chain>, 
         paths,
         own,
         state,
-        temporaryDirectory: options.temporaryDirectory,
+        temporaryDirectory,
         batch: (work) =>
           exclusively(
             attempt(work).pipe(Effect.zipRight(activate(true)), Effect.zipLeft(flushAfter(true)))
           ),
-        flush: exclusively(flush),
+        flush: exclusively(Effect.zipRight(catchUp, flush)),
         report: (progress) => Effect.sync(() => void (importing = progress))
       }).pipe(
+        // Also where it ends early: the followers stand where the chain stands.
+        Effect.ensuring(Effect.ignore(exclusively(catchUp))),
         Effect.ensuring(Effect.sync(() => void (importing = undefined)))
       )
 
@@ -255,8 +258,8 @@ const make = (options: ChainOptions): Effect.Effect<Context.Tag.Service<Chain>, 
           find(hash),
           (id) => attempt(() => state.index.has(id, Status.HAVE_UNDO) ? state.undo(id) : undefined)
         ),
-      coin: (outpoint) => exclusively(attempt(() => ({ coin: state.coins.coin(outpoint), tip: info(state.tip) }))),
-      coinOf: (txid) => exclusively(Effect.zipRight(flush, attempt(() => state.database.coinOf(txid)))),
+      coin: (outpoint) => undisturbed(attempt(() => ({ coin: state.coins.coin(outpoint), tip: info(state.tip) }))),
+      coinOf: (txid) => stored(attempt(() => state.database.coinOf(txid))),
       atRest,
       acceptHeaders: (headers) =>
         exclusively(Effect.sync(() => {
@@ -287,9 +290,20 @@ const make = (options: ChainOptions): Effect.Effect<Context.Tag.Service<Chain>, 
         files: files.length
       })
       yield* importFrom(files, true).pipe(
-        Effect.catchTag("ImportFailed", (failed) => Effect.dieMessage(failed.message))
+        Effect.catchTag(
+          "ImportFailed",
+          ({ file, reason }) => new StorageUnavailable({ file, doing: "reading", reason })
+        )
       )
+      yield* exclusively(attempt(() => state.storeGenesis()).pipe(Effect.zipRight(flush)))
     }
+    // Blocks that were stored, but not connected yet, when the node was ended. One that is damaged can come again.
+    yield* undisturbed(Effect.zipLeft(activate(true), catchUp)).pipe(
+      Effect.catchIf(
+        (failure) => failure._tag === "StorageCorrupted" && failure.file.startsWith(options.blocksDirectory),
+        (damage) => Effect.logError(damage.message)
+      )
+    )
     return service
   })
 

@@ -120,6 +120,7 @@ export class ChainState {
       if (stored === undefined) this.begin()
       else this.load(stored.headerCount, stored.bestHash)
       this.repairs = stored === undefined ? [] : repairFiles(this.index, this.files)
+      if (!this.hasStrayBlocks) this.storeGenesis()
       this.candidates.rebuild(this.active)
       this.findBestHeader()
     } catch (cause) {
@@ -135,11 +136,20 @@ export class ChainState {
     for (const file of this.files.numbers("undo")) this.files.cut("undo", file, 0)
     this.index.setUndo(0, this.files.appendUndo(genesis.hash, encodeUndo(NOTHING_UNDONE)))
     // Block files from before are kept: they may be all that is left of a chain whose index is gone.
-    if (this.hasStrayBlocks) return
+    if (!this.hasStrayBlocks) this.storeGenesis()
+  }
+
+  /** Stores the genesis block where it is not stored. This is also what ends a rebuild: see `hasStrayBlocks`. */
+  storeGenesis(): void {
+    if (this.index.has(0, Status.HAVE_DATA)) return
+    const genesis = decodeBlock(this.params.network.genesisBlock)
     this.index.setData(0, this.files.appendBlock(genesis.bytes), genesis.transactions.length)
   }
 
-  /** Whether there are block files, but nothing that refers to them: the index was deleted and is to be rebuilt. */
+  /**
+   * Whether there are block files that nothing, or not everything yet, refers to: the index was deleted and is to be
+   * rebuilt. Genesis is noted last, so that a rebuild that was cut short is taken up again.
+   */
   get hasStrayBlocks(): boolean {
     return !this.index.has(0, Status.HAVE_DATA) &&
       this.files.numbers("blk").some((file) => this.files.sizeOf("blk", file) > 0)
@@ -285,9 +295,23 @@ export class ChainState {
     return { type: "connect", target }
   }
 
-  /** The transactions of a block. Throws `StorageFailure` where it is not what it was. */
+  /**
+   * The transactions of a block. Throws `StorageFailure`; where the block is not what it was, it counts as missing from
+   * then on, so that it is taken when it comes again.
+   */
   block(id: number): Block {
-    return this.stored.block(id)
+    try {
+      return this.stored.block(id)
+    } catch (cause) {
+      if (this.isDamage(id, cause)) this.index.clearStatus(id, Status.HAVE_DATA)
+      throw cause
+    }
+  }
+
+  /** Whether it was the bytes of this block that made a failure. Genesis is no matter: its bytes are known. */
+  private isDamage(id: number, cause: unknown): cause is StorageCorrupted {
+    return id !== 0 && cause instanceof StorageCorrupted &&
+      cause.file === this.files.path("blk", this.index.dataPlace(id).file)
   }
 
   /** The undo data of a connected block. Throws `StorageFailure`. */
@@ -314,10 +338,10 @@ export class ChainState {
         const result = this.connectOnTrust(id, block, flags)
         if ("reject" in result) return { blocks, refused: { id, reject: result.reject }, thrown: undefined }
         const { delta } = result
+        check(blocks.length, delta.scripts, flags)
         this.coins.apply(delta.coins, delta.claims)
         this.active.push(id)
         this.onTrust++
-        check(blocks.length, delta.scripts, flags)
         blocks.push({ id, block, delta })
         for (const { coins } of delta.scripts) inputs += coins.length
       } catch (cause) {
@@ -352,17 +376,20 @@ export class ChainState {
    */
   settle(batch: PreparedBatch, failure: { readonly block: number; readonly reject: Reject } | undefined): Settled {
     const good = failure === undefined ? batch.blocks : batch.blocks.slice(0, failure.block)
-    for (const { delta } of batch.blocks.slice(good.length).reverse()) {
-      this.active.pop()
-      this.coins.apply(inverse(delta), delta.claimsBefore)
-    }
-    this.onTrust = 0
+    this.takeBack({ blocks: batch.blocks.slice(good.length) })
     const started = performance.now()
-    for (const { block, delta, id } of good) {
-      if (!this.index.has(id, Status.HAVE_UNDO)) {
-        this.index.setUndo(id, this.files.appendUndo(block.hash, encodeUndo(delta)))
+    for (const [i, { block, delta, id }] of good.entries()) {
+      try {
+        if (!this.index.has(id, Status.HAVE_UNDO)) {
+          this.index.setUndo(id, this.files.appendUndo(block.hash, encodeUndo(delta)))
+        }
+      } catch (cause) {
+        // A block without undo data could never be left again.
+        this.takeBack({ blocks: good.slice(i) })
+        throw cause
       }
       this.index.addStatus(id, Status.VALID)
+      this.onTrust--
     }
     this.timings.append += performance.now() - started
     const bad = failure === undefined ? undefined : batch.blocks[failure.block]
@@ -375,13 +402,19 @@ export class ChainState {
     return { connected: good.map(({ block, delta, id }) => ({ id, block, effects: delta.effects })), refused, damaged }
   }
 
+  /** Takes the blocks of a batch back, which are the last of the chain. */
+  takeBack({ blocks }: Pick<PreparedBatch, "blocks">): void {
+    for (const { delta } of [...blocks].reverse()) {
+      this.active.pop()
+      this.coins.apply(inverse(delta), delta.claimsBefore)
+      this.onTrust--
+    }
+  }
+
   private missing(thrown: PreparedBatch["thrown"]): StorageCorrupted | undefined {
     if (thrown === undefined) return undefined
     const { cause, id } = thrown
-    const place = this.index.dataPlace(id)
-    const ofBlock = cause instanceof StorageCorrupted && cause.file === this.files.path("blk", place.file)
-    if (!ofBlock) throw cause
-    this.index.clearStatus(id, Status.HAVE_DATA)
+    if (!this.isDamage(id, cause)) throw cause
     this.candidates.rebuild(this.active)
     return cause
   }

@@ -15,6 +15,9 @@ import { turnOfEventLoop, type VerifyPool } from "./VerifyPool.ts"
 /** Blocks and inputs connected as one batch while many are waiting. */
 const BATCH = { blocks: 64, inputs: 4_000 }
 
+/** Blocks and bytes that followers are behind by at most while blocks come from files: they write many at once. */
+const BACKLOG = { blocks: 256, bytes: 4 * 1024 * 1024 }
+
 /** Seconds after which a long series of batches is stored even if there is room in memory. */
 const FLUSH_SECONDS = 60
 
@@ -31,8 +34,14 @@ export type Verdicts = ReadonlyMap<number, Reject | undefined>
 export interface ChainWriter {
   /** Runs work while nobody else writes. A failure to store also fails `failure`. */
   readonly exclusively: <A, E>(work: Effect.Effect<A, E>) => Effect.Effect<A, E>
-  /** Moves to the chain with the most work. To be run exclusively. */
+  /** Runs work that only reads while nobody writes: what it cannot read is an answer, and no reason to end. */
+  readonly undisturbed: <A, E>(work: Effect.Effect<A, E>) => Effect.Effect<A, E>
+  /** As `undisturbed`, with everything stored before. */
+  readonly stored: <A, E>(work: Effect.Effect<A, E>) => Effect.Effect<A, E | StorageFailure>
+  /** Moves to the chain with the most work. Followers may hear later of imported blocks. To be run exclusively. */
   readonly activate: (imported: boolean) => Effect.Effect<Verdicts, StorageFailure>
+  /** Tells the followers and listeners what they have not heard of yet. To be run exclusively. */
+  readonly catchUp: Effect.Effect<void, StorageFailure>
   /** Stores everything. To be run exclusively. */
   readonly flush: Effect.Effect<void, StorageFailure>
   /** Stores at once at the tip; while many blocks come in, by size and age. To be run exclusively. */
@@ -57,6 +66,10 @@ export const make = (state: ChainState, pool: VerifyPool): Effect.Effect<ChainWr
     const permit = yield* Effect.makeSemaphore(1)
     const failure = yield* Deferred.make<never, StorageFailure>()
     const followers: Array<Following> = []
+    /** Connected blocks that the followers have not heard of, and what happened in all. */
+    const untold = new Map<number, Connected>()
+    let untoldBytes = 0
+    let happened: Array<ChainEvent> = []
     let flushedAt = performance.now()
 
     const flush = attempt(() => {
@@ -75,13 +88,19 @@ export const make = (state: ChainState, pool: VerifyPool): Effect.Effect<ChainWr
         }
       )
 
-    const tellAll = (recent: ReadonlyMap<number, Connected>): Effect.Effect<void, StorageFailure> =>
-      Effect.suspend(() => {
-        const started = performance.now()
-        return Effect.forEach(followers, (following) => tell(following, recent), { discard: true }).pipe(
-          Effect.ensuring(Effect.sync(() => void (state.timings.follow += performance.now() - started)))
-        )
-      })
+    const catchUp: Effect.Effect<void, StorageFailure> = Effect.suspend(() => {
+      const started = performance.now()
+      const recent = new Map(untold)
+      const news = happened
+      untold.clear()
+      untoldBytes = 0
+      happened = []
+      return Effect.forEach(followers, (following) => tell(following, recent), { discard: true }).pipe(
+        Effect.ensuring(Effect.sync(() => void (state.timings.follow += performance.now() - started))),
+        Effect.zipRight(PubSub.publishAll(events, news)),
+        Effect.asVoid
+      )
+    })
 
     /** Connects one batch towards `target`: rules here, scripts on all threads. */
     const connectBatch = (target: number): Effect.Effect<Settled, StorageFailure> =>
@@ -89,7 +108,8 @@ export const make = (state: ChainState, pool: VerifyPool): Effect.Effect<ChainWr
         const batch = pool.begin()
         const prepared = yield* attempt(() => state.prepare(target, BATCH, batch.add))
         const started = performance.now()
-        const failed = yield* batch.finish
+        // Where a thread ended, nobody knows which of the scripts are valid.
+        const failed = yield* Effect.onError(batch.finish, () => Effect.sync(() => state.takeBack(prepared)))
         state.timings.scripts += performance.now() - started
         const verdict = failed === undefined ? undefined : { block: failed.block, reject: scriptReject(failed) }
         const settled = yield* attempt(() => state.settle(prepared, verdict))
@@ -113,38 +133,38 @@ export const make = (state: ChainState, pool: VerifyPool): Effect.Effect<ChainWr
     const activate = (imported: boolean): Effect.Effect<Verdicts, StorageFailure> =>
       Effect.gen(function*() {
         const verdicts = new Map<number, Reject | undefined>()
-        const recent = new Map<number, Connected>()
-        const happened: Array<ChainEvent> = []
         for (let step = state.nextStep(); step.type !== "none"; step = state.nextStep()) {
           if (step.type === "disconnect") happened.push(yield* disconnect)
           else {
             const { connected, refused } = yield* connectBatch(step.target)
             for (const one of connected) {
               verdicts.set(one.id, undefined)
-              recent.set(one.id, one)
+              untold.set(one.id, one)
+              untoldBytes += one.block.size
               happened.push(connectedEvent(one, imported))
             }
             if (refused !== undefined) verdicts.set(refused.id, refused.reject)
           }
           // A long way is stored and told in pieces, so that memory stays bounded.
           if (state.flushDue) yield* flush
-          if (recent.size >= 2 * BATCH.blocks) {
-            yield* tellAll(recent)
-            recent.clear()
-          }
+          if (untold.size >= BACKLOG.blocks || untoldBytes >= BACKLOG.bytes) yield* catchUp
           yield* turnOfEventLoop
         }
-        yield* tellAll(recent)
-        yield* PubSub.publishAll(events, happened)
+        if (!imported) yield* catchUp
         return verdicts
       })
 
+    const fatal = <A, E>(work: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+      Effect.tapError(work, (error) => isStorageFailure(error) ? Deferred.fail(failure, error) : Effect.void)
+
+    const undisturbed = permit.withPermits(1)
+
     return {
-      exclusively: (work) =>
-        permit.withPermits(1)(work).pipe(
-          Effect.tapError((error) => isStorageFailure(error) ? Deferred.fail(failure, error) : Effect.void)
-        ),
+      exclusively: (work) => fatal(undisturbed(work)),
+      undisturbed,
+      stored: (work) => undisturbed(Effect.zipRight(fatal(flush), work)),
       activate,
+      catchUp,
       flush,
       flushAfter: (many) =>
         Effect.suspend(() =>
@@ -153,7 +173,7 @@ export const make = (state: ChainState, pool: VerifyPool): Effect.Effect<ChainWr
       enlist: (follower) =>
         Effect.gen(function*() {
           const following: Following = { follower, cursor: yield* follower.cursor }
-          yield* tell(following, new Map())
+          yield* tell(following, untold)
           followers.push(following)
         }),
       events,

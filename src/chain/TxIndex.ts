@@ -3,8 +3,8 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { join } from "node:path"
 import type { Bytes } from "../protocol/bytes.ts"
-import { guarded, openDatabase, type Statement } from "../storage/Database.ts"
-import type { StorageFailure } from "../storage/errors.ts"
+import { type Database, guarded, openDatabase, type Statement } from "../storage/Database.ts"
+import { StorageCorrupted, type StorageFailure } from "../storage/errors.ts"
 import { attempt } from "./attempt.ts"
 import type { ConnectedBlock, Cursor, Follower } from "./Follower.ts"
 
@@ -27,6 +27,20 @@ const MIGRATIONS = [
    CREATE TABLE cursor (one INTEGER PRIMARY KEY CHECK (one = 1), height INTEGER NOT NULL, hash BLOB NOT NULL) STRICT;`
 ]
 
+/** The statements, prepared once. Throws what the driver throws where the file has other tables. */
+const prepare = (database: Database) => {
+  const statement = <Bind extends Array<unknown>, Row>(sql: string): Statement<Bind, Row> => database.prepare(sql)
+  return {
+    select: statement<[Bytes], { readonly height: number }>("SELECT height FROM transactions WHERE txid = ?"),
+    insert: statement<[Bytes, number], never>("INSERT OR REPLACE INTO transactions (txid, height) VALUES (?, ?)"),
+    remove: statement<[number], never>("DELETE FROM transactions WHERE height > ?"),
+    readCursor: statement<[], { readonly height: number; readonly hash: Buffer }>("SELECT height, hash FROM cursor"),
+    putCursor: statement<[number, Bytes], never>(
+      "INSERT OR REPLACE INTO cursor (one, height, hash) VALUES (1, ?, ?)"
+    )
+  }
+}
+
 const make = (directory: string, pageSize: number) =>
   Effect.gen(function*() {
     const filename = join(directory, FILE)
@@ -34,19 +48,16 @@ const make = (directory: string, pageSize: number) =>
       attempt(() => openDatabase({ filename, pageSize, migrations: MIGRATIONS, remedy: REMEDY })),
       (database) => Effect.sync(() => database.close())
     )
-    const select: Statement<[Bytes], { readonly height: number }> = database.prepare(
-      "SELECT height FROM transactions WHERE txid = ?"
-    )
-    const insert: Statement<[Bytes, number], never> = database.prepare(
-      "INSERT OR REPLACE INTO transactions (txid, height) VALUES (?, ?)"
-    )
-    const remove: Statement<[number], never> = database.prepare("DELETE FROM transactions WHERE height > ?")
-    const readCursor: Statement<[], { readonly height: number; readonly hash: Buffer }> = database.prepare(
-      "SELECT height, hash FROM cursor"
-    )
-    const putCursor: Statement<[number, Bytes], never> = database.prepare(
-      "INSERT OR REPLACE INTO cursor (one, height, hash) VALUES (1, ?, ?)"
-    )
+    const { insert, putCursor, readCursor, remove, select } = yield* attempt(() => {
+      try {
+        return prepare(database)
+      } catch (cause) {
+        const found = `it is not a transaction index of svcd (${
+          cause instanceof Error ? cause.message : String(cause)
+        })`
+        throw new StorageCorrupted({ file: filename, found, remedy: REMEDY })
+      }
+    })
     const run = <A>(doing: string, work: () => A): Effect.Effect<A, StorageFailure> =>
       attempt(() => guarded(filename, doing, REMEDY, work))
 

@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import * as Runtime from "effect/Runtime"
 import type * as Scope from "effect/Scope"
 import { existsSync } from "node:fs"
 import { fileURLToPath } from "node:url"
@@ -14,14 +15,14 @@ import { type FromWorker, packChecks, type ScriptFailure, type ToWorker } from "
  */
 export interface VerifyPool {
   readonly begin: () => VerifyBatch
-  /** How many threads check beside this one. */
+  /** How many threads check beside this one: fewer than there were where one ended by itself. */
   readonly threads: number
 }
 
 export interface VerifyBatch {
   /** Adds the checks of a block, counted within the batch. Returns at once; workers begin at once. */
   readonly add: (block: number, checks: ReadonlyArray<ScriptCheck>, flags: number) => void
-  /** Waits for all checks and returns the failure in the earliest block. */
+  /** Waits for all checks and returns the failure in the earliest block. Dies where a worker ended before it answered. */
   readonly finish: Effect.Effect<ScriptFailure | undefined>
 }
 
@@ -70,8 +71,61 @@ const cut = function*(checks: ReadonlyArray<ScriptCheck>): Iterable<ReadonlyArra
   if (chunk.length > 0) yield chunk
 }
 
+/** A worker thread, and what becomes of it. */
+class Hand {
+  private readonly worker = new Worker(program)
+  private lost: Error | undefined
+  private waiting: { readonly resolve: (reply: FromWorker) => void; readonly reject: (lost: Error) => void } | undefined
+
+  /** `onLost` is told, once, why the worker ended, unless it was `end` that ended it. */
+  constructor(onLost: (lost: Error) => void) {
+    const lose = (lost: Error): void => {
+      if (this.lost !== undefined) return
+      this.lost = lost
+      this.waiting?.reject(lost)
+      onLost(lost)
+    }
+    this.worker.on("message", (reply: FromWorker) => this.waiting?.resolve(reply))
+    this.worker.on("messageerror", lose)
+    this.worker.on("error", lose)
+    this.worker.on("exit", (code) => lose(new Error(`a verify worker ended with exit code ${code}`)))
+    // A pool alone does not keep the process alive.
+    this.worker.unref()
+  }
+
+  get alive(): boolean {
+    return this.lost === undefined
+  }
+
+  post(message: ToWorker, transfer?: ArrayBufferLike): void {
+    this.worker.postMessage(message, transfer instanceof ArrayBuffer ? [transfer] : [])
+  }
+
+  /** What the worker found in the batch that this ends. Rejects where it is gone, or goes before it answers. */
+  answer(): Promise<FromWorker> {
+    return new Promise<FromWorker>((resolve, reject) => {
+      if (this.lost !== undefined) return reject(this.lost)
+      // Not answered by an unreferenced worker alone: the process must not end while somebody waits.
+      this.worker.ref()
+      this.waiting = { resolve, reject }
+      this.post({ type: "end" })
+    }).finally(() => {
+      this.waiting = undefined
+      this.worker.unref()
+    })
+  }
+
+  async end(): Promise<void> {
+    this.lost ??= new Error("the verify pool is closed")
+    this.waiting?.reject(this.lost)
+    await this.worker.terminate()
+  }
+}
+
 class Batch implements VerifyBatch {
-  private readonly workers: ReadonlyArray<Worker>
+  private readonly hands: ReadonlyArray<Hand>
+  /** Those who work on this batch, once there is enough in it. */
+  private workers: ReadonlyArray<Hand> = []
   private readonly claims = new Int32Array(new SharedArrayBuffer(4 * MAX_CHUNKS))
   private readonly shared: Array<Work> = []
   private readonly own: Array<Work> = []
@@ -79,22 +133,23 @@ class Batch implements VerifyBatch {
   private began = false
   private failure: ScriptFailure | undefined
 
-  constructor(workers: ReadonlyArray<Worker>) {
-    this.workers = workers
+  constructor(hands: ReadonlyArray<Hand>) {
+    this.hands = hands
   }
 
   readonly add = (block: number, checks: ReadonlyArray<ScriptCheck>, flags: number): void => {
     if (checks.length === 0) return
     this.own.push({ block, checks, flags })
     this.waiting += inputsOf(checks)
-    if (this.workers.length > 0 && this.waiting >= WORTH_SHARING) this.share()
+    if (this.hands.length > 0 && this.waiting >= WORTH_SHARING) this.share()
   }
 
   /** Hands what is waiting to the workers, in turns. */
   private share(): void {
     if (!this.began) {
       this.began = true
-      for (const worker of this.workers) post(worker, { type: "begin", claims: this.claims })
+      this.workers = this.hands.filter(({ alive }) => alive)
+      for (const worker of this.workers) worker.post({ type: "begin", claims: this.claims })
     }
     for (const { block, checks, flags } of this.own.splice(0)) {
       for (const chunk of cut(checks)) {
@@ -106,7 +161,7 @@ class Batch implements VerifyBatch {
         }
         const packed = packChecks(chunk)
         this.shared.push({ block, checks: chunk, flags })
-        post(worker, { type: "chunk", index, flags, block, checks: packed }, packed.buffer)
+        worker.post({ type: "chunk", index, flags, block, checks: packed }, packed.buffer)
       }
     }
     this.waiting = 0
@@ -137,27 +192,25 @@ class Batch implements VerifyBatch {
   }
 
   readonly finish: Effect.Effect<ScriptFailure | undefined> = Effect.suspend(() => {
-    const answers = this.began ? this.workers.map(answer) : []
-    const help = Effect.repeat(Effect.zipLeft(Effect.sync(this.slice), turnOfEventLoop), { while: (more) => more })
-    const wait = Effect.forEach(answers, (pending) => Effect.promise(() => pending))
+    const more = Effect.repeat(Effect.zipLeft(Effect.sync(this.slice), turnOfEventLoop), { while: (left) => left })
     // A batch with little in it is done in one slice, without a turn of the event loop.
-    return (this.slice() ? help : Effect.void).pipe(
-      Effect.zipRight(wait),
-      Effect.map((found) => found.reduce((first, { failure }) => earlier(first, failure), this.failure))
+    const help = Effect.flatMap(Effect.sync(this.slice), (left) => left ? more : Effect.void)
+    if (this.workers.length === 0) return Effect.map(help, () => this.failure)
+    // All of them are waited for whatever happens: no answer may be left over for the next batch.
+    const replies = Promise.allSettled(this.workers.map((worker) => worker.answer()))
+    return help.pipe(
+      Effect.ensuring(Effect.promise(() => replies)),
+      Effect.zipRight(Effect.promise(() => replies)),
+      Effect.flatMap((settled) => {
+        let first = this.failure
+        for (const reply of settled) {
+          if (reply.status === "rejected") return Effect.die(reply.reason)
+          first = earlier(first, reply.value.failure)
+        }
+        return Effect.succeed(first)
+      })
     )
   })
-}
-
-const post = (worker: Worker, message: ToWorker, transfer?: ArrayBufferLike): void =>
-  worker.postMessage(message, transfer instanceof ArrayBuffer ? [transfer] : [])
-
-const answer = (worker: Worker): Promise<FromWorker> => {
-  const reply = new Promise<FromWorker>((resolve, reject) => {
-    worker.once("message", resolve)
-    worker.once("error", reject)
-  })
-  post(worker, { type: "end" })
-  return reply
 }
 
 /** The worker's program: compiled beside this file. Where sources run as they are, there is none, and no worker. */
@@ -165,16 +218,22 @@ const program = new URL("./verifyWorker.js", import.meta.url)
 
 /** Opens a pool of `threads` workers beside this thread; 0 checks everything here. */
 export const make = (threads: number): Effect.Effect<VerifyPool, never, Scope.Scope> =>
-  Effect.acquireRelease(
-    Effect.sync(() => {
-      const count = existsSync(fileURLToPath(program)) ? threads : 0
-      return Array.from({ length: count }, () => {
-        const worker = new Worker(program)
-        worker.setMaxListeners(0)
-        // A pool alone does not keep the process alive.
-        worker.unref()
-        return worker
-      })
-    }),
-    (workers) => Effect.promise(() => Promise.all(workers.map((worker) => worker.terminate())))
-  ).pipe(Effect.map((workers) => ({ begin: () => new Batch(workers), threads: workers.length })))
+  Effect.gen(function*() {
+    const log = Runtime.runFork(yield* Effect.runtime())
+    const hands = yield* Effect.acquireRelease(
+      Effect.sync(() => {
+        const count = existsSync(fileURLToPath(program)) ? threads : 0
+        return Array.from({ length: count }, () =>
+          new Hand((lost) =>
+            void log(Effect.logError("a thread that checks scripts ended", { reason: lost.message }))
+          ))
+      }),
+      (hands) => Effect.promise(() => Promise.all(hands.map((hand) => hand.end())))
+    )
+    return {
+      begin: () => new Batch(hands),
+      get threads() {
+        return hands.filter(({ alive }) => alive).length
+      }
+    }
+  })

@@ -1,14 +1,13 @@
 import * as Effect from "effect/Effect"
-import { basename, join } from "node:path"
-import { type BlockHeader, decodeBlock, readBlockHeader } from "../protocol/block.ts"
-import { binaryString, displayHash } from "../protocol/bytes.ts"
-import { DecodeError, Reader } from "../protocol/Reader.ts"
 import type { StorageFailure } from "../storage/errors.ts"
-import { NONE, Status } from "./BlockIndex.ts"
+import { attempt, isStorageFailure } from "./attempt.ts"
+import { NONE } from "./BlockIndex.ts"
 import type { ChainState } from "./ChainState.ts"
+import type { Verdicts } from "./ChainWriter.ts"
 import { ImportFailed } from "./errors.ts"
-import { expandSource, openSource, removeFile, type SourceFile, unpack } from "./importSource.ts"
-import { type FoundRecord, scanRecords } from "./scanRecords.ts"
+import { ImportRun, readFrom } from "./ImportRun.ts"
+import { expandSource, openSource, removeFile, unpack, unpackedPath } from "./importSource.ts"
+import { scanRecords } from "./scanRecords.ts"
 import { turnOfEventLoop } from "./VerifyPool.ts"
 
 /**
@@ -25,7 +24,7 @@ export interface ImportProgress {
   readonly bytesDone: number
   readonly bytesTotal: number
   readonly height: number
-  /** Milliseconds since the import began. */
+  /** Milliseconds since the phase began. */
   readonly elapsedMs: number
 }
 
@@ -50,7 +49,7 @@ export interface ImportContext {
   readonly state: ChainState
   readonly temporaryDirectory: string
   /** Runs `work` as the writer and then moves to the best chain. */
-  readonly batch: (work: () => void) => Effect.Effect<unknown, StorageFailure>
+  readonly batch: (work: () => void) => Effect.Effect<Verdicts, StorageFailure>
   readonly flush: Effect.Effect<void, StorageFailure>
   readonly report: (progress: ImportProgress) => Effect.Effect<void>
 }
@@ -62,176 +61,14 @@ const BATCH_BYTES = 2 * 1024 * 1024
 /** Milliseconds of scanning before others have a turn. */
 const SLICE_MS = 50
 
-/** Records that may wait for their parent: 100 bytes each. */
-const MAX_ORPHANS = 2_000_000
-
-/** Messages about single records of a file; beyond that only their number is said. */
-const MAX_COMPLAINTS = 10
-
-interface Located {
-  readonly file: number
-  readonly offset: number
-  readonly size: number
-}
-
-class Import {
-  readonly context: ImportContext
-  readonly sources: Array<SourceFile> = []
-  readonly started = performance.now()
-  /** Where blocks lie, by the number of their header. */
-  readonly places = new Map<number, Located>()
-  private readonly orphans = new Map<string, Array<Located>>()
-  private orphanCount = 0
-  private readonly complaints = new Map<number, number>()
-  readonly messages: Array<string> = []
-  bytesTotal = 0
-  bytesDone = 0
-  blocksBytes = 0
-  scanned = 0
-  stored = 0
-  known = 0
-  refused = 0
-
-  constructor(context: ImportContext) {
-    this.context = context
-  }
-
-  complain(file: number, what: string): void {
-    const count = (this.complaints.get(file) ?? 0) + 1
-    this.complaints.set(file, count)
-    const path = this.sources[file]?.path ?? ""
-    if (count <= MAX_COMPLAINTS) this.messages.push(`${path}: ${what}`)
-    else if (count === MAX_COMPLAINTS + 1) this.messages.push(`${path}: more of this kind; the rest is only counted`)
-  }
-
-  /** Notes a record: its header goes into the tree, or it waits for its parent. */
-  found(file: number, { head, offset, size }: FoundRecord): void {
-    this.scanned++
-    const place = { file, offset, size }
-    const header = this.header(place, head)
-    if (header !== undefined) this.enter(header, place)
-  }
-
-  private header(place: Located, head?: Buffer): BlockHeader | undefined {
-    try {
-      return readBlockHeader(new Reader(head ?? this.bytes(place)))
-    } catch (cause) {
-      if (!(cause instanceof DecodeError)) throw cause
-      // A long proof does not fit the first look.
-      if (head !== undefined && head.length < place.size) return this.header(place)
-      this.refused++
-      this.complain(place.file, `the record at offset ${place.offset} is no block (${cause.message})`)
-      return undefined
-    }
-  }
-
-  bytes({ file, offset, size }: Located): Buffer {
-    return this.sources[file]?.read(offset, size) ?? Buffer.alloc(0)
-  }
-
-  private enter(header: BlockHeader, place: Located): void {
-    const { state } = this.context
-    const accepted = state.acceptHeader(header)
-    if (accepted.type === "rejected") {
-      if (accepted.reject.kind === "missing-prev") return this.wait(header, place)
-      // A header that is known as invalid says so again each time; once is enough.
-      this.refused++
-      const { detail, reason } = accepted.reject
-      const why = detail === undefined ? reason : `${reason}, ${detail}`
-      this.complain(place.file, `block ${displayHash(header.header.hash)} at offset ${place.offset} is refused: ${why}`)
-      return
-    }
-    if (state.index.has(accepted.id, Status.HAVE_DATA) || this.places.has(accepted.id)) this.known++
-    else {
-      this.places.set(accepted.id, place)
-      this.blocksBytes += place.size
-    }
-    if (accepted.type === "new") this.release(header.header.hash)
-  }
-
-  private wait(header: BlockHeader, place: Located): void {
-    if (this.orphanCount >= MAX_ORPHANS) return this.complain(place.file, "too many blocks whose parent is missing")
-    this.orphanCount++
-    const parent = binaryString(header.header.prevHash)
-    const siblings = this.orphans.get(parent)
-    if (siblings === undefined) this.orphans.set(parent, [place])
-    else siblings.push(place)
-  }
-
-  private release(hash: Uint8Array): void {
-    const next = [binaryString(hash)]
-    for (let parent = next.pop(); parent !== undefined; parent = next.pop()) {
-      const children = this.orphans.get(parent) ?? []
-      this.orphans.delete(parent)
-      this.orphanCount -= children.length
-      for (const place of children) {
-        const header = this.header(place)
-        if (header === undefined) continue
-        this.enter(header, place)
-        next.push(binaryString(header.header.hash))
-      }
-    }
-  }
-
-  get orphansLeft(): number {
-    return this.orphanCount
-  }
-
-  /** Offers the block of a header; what is refused is said. */
-  offer(id: number): void {
-    const place = this.places.get(id)
-    const { own, state } = this.context
-    if (place === undefined) return
-    const started = performance.now()
-    const bytes = this.bytes(place)
-    const read = performance.now()
-    state.timings.read += read - started
-    try {
-      const block = decodeBlock(bytes)
-      state.timings.parse += performance.now() - read
-      const stay = own
-        ? { file: fileNumber(this.sources[place.file]), offset: place.offset, size: place.size }
-        : undefined
-      const accepted = state.acceptBlock(block, stay)
-      if (accepted.type === "new") this.stored++
-      else if (accepted.type === "known") this.known++
-      else {
-        this.refused++
-        this.complain(
-          place.file,
-          `block ${displayHash(block.hash)} at offset ${place.offset} is refused: ${accepted.reject.reason}`
-        )
-      }
-    } catch (cause) {
-      if (!(cause instanceof DecodeError)) throw cause
-      this.refused++
-      this.complain(place.file, `the block at offset ${place.offset} does not decode (${cause.message})`)
-    }
-  }
-
-  progress(phase: ImportProgress["phase"], done: number): ImportProgress {
-    return {
-      phase,
-      done,
-      total: phase === "headers" ? this.scanned : this.places.size,
-      bytesDone: this.bytesDone,
-      bytesTotal: phase === "headers" ? this.bytesTotal : this.blocksBytes,
-      height: this.context.state.settledHeight,
-      elapsedMs: performance.now() - this.started
-    }
-  }
-}
-
-const fileNumber = (source: SourceFile | undefined): number => Number(/(\d+)\.dat$/.exec(source?.path ?? "")?.[1] ?? 0)
-
 const reasonOf = (cause: unknown): string => cause instanceof Error ? cause.message : String(cause)
 
-/** Runs work on a file to import from; what the file system throws names the file. */
+/** Runs work on a file to import from; what goes wrong names the file. */
 const onFile = <A>(file: string, work: () => A): Effect.Effect<A, ImportFailed> =>
   Effect.try({ try: work, catch: (cause) => new ImportFailed({ file, reason: reasonOf(cause) }) })
 
 /** Opens all files behind a path; unpacks a packed one first. They are closed, and the unpacked one removed, with the scope. */
-const open = (run: Import, path: string) =>
+const open = (run: ImportRun, path: string) =>
   Effect.gen(function*() {
     const { files, key, packed } = yield* onFile(path, () => expandSource(path))
     for (const file of files) {
@@ -245,28 +82,38 @@ const open = (run: Import, path: string) =>
     }
   })
 
-const unpacked = (run: Import, path: string) => {
-  const target = join(run.context.temporaryDirectory, `unpacked-${run.sources.length}-${basename(path)}.dat`)
-  return Effect.acquireRelease(
-    Effect.tryPromise({
-      try: () => unpack(path, target),
-      catch: (cause) => new ImportFailed({ file: path, reason: `it does not unpack (${reasonOf(cause)})` })
-    }).pipe(Effect.as(target)),
-    () => Effect.sync(() => removeFile(target))
-  )
-}
+const unpacked = (run: ImportRun, path: string) =>
+  Effect.gen(function*() {
+    const target = unpackedPath(run.context.temporaryDirectory, run.sources.length, path)
+    let over: Promise<unknown> = Promise.resolve()
+    // Before it is there, so that nothing stays of one that does not unpack, or that nobody waits for.
+    yield* Effect.addFinalizer(() => Effect.map(Effect.promise(() => over), () => removeFile(target)))
+    yield* Effect.tryPromise({
+      try: (signal) => {
+        const unpacking = unpack(path, target, signal)
+        over = unpacking.catch(() => {})
+        return unpacking
+      },
+      catch: (cause) =>
+        isStorageFailure(cause)
+          ? cause
+          : new ImportFailed({ file: path, reason: `it does not unpack (${reasonOf(cause)})` })
+    })
+    return target
+  })
 
-const say = (run: Import): Effect.Effect<void> =>
+const say = (run: ImportRun): Effect.Effect<void> =>
   Effect.forEach(run.messages.splice(0), (message) => Effect.logWarning(message), { discard: true })
 
 /** Scans one file for headers, a slice at a time. */
-const scan = (run: Import, number: number) =>
+const scan = (run: ImportRun, number: number) =>
   Effect.gen(function*() {
     const source = run.sources[number]
     if (source === undefined) return
     const { magic } = run.context.state.params.network
     const before = run.scanned
-    const records = scanRecords(source, magic, ({ offset, what }) =>
+    const readable = { ...source, read: (at: number, length: number) => readFrom(source, at, length) }
+    const records = scanRecords(readable, magic, ({ offset, what }) =>
       run.complain(number, `at offset ${offset} there is ${what}`))[Symbol.iterator]()
     const start = run.bytesDone
     const slice = (): boolean => {
@@ -280,7 +127,7 @@ const scan = (run: Import, number: number) =>
       }
       return true
     }
-    while (yield* onFile(source.path, slice)) {
+    while (yield* attempt(slice)) {
       yield* run.context.report(run.progress("headers", run.scanned))
       yield* say(run)
       yield* turnOfEventLoop
@@ -293,14 +140,18 @@ const scan = (run: Import, number: number) =>
   })
 
 /** Reads the blocks that were found, parents first, and connects them in batches. */
-const fetchAll = (run: Import) =>
+const fetchAll = (run: ImportRun) =>
   Effect.gen(function*() {
     // Numbers count in the order in which headers entered the tree: parents before children.
     const ids = [...run.places.keys()].sort((a, b) => a - b)
-    run.bytesDone = 0
-    for (let at = 0; at < ids.length;) {
+    // Of the node's own blocks, genesis comes last: `ChainState.hasStrayBlocks` says why.
+    if (run.context.own && ids[0] === 0) ids.push(...ids.splice(0, 1))
+    run.beginBlocks()
+    let at = 0
+    // Once at least: blocks of an import that was cut short may be stored, and not connected.
+    do {
       const begin = at
-      yield* run.context.batch(() => {
+      const verdicts = yield* run.context.batch(() => {
         for (let bytes = 0; at < ids.length && at - begin < BATCH_BLOCKS && bytes < BATCH_BYTES; at++) {
           const id = ids[at] ?? NONE
           const size = run.places.get(id)?.size ?? 0
@@ -309,9 +160,10 @@ const fetchAll = (run: Import) =>
           bytes += size
         }
       })
+      run.judged(verdicts)
       yield* run.context.report(run.progress("blocks", at))
       yield* say(run)
-    }
+    } while (at < ids.length)
   })
 
 /** Imports blocks from files. Fails for a file that cannot be read; damage within one is said and stepped over. */
@@ -319,15 +171,12 @@ export const importSources = (
   context: ImportContext
 ): Effect.Effect<ImportReport, ImportFailed | StorageFailure> =>
   Effect.scoped(Effect.gen(function*() {
-    const run = new Import(context)
+    const run = new ImportRun(context)
     yield* context.report(run.progress("headers", 0))
     for (const path of context.paths) yield* open(run, path)
     for (let number = 0; number < run.sources.length; number++) yield* scan(run, number)
-    if (run.orphansLeft > 0) {
-      yield* Effect.logWarning(
-        `${run.orphansLeft} blocks are passed over: their ancestors are neither here nor in the files`
-      )
-    }
+    run.sayOrphans()
+    yield* say(run)
     yield* context.flush
     yield* fetchAll(run)
     yield* context.flush

@@ -14,6 +14,7 @@ import {
 import { basename, dirname, join } from "node:path"
 import { pipeline } from "node:stream/promises"
 import { createGunzip } from "node:zlib"
+import { storageFailure } from "../storage/Database.ts"
 
 /**
  * Files to import blocks from: plain, gzipped, or the block folder of a reference node with its XOR key
@@ -110,8 +111,31 @@ export const expandSource = (
   return { files: [path], key: BLOCK_FILE.test(basename(path)) ? readKey(dirname(path)) : undefined, packed: false }
 }
 
-/** Unpacks a gzipped file to a temporary place that `openSource` can read. The caller removes it. */
-export const unpack = (path: string, to: string): Promise<void> =>
-  pipeline(createReadStream(path), createGunzip(), createWriteStream(to, { mode: 0o600 }))
+/**
+ * Unpacks a gzipped file to a temporary place that `openSource` can read. The caller removes it, also where this fails.
+ * Rejects with `StorageUnavailable` where the place cannot be written, else with what is wrong with the file.
+ */
+export const unpack = async (path: string, to: string, signal?: AbortSignal): Promise<void> => {
+  const streams = [createReadStream(path), createGunzip(), createWriteStream(to, { mode: 0o600 })] as const
+  try {
+    await pipeline(...streams, signal === undefined ? {} : { signal })
+  } catch (cause) {
+    const isTarget = cause instanceof Error &&
+      (("syscall" in cause && cause.syscall === "write") || ("path" in cause && cause.path === to))
+    throw isTarget ? storageFailure(to, "writing", "")(cause) : cause
+  }
+}
 
 export const removeFile = (path: string): void => rmSync(path, { force: true })
+
+/** Where the file number `number` of an import is unpacked to. */
+export const unpackedPath = (directory: string, number: number, path: string): string =>
+  join(directory, `unpacked-${number}-${basename(path)}.dat`)
+
+const UNPACKED = /^unpacked-\d+-.*\.dat$/
+
+/** Removes what a run that was killed left behind of unpacked files. */
+export const removeUnpacked = (directory: string): void => {
+  if (!existsSync(directory)) return
+  for (const name of readdirSync(directory)) if (UNPACKED.test(name)) removeFile(join(directory, name))
+}

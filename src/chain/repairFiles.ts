@@ -41,10 +41,14 @@ const forget = (index: BlockIndex, files: BlockFiles, family: Family, file: numb
 /**
  * Brings block files and index together after a crash: cuts off what was written behind the last commit, and forgets
  * what lies beyond the end of a file. Answers what was mended, in words. Throws `StorageFailure`.
+ *
+ * While an index is rebuilt from block files they hold more than it knows, and all of it is wanted: nothing is cut off
+ * until genesis, which is noted last, says that the rebuild is over.
  */
 export const repairFiles = (index: BlockIndex, files: BlockFiles): ReadonlyArray<string> => {
   const said: Array<string> = []
-  for (const family of ["blk", "undo"] as const) {
+  const families = index.has(0, Status.HAVE_DATA) ? ["blk", "undo"] as const : ["undo"] as const
+  for (const family of families) {
     const ends = endsOf(index, family)
     for (const file of new Set([...files.numbers(family), ...ends.keys()])) {
       const end = ends.get(file) ?? 0

@@ -103,7 +103,8 @@ export class BlockFiles {
 
   /** Bytes of a file; 0 where there is none. */
   sizeOf(family: Family, number: number): number {
-    return existsSync(this.path(family, number)) ? this.file(family, number).size : 0
+    const path = this.path(family, number)
+    return this.open.get(path)?.size ?? (existsSync(path) ? this.file(family, number).size : 0)
   }
 
   /** Appends a block and tells where. On disk for sure only after `sync`. */

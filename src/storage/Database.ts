@@ -1,4 +1,5 @@
 import SQLite from "better-sqlite3"
+import { accessSync, constants, existsSync } from "node:fs"
 import { StorageCorrupted, type StorageFailure, StorageUnavailable } from "./errors.ts"
 
 /**
@@ -32,6 +33,14 @@ export const guarded = <A>(file: string, doing: string, remedy: string, work: ()
   }
 }
 
+/**
+ * Throws what the file system says of a file that may not be written. SQLite would open it all the same, leave
+ * read-only files beside it, and say so in the middle of the work.
+ */
+export const requireWritable = (filename: string): void => {
+  if (existsSync(filename)) accessSync(filename, constants.R_OK | constants.W_OK)
+}
+
 export interface OpenOptions {
   readonly filename: string
   /** Bytes; a power of two from 512 to 65536. Takes effect where the file is new. */
@@ -48,6 +57,7 @@ export interface OpenOptions {
  */
 export const openDatabase = ({ filename, migrations, pageSize, remedy }: OpenOptions): Database =>
   guarded(filename, "opening", remedy, () => {
+    requireWritable(filename)
     const database = new SQLite(filename)
     try {
       refuseNewer(database, filename, migrations, remedy)

@@ -134,7 +134,7 @@ const callsOf = (methods: MethodTable): Calls => {
   const refusalOfText = (name: string, params: string): Effect.Effect<Refusal> =>
     callText(name, params).pipe(
       Effect.matchEffect({
-        onSuccess: ({ text }) => Effect.sync(() => assert.fail(`${name} ${params} answers ${text.slice(0, 200)}`)),
+        onSuccess: ({ text }) => Effect.dieMessage(`${name} ${params} answers ${text.slice(0, 200)}`),
         onFailure: ({ code, message }) => Effect.succeed({ code, message })
       })
     )

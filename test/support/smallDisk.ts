@@ -1,7 +1,6 @@
 import { Effect } from "effect"
 import { spawnSync } from "node:child_process"
-import { existsSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs"
-import { closeSync } from "node:fs"
+import { closeSync, existsSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 

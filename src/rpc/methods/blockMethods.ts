@@ -36,6 +36,9 @@ export const spentBy = (
     Effect.mapError(blockError)
   )
 
+/** For the examples: the first block of the main network. */
+const GENESIS = "000000000062b72c5e2ceb45fbc8587e807c155b0da735e6483dfba2f0a9c770"
+
 export const blockMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | NodeOptions> = Effect.gen(function*() {
   const chain = yield* Chain
   const options = yield* NodeOptions
@@ -61,7 +64,7 @@ export const blockMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | N
       { when: "verbosity is 2", shape: BLOCK_WITH_TRANSACTIONS },
       { when: "verbosity is 3 or more", shape: BLOCK_WITH_COINS }
     ],
-    examples: [["00…", 1]],
+    examples: [[GENESIS], [GENESIS, 0]],
     errors: ["-5 Block not found", "-1 Block not available (not fully downloaded)", "-1 Block not found on disk"],
     handler: ({ blockhash, verbosity }) =>
       Effect.gen(function*() {
@@ -79,14 +82,14 @@ export const blockMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | N
     group: "Blockchain",
     summary: "Returns a header with its merged-mining proof, as hexadecimal digits or taken apart.",
     params: {
-      blockhash: hash("The block."),
+      blockhash: hash("The block.", "hash"),
       verbose: withDefault(boolean("Whether to take it apart."), true)
     },
     results: [
       { when: "verbose is true", shape: HEADER },
       { when: "verbose is false", shape: Shape.hex("The header, and the proof where the version says so") }
     ],
-    examples: [["00…"]],
+    examples: [[GENESIS], [GENESIS, false]],
     errors: ["-5 Block not found", "-1 Block not available (not fully downloaded)"],
     handler: ({ blockhash, verbose }) =>
       Effect.gen(function*() {

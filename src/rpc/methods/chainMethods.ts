@@ -240,7 +240,7 @@ const writers = (chain: typeof Chain.Service): ReadonlyArray<Method> => {
       { when: "the block is the new tip", shape: Shape.nothing("") },
       { when: "otherwise", shape: Shape.string("duplicate, inconclusive, or why it is refused (BIP 22)") }
     ],
-    examples: [["00…"]],
+    examples: [["<block in hexadecimal digits>"]],
     errors: ["-22 Block decode failed"],
     handler: ({ hexdata }) =>
       Effect.gen(function*() {
@@ -262,7 +262,7 @@ const writers = (chain: typeof Chain.Service): ReadonlyArray<Method> => {
       summary,
       params: { blockhash: hash("The block.") },
       results: [{ shape: Shape.nothing("") }],
-      examples: [["00…"]],
+      examples: [["000000000062b72c5e2ceb45fbc8587e807c155b0da735e6483dfba2f0a9c770"]],
       errors: ["-5 Block not found"],
       handler: ({ blockhash }) =>
         act(blockhash).pipe(

@@ -58,7 +58,7 @@ export const coinMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | No
       { when: "there is one", shape: COIN },
       { when: "there is none", shape: Shape.nothing("") }
     ],
-    examples: [["00…", 0]],
+    examples: [["0c686779a1dcc867039a3c71934d6cde487c4eabd9cd2efd0bdcf15262ed9886", 0]],
     handler: ({ n, txid }) =>
       chain.coin(outpointKey(outpoint(txid, n))).pipe(
         Effect.map(({ coin, tip }) =>

@@ -33,6 +33,13 @@ interface GivenEncodings {
   readonly valueEncoding: string | undefined
 }
 
+const HASH_ERRORS = [
+  "-4 name hash not found: <hash>",
+  "-1 -namehashindex is not enabled",
+  "-8 Invalid value for byHash: <x>",
+  "-8 SHA-256d hash must be 32 bytes long"
+]
+
 const SHA256D_SIZE = 32
 
 /** Characters of a regular expression: what takes longer to read than to match. */
@@ -159,6 +166,7 @@ export const nameMethods: Effect.Effect<
       "-10 Namecoin is downloading blocks...",
       "-4 name never existed: 'd/example'",
       "-4 name expired: 'd/example'",
+      ...HASH_ERRORS,
       "-1000 Name/value is invalid for encoding ascii"
     ],
     handler: ({ name, options: given }) =>
@@ -193,7 +201,9 @@ export const nameMethods: Effect.Effect<
     errors: [
       "-1 -namehistory is not enabled",
       "-10 Namecoin is downloading blocks...",
-      "-4 name not found: 'd/example'"
+      "-4 name not found: 'd/example'",
+      ...HASH_ERRORS,
+      "-1000 Name/value is invalid for encoding ascii"
     ],
     handler: ({ name, options: given }) =>
       Effect.gen(function*() {

@@ -117,8 +117,9 @@ const transactionOf = (input: Shape.Shape) => ({
 const TRANSACTION_MEMBERS = transactionOf(BARE_INPUT)
 const TRANSACTION_MEMBERS_WITH_COINS = transactionOf(INPUT_WITH_COIN)
 
-/** A transaction alone. */
+/** A transaction alone, without and with the coins that it spends. */
 export const TRANSACTION = Shape.object(TRANSACTION_MEMBERS)
+export const TRANSACTION_WITH_COINS = Shape.object(TRANSACTION_MEMBERS_WITH_COINS)
 
 const FEE = Shape.optional(Shape.amount("The fee, where the coins that it spends are known; not of a coinbase"))
 const TRANSACTION_HEX = Shape.hex("The transaction")

@@ -9,7 +9,7 @@ import { type Bytes, equal, fromHex, toHex } from "../../protocol/bytes.ts"
 import type { Transaction } from "../../protocol/transaction.ts"
 import { type Method, method } from "../method.ts"
 import { NodeOptions } from "../NodeOptions.ts"
-import { alias, boolean, hash, hex, hexText, optional, verbosity, withDefault } from "../params.ts"
+import { alias, boolean, decodeHex, hash, hexText, optional, refined, verbosity, withDefault } from "../params.ts"
 import { RpcError } from "../RpcError.ts"
 import * as Shape from "../shape.ts"
 import { decodeScriptJson } from "../shapes/decodeScript.ts"
@@ -106,7 +106,10 @@ export const transactionMethods: Effect.Effect<
       { when: "verbosity is 1", shape: PLACED_TRANSACTION },
       { when: "verbosity is 2 or more", shape: PLACED_TRANSACTION_WITH_COINS }
     ],
-    examples: [["00…", 1]],
+    examples: [["0c686779a1dcc867039a3c71934d6cde487c4eabd9cd2efd0bdcf15262ed9886"], [
+      "0c686779a1dcc867039a3c71934d6cde487c4eabd9cd2efd0bdcf15262ed9886",
+      1
+    ]],
     errors: [
       "-5 No such mempool or blockchain transaction. Use gettransaction for wallet transactions.",
       "-5 No such mempool transaction. Use -txindex or provide a block hash to enable blockchain transaction " +
@@ -152,7 +155,7 @@ export const transactionMethods: Effect.Effect<
       iswitness: optional(boolean("Whether it is in the format with witnesses."), "tries both")
     },
     results: [{ shape: TRANSACTION }],
-    examples: [["0100…"]],
+    examples: [["01000000000140420f00000000001976a914d5e3d1e149ac4ed83061077faa6d8d92152938c088ac00000000"]],
     errors: ["-22 TX decode failed"],
     handler: ({ hexstring, iswitness }) =>
       Effect.suspend(() => {
@@ -168,9 +171,10 @@ export const transactionMethods: Effect.Effect<
     name: "decodescript",
     group: "Raw transactions",
     summary: "Takes a script apart and says which addresses it has.",
-    params: { hexstring: hex("The script.") },
+    params: { hexstring: refined(hexText("The script."), (text) => decodeHex(text, "argument")) },
     results: [{ shape: DECODED_SCRIPT }],
-    examples: [["76a914…88ac"]],
+    examples: [["5303642f6201316d7576a914333333333333333333333333333333333333333388ac"]],
+    errors: ["-8 argument must be hexadecimal string (not '<x>')"],
     handler: ({ hexstring }) => Effect.sync(() => decodeScriptJson(context, hexstring))
   })
 

@@ -100,15 +100,15 @@ layer(methodNode())("getblock and getblockheader", (it) => {
   it.effect("refuse what is no block", () =>
     Effect.gen(function*() {
       const { refusal, refusalOfText } = yield* MethodNode
-      for (const method of ["getblock", "getblockheader"]) {
+      for (const [method, label] of [["getblock", "blockhash"], ["getblockheader", "hash"]] as const) {
         assert.deepStrictEqual(yield* refusal(method, NOBODYS), { code: -5, message: "Block not found" })
         assert.deepStrictEqual(yield* refusal(method, "abc"), {
           code: -8,
-          message: "blockhash must be of length 64 (not 3, for 'abc')"
+          message: `${label} must be of length 64 (not 3, for 'abc')`
         })
         assert.deepStrictEqual(yield* refusal(method, `x${FULL.slice(1)}`), {
           code: -8,
-          message: `blockhash must be hexadecimal string (not 'x${FULL.slice(1)}')`
+          message: `${label} must be hexadecimal string (not 'x${FULL.slice(1)}')`
         })
         assert.deepStrictEqual(yield* refusal(method, 5), {
           code: -3,

@@ -1,0 +1,147 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, TestClock } from "effect"
+import { Chain, type ChainProgress } from "../../src/chain/Chain.ts"
+import type { HeaderInfo } from "../../src/chain/headerInfo.ts"
+import type { ImportProgress } from "../../src/chain/importBlocks.ts"
+import * as SyncStatus from "../../src/chain/SyncStatus.ts"
+import { type ConsensusParams, mainnetParams, regtestParams } from "../../src/consensus/params.ts"
+import { decodeBlock } from "../../src/protocol/block.ts"
+
+/** What a chain says of itself here: it can be changed. */
+interface Said {
+  /** Seconds since 1970. */
+  tipTime: number
+  work: bigint
+  behind: boolean
+  importing: ImportProgress | undefined
+}
+
+const DAY = 86_400
+
+/** 2033: the test's clock begins at 0. */
+const NOW = 2_000_000_000
+
+const IMPORTING: ImportProgress = {
+  phase: "blocks",
+  done: 1,
+  total: 2,
+  bytesDone: 1,
+  bytesTotal: 2,
+  height: 1,
+  elapsedMs: 1
+}
+
+/** A chain of which only the place is asked. */
+const chainOf = (params: ConsensusParams, said: Said) => {
+  const { header } = decodeBlock(params.network.genesisBlock)
+  const tip = Effect.sync((): HeaderInfo => ({
+    hash: header.hash,
+    height: 7,
+    header: Object.create(header, { time: { value: said.tipTime } }),
+    chainwork: said.work,
+    medianTimePast: 0,
+    transactions: 1,
+    confirmations: 1,
+    next: undefined
+  }))
+  const progress = Effect.sync((): ChainProgress => ({
+    tip: { height: 7, hash: header.hash },
+    headers: said.behind ? 9 : 7,
+    importing: said.importing,
+    behind: said.behind
+  }))
+  return Layer.mock(Chain, { params, repairs: [], tip, progress })
+}
+
+/** Runs a test at `NOW` on a chain whose tip is fresh and has enough work, unless it says otherwise. */
+const at = <A, E>(
+  { offline = false, params = mainnetParams }: { readonly offline?: boolean; readonly params?: ConsensusParams },
+  use: (status: typeof SyncStatus.SyncStatus.Service, said: Said) => Effect.Effect<A, E>
+) =>
+  Effect.suspend(() => {
+    const said: Said = { tipTime: NOW, work: params.minimumChainWork, behind: false, importing: undefined }
+    return TestClock.setTime(1000 * NOW).pipe(
+      Effect.zipRight(Effect.flatMap(SyncStatus.SyncStatus, (status) => use(status, said))),
+      Effect.provide(Layer.provide(SyncStatus.layer({ offline }), chainOf(params, said)))
+    )
+  })
+
+const both = (status: typeof SyncStatus.SyncStatus.Service) =>
+  Effect.all({ syncing: status.syncing, initial: status.initialDownload })
+
+const DONE = { syncing: false, initial: false }
+const WAITING = { syncing: true, initial: true }
+
+describe("SyncStatus", () => {
+  it.effect("is syncing while the node loads, however recent the tip is", () =>
+    at({}, (status) =>
+      Effect.gen(function*() {
+        assert.deepStrictEqual(yield* both(status), WAITING)
+        yield* status.loaded
+        assert.deepStrictEqual(yield* both(status), DONE)
+      })))
+
+  for (const params of [mainnetParams, regtestParams]) {
+    it.effect(`${params.network.chainName}: an old tip ends the initial download only where blocks come at will`, () =>
+      at({ params }, (status, said) =>
+        Effect.gen(function*() {
+          said.tipTime = NOW - DAY - 1
+          yield* status.loaded
+          assert.deepStrictEqual(yield* both(status), params === regtestParams ? DONE : WAITING)
+        })))
+  }
+
+  it.effect("takes a tip of exactly a day for recent, and one of a second more for old", () =>
+    at({}, (status, said) =>
+      Effect.gen(function*() {
+        yield* status.loaded
+        said.tipTime = NOW - DAY - 1
+        assert.isTrue(yield* status.initialDownload)
+        said.tipTime = NOW - DAY
+        assert.isFalse(yield* status.initialDownload)
+      })))
+
+  it.effect("wants the least work that the chain is known to have", () =>
+    at({}, (status, said) =>
+      Effect.gen(function*() {
+        yield* status.loaded
+        said.work = mainnetParams.minimumChainWork - 1n
+        assert.deepStrictEqual(yield* both(status), WAITING)
+        said.work = mainnetParams.minimumChainWork
+        assert.deepStrictEqual(yield* both(status), DONE)
+      })))
+
+  it.effect("never goes back to the initial download, whatever the clock does", () =>
+    at({}, (status, said) =>
+      Effect.gen(function*() {
+        yield* status.loaded
+        assert.deepStrictEqual(yield* both(status), DONE)
+        yield* TestClock.adjust("30 days")
+        assert.deepStrictEqual(yield* both(status), DONE)
+        said.tipTime = 0
+        said.work = 0n
+        assert.deepStrictEqual(yield* both(status), DONE)
+      })))
+
+  it.effect("is syncing while blocks are known of that are not here, and while it imports", () =>
+    at({}, (status, said) =>
+      Effect.gen(function*() {
+        yield* status.loaded
+        for (const change of [{ behind: true }, { importing: IMPORTING }]) {
+          Object.assign(said, change)
+          assert.deepStrictEqual(yield* both(status), { syncing: true, initial: false })
+          Object.assign(said, { behind: false, importing: undefined })
+          assert.deepStrictEqual(yield* both(status), DONE)
+        }
+      })))
+
+  it.effect("expects nothing where no peers are looked for, though the tip is old", () =>
+    at({ offline: true }, (status, said) =>
+      Effect.gen(function*() {
+        said.tipTime = NOW - 365 * DAY
+        yield* status.loaded
+        assert.deepStrictEqual(yield* both(status), { syncing: false, initial: true })
+        said.behind = true
+        assert.deepStrictEqual(yield* both(status), WAITING)
+      })))
+})

@@ -1,0 +1,139 @@
+import { assert, describe, it } from "@effect/vitest"
+import SQLite from "better-sqlite3"
+import { Effect } from "effect"
+import { rmSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import type { Chain } from "../../src/chain/Chain.ts"
+import * as TxIndex from "../../src/chain/TxIndex.ts"
+import type { Block } from "../../src/protocol/block.ts"
+import { toHex } from "../../src/protocol/bytes.ts"
+import { blocksOf, temporaryDirectory, withChain } from "../support/chain.ts"
+import { fixtureJson } from "../support/fixtures.ts"
+
+interface Stale {
+  readonly branches: ReadonlyArray<{
+    readonly forkHeight: number
+    readonly hashes: ReadonlyArray<string>
+    readonly overtakenAt: number
+  }>
+}
+
+type Index = typeof TxIndex.TxIndex.Service
+
+const blocks = blocksOf("regtest-names/blocks.dat")
+const stale = blocksOf("regtest-names/stale.dat")
+const branches = fixtureJson<Stale>("regtest-names/stale.json").branches
+
+const layerIn = (directory: string) => TxIndex.layer({ directory, pageSize: 4096 })
+
+/** A chain with an index that follows it, both kept in a directory. */
+const withIndex = <A, E>(
+  directory: string,
+  use: (chain: typeof Chain.Service, index: Index) => Effect.Effect<A, E>
+) =>
+  withChain(directory, (chain) =>
+    Effect.gen(function*() {
+      const index = yield* TxIndex.TxIndex
+      assert.isDefined(index.follower)
+      yield* chain.register(index.follower)
+      return yield* use(chain, index)
+    }).pipe(Effect.provide(layerIn(join(directory, "chainstate")))))
+
+const hasExactly = (index: Index, list: ReadonlyArray<Block>) =>
+  Effect.gen(function*() {
+    for (const [height, { transactions }] of list.entries()) {
+      for (const { txid } of transactions) assert.strictEqual(yield* index.heightOf(txid), height)
+    }
+  })
+
+const submitAll = (chain: typeof Chain.Service, list: ReadonlyArray<Block>) =>
+  Effect.forEach(list, (block) => chain.submit(block), { discard: true })
+
+describe("TxIndex", () => {
+  it.scopedLive("knows the block of every transaction, genesis included, over a restart", () =>
+    Effect.gen(function*() {
+      const directory = yield* temporaryDirectory
+      const part = blocks.slice(0, 151)
+      yield* withIndex(directory, (chain, index) =>
+        Effect.gen(function*() {
+          assert.isTrue(index.enabled)
+          yield* submitAll(chain, part.slice(1))
+          yield* hasExactly(index, part)
+          const later = blocks[151]?.transactions[0]
+          assert.isDefined(later)
+          assert.isUndefined(yield* index.heightOf(later.txid))
+        }))
+      yield* withIndex(directory, (chain, index) =>
+        Effect.gen(function*() {
+          yield* hasExactly(index, part)
+          yield* submitAll(chain, blocks.slice(151, 161))
+          yield* hasExactly(index, blocks.slice(0, 161))
+        }))
+    }))
+
+  it.scopedLive("is brought up to a chain that was there before it, and rebuilt where its file is gone", () =>
+    Effect.gen(function*() {
+      const directory = yield* temporaryDirectory
+      const part = blocks.slice(0, 61)
+      yield* withChain(directory, (chain) => submitAll(chain, part.slice(1)))
+      yield* withIndex(directory, (_, index) => hasExactly(index, part))
+      rmSync(join(directory, "chainstate", "txindex.db"))
+      yield* withIndex(directory, (_, index) => hasExactly(index, part))
+    }))
+
+  it.scopedLive("forgets what a reorganisation takes back, and moves what comes again at another height", () =>
+    Effect.gen(function*() {
+      const directory = yield* temporaryDirectory
+      const branch = branches.find(({ hashes }) => hashes.length >= 3)
+      assert.isDefined(branch)
+      const { forkHeight, hashes, overtakenAt } = branch
+      const before = branches.slice(0, branches.indexOf(branch)).reduce((sum, one) => sum + one.hashes.length, 0)
+      const side = stale.slice(before, before + hashes.length)
+      yield* withIndex(directory, (chain, index) =>
+        Effect.gen(function*() {
+          yield* submitAll(chain, blocks.slice(1, forkHeight + 1))
+          yield* submitAll(chain, side)
+          yield* hasExactly(index, [...blocks.slice(0, forkHeight + 1), ...side])
+          yield* submitAll(chain, blocks.slice(forkHeight + 1, overtakenAt + 1))
+          const main = blocks.slice(0, overtakenAt + 1)
+          yield* hasExactly(index, main)
+          const kept = new Set(main.flatMap(({ transactions }) => transactions.map(({ txid }) => toHex(txid))))
+          const gone = side.flatMap(({ transactions }) => transactions).filter(({ txid }) => !kept.has(toHex(txid)))
+          assert.isAbove(gone.length, 2)
+          for (const { txid } of gone) assert.isUndefined(yield* index.heightOf(txid))
+        }))
+    }))
+
+  it.scopedLive("names its file where that is damaged, of something else, or newer, and says what to do", () =>
+    Effect.gen(function*() {
+      const directory = yield* temporaryDirectory
+      const file = join(directory, "txindex.db")
+      const fails = Effect.flip(Effect.provide(TxIndex.TxIndex, layerIn(directory)))
+      const make = (sql: string): void => {
+        rmSync(file, { force: true })
+        const database = new SQLite(file)
+        database.exec(sql)
+        database.close()
+      }
+      for (
+        const damage of [
+          () => writeFileSync(file, Buffer.alloc(5000, 0x5a)),
+          () => make("CREATE TABLE something (x); PRAGMA user_version = 1"),
+          () => make("PRAGMA user_version = 9")
+        ]
+      ) {
+        damage()
+        const failure = yield* fails
+        assert.strictEqual(failure._tag, "StorageCorrupted")
+        assert.include(failure.message, `${file} is corrupted: `)
+        assert.include(failure.message, "delete the file and start again")
+      }
+    }))
+
+  it.effect("knows nothing where it is off", () =>
+    Effect.gen(function*() {
+      const index = yield* TxIndex.TxIndex
+      assert.deepStrictEqual([index.enabled, index.follower], [false, undefined])
+      assert.isUndefined(yield* index.heightOf(new Uint8Array(32)))
+    }).pipe(Effect.provide(TxIndex.layerOff)))
+})

@@ -1,0 +1,34 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Either } from "effect"
+import { readFileSync } from "node:fs"
+import { fileURLToPath } from "node:url"
+import { fromFile } from "../../src/config/configFile.ts"
+import { namesOf, type Option, OPTIONS } from "../../src/config/options.ts"
+import { decodeValues } from "../../src/config/values.ts"
+
+const sample = readFileSync(fileURLToPath(new URL("../../docs/svcd.conf.sample", import.meta.url)), "utf8")
+
+/** The sample with every key in force. */
+const inForce = sample.replace(/^# (?=[a-z]+ = )/gm, "")
+
+const sourceOf = (text: string) => Either.getOrThrowWith(fromFile(text, "svcd.conf"), (problems) => problems.join("\n"))
+
+describe("docs/svcd.conf.sample", () => {
+  it("sets nothing as it is", () => assert.strictEqual(sourceOf(sample).size, 0))
+
+  it("shows every key, with its default where there is one", () => {
+    const source = sourceOf(inForce)
+    const keys = namesOf(OPTIONS).filter((name) => OPTIONS[name].key !== undefined)
+    assert.sameMembers([...source.keys()], keys)
+    for (const name of keys) {
+      const option: Option = OPTIONS[name]
+      if (option.default !== "") assert.deepStrictEqual(source.get(name)?.texts, [option.default], name)
+    }
+  })
+
+  it("shows values that can be used", () => {
+    const onRegtest = inForce.replace("\"mainnet\"", "\"regtest\"")
+    assert.isTrue(Either.isRight(decodeValues(sourceOf(onRegtest))))
+    assert.isTrue(Either.isRight(decodeValues(sourceOf(inForce.replace(/^(testact|vbp).*$/gm, "")))))
+  })
+})

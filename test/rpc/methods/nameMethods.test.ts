@@ -1,0 +1,463 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { fromHex, toHex } from "../../../src/protocol/bytes.ts"
+import { hash256 } from "../../../src/protocol/hash.ts"
+import type { Json } from "../../../src/rpc/json.ts"
+import { type Calls, MethodNode, methodNode } from "../../support/methodNode.ts"
+import { at, items, recordedJson, recordedText, stringAt } from "../../support/recordedJson.ts"
+
+const names = items(at(recordedJson("regtest-names/tip-names.json"), "names"))
+const tip = items(at(recordedJson("regtest-names/expected.json"), "checkpoints")).at(-1) ?? assert.fail()
+const scanned = items(at(tip, "nameScanHex"))
+
+const IN_HEX = { nameEncoding: "hex", valueEncoding: "hex" }
+const SYNCING = { code: -10, message: "Namecoin is downloading blocks..." }
+
+const textOf = (hex: string): string => Buffer.from(hex, "hex").toString("utf8")
+
+/** A name in printable ASCII, alive or expired, and its record in hex. */
+const find = (expired: boolean): { readonly name: string; readonly hex: string; readonly show: Json } => {
+  const found =
+    names.find((each) =>
+      at(each, "show", "expired") === expired && /^d\/[a-z0-9]+$/.test(textOf(stringAt(each, "nameHex"))) &&
+      stringAt(each, "show", "value") !== ""
+    ) ?? assert.fail("no such name")
+  return { name: textOf(stringAt(found, "nameHex")), hex: stringAt(found, "nameHex"), show: at(found, "show") }
+}
+const alive = find(false)
+const expired = find(true)
+
+/** All rows as one text. */
+const rowsText = (rows: ReadonlyArray<Json>): string => `[${rows.map(recordedText).join(",")}]`
+
+const namesIn = (json: Json): ReadonlyArray<string> => items(json).map((row) => stringAt(row, "name"))
+
+layer(methodNode())("name_show and name_history", (it) => {
+  it.effect("print what the reference node printed, for every name", () =>
+    Effect.gen(function*() {
+      const { call } = yield* MethodNode
+      assert.lengthOf(names, 391)
+      for (const name of names) {
+        const hex = stringAt(name, "nameHex")
+        const show = yield* call("name_show", hex, { ...IN_HEX, allowExpired: true })
+        assert.strictEqual(show.text, recordedText(at(name, "show")))
+        assert.strictEqual((yield* call("name_history", hex, IN_HEX)).text, rowsText(items(at(name, "history"))))
+      }
+    }))
+
+  it.effect("print every name in plain text, or refuse it with the same words", () =>
+    Effect.gen(function*() {
+      const { callText } = yield* MethodNode
+      for (const name of names) {
+        const { showPlain } = JSON.parse(recordedText(name))
+        if (showPlain === undefined) continue
+        const answer = yield* callText("name_show", JSON.stringify([textOf(stringAt(name, "nameHex"))])).pipe(
+          Effect.match({
+            onSuccess: ({ value }) => value,
+            onFailure: ({ code, message }) => ({ error: { code, message } })
+          })
+        )
+        assert.deepStrictEqual(answer, showPlain)
+      }
+    }))
+
+  it.effect("refuse names that never were, ascii ones by name and others in hex", () =>
+    Effect.gen(function*() {
+      const { refusal } = yield* MethodNode
+      const nobody = { code: -4, message: "name never existed: 'd/nobody'" }
+      assert.deepStrictEqual(yield* refusal("name_show", "d/nobody"), nobody)
+      assert.deepStrictEqual(yield* refusal("name_show", "d/nobody", { allowExpired: true }), nobody)
+      assert.deepStrictEqual(yield* refusal("name_show", ""), { code: -4, message: "name never existed: ''" })
+      assert.deepStrictEqual(yield* refusal("name_show", "00FF", { nameEncoding: "hex" }), {
+        code: -4,
+        message: "name never existed: 0x00ff"
+      })
+      assert.deepStrictEqual(yield* refusal("name_history", "d/nobody"), {
+        code: -4,
+        message: "name not found: 'd/nobody'"
+      })
+      assert.deepStrictEqual(yield* refusal("name_show", "x".repeat(100_000)), {
+        code: -4,
+        message: `name never existed: '${"x".repeat(100_000)}'`
+      })
+    }))
+
+  it.effect("answer for expired names where they are asked to", () =>
+    Effect.gen(function*() {
+      const { call, refusal, withOptions } = yield* MethodNode
+      const gone = { code: -4, message: `name expired: '${expired.name}'` }
+      assert.deepStrictEqual(yield* refusal("name_show", expired.name), gone)
+      assert.deepStrictEqual(yield* refusal("name_show", expired.name, { allowExpired: false }), gone)
+      assert.include((yield* call("name_show", expired.name, { allowExpired: true })).value, { expired: true })
+      assert.deepStrictEqual(yield* refusal("name_show", expired.name, { allowExpired: null }), gone)
+      const lenient = yield* withOptions({ allowExpired: true })
+      assert.include((yield* lenient.call("name_show", expired.name)).value, { expired: true })
+      assert.deepStrictEqual(yield* lenient.refusal("name_show", expired.name, { allowExpired: false }), gone)
+      assert.strictEqual((yield* lenient.refusal("name_show", "d/nobody")).code, -4)
+    }))
+
+  it.effect("write names and values as the call, else the node, wants them (rpc.md 5.1)", () =>
+    Effect.gen(function*() {
+      const { call, withOptions } = yield* MethodNode
+      const value = stringAt(alive.show, "value")
+      const encodings = (calls: Calls, name: string, options: object) =>
+        Effect.map(calls.call("name_show", name, options), ({ json }) => [
+          stringAt(json, "name"),
+          stringAt(json, "name_encoding"),
+          stringAt(json, "value"),
+          stringAt(json, "value_encoding")
+        ])
+      const node = yield* MethodNode
+      const plain = [alive.name, "ascii", textOf(value), "ascii"]
+      assert.deepStrictEqual(yield* encodings(node, alive.name, {}), plain)
+      assert.deepStrictEqual(yield* encodings(node, alive.name, { nameEncoding: "latin1", valueEncoding: "" }), plain)
+      assert.deepStrictEqual(yield* encodings(node, alive.name, { streamID: "abc", nameEncoding: null }), plain)
+      assert.deepStrictEqual(yield* encodings(node, alive.name, { valueEncoding: "hex" }), [
+        alive.name,
+        "ascii",
+        value,
+        "hex"
+      ])
+      assert.deepStrictEqual(
+        yield* encodings(node, alive.hex.toUpperCase(), { nameEncoding: "hex", valueEncoding: "utf8" }),
+        [
+          alive.hex,
+          "hex",
+          textOf(value),
+          "utf8"
+        ]
+      )
+      const inHex = yield* withOptions({ nameEncoding: "hex", valueEncoding: "hex" })
+      assert.deepStrictEqual(yield* encodings(inHex, alive.hex, { valueEncoding: "ascii" }), [
+        alive.hex,
+        "hex",
+        textOf(value),
+        "ascii"
+      ])
+      const binary = names.find((each) => stringAt(each, "nameHex") === "6a8c") ?? assert.fail()
+      const shown = yield* call("name_show", "6a8c", {
+        nameEncoding: "hex",
+        valueEncoding: "ascii",
+        allowExpired: true
+      })
+      assert.include(shown.value, { name: "6a8c", value: textOf(stringAt(binary, "show", "value")) })
+    }))
+
+  it.effect("leave out what cannot be written, and say so", () =>
+    Effect.gen(function*() {
+      const { call } = yield* MethodNode
+      const binary = names.find((each) => /^(8|f)/.test(stringAt(each, "show", "value"))) ?? assert.fail()
+      const { value } = yield* call("name_show", stringAt(binary, "nameHex"), {
+        nameEncoding: "hex",
+        allowExpired: true
+      })
+      assert.include(value, { value_error: "invalid data for ascii", value_encoding: "ascii" })
+      assert.notProperty(value, "value")
+    }))
+
+  it.effect("refuse text that is not valid in its encoding", () =>
+    Effect.gen(function*() {
+      const { refusal } = yield* MethodNode
+      const invalid = (encoding: string) => ({ code: -1000, message: `Name/value is invalid for encoding ${encoding}` })
+      for (const method of ["name_show", "name_history", "name_scan"]) {
+        for (const name of ["d/äö", "a\u0001b", "\0"]) {
+          assert.deepStrictEqual(
+            yield* refusal(method, ...(method === "name_scan" ? [name, 1] : [name])),
+            invalid("ascii")
+          )
+        }
+        for (const name of ["abc", "zz", "0x00"]) {
+          const params = method === "name_scan" ? [name, 1] : [name]
+          assert.deepStrictEqual(yield* refusal(method, ...params, { nameEncoding: "hex" }), invalid("hex"))
+        }
+      }
+    }))
+
+  it.effect("refuse options that are none", () =>
+    Effect.gen(function*() {
+      const { call, refusal, refusalOfText } = yield* MethodNode
+      const type = (given: string, expected: string, field?: string) => ({
+        code: -3,
+        message: `JSON value of type ${given}${
+          field === undefined ? "" : ` for field ${field}`
+        } is not of expected type ${expected}`
+      })
+      for (const method of ["name_show", "name_history"]) {
+        assert.deepStrictEqual(yield* refusal(method, alive.name, null), type("null", "object"))
+        assert.deepStrictEqual(
+          yield* refusal(method, alive.name, { nameEncoding: 42 }),
+          type("number", "string", "nameEncoding")
+        )
+        assert.deepStrictEqual(yield* refusal(method, alive.name, { byHash: 5 }), type("number", "string", "byHash"))
+        assert.strictEqual((yield* refusal(method, alive.name, [])).code, -3)
+        assert.strictEqual((yield* refusal(method, alive.name, "x")).code, -3)
+        assert.strictEqual((yield* refusal(method, 5)).code, -3)
+        assert.strictEqual((yield* refusal(method)).code, -1)
+        assert.deepStrictEqual(yield* refusalOfText(method, `{"name":"d/b","valueEncoding":"hex"}`), {
+          code: -8,
+          message: "Unknown named parameter valueEncoding"
+        })
+      }
+      assert.deepStrictEqual(
+        yield* refusal("name_show", alive.name, { allowExpired: "yes" }),
+        type("string", "bool", "allowExpired")
+      )
+      assert.deepStrictEqual(yield* refusal("name_scan", "", 1, null), type("null", "object"))
+      assert.strictEqual((yield* call("name_show", alive.name)).text, (yield* call("name_show", alive.name, {})).text)
+    }))
+
+  it.effect("find names by their hash", () =>
+    Effect.gen(function*() {
+      const { call, refusal } = yield* MethodNode
+      const hashOf = (hex: string): string => toHex(hash256(fromHex(hex) ?? assert.fail()))
+      const options = { ...IN_HEX, byHash: "sha256d", allowExpired: true }
+      for (const name of names) {
+        const hash = hashOf(stringAt(name, "nameHex"))
+        assert.strictEqual((yield* call("name_show", hash, options)).text, recordedText(at(name, "show")))
+      }
+      assert.strictEqual(
+        (yield* call("name_history", hashOf(alive.hex), { nameEncoding: "hex", byHash: "sha256d" })).text,
+        (yield* call("name_history", alive.hex, { nameEncoding: "hex", byHash: "direct" })).text
+      )
+      for (const method of ["name_show", "name_history"]) {
+        assert.deepStrictEqual(yield* refusal(method, `01${"42".repeat(31)}`, options), {
+          code: -4,
+          message: `name hash not found: ${"42".repeat(31)}01`
+        })
+        assert.deepStrictEqual(yield* refusal(method, "abcd", options), {
+          code: -8,
+          message: "SHA-256d hash must be 32 bytes long"
+        })
+        assert.deepStrictEqual(yield* refusal(method, alive.name, { byHash: "foo" }), {
+          code: -8,
+          message: "Invalid value for byHash: foo"
+        })
+      }
+      assert.deepStrictEqual(
+        yield* refusal("name_show", hashOf(expired.hex), { nameEncoding: "hex", byHash: "sha256d" }),
+        {
+          code: -4,
+          message: `name expired: '${expired.name}'`
+        }
+      )
+    }))
+
+  it.effect("do without what the operator switched off", () =>
+    Effect.gen(function*() {
+      const { withOptions } = yield* MethodNode
+      const { call, refusal } = yield* withOptions({ nameHistory: false, nameHashIndex: false })
+      const noHistory = { code: -1, message: "-namehistory is not enabled" }
+      assert.deepStrictEqual(yield* refusal("name_history", alive.name), noHistory)
+      assert.deepStrictEqual(yield* refusal("name_history", "d/äö"), noHistory)
+      for (const kind of ["sha256d", "foo"]) {
+        assert.deepStrictEqual(yield* refusal("name_show", alive.name, { byHash: kind }), {
+          code: -1,
+          message: "-namehashindex is not enabled"
+        })
+      }
+      assert.include((yield* call("name_show", alive.name, { byHash: "direct" })).value, { name: alive.name })
+    }))
+})
+
+layer(methodNode())("name_scan", (it) => {
+  const ALL = 1_000_000
+
+  it.effect("lists all names in the reference node's order, in hex and as text", () =>
+    Effect.gen(function*() {
+      const { call } = yield* MethodNode
+      assert.strictEqual((yield* call("name_scan", "", ALL, IN_HEX)).text, rowsText(scanned))
+      assert.strictEqual((yield* call("name_scan", "", ALL)).text, rowsText(items(at(tip, "nameScanAscii"))))
+      assert.strictEqual((yield* call("name_scan")).text, rowsText(items(at(tip, "nameScanAscii"))))
+      assert.strictEqual((yield* call("name_scan", null, null)).text, rowsText(items(at(tip, "nameScanAscii"))))
+    }))
+
+  it.effect("takes any count", () =>
+    Effect.gen(function*() {
+      const { call, refusalOfText } = yield* MethodNode
+      for (const count of [0, -1, -(2 ** 31)]) assert.strictEqual((yield* call("name_scan", "", count)).text, "[]")
+      for (const count of [1, 7, 390, 391, 392, 2 ** 31 - 1]) {
+        const { text } = yield* call("name_scan", "", count, IN_HEX)
+        assert.strictEqual(text, rowsText(scanned.slice(0, count)))
+      }
+      for (const count of ["2147483648", "99999999999", "1.0", "1e2"]) {
+        assert.deepStrictEqual(yield* refusalOfText("name_scan", `["",${count}]`), {
+          code: -1,
+          message: "JSON integer out of range"
+        })
+      }
+      assert.deepStrictEqual(yield* refusalOfText("name_scan", "[1,\"a\"]"), {
+        code: -3,
+        message:
+          "Wrong type passed:\n{\n    \"Position 1 (start)\": \"JSON value of type number is not of expected type " +
+          "string\",\n    \"Position 2 (count)\": \"JSON value of type string is not of expected type number\"\n}"
+      })
+    }))
+
+  it.effect("follows pages to the end, each beginning with the last name of the one before", () =>
+    Effect.gen(function*() {
+      const { call } = yield* MethodNode
+      for (const size of [2, 7, 50]) {
+        const rows: Array<Json> = []
+        for (let start = "";;) {
+          const page = items((yield* call("name_scan", start, size, IN_HEX)).json)
+          const fresh = page.filter((row) => rows.length === 0 || stringAt(row, "name") !== start)
+          if (fresh.length === 0) break
+          rows.push(...fresh)
+          start = stringAt(fresh.at(-1) ?? null, "name")
+        }
+        assert.strictEqual(rowsText(rows), rowsText(scanned))
+      }
+    }))
+
+  it.effect("begins with names that need not exist", () =>
+    Effect.gen(function*() {
+      const { call } = yield* MethodNode
+      const all = scanned.map((row) => stringAt(row, "name"))
+      const isBefore = (a: string, b: string): boolean => a.length < b.length || (a.length === b.length && a < b)
+      for (
+        const start of ["", "00", "642f", "642f62", "ff".repeat(9), "ff".repeat(255), "00".repeat(300), all[100] ?? ""]
+      ) {
+        const { json } = yield* call("name_scan", start, ALL, IN_HEX)
+        assert.deepStrictEqual(namesIn(json), all.filter((name) => !isBefore(name, start)), start)
+      }
+    }))
+
+  it.effect("filters by prefix, expression and depth, all at once", () =>
+    Effect.gen(function*() {
+      const { call } = yield* MethodNode
+      const wanted = (choose: (row: Json) => boolean, count = ALL) => rowsText(scanned.filter(choose).slice(0, count))
+      const scan = (options: object, count = ALL, start = "") =>
+        Effect.map(call("name_scan", start, count, { ...IN_HEX, ...options }), ({ text }) => text)
+      const nameOf = (row: Json) => stringAt(row, "name")
+      const isText = (row: Json) => Buffer.from(textOf(nameOf(row)), "utf8").toString("hex") === nameOf(row)
+      const depthOf = (row: Json) => 601 - Number(recordedText(at(row, "height")))
+
+      assert.strictEqual(yield* scan({ prefix: "642f" }), wanted((row) => nameOf(row).startsWith("642f")))
+      assert.strictEqual(yield* scan({ prefix: "" }), rowsText(scanned))
+      assert.strictEqual(yield* scan({ prefix: "ff".repeat(20) }), "[]")
+      for (const expression of ["^d/", "[0-9]$", "e", "^(d|id)/[a-z]+", "\\d\\d", "", "^$", "ü"]) {
+        const pattern = new RegExp(expression, "u")
+        const matches = (row: Json) => isText(row) && pattern.test(textOf(nameOf(row)))
+        assert.strictEqual(yield* scan({ regexp: expression }), wanted(matches), expression)
+        assert.strictEqual(yield* scan({ regexp: expression }, 3), wanted(matches, 3), expression)
+        assert.strictEqual(
+          yield* scan({ regexp: expression, prefix: "69642f", minConf: 10, maxConf: 300 }, 20),
+          wanted(
+            (row) => matches(row) && nameOf(row).startsWith("69642f") && depthOf(row) >= 10 && depthOf(row) <= 300,
+            20
+          )
+        )
+      }
+      for (
+        const [minConf, maxConf] of [[1, 1], [30, 31], [1, 0], [2 ** 31 - 1, 1], [1, 2 ** 31 - 1], [601, 601]] as const
+      ) {
+        const inside = (row: Json) => depthOf(row) >= minConf && depthOf(row) <= maxConf
+        assert.strictEqual(yield* scan({ minConf, maxConf }), wanted(inside), `${minConf} to ${maxConf}`)
+      }
+    }))
+
+  it.effect("refuses filters that are none", () =>
+    Effect.gen(function*() {
+      const { refusal, refusalOfText } = yield* MethodNode
+      const scan = (options: object) => refusal("name_scan", "", 10, options)
+      for (const minConf of [0, -1]) {
+        assert.deepStrictEqual(yield* scan({ minConf }), { code: -8, message: "minConf must be >= 1" })
+      }
+      assert.deepStrictEqual(yield* scan({ maxConf: -1 }), { code: -8, message: "maxConf must not be negative" })
+      for (
+        const [field, value, given, expected] of [
+          ["minConf", "1", "string", "number"],
+          ["maxConf", true, "bool", "number"],
+          ["prefix", 1, "number", "string"],
+          ["regexp", {}, "object", "string"]
+        ] as const
+      ) {
+        assert.deepStrictEqual(yield* scan({ [field]: value }), {
+          code: -3,
+          message: `JSON value of type ${given} for field ${field} is not of expected type ${expected}`
+        })
+      }
+      assert.deepStrictEqual(yield* scan({ prefix: "ä" }), {
+        code: -1000,
+        message: "Name/value is invalid for encoding ascii"
+      })
+      for (const expression of ["(", "[", "*", "a{2,1}", "\\", "(?!a)", "(a)\\1"]) {
+        const { code, message } = yield* scan({ regexp: expression })
+        assert.strictEqual(code, -1, expression)
+        assert.notInclude(message, "\n")
+      }
+      // The settings are looked at even where nothing is asked for.
+      assert.strictEqual((yield* refusal("name_scan", "", 0, { regexp: "(" })).code, -1)
+      assert.strictEqual((yield* refusalOfText("name_scan", "[\"\",10,{\"minConf\":1.5}]")).code, -1)
+    }))
+
+  it.effect("stays quick whatever the expression", () =>
+    Effect.gen(function*() {
+      const { call, refusal } = yield* MethodNode
+      const began = performance.now()
+      for (
+        const expression of [
+          "(a+)+$",
+          "(x+x+)+y",
+          "(.*)*(.*)*(.*)*!",
+          "^(([a-z])+.)+[A-Z]([a-z])+$",
+          "(a?){200}a{200}",
+          "(.{0,400}){2}!"
+        ]
+      ) {
+        assert.strictEqual((yield* call("name_scan", "", ALL, { regexp: `${expression}\\x00` })).text, "[]")
+      }
+      const tooLarge = { code: -1, message: "the regular expression is too large" }
+      for (const expression of ["a".repeat(513), "a{1000}".repeat(70), "(a?){1000}".repeat(10), "(".repeat(100_000)]) {
+        assert.deepStrictEqual(yield* refusal("name_scan", "", 1, { regexp: expression }), tooLarge)
+      }
+      assert.isBelow(performance.now() - began, 10_000)
+      assert.strictEqual((yield* call("name_scan", "", 1, { regexp: "a".repeat(512) })).text, "[]")
+    }))
+})
+
+layer(methodNode({ loading: true }))("while blocks are missing", (it) => {
+  it.effect("what is known is answered, and what is not may still come", () =>
+    Effect.gen(function*() {
+      const { call, refusal, status } = yield* MethodNode
+      assert.include((yield* call("name_show", alive.name)).value, { name: alive.name })
+      assert.include((yield* call("name_show", expired.name, { allowExpired: true })).value, { expired: true })
+      assert.strictEqual((yield* call("name_history", alive.hex, IN_HEX)).json !== null, true)
+      assert.lengthOf(items((yield* call("name_scan", "", 5)).json), 5)
+      assert.strictEqual((yield* call("name_scan", "", 0)).text, "[]")
+
+      const unknownHash = ["42".repeat(32), { nameEncoding: "hex", byHash: "sha256d" }]
+      const questions: ReadonlyArray<readonly [string, ReadonlyArray<unknown>]> = [
+        ["name_show", ["d/nobody"]],
+        ["name_show", [expired.name]],
+        ["name_show", unknownHash],
+        ["name_history", ["d/nobody"]],
+        ["name_history", unknownHash],
+        ["name_scan", ["", 10, { prefix: "nobody/" }]]
+      ]
+      for (const [method, params] of questions) assert.deepStrictEqual(yield* refusal(method, ...params), SYNCING)
+      assert.strictEqual((yield* refusal("name_show", "d/äö")).code, -1000)
+
+      yield* status.loaded
+      for (const [method, params] of questions.slice(0, -1)) {
+        assert.strictEqual((yield* refusal(method, ...params)).code, -4)
+      }
+      assert.strictEqual((yield* call("name_scan", "", 10, { prefix: "nobody/" })).text, "[]")
+    }))
+})
+
+layer(methodNode())("name_checkdb", (it) => {
+  it.effect("finds names, claims and coins in agreement, after a way back and forth too", () =>
+    Effect.gen(function*() {
+      const { call } = yield* MethodNode
+      assert.strictEqual((yield* call("name_checkdb")).text, "true")
+      const hash = (yield* call("getblockhash", 560)).value
+      yield* call("invalidateblock", hash)
+      assert.strictEqual((yield* call("getblockcount")).value, 559)
+      assert.strictEqual((yield* call("name_checkdb")).text, "true")
+      yield* call("reconsiderblock", hash)
+      assert.strictEqual((yield* call("getblockcount")).value, 600)
+      assert.strictEqual((yield* call("name_scan", "", 1_000_000, IN_HEX)).text, rowsText(scanned))
+      assert.strictEqual((yield* call("name_checkdb")).text, "true")
+    }))
+})

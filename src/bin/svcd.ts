@@ -23,7 +23,8 @@ else if (command.right._tag === "Version") process.stdout.write(`svcd ${version}
 else if (command.right._tag === "PrintConfig") process.stdout.write(command.right.text)
 else {
   const daemon = run(command.right.settings).pipe(
-    Effect.catchAll((failure) => Effect.sync(() => refuse(failure.message, 1)))
+    Effect.catchAll((failure) => Effect.sync(() => refuse(failure.message, 1))),
+    Effect.catchAllDefect(() => Effect.sync(() => refuse("an error of svcd itself, please report it: see the log", 1)))
   )
   NodeRuntime.runMain(daemon, { disablePrettyLogger: true })
 }

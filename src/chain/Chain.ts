@@ -1,6 +1,8 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
+import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { ConsensusParams } from "../consensus/params.ts"
@@ -23,6 +25,7 @@ import { type HeaderInfo, headerInfo } from "./headerInfo.ts"
 import { type ImportProgress, type ImportReport, importSources } from "./importBlocks.ts"
 import { removeUnpacked } from "./importSource.ts"
 import type { Timings } from "./timings.ts"
+import { turnOfEventLoop } from "./turnOfEventLoop.ts"
 import * as VerifyPool from "./VerifyPool.ts"
 
 /** What came of a block that was offered with `submit`. */
@@ -142,18 +145,19 @@ const make = (options: ChainOptions): Effect.Effect<Context.Tag.Service<Chain>, 
     const now = options.now ?? (() => Math.floor(clock.unsafeCurrentTimeMillis() / 1000))
     const state = yield* Effect.acquireRelease(
       attempt(() => new ChainState({ ...options, now })),
-      (state) =>
-        attempt(() => state.flush()).pipe(
-          Effect.catchAll((failure) =>
-            Effect.logError("the chain could not be stored at the end", { reason: failure.message })
-          ),
-          Effect.ensuring(Effect.sync(() => state.close()))
-        )
+      (state) => Effect.sync(() => state.close())
     )
     const pool = yield* VerifyPool.make(options.verifyThreads)
     const writer = yield* ChainWriter.make(state, pool)
     const { activate, catchUp, exclusively, flush, flushAfter, stored, undisturbed } = writer
     let importing: ImportProgress | undefined
+    // Waits for whoever writes: a batch under way is settled first, with the threads that check it still there.
+    yield* Effect.addFinalizer(() =>
+      Effect.catchAll(
+        exclusively(flush),
+        (failure) => Effect.logError("the chain could not be stored at the end", { reason: failure.message })
+      )
+    )
 
     const info = (id: number): HeaderInfo => headerInfo(state, id)
 
@@ -190,7 +194,7 @@ const make = (options: ChainOptions): Effect.Effect<Context.Tag.Service<Chain>, 
         for (let rows = yield* attempt(() => page(undefined)); rows.length > 0;) {
           const seen = rows
           yield* Effect.sync(() => use(seen))
-          yield* VerifyPool.turnOfEventLoop
+          yield* turnOfEventLoop
           rows = yield* attempt(() => page(seen[seen.length - 1]?.[0]))
         }
       })
@@ -258,7 +262,7 @@ const make = (options: ChainOptions): Effect.Effect<Context.Tag.Service<Chain>, 
           find(hash),
           (id) => attempt(() => state.index.has(id, Status.HAVE_UNDO) ? state.undo(id) : undefined)
         ),
-      coin: (outpoint) => undisturbed(attempt(() => ({ coin: state.coins.coin(outpoint), tip: info(state.tip) }))),
+      coin: (outpoint) => undisturbed(attempt(() => ({ coin: state.coins.peek(outpoint), tip: info(state.tip) }))),
       coinOf: (txid) => stored(attempt(() => state.database.coinOf(txid))),
       atRest,
       acceptHeaders: (headers) =>
@@ -289,7 +293,12 @@ const make = (options: ChainOptions): Effect.Effect<Context.Tag.Service<Chain>, 
       yield* Effect.logWarning("the chain state is missing: it is rebuilt from the stored blocks", {
         files: files.length
       })
+      const progress = Effect.suspend(() =>
+        Effect.logInfo("rebuilding the chain state", { phase: importing?.phase, height: importing?.height })
+      )
+      const said = yield* Effect.fork(Effect.repeat(progress, Schedule.spaced("10 seconds")))
       yield* importFrom(files, true).pipe(
+        Effect.ensuring(Fiber.interrupt(said)),
         Effect.catchTag(
           "ImportFailed",
           ({ file, reason }) => new StorageUnavailable({ file, doing: "reading", reason })

@@ -118,7 +118,7 @@ export class ChainDatabase {
         return work()
       } catch (cause) {
         // A damaged file may hold another type where a blob belongs.
-        if (!(cause instanceof DecodeError || cause instanceof TypeError)) throw cause
+        if (!this.database.open || !(cause instanceof DecodeError || cause instanceof TypeError)) throw cause
         throw this.corrupted(`a row does not decode (${cause.message})`)
       }
     })

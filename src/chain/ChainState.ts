@@ -325,12 +325,13 @@ export class ChainState {
    */
   prepare(
     target: number,
-    limits: { readonly blocks: number; readonly inputs: number },
+    limits: { readonly blocks: number; readonly inputs: number; readonly bytes: number },
     check: (block: number, checks: ReadonlyArray<ScriptCheck>, flags: number) => void
   ): PreparedBatch {
     const blocks: Array<Prepared> = []
     const end = Math.min(this.index.height(target), this.height + limits.blocks)
-    for (let inputs = 0; this.height < end && inputs < limits.inputs;) {
+    let bytes = 0
+    for (let inputs = 0; this.height < end && inputs < limits.inputs && bytes < limits.bytes;) {
       const id = this.index.ancestor(target, this.height + 1)
       try {
         const block = this.block(id)
@@ -343,6 +344,7 @@ export class ChainState {
         this.active.push(id)
         this.onTrust++
         blocks.push({ id, block, delta })
+        bytes += block.size
         for (const { coins } of delta.scripts) inputs += coins.length
       } catch (cause) {
         // What came before is sound and has to be settled first.
@@ -355,18 +357,30 @@ export class ChainState {
   private connectOnTrust(id: number, block: Block, flags: number) {
     const started = performance.now()
     const prev = this.index.parent(id)
-    const result = connectBlock({
-      block,
-      height: this.index.height(id),
-      params: this.params,
-      flags,
-      view: this.coins,
-      medianTimePast: prev === NONE ? 0 : this.index.medianTimePast(prev),
-      medianTimePastAt: (height: number) => this.index.medianTimePast(this.index.ancestor(id, height)),
-      checkScripts: !scriptsAssumed(this.index, id, this.best, this.params)
-    })
+    const result = this.consistently(() =>
+      connectBlock({
+        block,
+        height: this.index.height(id),
+        params: this.params,
+        flags,
+        view: this.coins,
+        medianTimePast: prev === NONE ? 0 : this.index.medianTimePast(prev),
+        medianTimePastAt: (height: number) => this.index.medianTimePast(this.index.ancestor(id, height)),
+        checkScripts: !scriptsAssumed(this.index, id, this.best, this.params)
+      })
+    )
     this.timings.connect += performance.now() - started
     return result
+  }
+
+  /** Runs rules that throw a plain `Error` where coins and claims contradict each other: then the database is damaged. */
+  private consistently<A>(work: () => A): A {
+    try {
+      return work()
+    } catch (cause) {
+      if (cause instanceof Error && cause.constructor === Error) throw this.database.corrupted(cause.message)
+      throw cause
+    }
   }
 
   /**
@@ -396,10 +410,14 @@ export class ChainState {
     const refused = bad === undefined || failure === undefined
       ? batch.refused
       : { id: bad.id, reject: failure.reject }
-    if (refused !== undefined) this.markFailed(refused.id)
-    const damaged = failure === undefined ? this.missing(batch.thrown) : undefined
+    const damaged = refused === undefined ? this.missing(batch.thrown) : this.changedOnDisk(refused.id)
+    if (refused !== undefined && damaged === undefined) this.markFailed(refused.id)
     this.candidates.prune(this.tip)
-    return { connected: good.map(({ block, delta, id }) => ({ id, block, effects: delta.effects })), refused, damaged }
+    return {
+      connected: good.map(({ block, delta, id }) => ({ id, block, effects: delta.effects })),
+      refused: damaged === undefined ? refused : undefined,
+      damaged
+    }
   }
 
   /** Takes the blocks of a batch back, which are the last of the chain. */
@@ -409,6 +427,24 @@ export class ChainState {
       this.coins.apply(inverse(delta), delta.claimsBefore)
       this.onTrust--
     }
+  }
+
+  /**
+   * A block that is refused although it passed all checks that need no coins when it came: its bytes may have changed on
+   * disk, in a witness or a proof that neither hash nor merkle root cover. It is not to be held against the block.
+   */
+  private changedOnDisk(id: number): StorageCorrupted | undefined {
+    const block = this.block(id)
+    const reject = checkBlock(block, this.params) ?? checkBlockContext(block, {
+      height: this.index.height(id),
+      medianTimePast: this.index.medianTimePast(this.index.parent(id)),
+      params: this.params
+    })
+    if (reject === undefined) return undefined
+    this.index.clearStatus(id, Status.HAVE_DATA)
+    this.stored.forget(id)
+    this.candidates.rebuild(this.active)
+    return this.stored.damagedBlock(id, reject.reason)
   }
 
   private missing(thrown: PreparedBatch["thrown"]): StorageCorrupted | undefined {
@@ -437,12 +473,8 @@ export class ChainState {
 
   /** Notes that a block is to be taken as invalid (`invalidateblock`); the caller then follows `nextStep`. */
   invalidate(id: number): void {
-    this.markFailed(id)
-  }
-
-  /** Whether the best chain has to be left because one of its blocks is marked as failed. */
-  get tipFailed(): boolean {
-    return this.index.isFailed(this.tip)
+    // There is no chain without it.
+    if (id !== 0) this.markFailed(id)
   }
 
   /** Takes back what `invalidate` or a refusal noted of a block, its ancestors and what builds on it. */
@@ -469,7 +501,8 @@ export class ChainState {
       const parent = this.index.parent(id)
       if (parent !== NONE) hasChild[parent] = 1
     }
-    hasChild[this.tip] = 0
+    for (let height = this.settledHeight + 1; height <= this.height; height++) hasChild[this.at(height)] = 1
+    hasChild[this.at(this.settledHeight)] = 0
     const tips: Array<number> = []
     for (let id = 0; id < this.index.count; id++) if (hasChild[id] === 0) tips.push(id)
     return tips.sort((a, b) => this.index.height(b) - this.index.height(a))
@@ -482,6 +515,8 @@ export class ChainState {
 
   /** Stores everything: block bytes first, then one commit from the last stored tip to this one. */
   flush(): void {
+    // What nobody judged must not become what is stored.
+    if (this.onTrust > 0) throw new Error(`${this.onTrust} blocks are connected on trust while the chain is stored`)
     const started = performance.now()
     const pages = this.index.takeDirtyPages()
     try {

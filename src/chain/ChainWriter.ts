@@ -7,13 +7,14 @@ import type { StorageFailure } from "../storage/errors.ts"
 import { attempt, isStorageFailure } from "./attempt.ts"
 import { ChainEvent } from "./ChainEvent.ts"
 import type { ChainState, Connected, Settled } from "./ChainState.ts"
-import type { Cursor, Follower } from "./Follower.ts"
-import { cursorOf, follow } from "./followers.ts"
+import type { Follower } from "./Follower.ts"
+import { cursorOf, follow, type Following } from "./followers.ts"
+import { turnOfEventLoop } from "./turnOfEventLoop.ts"
 import type { ScriptFailure } from "./verifyMessage.ts"
-import { turnOfEventLoop, type VerifyPool } from "./VerifyPool.ts"
+import type { VerifyPool } from "./VerifyPool.ts"
 
-/** Blocks and inputs connected as one batch while many are waiting. */
-const BATCH = { blocks: 64, inputs: 4_000 }
+/** Blocks, inputs and bytes connected as one batch while many are waiting. */
+const BATCH = { blocks: 64, inputs: 4_000, bytes: 4 * 1024 * 1024 }
 
 /** Blocks and bytes that followers are behind by at most while blocks come from files: they write many at once. */
 const BACKLOG = { blocks: 256, bytes: 4 * 1024 * 1024 }
@@ -52,11 +53,6 @@ export interface ChainWriter {
   readonly failure: Effect.Effect<never, StorageFailure>
 }
 
-interface Following {
-  readonly follower: Follower
-  cursor: Cursor | undefined
-}
-
 const scriptReject = ({ error, input, txid }: ScriptFailure): Reject =>
   reject(`block-script-verify-flag-failed (${error})`, `input ${input} of ${displayHash(txid)}`)
 
@@ -80,13 +76,7 @@ export const make = (state: ChainState, pool: VerifyPool): Effect.Effect<ChainWr
     const tell = (
       following: Following,
       recent: ReadonlyMap<number, Connected>
-    ): Effect.Effect<void, StorageFailure> =>
-      Effect.map(
-        Effect.uninterruptible(follow(state, following.follower, following.cursor, recent, attempt)),
-        (cursor) => {
-          following.cursor = cursor
-        }
-      )
+    ): Effect.Effect<void, StorageFailure> => follow(state, following, recent)
 
     const catchUp: Effect.Effect<void, StorageFailure> = Effect.suspend(() => {
       const started = performance.now()
@@ -150,7 +140,8 @@ export const make = (state: ChainState, pool: VerifyPool): Effect.Effect<ChainWr
           if (untold.size >= BACKLOG.blocks || untoldBytes >= BACKLOG.bytes) yield* catchUp
           yield* turnOfEventLoop
         }
-        if (!imported) yield* catchUp
+        // At the tip followers and listeners hear of nothing that a crash could take back.
+        if (!imported) yield* Effect.zipRight(flush, catchUp)
         return verdicts
       })
 

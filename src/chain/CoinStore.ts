@@ -54,6 +54,12 @@ export class CoinStore implements ChainView {
     return coin
   }
 
+  /** The same without keeping it: for whoever asks, however often. */
+  peek(outpoint: string): Coin | undefined {
+    const entry = this.coins.get(outpoint)
+    return entry === undefined ? this.database.coin(outpoint) : entry.coin
+  }
+
   readonly claim = (name: string): NameClaim | undefined => {
     const entry = this.claims.get(name)
     if (entry !== undefined) return entry.claim

@@ -42,6 +42,13 @@ export class StoredBlocks {
     return new StorageCorrupted({ file: this.files.path(family, file), found, remedy: REMEDY })
   }
 
+  /** The failure of a block that is stored and no longer passes the checks that it passed when it came. */
+  damagedBlock(id: number, reason: string): StorageCorrupted {
+    const { file, offset } = this.index.dataPlace(id)
+    const name = displayHash(this.index.hash(id))
+    return this.damaged("blk", file, `the record at offset ${offset} of block ${name} has changed (${reason})`)
+  }
+
   private read(id: number): Block {
     const place = this.index.dataPlace(id)
     const name = `block ${displayHash(this.index.hash(id))}`

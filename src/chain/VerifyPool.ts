@@ -5,6 +5,7 @@ import { existsSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { Worker } from "node:worker_threads"
 import type { ScriptCheck } from "../consensus/view.ts"
+import { turnOfEventLoop } from "./turnOfEventLoop.ts"
 import { verifyChecks } from "./verifyChecks.ts"
 import { type FromWorker, packChecks, type ScriptFailure, type ToWorker } from "./verifyMessage.ts"
 
@@ -49,12 +50,6 @@ const earlier = (a: ScriptFailure | undefined, b: ScriptFailure | undefined): Sc
 
 const inputsOf = (checks: ReadonlyArray<ScriptCheck>): number =>
   checks.reduce((sum, { coins }) => sum + coins.length, 0)
-
-/** Lets sockets and timers have a turn: `Effect.yieldNow` would only let other fibers have one. */
-export const turnOfEventLoop: Effect.Effect<void> = Effect.async<void>((resume) => {
-  const handle = setImmediate(() => resume(Effect.void))
-  return Effect.sync(() => clearImmediate(handle))
-})
 
 /** Cuts the checks of a block into chunks. */
 const cut = function*(checks: ReadonlyArray<ScriptCheck>): Iterable<ReadonlyArray<ScriptCheck>> {

@@ -1,8 +1,10 @@
 import * as Effect from "effect/Effect"
-import type { StorageFailure } from "../storage/errors.ts"
+import { StorageCorrupted, type StorageFailure } from "../storage/errors.ts"
+import { attempt } from "./attempt.ts"
 import { NONE, Status } from "./BlockIndex.ts"
 import type { ChainState, Connected } from "./ChainState.ts"
 import type { ConnectedBlock, Cursor, Follower } from "./Follower.ts"
+import { turnOfEventLoop } from "./turnOfEventLoop.ts"
 
 /** Blocks and bytes handed to a follower at once. */
 const BATCH_BLOCKS = 256
@@ -40,45 +42,89 @@ export const cursorOf = (state: ChainState, id: number): Cursor => ({
   hash: state.index.hash(id).slice()
 })
 
+/** A follower and where it stands. */
+export interface Following {
+  readonly follower: Follower
+  cursor: Cursor | undefined
+}
+
+/** Blocks of a way that is worth a line in the log now and then. */
+const LONG_WAY = 2_000
+
+/** Milliseconds between such lines. */
+const REPORT_MS = 10_000
+
 /**
  * Brings a follower to the tip, backwards first where it stands on another branch. `recent` are blocks that were just
- * connected, by number, so that they need not be read again. Returns the new cursor.
+ * connected, by number, so that they need not be read again. Each step is whole; between steps it may be interrupted.
+ * A block that does not read is said, and the follower waits before it: the block may come again.
  */
 export const follow = (
   state: ChainState,
-  follower: Follower,
-  start: Cursor | undefined,
-  recent: ReadonlyMap<number, Connected>,
-  read: <A>(work: () => A) => Effect.Effect<A, StorageFailure>
-): Effect.Effect<Cursor | undefined, StorageFailure> =>
+  following: Following,
+  recent: ReadonlyMap<number, Connected>
+): Effect.Effect<void, StorageFailure> =>
   Effect.gen(function*() {
-    let cursor = start
+    let reported = performance.now()
     for (;;) {
-      const move = nextMove(state, cursor)
-      if (move.type === "wait") return cursor
-      if (move.type === "rewind") {
-        yield* follower.rewind(move.to)
-        cursor = move.to
-        continue
+      const move = nextMove(state, following.cursor)
+      if (move.type === "wait" || (move.type === "forward" && move.from > state.settledHeight)) return
+      if (!(yield* Effect.uninterruptible(step(state, following, move, recent)))) return
+      const left = state.settledHeight - (following.cursor?.height ?? 0)
+      if (left > LONG_WAY && performance.now() - reported > REPORT_MS) {
+        reported = performance.now()
+        yield* Effect.logInfo(`bringing ${following.follower.name} to the tip`, {
+          height: following.cursor?.height,
+          left
+        })
       }
-      if (move.from > state.settledHeight) return cursor
-      const { blocks, last } = yield* read(() => batchFrom(state, move.from, recent))
-      yield* follower.apply(blocks)
-      cursor = last
+      yield* turnOfEventLoop
     }
   })
 
+/** One step of the way; false where it cannot be taken now. */
+const step = (
+  state: ChainState,
+  following: Following,
+  move: Exclude<Move, { readonly type: "wait" }>,
+  recent: ReadonlyMap<number, Connected>
+): Effect.Effect<boolean, StorageFailure> =>
+  Effect.gen(function*() {
+    if (move.type === "rewind") {
+      yield* following.follower.rewind(move.to)
+      following.cursor = move.to
+      return true
+    }
+    const { blocks, thrown } = batchFrom(state, move.from, recent)
+    const last = blocks[blocks.length - 1]
+    if (last !== undefined) {
+      yield* following.follower.apply(blocks)
+      following.cursor = { height: last.height, hash: last.hash }
+      return true
+    }
+    if (!(thrown instanceof StorageCorrupted)) return yield* attempt(() => rethrow(thrown))
+    yield* Effect.logError(`${following.follower.name} waits at height ${move.from - 1}: ${thrown.message}`)
+    return false
+  })
+
+const rethrow = (cause: unknown): never => {
+  throw cause
+}
+
+/** Blocks of the best chain from a height on; what was thrown at the first one that could not be had. */
 const batchFrom = (state: ChainState, from: number, recent: ReadonlyMap<number, Connected>) => {
   const blocks: Array<ConnectedBlock> = []
   let bytes = 0
-  let last = cursorOf(state, state.at(from))
   for (let height = from; height <= state.settledHeight; height++) {
     if (blocks.length >= BATCH_BLOCKS || bytes >= BATCH_BYTES) break
     const id = state.at(height)
-    const { block, effects } = recent.get(id) ?? state.connected(id)
-    last = cursorOf(state, id)
-    blocks.push({ ...last, block, effects })
-    bytes += block.size
+    try {
+      const { block, effects } = recent.get(id) ?? state.connected(id)
+      blocks.push({ ...cursorOf(state, id), block, effects })
+      bytes += block.size
+    } catch (thrown) {
+      return { blocks, thrown }
+    }
   }
-  return { blocks, last }
+  return { blocks, thrown: undefined }
 }

@@ -8,7 +8,7 @@ import { ImportFailed } from "./errors.ts"
 import { ImportRun, readFrom } from "./ImportRun.ts"
 import { expandSource, openSource, removeFile, unpack, unpackedPath } from "./importSource.ts"
 import { scanRecords } from "./scanRecords.ts"
-import { turnOfEventLoop } from "./VerifyPool.ts"
+import { turnOfEventLoop } from "./turnOfEventLoop.ts"
 
 /**
  * Importing block files, headers first as over the network: one pass over the files finds all headers and where their

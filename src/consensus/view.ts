@@ -21,7 +21,7 @@ export interface NameClaim {
   readonly outpoint: string
 }
 
-/** The state before a block, in memory: reading it cannot fail and cannot wait. */
+/** The state before a block. Reading it does not wait; what the storage throws passes through the rules. */
 export interface ChainView {
   /** The coin at an outpoint key. */
   readonly coin: (outpoint: string) => Coin | undefined

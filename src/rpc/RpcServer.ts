@@ -15,6 +15,8 @@ import { Lifecycle } from "./Lifecycle.ts"
 export class RpcServer extends Context.Tag("svcd/RpcServer")<RpcServer, {
   /** Where it listens; with the port that was found where 0 was asked for. */
   readonly address: Address
+  /** Takes no more requests and waits, within a time, for those that run: before what they need is closed. */
+  readonly drain: Effect.Effect<void>
 }>() {}
 
 export interface RpcServerConfig {
@@ -134,16 +136,15 @@ const make = (config: RpcServerConfig) =>
     server.maxConnections = limits.connections
     service.attach(server)
 
-    const address = yield* Effect.acquireRelease(listen(server, config.listen), () =>
-      Effect.gen(function*() {
-        yield* lifecycle.stop
-        yield* service.drained(limits.stopTimeout)
-        yield* close(server)
-      }))
+    const drain = Effect.zipRight(lifecycle.stop, service.drained(limits.stopTimeout))
+    const address = yield* Effect.acquireRelease(
+      listen(server, config.listen),
+      () => Effect.zipRight(drain, close(server))
+    )
     // Such as too many open files; the listener goes on, and who could not connect tries again.
     server.on("error", (error) => run(Effect.logWarning("RPC listener", { code: codeOf(error) })))
     yield* Effect.logInfo("RPC listening", { address: formatAddress(address) })
-    return RpcServer.of({ address })
+    return RpcServer.of({ address, drain })
   }).pipe(Effect.annotateLogs("subsystem", "rpc"))
 
 /** Frees the port; gives answers that are on their way a moment, then ends what connections are left. */

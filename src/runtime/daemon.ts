@@ -131,7 +131,10 @@ const start = (settings: Settings, health: NodeHealth) =>
     const index = yield* TxIndex.TxIndex
     const status = yield* SyncStatus.SyncStatus
     const lifecycle = yield* Lifecycle.Lifecycle
+    const server = yield* RpcServer.RpcServer
     const failed = yield* Deferred.make<never, DaemonFailure>()
+    // This scope closes before the stores do.
+    yield* Effect.addFinalizer(() => server.drain)
 
     for (const warning of [...notYet(settings), ...chain.repairs]) yield* Effect.logWarning(warning)
     yield* lifecycle.warmUp("Loading names…")
@@ -178,6 +181,7 @@ export const run = (settings: Settings) => {
   )
   return Effect.scoped(Effect.flatten(start(settings, health))).pipe(
     Effect.provide(node),
+    Effect.tapDefect((cause) => Effect.logError("the node ends because of an error of its own", cause)),
     Effect.provide(
       Logging.layer({
         format: settings.logFormat,

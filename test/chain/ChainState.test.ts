@@ -10,7 +10,7 @@ import { blocksOf } from "../support/chain.ts"
 import { withDirectory } from "../support/temporary.ts"
 
 const blocks = blocksOf("regtest-names/blocks.dat").slice(0, 161)
-const LIMITS = { blocks: 64, inputs: 4_000 }
+const LIMITS = { blocks: 64, inputs: 4_000, bytes: 4_000_000 }
 
 const open = (directory: string): ChainState => {
   const [blocksDirectory, chainstateDirectory] = [join(directory, "blocks"), join(directory, "chainstate")]

@@ -187,12 +187,21 @@ describe.skipIf(!isBuilt)("VerifyPool with threads", () => {
   it.scopedLive("keeps a small batch to itself", () =>
     Effect.gen(function*() {
       const { pool, workers } = yield* openPool(1)
-      yield* Effect.promise(() => Promise.all(workers.map((worker) => worker.terminate())))
-      // A thread that is gone would make a batch that was shared fail.
+      let messages = 0
+      for (const worker of workers) {
+        const post = worker.postMessage.bind(worker)
+        worker.postMessage = (message, transfer) => {
+          messages++
+          return Array.isArray(transfer) ? post(message, transfer) : post(message)
+        }
+      }
       assert.isUndefined(yield* fill(pool.begin(), [one, one]).finish)
       assert.strictEqual((yield* fill(pool.begin(), [one, brokenCheck().checks.slice(-1)]).finish)?.block, 1)
       assert.isUndefined(yield* pool.begin().finish)
-    }).pipe(Effect.provide(nothing)))
+      assert.strictEqual(messages, 0)
+      assert.isUndefined(yield* fill(pool.begin(), [good.slice(0, 60)]).finish)
+      assert.isAbove(messages, 2)
+    }))
 
   it.scopedLive("ends its threads with the scope", () =>
     Effect.gen(function*() {

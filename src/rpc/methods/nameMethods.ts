@@ -4,12 +4,13 @@ import * as Stream from "effect/Stream"
 import { RE2JS } from "re2js"
 import { Chain } from "../../chain/Chain.ts"
 import { SyncStatus } from "../../chain/SyncStatus.ts"
-import { turnOfEventLoop } from "../../chain/VerifyPool.ts"
+import { turnOfEventLoop } from "../../chain/turnOfEventLoop.ts"
 import { isExpired } from "../../consensus/expiry.ts"
 import { NameDb, type NameRecord } from "../../names/NameDb.ts"
-import { type Bytes, displayHash } from "../../protocol/bytes.ts"
+import { type Bytes, displayHash, equal } from "../../protocol/bytes.ts"
 import { parseNameScript } from "../../protocol/nameOperation.ts"
 import { decodeText, encodeText, NAME_ENCODINGS, type NameEncoding, printable } from "../../protocol/nameText.ts"
+import type { StorageFailure } from "../../storage/errors.ts"
 import { type Method, method } from "../method.ts"
 import { NodeOptions } from "../NodeOptions.ts"
 import { boolean, int32, notNull, object, optional, orEmpty, string, withDefault } from "../params.ts"
@@ -86,6 +87,32 @@ const sift = (matches: (name: Bytes) => boolean) => (page: Chunk.Chunk<NameRecor
     return Chunk.unsafeFromArray(found)
   })
 
+/** Bytes of names and values in one answer; whoever wants more asks in pages. */
+const MAX_SCAN_BYTES = 128 * 1024 * 1024
+
+/** What a record takes in an answer beside its name and value. */
+const RECORD_BYTES = 350
+
+/** Searches by regular expression at a time. */
+const SEARCHES = 2
+
+/** Ends a list that no answer could hold. */
+const within = (
+  records: Stream.Stream<NameRecord, StorageFailure>
+): Stream.Stream<NameRecord, StorageFailure | RpcError> =>
+  Stream.suspend(() => {
+    let bytes = 0
+    return Stream.mapChunksEffect(records, (chunk): Effect.Effect<Chunk.Chunk<NameRecord>, RpcError> => {
+      for (const { name, value } of chunk) bytes += RECORD_BYTES + name.length + value.length
+      return bytes > MAX_SCAN_BYTES
+        ? RpcError.misc("The answer would be too large: ask for fewer names at a time")
+        : Effect.succeed(chunk)
+    })
+  })
+
+const toRpcError = (error: StorageFailure | RpcError): RpcError =>
+  error._tag === "RpcError" ? error : storageError(error)
+
 export const nameMethods: Effect.Effect<
   ReadonlyArray<Method>,
   never,
@@ -96,6 +123,7 @@ export const nameMethods: Effect.Effect<
   const status = yield* SyncStatus
   const options = yield* NodeOptions
   const { params } = chain
+  const searches = yield* Effect.makeSemaphore(SEARCHES)
 
   /** An encoding that does not exist stands for the node's own, without a word (rpc.md 5.1). */
   const known = (given: string | undefined, fallback: NameEncoding): NameEncoding =>
@@ -245,9 +273,12 @@ export const nameMethods: Effect.Effect<
       "-8 maxConf must not be negative",
       "-1 error parsing regexp: ...",
       "-1 the regular expression is too large",
+      "-1 The answer would be too large: ask for fewer names at a time",
       "-10 Namecoin is downloading blocks...",
       "-1000 Name/value is invalid for encoding ascii"
     ],
+    // A search may take long: it ends when nobody waits for it any more.
+    waits: true,
     handler: ({ count, options: given, start }) =>
       Effect.gen(function*() {
         const context = contextOf(given)
@@ -270,7 +301,9 @@ export const nameMethods: Effect.Effect<
         const found = matches === undefined
           ? names.scan({ ...search, count: most })
           : names.scan(search).pipe(Stream.mapChunksEffect(sift(matches)), Stream.take(most))
-        const records = Chunk.toReadonlyArray(yield* Effect.mapError(Stream.runCollect(found), storageError))
+        const collected = Effect.mapError(Stream.runCollect(within(found)), toRpcError)
+        const limited = matches === undefined ? collected : searches.withPermits(1)(collected)
+        const records = Chunk.toReadonlyArray(yield* limited)
         // An empty list says "there are none", which nobody knows while blocks are missing.
         if (records.length === 0 && count > 0 && (yield* status.syncing)) return yield* RpcError.initialDownload()
         return records.map((record) => nameInfoJson(context, record, now))
@@ -284,9 +317,14 @@ export const nameMethods: Effect.Effect<
     params: {},
     results: [{ shape: Shape.boolean("Whether they do") }],
     examples: [[]],
+    errors: ["-1 names.db and the chain are at different blocks: one of them is being rebuilt"],
     handler: () =>
       chain.atRest((state) =>
         Effect.gen(function*() {
+          const at = yield* names.cursor
+          if (at === undefined || !equal(at.hash, state.tip.hash)) {
+            return yield* RpcError.misc("names.db and the chain are at different blocks: one of them is being rebuilt")
+          }
           const check = yield* names.check
           const nextHeight = state.tip.height + 1
           const holders = new Map<string, number>()
@@ -311,7 +349,7 @@ export const nameMethods: Effect.Effect<
           if (coins > 0 || faults.length > 0) yield* Effect.logWarning("name_checkdb found faults", { coins, faults })
           return coins === 0 && faults.length === 0
         })
-      ).pipe(Effect.mapError(storageError))
+      ).pipe(Effect.mapError(toRpcError))
   })
 
   return [name_show, name_history, name_scan, name_checkdb]

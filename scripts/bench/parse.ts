@@ -1,3 +1,4 @@
+import { hash } from "node:crypto"
 import { decodeBlock } from "../../src/protocol/block.ts"
 import { hash256 } from "../../src/protocol/hash.ts"
 
@@ -12,9 +13,12 @@ const best = (runs: number, work: () => void): number => {
   return least
 }
 
+/** Node's one-shot double SHA-256 as it is: the primitive of design's budget. Ours takes its digest another way. */
+const nativeHash256 = (data: Uint8Array): Uint8Array => hash("sha256", hash("sha256", data, "buffer"), "buffer")
+
 /**
- * Parsing with txids and merkle roots against hashing alone: the native double SHA-256 over the same transactions and
- * merkle nodes, which is what no parser can do without.
+ * Parsing with txids and merkle roots against hashing alone: double SHA-256 over the same transactions and merkle
+ * nodes, which is what no parser can do without, by the native primitive and by our own function over it.
  */
 export const benchParse = (blocks: ReadonlyArray<Uint8Array>): object => {
   const bytes = blocks.reduce((sum, block) => sum + block.length, 0)
@@ -29,10 +33,12 @@ export const benchParse = (blocks: ReadonlyArray<Uint8Array>): object => {
   const whole = best(5, () => {
     for (const block of blocks) void decodeBlock(block).merkle
   })
-  const hashing = best(5, () => {
-    for (const transaction of stripped) hash256(transaction)
-    for (let i = 0; i < nodes; i++) hash256(node)
-  })
+  const hashAll = (double: (data: Uint8Array) => Uint8Array) => (): void => {
+    for (const transaction of stripped) double(transaction)
+    for (let i = 0; i < nodes; i++) double(node)
+  }
+  const native = best(5, hashAll(nativeHash256))
+  const own = best(5, hashAll(hash256))
   return {
     what: "parse + txid + merkle root of a chain, against the native hash over the same transactions and nodes",
     blocks: blocks.length,
@@ -40,8 +46,10 @@ export const benchParse = (blocks: ReadonlyArray<Uint8Array>): object => {
     bytes,
     parseSeconds: parse,
     parseTxidMerkleSeconds: whole,
-    nativeHashSeconds: hashing,
-    ratio: hashing / whole,
-    goal: "ratio >= 0.5"
+    nativeHashSeconds: native,
+    ownHashSeconds: own,
+    ratioToNative: native / whole,
+    ratioToOwn: own / whole,
+    goal: "ratioToNative >= 0.5"
   }
 }

@@ -1,4 +1,4 @@
-import { type Bytes, equal } from "./bytes.ts"
+import type { Bytes } from "./bytes.ts"
 import { hash256 } from "./hash.ts"
 
 /** A merkle root, and whether two equal neighbours show that the list was lengthened without changing the root. */
@@ -6,6 +6,12 @@ export interface MerkleRoot {
   readonly root: Uint8Array
   /** CVE-2012-2459: the same root belongs to a shorter list too. */
   readonly mutated: boolean
+}
+
+/** Whether the node at an offset equals its right neighbour. In place: two views a pair would cost more than the hash. */
+const sameNodes = (nodes: Bytes, offset: number): boolean => {
+  for (let i = offset; i < offset + 32; i++) if (nodes[i] !== nodes[i + 32]) return false
+  return true
 }
 
 /**
@@ -23,9 +29,7 @@ export const merkleRoot = (hashes: ReadonlyArray<Bytes>): MerkleRoot => {
   }
   let mutated = false
   for (let size = count; size > 1; size = (size + 1) >> 1) {
-    for (let i = 0; i + 1 < size && !mutated; i += 2) {
-      mutated = equal(nodes.subarray(32 * i, 32 * i + 32), nodes.subarray(32 * i + 32, 32 * i + 64))
-    }
+    for (let i = 0; i + 1 < size && !mutated; i += 2) mutated = sameNodes(nodes, 32 * i)
     if (size % 2 === 1) nodes.copyWithin(32 * size, 32 * (size - 1), 32 * size)
     for (let i = 0; i < size; i += 2) nodes.set(hash256(nodes.subarray(32 * i, 32 * i + 64)), 16 * i)
   }

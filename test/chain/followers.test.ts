@@ -22,7 +22,8 @@ const settle = (state: ChainState): void => {
   for (let step = state.nextStep(); step.type !== "none"; step = state.nextStep()) {
     if (step.type === "disconnect") state.disconnectTip()
     else {assert.isUndefined(
-        state.settle(state.prepare(step.target, { blocks: 100, inputs: 1e9, bytes: 4_000_000 }, () => {}), undefined).refused
+        state.settle(state.prepare(step.target, { blocks: 100, inputs: 1e9, bytes: 4_000_000 }, () => {}), undefined)
+          .refused
       )}
   }
 }

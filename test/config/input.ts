@@ -13,7 +13,7 @@ export const inputOf = (
   env,
   readFile: (path) => Either.right(files[path]),
   homedir: "/home/me",
-  cwd: "/work",
+  cwd: "/place",
   cores: 4
 })
 

@@ -92,24 +92,24 @@ describe("decodeSettings", () => {
   describe("the data directory", () => {
     it.each([
       { argv: ["-datadir", "/a/b"], dataDir: "/a/b" },
-      { argv: ["-datadir", "deep/er"], dataDir: "/work/deep/er" },
+      { argv: ["-datadir", "deep/er"], dataDir: "/place/deep/er" },
       { argv: ["-datadir", "../x/./y"], dataDir: "/x/y" },
       { argv: ["-datadir", "~/node"], dataDir: "/home/me/node" },
       { argv: ["-datadir", "~"], dataDir: "/home/me" },
-      { argv: ["-datadir", "~other"], dataDir: "/work/~other" },
-      { argv: ["-datadir", "a = b"], dataDir: "/work/a = b" }
+      { argv: ["-datadir", "~other"], dataDir: "/place/~other" },
+      { argv: ["-datadir", "a = b"], dataDir: "/place/a = b" }
     ])("is $dataDir for $argv", ({ argv, dataDir }) => {
       assert.strictEqual(settingsOf(argv).dataDir, dataDir)
     })
 
     it("has the configuration file, and the file can move the data", () => {
-      const files = { "/work/x/svcd.conf": "datadir = \"/data\"\nmaxpeers = 1" }
+      const files = { "/place/x/svcd.conf": "datadir = \"/data\"\nmaxpeers = 1" }
       assert.deepStrictEqual([settingsOf([], { files }).maxPeers, settingsOf([], { files }).dataDir], [
         125,
         "/home/me/.svcd"
       ])
       const moved = settingsOf([], { files, env: { SVCD_DATA_DIR: "x" } })
-      assert.deepStrictEqual([moved.maxPeers, moved.dataDir], [1, "/work/x"])
+      assert.deepStrictEqual([moved.maxPeers, moved.dataDir], [1, "/place/x"])
       const atDefault = { [DEFAULT_FILE]: "datadir = \"/data\"" }
       assert.strictEqual(settingsOf([], { files: atDefault }).dataDir, "/data")
     })
@@ -126,7 +126,7 @@ describe("decodeSettings", () => {
 
   it("makes paths of block files absolute", () => {
     assert.deepStrictEqual(settingsOf(["-loadblock", "a.dat", "-loadblock=/b", "-loadblock", "~/c"]).loadBlocks, [
-      "/work/a.dat",
+      "/place/a.dat",
       "/b",
       "/home/me/c"
     ])

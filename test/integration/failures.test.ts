@@ -23,7 +23,7 @@ const blocks = blocksOf("regtest-names/blocks.dat")
 const ended = ({ running }: Node) =>
   Effect.timeoutFail(running.ended, {
     duration: "20 seconds",
-    onTimeout: () => new Error(`the node goes on: ${running.stdout}`)
+    onTimeout: () => `the node goes on: ${running.stdout}`
   })
 
 /** A block file up to a height. */

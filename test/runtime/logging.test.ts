@@ -168,6 +168,8 @@ describe("json", () => {
 describe("text", () => {
   it.effect("has time, level, subsystem, message and facts", () =>
     Effect.gen(function*() {
+      // The test clock belongs to all tests of a worker; another may have moved it.
+      yield* TestClock.setTime(0)
       const program = Effect.annotateLogs(
         Effect.logInfo("peer connected", { address: "[::1]:8334", agent: "a b", inbound: false, list: [1] }),
         "subsystem",
@@ -180,6 +182,8 @@ describe("text", () => {
 
   it.effect("has colours for a terminal alone", () =>
     Effect.gen(function*() {
+      // The test clock belongs to all tests of a worker; another may have moved it.
+      yield* TestClock.setTime(0)
       const [coloured] = yield* logged(Effect.logWarning("x"), { format: "text", colours: true })
       assert.strictEqual(coloured, "1970-01-01T00:00:00.000Z \u001b[33mwarn \u001b[0m x")
       const [plain] = yield* logged(Effect.logWarning("x"), { format: "text" })

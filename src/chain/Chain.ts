@@ -22,8 +22,10 @@ import { BlockNotFound, BlockUnavailable, type ImportFailed } from "./errors.ts"
 import type { Cursor, Follower } from "./Follower.ts"
 import { cursorOf } from "./followers.ts"
 import { type HeaderInfo, headerInfo } from "./headerInfo.ts"
+import { type HeaderTree, headerTree } from "./HeaderTree.ts"
 import { type ImportProgress, type ImportReport, importSources } from "./importBlocks.ts"
 import { removeUnpacked } from "./importSource.ts"
+import type { TipState } from "./TipState.ts"
 import type { Timings } from "./timings.ts"
 import { turnOfEventLoop } from "./turnOfEventLoop.ts"
 import * as VerifyPool from "./VerifyPool.ts"
@@ -37,6 +39,24 @@ export type Submission =
   /** It is stored; other blocks have more work, so nobody judged its transactions. */
   | { readonly type: "inconclusive" }
   | { readonly type: "rejected"; readonly reject: Reject }
+
+/** What came of headers that were offered. */
+export interface HeadersAccepted {
+  /** The number in the tree of the last one that is known now; `NO_HEADER` where not even the first is. */
+  readonly last: number
+  /** How many of them were new. */
+  readonly added: number
+  /** Why the one after `last` is refused. */
+  readonly reject: Reject | undefined
+}
+
+/** What came of blocks that were delivered. */
+export interface Delivery {
+  /** For each block in order: why it was not even stored, if it was not. */
+  readonly refused: ReadonlyArray<Reject | undefined>
+  /** Verdicts on blocks that were judged meanwhile, of this delivery or an earlier one: refused, or connected. */
+  readonly judged: ReadonlyArray<{ readonly hash: Bytes; readonly reject: Reject | undefined }>
+}
 
 /** How a branch stands (the reference node's words in `getchaintips`). */
 export type BranchStatus = "active" | "valid-fork" | "valid-headers" | "headers-only" | "invalid"
@@ -94,8 +114,27 @@ export class Chain extends Context.Tag("svcd/Chain")<Chain, {
   readonly coinOf: (txid: Bytes) => Effect.Effect<Coin | undefined, StorageFailure>
   /** Runs `work` on the stored state while no block is connected or taken back: keep it short. */
   readonly atRest: <A, E>(work: (state: StateAtRest) => Effect.Effect<A, E>) => Effect.Effect<A, E | StorageFailure>
-  /** Offers headers in the order of their chain; stops at the first refusal. */
-  readonly acceptHeaders: (headers: ReadonlyArray<BlockHeader>) => Effect.Effect<Reject | undefined>
+  /** The tree of headers, to be walked without waiting. */
+  readonly tree: HeaderTree
+  /** Headers with their merged-mining proofs, by their numbers in the tree; those of blocks that are not stored end the list. */
+  readonly fullHeaders: (ids: ReadonlyArray<number>) => Effect.Effect<ReadonlyArray<BlockHeader>, StorageFailure>
+  /** The stored bytes of a block: not decoded, and not checked to be still what was stored. */
+  readonly blockBytes: (hash: Bytes) => Effect.Effect<Bytes, BlockNotFound | BlockUnavailable | StorageFailure>
+  /**
+   * Judges something against the state at the tip, while nobody moves it: keep it short. A follower's steps are run so
+   * already and use `tipState`.
+   */
+  readonly atTip: <A, E>(work: (state: TipState) => Effect.Effect<A, E>) => Effect.Effect<A, E>
+  /** The state at the tip, for the steps of a follower. */
+  readonly tipState: Effect.Effect<TipState>
+  /** Offers headers in the order of their chain; stops at the first refusal. Does not wait for who connects blocks. */
+  readonly acceptHeaders: (headers: ReadonlyArray<BlockHeader>) => Effect.Effect<HeadersAccepted>
+  /**
+   * Offers blocks as they come from peers, in any order as long as their headers are known or come before: stores them,
+   * then moves to the best chain. `bulk` while many are to come: then they are stored to disk by size and age, and
+   * followers hear of them in batches.
+   */
+  readonly deliver: (blocks: ReadonlyArray<Block>, bulk: boolean) => Effect.Effect<Delivery, StorageFailure>
   /** Offers a block, stores it, and moves to the best chain. */
   readonly submit: (block: Block) => Effect.Effect<Submission, StorageFailure>
   /** Takes a block and what builds on it as invalid, and moves to the best chain without it. */
@@ -133,6 +172,9 @@ export interface ChainOptions extends Omit<ChainStateOptions, "now"> {
   /** Where a packed import file is unpacked to. */
   readonly temporaryDirectory: string
 }
+
+/** Headers accepted before others get a turn: some five milliseconds of proofs. */
+const HEADERS_A_TURN = 64
 
 /** Rows read at once where all coins or claims are visited. */
 const VISIT_ROWS = 2_000
@@ -177,6 +219,56 @@ const make = (options: ChainOptions): Effect.Effect<Context.Tag.Service<Chain>, 
         if (!verdicts.has(accepted.id)) return { type: state.isActive(accepted.id) ? "duplicate" : "inconclusive" }
         const reject = verdicts.get(accepted.id)
         return reject === undefined ? { type: "connected" } : { type: "rejected", reject }
+      }))
+
+    /** Reads something of a block that has to be stored for it. */
+    const withData = <A>(id: number, read: () => A): Effect.Effect<A, BlockUnavailable | StorageFailure> =>
+      Effect.suspend((): Effect.Effect<A, BlockUnavailable | StorageFailure> =>
+        state.index.has(id, Status.HAVE_DATA)
+          ? attempt(read)
+          : Effect.fail(
+            new BlockUnavailable({ hash: displayHash(state.index.hash(id)), height: state.index.height(id) })
+          )
+      )
+
+    const tipState = (): TipState => {
+      const tip = info(state.at(state.settledHeight))
+      return {
+        tip,
+        coin: (outpoint) => state.coins.peek(outpoint),
+        claim: (name) => state.coins.claim(name),
+        medianTimePastAt: (height) => state.index.medianTimePast(state.at(height))
+      }
+    }
+
+    // Each header is one step that leaves the tree sound, also between the steps of who connects blocks.
+    const acceptHeaders = (headers: ReadonlyArray<BlockHeader>): Effect.Effect<HeadersAccepted> =>
+      Effect.gen(function*() {
+        let last = NONE
+        let added = 0
+        for (let from = 0; from < headers.length; from += HEADERS_A_TURN) {
+          if (from > 0) yield* turnOfEventLoop
+          for (const header of headers.slice(from, from + HEADERS_A_TURN)) {
+            const accepted = state.acceptHeader(header)
+            if (accepted.type === "rejected") return { last, added, reject: accepted.reject }
+            if (accepted.type === "new") added++
+            last = accepted.id
+          }
+        }
+        return { last, added, reject: undefined }
+      })
+
+    const deliver = (blocks: ReadonlyArray<Block>, bulk: boolean): Effect.Effect<Delivery, StorageFailure> =>
+      exclusively(Effect.gen(function*() {
+        const refused = new Array<Reject | undefined>()
+        for (const block of blocks) {
+          const accepted = yield* attempt(() => state.acceptBlock(block))
+          refused.push(accepted.type === "rejected" ? accepted.reject : undefined)
+        }
+        const verdicts: ChainWriter.Verdicts = yield* activate(bulk)
+        yield* flushAfter(bulk)
+        const judged = [...verdicts].map(([id, reject]) => ({ hash: state.index.hash(id).slice(), reject }))
+        return { refused, judged }
       }))
 
     const reorganise = (change: (id: number) => void) => (hash: Bytes) =>
@@ -249,14 +341,7 @@ const make = (options: ChainOptions): Effect.Effect<Context.Tag.Service<Chain>, 
           return id === NONE ? undefined : info(id)
         }),
       header: (hash) => Effect.map(find(hash), info),
-      block: (hash) =>
-        Effect.flatMap(
-          find(hash),
-          (id): Effect.Effect<Block, BlockUnavailable | StorageFailure> =>
-            state.index.has(id, Status.HAVE_DATA)
-              ? attempt(() => state.block(id))
-              : Effect.fail(new BlockUnavailable({ hash: displayHash(hash), height: state.index.height(id) }))
-        ),
+      block: (hash) => Effect.flatMap(find(hash), (id) => withData(id, () => state.block(id))),
       undo: (hash) =>
         Effect.flatMap(
           find(hash),
@@ -265,14 +350,14 @@ const make = (options: ChainOptions): Effect.Effect<Context.Tag.Service<Chain>, 
       coin: (outpoint) => undisturbed(attempt(() => ({ coin: state.coins.peek(outpoint), tip: info(state.tip) }))),
       coinOf: (txid) => stored(attempt(() => state.database.coinOf(txid))),
       atRest,
-      acceptHeaders: (headers) =>
-        exclusively(Effect.sync(() => {
-          for (const header of headers) {
-            const accepted = state.acceptHeader(header)
-            if (accepted.type === "rejected") return accepted.reject
-          }
-          return undefined
-        })),
+      tree: headerTree(state),
+      fullHeaders: (ids) => attempt(() => state.fullHeaders(ids)),
+      blockBytes: (hash) =>
+        Effect.flatMap(find(hash), (id) => withData(id, () => state.files.readBlock(state.index.dataPlace(id)))),
+      atTip: (work) => undisturbed(Effect.suspend(() => work(tipState()))),
+      tipState: Effect.sync(tipState),
+      acceptHeaders,
+      deliver,
       submit,
       invalidate: reorganise((id) => state.invalidate(id)),
       reconsider: reorganise((id) => state.reconsider(id)),

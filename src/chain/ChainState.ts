@@ -508,6 +508,19 @@ export class ChainState {
     return tips.sort((a, b) => this.index.height(b) - this.index.height(a))
   }
 
+  /**
+   * Headers with their proofs, read from the stored blocks: up to the first whose block is not stored. Throws
+   * `StorageFailure`.
+   */
+  fullHeaders(ids: ReadonlyArray<number>): ReadonlyArray<BlockHeader> {
+    const headers: Array<BlockHeader> = []
+    for (const id of ids) {
+      if (!this.index.has(id, Status.HAVE_DATA)) break
+      headers.push(this.stored.header(id))
+    }
+    return headers
+  }
+
   /** Whether memory for coins is used up, so that a flush is due. */
   get flushDue(): boolean {
     return this.coins.memory > this.options.coinCacheBytes

@@ -35,4 +35,6 @@ export interface Follower {
   readonly cursor: Effect.Effect<Cursor | undefined, StorageFailure>
   readonly apply: (blocks: ReadonlyArray<ConnectedBlock>) => Effect.Effect<void, StorageFailure>
   readonly rewind: (to: Cursor) => Effect.Effect<void, StorageFailure>
+  /** Called after steps that brought the follower to the tip: for what waits until a reorganisation is through. */
+  readonly arrived?: Effect.Effect<void, StorageFailure>
 }

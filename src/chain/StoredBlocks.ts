@@ -1,12 +1,15 @@
-import { type Block, decodeBlock } from "../protocol/block.ts"
+import { type Block, type BlockHeader, decodeBlock, readBlockHeader } from "../protocol/block.ts"
 import { displayHash, equal } from "../protocol/bytes.ts"
-import { DecodeError } from "../protocol/Reader.ts"
-import type { BlockFiles, Family } from "../storage/BlockFiles.ts"
+import { DecodeError, Reader } from "../protocol/Reader.ts"
+import type { BlockFiles, Family, Place } from "../storage/BlockFiles.ts"
 import { StorageCorrupted } from "../storage/errors.ts"
 import { type BlockIndex, Status } from "./BlockIndex.ts"
 import { decodeUndo, type Undo } from "./coinCodec.ts"
 import { RecentBlocks } from "./RecentBlocks.ts"
 import type { Timings } from "./timings.ts"
+
+/** Bytes of a block in which its header and, nearly always, its merged-mining proof end. */
+const PROOF_BYTES = 2048
 
 const REMEDY =
   "The block has to be fetched again: start with -loadblock and a file that has it, or delete blocks and chainstate"
@@ -66,6 +69,28 @@ export class StoredBlocks {
       this.timings.parse += performance.now() - read
     }
     throw this.damaged("blk", place.file, `the record at offset ${place.offset} is not ${name} any more`)
+  }
+
+  /** The header of a block with its proof: of the record just the beginning is read. */
+  header(id: number): BlockHeader {
+    const recent = this.recent.get(id)
+    if (recent !== undefined) return recent
+    const header = this.index.header(id)
+    if (!header.hasAuxpowFlag) return { header, auxpow: undefined }
+    const place = this.index.dataPlace(id)
+    const start = { ...place, size: Math.min(place.size, PROOF_BYTES) }
+    return this.readHeader(id, start) ?? this.readHeader(id, place) ?? this.block(id)
+  }
+
+  /** `undefined` where the bytes end too early, or are not those of the header. */
+  private readHeader(id: number, place: Place): BlockHeader | undefined {
+    try {
+      const header = readBlockHeader(new Reader(this.files.readBlock(place)))
+      return equal(header.header.hash, this.index.hash(id)) ? header : undefined
+    } catch (cause) {
+      if (cause instanceof DecodeError) return undefined
+      throw cause
+    }
   }
 
   /** The undo data of a connected block. */

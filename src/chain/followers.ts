@@ -66,9 +66,12 @@ export const follow = (
 ): Effect.Effect<void, StorageFailure> =>
   Effect.gen(function*() {
     let reported = performance.now()
-    for (;;) {
+    for (let moved = false;; moved = true) {
       const move = nextMove(state, following.cursor)
-      if (move.type === "wait" || (move.type === "forward" && move.from > state.settledHeight)) return
+      if (move.type === "wait" || (move.type === "forward" && move.from > state.settledHeight)) {
+        if (moved && following.follower.arrived !== undefined) yield* following.follower.arrived
+        return
+      }
       if (!(yield* Effect.uninterruptible(step(state, following, move, recent)))) return
       const left = state.settledHeight - (following.cursor?.height ?? 0)
       if (left > LONG_WAY && performance.now() - reported > REPORT_MS) {

@@ -6,6 +6,7 @@ import type { ImportProgress } from "../../src/chain/importBlocks.ts"
 import * as SyncStatus from "../../src/chain/SyncStatus.ts"
 import { type ConsensusParams, mainnetParams, regtestParams } from "../../src/consensus/params.ts"
 import { decodeBlock } from "../../src/protocol/block.ts"
+import { noTree } from "../support/noTree.ts"
 
 /** What a chain says of itself here: it can be changed. */
 interface Said {
@@ -50,7 +51,7 @@ const chainOf = (params: ConsensusParams, said: Said) => {
     importing: said.importing,
     behind: said.behind
   }))
-  return Layer.mock(Chain, { params, repairs: [], tip, progress })
+  return Layer.mock(Chain, { params, repairs: [], tree: noTree, tip, progress })
 }
 
 /** Runs a test at `NOW` on a chain whose tip is fresh and has enough work, unless it says otherwise. */

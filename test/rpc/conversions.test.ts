@@ -15,6 +15,7 @@ import * as Lifecycle from "../../src/rpc/Lifecycle.ts"
 import { methodTable } from "../../src/rpc/method.ts"
 import { allMethods } from "../../src/rpc/methods/all.ts"
 import { NodeOptions } from "../../src/rpc/NodeOptions.ts"
+import { noTree } from "../support/noTree.ts"
 
 const text = (params: ReturnType<typeof byPosition> | ReturnType<typeof byName>): string =>
   "_tag" in params ? `bad: ${params.argument}` : encodeJson(params instanceof JsonObject ? params : [...params])
@@ -90,7 +91,7 @@ describe("the table of the command line", () => {
       }
     }).pipe(Effect.provide(Layer.mergeAll(
       Lifecycle.layer,
-      Layer.mock(Chain, { params: paramsOf(networks.regtest), repairs: [] }),
+      Layer.mock(Chain, { params: paramsOf(networks.regtest), repairs: [], tree: noTree }),
       Layer.mock(NameDb, { follower: NO_FOLLOWER }),
       Layer.mock(TxIndex, { enabled: false, follower: undefined }),
       Layer.mock(SyncStatus, {}),

@@ -4,6 +4,7 @@ import { Chain, type ChainProgress } from "../../src/chain/Chain.ts"
 import type { ImportProgress } from "../../src/chain/importBlocks.ts"
 import { regtestParams } from "../../src/consensus/params.ts"
 import { drawBar, showImport, summarize, type Terminal } from "../../src/runtime/importProgress.ts"
+import { noTree } from "../support/noTree.ts"
 
 const blocks = (change: Partial<ImportProgress> = {}): ImportProgress => ({
   phase: "blocks",
@@ -86,7 +87,7 @@ describe("showImport", () => {
   const chainOf = (importing: () => ImportProgress | undefined) =>
     Layer.mock(Chain, {
       params: regtestParams,
-      repairs: [],
+      repairs: [], tree: noTree,
       progress: Effect.sync((): ChainProgress => ({
         tip: { height: 0, hash: new Uint8Array(32) },
         headers: 0,

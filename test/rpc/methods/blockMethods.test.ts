@@ -136,7 +136,7 @@ layer(methodNode())("blocks off the best chain", (it) => {
   it.effect("of which the header alone is known", () =>
     Effect.gen(function*() {
       const { call, chain, refusal } = yield* MethodNode
-      assert.isUndefined(yield* chain.acceptHeaders(branch))
+      assert.isUndefined((yield* chain.acceptHeaders(branch)).reject)
       const proofs = branch.map(({ auxpow }) => auxpow !== undefined)
       assert.sameMembers(proofs, [true, false], "one of each kind")
       for (const { auxpow, hash } of branch) {

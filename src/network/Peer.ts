@@ -1,0 +1,121 @@
+import type * as Effect from "effect/Effect"
+import type { Message } from "./wire/message.ts"
+import type { NetAddress } from "./wire/netAddress.ts"
+
+/** Why there is a connection; the words are those of the reference node's `getpeerinfo`. */
+export type ConnectionType =
+  | "inbound"
+  | "manual"
+  | "outbound-full-relay"
+  | "block-relay-only"
+  | "addr-fetch"
+  | "feeler"
+
+/** What a peer said of itself in its `version`, and what was agreed before `verack`. */
+export interface Hello {
+  /** What it announced: decides on the sizes of `headers` (protocol.md 6.2). */
+  readonly version: number
+  /** The lower of its version and ours: decides on everything else. */
+  readonly commonVersion: number
+  /** Bits of `Services`. */
+  readonly services: bigint
+  /** Fit to be shown. */
+  readonly userAgent: string
+  readonly startHeight: number
+  /** Whether it wants transactions announced. */
+  readonly relay: boolean
+  /** Its clock less ours at the handshake, seconds. */
+  readonly timeOffset: number
+  /** Both sides announce transactions by wtxid (BIP 339). */
+  readonly wtxidRelay: boolean
+  /** It wants `addrv2` (BIP 155). */
+  readonly addrV2: boolean
+  /** Our address as it sees it. */
+  readonly ourAddress: { readonly address: NetAddress; readonly port: number } | undefined
+}
+
+/** What a peer asked for since. */
+export interface Features {
+  /** It wants new blocks announced by `headers` (BIP 130). */
+  sendHeaders: boolean
+  /** Whether it speaks compact blocks, and wants them without being asked first (BIP 152). */
+  compactBlocks: "none" | "low-bandwidth" | "high-bandwidth"
+  /** Least fee rate that it wants announced, smallest units a kvB (BIP 133). */
+  feeFilter: number
+}
+
+/** Bytes and messages of one connection, frames with their headers. */
+export interface Traffic {
+  readonly bytesSent: number
+  readonly bytesReceived: number
+  /** Seconds since 1970; 0 for never. */
+  readonly lastSend: number
+  readonly lastReceive: number
+  /** Bytes by command; what we do not know is under `*other*`. */
+  readonly sentByCommand: ReadonlyMap<string, number>
+  readonly receivedByCommand: ReadonlyMap<string, number>
+}
+
+/** Round trips of `ping`, milliseconds; `undefined` as long as there was none. */
+export interface Latency {
+  readonly last: number | undefined
+  readonly best: number | undefined
+  /** How long the ping that is under way has been waiting. */
+  readonly waiting: number | undefined
+}
+
+/** Why a connection ends. */
+export interface Farewell {
+  /** For the log and for errors; words of our own. */
+  readonly reason: string
+  /** Whether the peer broke the rules (protocol.md 6.11): then its address is discouraged. */
+  readonly misbehaving: boolean
+}
+
+/**
+ * A connection whose handshake is complete. Messages come from one fiber, which waits for whoever handles them; they go
+ * through a bounded queue to another fiber. So a slow peer slows itself.
+ */
+export interface Peer {
+  /** Counts connections, upwards from 0. */
+  readonly id: number
+  readonly type: ConnectionType
+  readonly inbound: boolean
+  /** Where it is. */
+  readonly address: NetAddress
+  readonly port: number
+  /** `address:port` as people write it, or what the operator called. */
+  readonly name: string
+  /** Our end of the connection, as `address:port`. */
+  readonly bind: string | undefined
+  /** Seconds since 1970. */
+  readonly connectedAt: number
+  readonly hello: Hello
+  readonly features: Features
+  readonly traffic: Traffic
+  readonly latency: Latency
+  /** Whether `disconnect` was called or the connection is gone. */
+  readonly closed: boolean
+  /**
+   * Queues a message when there is room: for answers, from the fiber that handles the peer's messages. Returns without
+   * a word where the connection is over.
+   */
+  readonly send: (message: Message) => Effect.Effect<void>
+  /**
+   * Queues a short message without waiting: for fibers that serve many peers. A peer that is so far behind that its
+   * queue has reached its hard limit is disconnected.
+   */
+  readonly post: (message: Message) => void
+  /** Ends the connection, soon and once. */
+  readonly disconnect: (farewell: Farewell) => void
+}
+
+/** What a peer did that a whole part of the node is to hear of. */
+export interface PeerHandler {
+  /** Comes before any message. Does not wait for anything that needs the peer. */
+  readonly connected: (peer: Peer) => Effect.Effect<void>
+  /** Runs in the fiber that reads from the peer: waiting here slows this peer and nobody else. */
+  readonly received: (peer: Peer, message: Message) => Effect.Effect<void>
+  /** Comes last, and once. */
+  readonly gone: (peer: Peer) => Effect.Effect<void>
+}

@@ -1,0 +1,27 @@
+import type { HeaderTree } from "../../src/chain/HeaderTree.ts"
+
+const asked = (): never => {
+  throw new Error("this test has no header tree")
+}
+
+/** The header tree of a chain that is never asked for it. */
+export const noTree: HeaderTree = {
+  find: asked,
+  hash: asked,
+  height: asked,
+  time: asked,
+  bits: asked,
+  parent: asked,
+  ancestor: asked,
+  forkPoint: asked,
+  compareWork: asked,
+  chainwork: asked,
+  medianTimePast: asked,
+  isFailed: asked,
+  hasBlock: asked,
+  wasConnected: asked,
+  tip: asked,
+  best: asked,
+  at: asked,
+  isActive: asked
+}

@@ -2,6 +2,7 @@ import * as Either from "effect/Either"
 import * as ParseResult from "effect/ParseResult"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
+import { COIN } from "../protocol/amount.ts"
 import { type Address, formatAddress, parseAddress } from "./addresses.ts"
 import { quoted } from "./safeText.ts"
 
@@ -153,6 +154,35 @@ export const address = (host: "required" | "optional"): Kind<Address> => ({
   toml: "string",
   schema: fromText(AddressSchema, (given) => parseAddress(given, host), formatAddress)
 })
+
+/** Printable text that may stand in a user agent (upstream `SanitizeString`, `SAFE_CHARS_UA_COMMENT`). */
+export const comment: Kind<string> = {
+  ...text("TEXT"),
+  schema: fromText(
+    Schema.String,
+    (given) =>
+      /^[A-Za-z0-9 .,;\-_?@]{1,100}$/.test(given)
+        ? Either.right(given)
+        : Either.left(`${quoted(given)} must be 1 to 100 letters, digits, spaces or characters of .,;-_?@`),
+    (value) => value
+  )
+}
+
+/** An amount in NMC with up to eight decimals, as a number of the smallest unit. */
+export const amount: Kind<number> = {
+  placeholder: "NMC",
+  toml: "string",
+  schema: fromText(
+    Schema.Number,
+    (given) => {
+      const parts = /^(\d{1,8})(?:\.(\d{1,8}))?$/.exec(given)
+      return parts === null
+        ? Either.left(`${quoted(given)} is not an amount with up to eight decimals`)
+        : Either.right(Number(parts[1]) * COIN + Number((parts[2] ?? "").padEnd(8, "0")))
+    },
+    (value) => `${Math.floor(value / COIN)}.${String(value % COIN).padStart(8, "0")}`.replace(/\.?0+$/, "")
+  )
+}
 
 /** A kind whose empty text means that the option is not set. */
 export const optional = <A>(kind: Kind<A>): Kind<A | undefined> => {

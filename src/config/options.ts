@@ -34,13 +34,22 @@ export const SUBSYSTEMS = [
 ] as const
 export type Subsystem = (typeof SUBSYSTEMS)[number]
 
-export type Group = "General" | "RPC" | "Peers" | "Chain" | "Names and wallet" | "Logging" | "Tests, on regtest alone"
+export type Group =
+  | "General"
+  | "RPC"
+  | "Peers"
+  | "Mempool"
+  | "Chain"
+  | "Names and wallet"
+  | "Logging"
+  | "Tests, on regtest alone"
 
 /** The order of the groups in the help. */
 export const GROUPS: ReadonlyArray<Group> = [
   "General",
   "RPC",
   "Peers",
+  "Mempool",
   "Chain",
   "Names and wallet",
   "Logging",
@@ -196,6 +205,39 @@ export const OPTIONS = {
     "peer to connect to, in place of those that DNS names; may be repeated",
     { defaultNote: "peers found by DNS" }
   ),
+  proxy: one(
+    Kind.optional(Kind.address("required")),
+    "proxy",
+    "Peers",
+    "SOCKS5 proxy that peers are called through, names and all, as Tor's",
+    { defaultNote: "no proxy" }
+  ),
+  uacomment: one(
+    Kind.optional(Kind.comment),
+    "uacomment",
+    "Peers",
+    "comment in what this node calls itself to peers",
+    { defaultNote: "no comment" }
+  ),
+
+  maxmempool: one(Kind.integer({ min: 5, max: 65_536 }), "maxmempool", "Mempool", "memory for the mempool, in MB", {
+    default: "300"
+  }),
+  mempoolexpiry: one(
+    Kind.integer({ min: 1, max: 100_000 }),
+    "mempoolexpiry",
+    "Mempool",
+    "hours after which a transaction that nobody mined is forgotten",
+    { default: "336" }
+  ),
+  minrelaytxfee: one(
+    Kind.amount,
+    "minrelaytxfee",
+    "Mempool",
+    "least fee that is relayed, in NMC for 1000 virtual bytes",
+    { default: "0.001" }
+  ),
+  persistmempool: one(Kind.onOff, "persistmempool", "Mempool", "keep the mempool over a restart", { default: "1" }),
 
   loadblock: many(
     Kind.path,

@@ -43,6 +43,16 @@ export interface Settings {
   readonly maxOutbound: number
   /** Where not empty, these in place of the peers that DNS names. */
   readonly addPeers: ReadonlyArray<Address>
+  /** The SOCKS5 proxy that peers are called through. */
+  readonly proxy: Address | undefined
+  readonly userAgentComment: string | undefined
+  /** Megabytes that the mempool may take. */
+  readonly maxMempool: number
+  /** Hours. */
+  readonly mempoolExpiry: number
+  /** Smallest units for 1000 virtual bytes. */
+  readonly minRelayFeeRate: number
+  readonly persistMempool: boolean
   /** Block files or directories to import, in this order. */
   readonly loadBlocks: ReadonlyArray<string>
   readonly assumeValid: AssumeValid
@@ -161,6 +171,12 @@ const toSettings = (values: Values, gathered: Gathered, input: SettingsInput): S
     maxInbound: values.maxinbound,
     maxOutbound: values.maxoutbound,
     addPeers: values.addpeer,
+    proxy: values.proxy,
+    userAgentComment: values.uacomment,
+    maxMempool: values.maxmempool,
+    mempoolExpiry: values.mempoolexpiry,
+    minRelayFeeRate: values.minrelaytxfee,
+    persistMempool: values.persistmempool,
     loadBlocks: values.loadblock.map((path) => absolutePath(path, input.cwd, input.homedir)),
     assumeValid: values.assumevalid,
     verifyThreads: values.verifythreads ?? Math.min(input.cores - 1, MAX_DEFAULT_THREADS),

@@ -147,6 +147,22 @@ describe("versionBits", () => {
   })
 })
 
+describe("amount", () => {
+  it.each(
+    [["0.001", 100_000], ["0", 0], ["21", 2_100_000_000], ["0.00000001", 1], ["1.5", 150_000_000]] as const
+  )("reads %s", (text, smallest) => assert.strictEqual(value(Kinds.amount, text), smallest))
+
+  it.each(["", "-1", "1.", ".5", "1e3", "0.000000001", "123456789", "1,5"])("refuses %o", (text) => {
+    assert.match(refusal(Kinds.amount, text), /amount with up to eight decimals/)
+  })
+})
+
+describe("comment", () => {
+  it.each(["a/b", "(x)", "", "é", "x".repeat(101)])("refuses %o", (text) => {
+    assert.match(refusal(Kinds.comment, text), /letters, digits/)
+  })
+})
+
 const roundTrips = <A>(kind: Kinds.Kind<A>, values: FastCheck.Arbitrary<A>) =>
   FastCheck.assert(FastCheck.property(values, (given) => {
     const text = Schema.encodeSync(kind.schema)(given)
@@ -166,6 +182,8 @@ describe("every kind", () => {
       Kinds.commaSeparated(Kinds.choice(["a", "b"])),
       FastCheck.array(Arbitrary.make(Schema.Literal("a", "b")))
     )
+    roundTrips(Kinds.amount, FastCheck.integer({ min: 0, max: 99_999_999 * 100_000_000 }))
+    roundTrips(Kinds.comment, FastCheck.stringMatching(/^[A-Za-z0-9 .,;_?@-]{1,100}$/))
     roundTrips(Kinds.pageSize, FastCheck.constantFrom(512, 4096, 65_536))
     roundTrips(
       ChainKinds.activationHeight,

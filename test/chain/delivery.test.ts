@@ -1,0 +1,204 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Deferred, Effect, Fiber } from "effect"
+import type { Chain } from "../../src/chain/Chain.ts"
+import type { Cursor, Follower } from "../../src/chain/Follower.ts"
+import { locatorOf, NO_HEADER } from "../../src/chain/HeaderTree.ts"
+import { type Block, decodeBlock, encodeBlockHeader } from "../../src/protocol/block.ts"
+import { displayHash, equal } from "../../src/protocol/bytes.ts"
+import { outpoint, outpointKey } from "../../src/protocol/transaction.ts"
+import { blocksOf, temporaryDirectory, withChain } from "../support/chain.ts"
+
+/** The first blocks of a chain with every kind of script, some with merged-mining proofs. */
+const blocks = blocksOf("regtest-names/blocks.dat").slice(1, 151)
+
+const at = (height: number): Block => blocks[height - 1] ?? assert.fail(`no block at height ${height}`)
+
+const inChain = <A, E>(use: (chain: typeof Chain.Service) => Effect.Effect<A, E>) =>
+  Effect.flatMap(temporaryDirectory, (directory) => withChain(directory, use))
+
+/** The same block with a transaction that is not the one of its merkle root. */
+const damaged = (block: Block): Block => {
+  const bytes = Uint8Array.from(block.bytes)
+  bytes.set([(bytes.at(-6) ?? 0) ^ 1], bytes.length - 6)
+  return decodeBlock(bytes)
+}
+
+describe("deliver", () => {
+  it.scoped("takes blocks in any order once their headers are known", () =>
+    inChain((chain) =>
+      Effect.gen(function*() {
+        const { last, added, reject } = yield* chain.acceptHeaders(blocks.slice(0, 50))
+        assert.deepStrictEqual([added, reject, last], [50, undefined, chain.tree.find(at(50).hash)])
+        const late = yield* chain.deliver([at(3), at(2)], true)
+        assert.deepStrictEqual(late, { refused: [undefined, undefined], judged: [] })
+        assert.strictEqual((yield* chain.tip).height, 0)
+        const { judged } = yield* chain.deliver([at(1)], true)
+        assert.deepStrictEqual(
+          judged.map(({ hash }) => displayHash(hash)),
+          [1, 2, 3].map((n) => displayHash(at(n).hash))
+        )
+        assert.isTrue(judged.every(({ reject }) => reject === undefined))
+        assert.strictEqual((yield* chain.tip).height, 3)
+      })
+    ))
+
+  it.scoped("says of each block why it is not stored, and goes on", () =>
+    inChain((chain) =>
+      Effect.gen(function*() {
+        const { refused } = yield* chain.deliver([at(1), damaged(at(2)), at(2), at(9)], false)
+        assert.deepStrictEqual(refused.map((reject) => reject?.kind), [
+          undefined,
+          "mutated",
+          undefined,
+          "missing-prev"
+        ])
+        assert.strictEqual((yield* chain.tip).height, 2)
+      })
+    ))
+
+  it.scoped("has nothing to say of what is known", () =>
+    inChain((chain) =>
+      Effect.gen(function*() {
+        yield* chain.deliver(blocks.slice(0, 5), false)
+        assert.deepStrictEqual(yield* chain.deliver([at(4)], false), { refused: [undefined], judged: [] })
+      })
+    ))
+})
+
+describe("the header tree", () => {
+  it.scoped("shows the best chain and what is beside it", () =>
+    inChain((chain) =>
+      Effect.gen(function*() {
+        const { tree } = chain
+        yield* chain.acceptHeaders(blocks.slice(0, 20))
+        yield* chain.deliver(blocks.slice(0, 10), false)
+        const [tip, best] = [tree.tip(), tree.best()]
+        assert.deepStrictEqual([tree.height(tip), tree.height(best)], [10, 20])
+        assert.strictEqual(tree.at(10), tip)
+        assert.strictEqual(tree.at(11), NO_HEADER)
+        assert.isTrue(tree.isActive(tip) && !tree.isActive(best))
+        assert.isTrue(tree.hasBlock(tip) && !tree.hasBlock(best) && tree.wasConnected(tip))
+        assert.strictEqual(tree.ancestor(best, 10), tip)
+        assert.strictEqual(tree.forkPoint(best, tip), tip)
+        assert.isAbove(tree.compareWork(best, tip), 0)
+        assert.strictEqual(tree.find(new Uint8Array(32)), NO_HEADER)
+        assert.isTrue(equal(tree.hash(tip), at(10).hash))
+      })
+    ))
+
+  it.scoped("gives a locator that thins out towards genesis", () =>
+    inChain((chain) =>
+      Effect.gen(function*() {
+        yield* chain.acceptHeaders(blocks)
+        const heights = locatorOf(chain.tree, chain.tree.best()).map((hash) => chain.tree.height(chain.tree.find(hash)))
+        assert.deepStrictEqual(heights, [
+          150,
+          149,
+          148,
+          147,
+          146,
+          145,
+          144,
+          143,
+          142,
+          141,
+          140,
+          138,
+          134,
+          126,
+          110,
+          78,
+          14,
+          0
+        ])
+        assert.deepStrictEqual(
+          locatorOf(chain.tree, chain.tree.find(at(2).hash)).map((hash) => chain.tree.height(chain.tree.find(hash))),
+          [2, 1, 0]
+        )
+      })
+    ))
+
+  it.scoped("gives headers with their proofs, up to the first block that is not stored", () =>
+    Effect.flatMap(temporaryDirectory, (directory) =>
+      Effect.gen(function*() {
+        yield* withChain(directory, (chain) => chain.deliver(blocks.slice(0, 140), false))
+        // In a new run nothing of it is in memory.
+        yield* withChain(directory, (chain) =>
+          Effect.gen(function*() {
+            yield* chain.acceptHeaders(blocks)
+            const ids = blocks.map(({ hash }) => chain.tree.find(hash))
+            const headers = yield* chain.fullHeaders(ids)
+            assert.strictEqual(headers.length, 140)
+            assert.isTrue(headers.some(({ auxpow }) => auxpow !== undefined))
+            for (const [i, header] of headers.entries()) {
+              assert.isTrue(equal(encodeBlockHeader(header), encodeBlockHeader(at(i + 1))))
+            }
+            assert.isTrue(equal(yield* chain.blockBytes(at(7).hash), at(7).bytes))
+            const unstored = yield* Effect.flip(chain.blockBytes(at(145).hash))
+            assert.strictEqual(unstored._tag, "BlockUnavailable")
+          }))
+      })))
+})
+
+describe("the state at the tip", () => {
+  it.scoped("is what a next block would see, and nobody moves the tip meanwhile", () =>
+    inChain((chain) =>
+      Effect.gen(function*() {
+        yield* chain.deliver(blocks.slice(0, 10), false)
+        const coin = outpointKey(outpoint(at(10).transactions[0]?.txid ?? assert.fail(), 0))
+        const next = outpointKey(outpoint(at(11).transactions[0]?.txid ?? assert.fail(), 0))
+        const hold = yield* Deferred.make<void>()
+        const begun = yield* Deferred.make<void>()
+        const judging = yield* Effect.fork(chain.atTip((state) =>
+          Effect.gen(function*() {
+            yield* Deferred.succeed(begun, undefined)
+            yield* Deferred.await(hold)
+            return [state.tip.height, state.coin(coin)?.height, state.coin(next)]
+          })
+        ))
+        yield* Deferred.await(begun)
+        const delivering = yield* Effect.fork(chain.deliver([at(11)], false))
+        yield* Effect.yieldNow()
+        assert.strictEqual((yield* chain.tip).height, 10)
+        yield* Deferred.succeed(hold, undefined)
+        assert.deepStrictEqual(yield* Fiber.join(judging), [10, 10, undefined])
+        yield* Fiber.join(delivering)
+        yield* chain.atTip((state) => {
+          assert.strictEqual(state.coin(next)?.height, 11)
+          assert.strictEqual(state.medianTimePastAt(11), state.tip.medianTimePast)
+          return Effect.void
+        })
+      })
+    ))
+})
+
+describe("a follower", () => {
+  it.scoped("hears that it has arrived, once for each move of the tip", () =>
+    inChain((chain) =>
+      Effect.gen(function*() {
+        const heard: Array<string> = []
+        let cursor: Cursor | undefined
+        const follower: Follower = {
+          name: "test",
+          cursor: Effect.sync(() => cursor),
+          apply: (given) =>
+            Effect.sync(() => {
+              cursor = given.at(-1)
+              heard.push(`+${given.map(({ height }) => height).join()}`)
+            }),
+          rewind: (to) =>
+            Effect.sync(() => {
+              cursor = to
+              heard.push(`-${to.height}`)
+            }),
+          arrived: Effect.sync(() => void heard.push("here"))
+        }
+        yield* chain.deliver([at(1)], false)
+        yield* chain.register(follower)
+        yield* chain.deliver([at(2), at(3)], false)
+        yield* chain.invalidate(at(3).hash)
+        yield* chain.deliver([], false)
+        assert.deepStrictEqual(heard, ["+0,1", "here", "+2,3", "here", "-2", "here"])
+      })
+    ))
+})

@@ -1,9 +1,8 @@
 // Measures what design budgets, prints JSON, and with --write puts the figures into docs/performance.md.
 // Needs the load chain beside the project (shared/fixtures/regtest-load); says so where it is not there.
 
-import { execFileSync, spawn } from "node:child_process"
+import { execFileSync } from "node:child_process"
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
-import { createServer } from "node:net"
 import { availableParallelism, cpus, tmpdir, totalmem } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -12,11 +11,11 @@ import { signatureBackend } from "../../src/consensus/signature.ts"
 import { version } from "../../src/version.ts"
 import { benchHeaderTree } from "./headerTree.ts"
 import { benchNameDb } from "./nameDb.ts"
+import { NodeProcess, ROOT } from "./nodeProcess.ts"
 import { benchParse } from "./parse.ts"
+import { benchPeers } from "./peers.ts"
 import { report, type Results } from "./report.ts"
 
-// From build/scripts/bench.
-const ROOT = fileURLToPath(new URL("../../../", import.meta.url))
 const LOAD = join(ROOT, "../shared/fixtures/regtest-load")
 
 /** Runs of a measurement; the middle one counts. */
@@ -50,63 +49,13 @@ const importRun = (file: string, mode: string, threads: number, tip: string): Im
   return run
 }
 
-const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const server = createServer()
-    server.once("error", reject)
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0))
-    })
-  })
-
-const tipOf = async (port: number): Promise<string | undefined> => {
-  try {
-    const response = await fetch(`http://127.0.0.1:${port}`, {
-      method: "POST",
-      body: JSON.stringify({ id: 1, method: "getbestblockhash" })
-    })
-    const answer: unknown = await response.json()
-    return typeof answer === "object" && answer !== null && "result" in answer ? String(answer.result) : undefined
-  } catch {
-    return undefined
-  }
-}
-
 /** The whole program from its start until it answers with the last block, as a user sees it. */
 const wholeProgram = async (file: string, tip: string): Promise<{ seconds: number; peakMemoryMB: number }> => {
-  const directory = mkdtempSync(join(tmpdir(), "svcd-bench-"))
-  const port = await freePort()
-  const started = performance.now()
-  const node = spawn(process.execPath, [
-    join(ROOT, "build/src/bin/svcd.js"),
-    "-network",
-    "regtest",
-    "-datadir",
-    directory,
-    "-rpcaddr",
-    `127.0.0.1:${port}`,
-    "-maxpeers",
-    "0",
-    "-loadblock",
-    file,
-    "-loglevel",
-    "error"
-  ], { stdio: "ignore" })
-  const ended = new Promise((resolve) => node.once("exit", resolve))
+  const node = await NodeProcess.start({ args: ["-maxpeers", "0", "-loadblock", file] })
   try {
-    while ((await tipOf(port)) !== tip) {
-      if (node.exitCode !== null) throw new Error(`svcd ended with code ${node.exitCode}`)
-      await new Promise((resolve) => setTimeout(resolve, 50))
-    }
-    const seconds = (performance.now() - started) / 1000
-    const status = `/proc/${node.pid}/status`
-    const peak = existsSync(status) ? Number(/VmHWM:\s+(\d+)/.exec(readFileSync(status, "utf8"))?.[1] ?? 0) / 1024 : 0
-    return { seconds, peakMemoryMB: Math.round(peak) }
+    return { seconds: await node.untilTip(tip), peakMemoryMB: node.peakMemoryMB }
   } finally {
-    node.kill()
-    await ended
-    rmSync(directory, { recursive: true, force: true })
+    await node.stop()
   }
 }
 
@@ -129,16 +78,33 @@ const records = (bytes: Buffer): ReadonlyArray<Uint8Array> => {
   return found
 }
 
-const benchImport = async (): Promise<object> => {
+/** Runs a measurement with the load chain in a file of its own. */
+const withLoad = async (
+  use: (load: {
+    readonly file: string
+    readonly bytes: Buffer
+    readonly tipHash: string
+    readonly transactions: number
+    readonly blockFileBytes: number
+  }) => Promise<object>
+): Promise<object> => {
+  if (!existsSync(LOAD)) return { skipped: "shared/fixtures/regtest-load is not there" }
   const expected: { tipHash: string; transactions: number; blockFileBytes: number } = JSON.parse(
     readFileSync(join(LOAD, "expected.json"), "utf8")
   )
-  const { blockFileBytes, tipHash, transactions } = expected
   const directory = mkdtempSync(join(tmpdir(), "svcd-bench-"))
   const file = join(directory, "blk00000.dat")
   const bytes = gunzipSync(readFileSync(join(LOAD, "blocks.dat.gz")))
   writeFileSync(file, bytes)
   try {
+    return await use({ file, bytes, ...expected })
+  } finally {
+    rmSync(directory, { recursive: true, force: true })
+  }
+}
+
+const benchImport = () =>
+  withLoad(async ({ blockFileBytes, bytes, file, tipHash, transactions }) => {
     const threads = availableParallelism() - 1
     const checked = importRun(file, "checked", threads, tipHash)
     const single = importRun(file, "checked", 0, tipHash)
@@ -156,9 +122,14 @@ const benchImport = async (): Promise<object> => {
       parse: benchParse(records(bytes)),
       goal: "program <= 14.9 s (1.5 x 9.9 s of the reference node), assumed >= 3 x checked, memory < 400 MB"
     }
-  } finally {
-    rmSync(directory, { recursive: true, force: true })
-  }
+  })
+
+const benchNetwork = () => withLoad(({ bytes, file, tipHash }) => benchPeers(file, records(bytes), tipHash))
+
+// One measurement alone, for whoever works on it.
+if (process.argv.includes("--peers")) {
+  process.stdout.write(`${JSON.stringify(await benchNetwork(), undefined, 2)}\n`)
+  process.exit()
 }
 
 // First, while nothing else is in memory.
@@ -173,7 +144,8 @@ const results: Results = {
     memoryGiB: Math.round(totalmem() / 2 ** 30),
     signatures: signatureBackend
   },
-  import: existsSync(LOAD) ? await benchImport() : { skipped: "shared/fixtures/regtest-load is not there" },
+  import: await benchImport(),
+  peers: await benchNetwork(),
   names10k: await benchNameDb({ names: 10_000 }),
   names1M: await benchNameDb({ names: 1_000_000 }),
   headerTree

@@ -2,6 +2,7 @@
 export interface Results {
   readonly environment: Readonly<Record<string, string | number>>
   readonly import: object
+  readonly peers: object
   readonly names10k: object
   readonly names1M: object
   readonly headerTree: object
@@ -42,6 +43,13 @@ time goes: reading, parsing, context-free checks with their hashes, appending to
 helping with scripts, flushing, followers.
 
 ${table(results.import)}
+
+## Sync from peers
+
+The same chain over loopback, whole daemons on both ends; on two cores the one that serves takes its share. \`fromFile\`
+is \`-loadblock\` of the same file in the same run. Peers that are far away stand behind a line that takes 50 ms each way.
+
+${table(results.peers)}
 
 ## Names
 

@@ -1,0 +1,108 @@
+import { type ChildProcess, spawn } from "node:child_process"
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { createServer } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+
+/** The project's root, from build/scripts/bench. */
+export const ROOT = fileURLToPath(new URL("../../../", import.meta.url))
+
+export const pause = (milliseconds: number): Promise<void> =>
+  new Promise((resolve) => setTimeout(resolve, milliseconds))
+
+export const freePort = (): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once("error", reject)
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address()
+      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0))
+    })
+  })
+
+export interface NodeOptions {
+  readonly args?: ReadonlyArray<string>
+  /** A data directory that outlives the node; else one of its own that goes with it. */
+  readonly directory?: string
+}
+
+/** A daemon on regtest, as a user starts it. */
+export class NodeProcess {
+  readonly child: ChildProcess
+  readonly directory: string
+  readonly startedAt = performance.now()
+  readonly rpcPort: number
+  private readonly ended: Promise<unknown>
+  private readonly ownDirectory: boolean
+
+  private constructor(rpcPort: number, { args = [], directory }: NodeOptions) {
+    this.rpcPort = rpcPort
+    this.ownDirectory = directory === undefined
+    this.directory = directory ?? mkdtempSync(join(tmpdir(), "svcd-bench-"))
+    this.child = spawn(process.execPath, [
+      join(ROOT, "build/src/bin/svcd.js"),
+      "-network",
+      "regtest",
+      "-datadir",
+      this.directory,
+      "-rpcaddr",
+      `127.0.0.1:${rpcPort}`,
+      "-loglevel",
+      "error",
+      ...args
+    ], { stdio: "ignore" })
+    this.ended = new Promise((resolve) => this.child.once("exit", resolve))
+  }
+
+  static async start(options: NodeOptions = {}): Promise<NodeProcess> {
+    return new NodeProcess(await freePort(), options)
+  }
+
+  async call(method: string): Promise<unknown> {
+    try {
+      const response = await fetch(`http://127.0.0.1:${this.rpcPort}`, {
+        method: "POST",
+        body: JSON.stringify({ id: 1, method })
+      })
+      const answer: unknown = await response.json()
+      return typeof answer === "object" && answer !== null && "result" in answer ? answer.result : undefined
+    } catch {
+      return undefined
+    }
+  }
+
+  /** Waits until a method answers as wanted; seconds since the start. */
+  async until(method: string, wanted: (result: unknown) => boolean): Promise<number> {
+    while (!wanted(await this.call(method))) {
+      if (this.child.exitCode !== null) throw new Error(`svcd ended with code ${this.child.exitCode}`)
+      await pause(50)
+    }
+    return (performance.now() - this.startedAt) / 1000
+  }
+
+  untilTip(tip: string): Promise<number> {
+    return this.until("getbestblockhash", (hash) => hash === tip)
+  }
+
+  /** A line of the process's status in MB, where the system tells it. */
+  private status(line: string): number {
+    const file = `/proc/${this.child.pid}/status`
+    if (!existsSync(file)) return 0
+    return Math.round(Number(new RegExp(`${line}:\\s+(\\d+)`).exec(readFileSync(file, "utf8"))?.[1] ?? 0) / 1024)
+  }
+
+  get memoryMB(): number {
+    return this.status("VmRSS")
+  }
+
+  get peakMemoryMB(): number {
+    return this.status("VmHWM")
+  }
+
+  async stop(): Promise<void> {
+    this.child.kill()
+    await this.ended
+    if (this.ownDirectory) rmSync(this.directory, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,146 @@
+import { randomBytes } from "node:crypto"
+import { connect, createServer, type Server, type Socket } from "node:net"
+import { encodeFrame, FrameParser } from "../../src/network/wire/framing.ts"
+import { decodeMessage, encodeMessage, type Message } from "../../src/network/wire/message.ts"
+import { Services } from "../../src/network/wire/messages/version.ts"
+import type { Bytes } from "../../src/protocol/bytes.ts"
+import { pause } from "./nodeProcess.ts"
+
+/** What stands between two nodes, or against one: delays, stalls, garbage. */
+
+export interface LineOptions {
+  /** Milliseconds that bytes take, each way. */
+  readonly delay: number
+  /** Bytes after which nothing comes back any more, while the connection stays. */
+  readonly stallAfter?: number
+}
+
+/** A port of loopback that leads to another one by a slow line. */
+export class SlowLine {
+  private readonly server: Server
+  private readonly sockets = new Set<Socket>()
+
+  private constructor(target: number, { delay, stallAfter = Infinity }: LineOptions) {
+    this.server = createServer((near) => {
+      const far = connect(target, "127.0.0.1")
+      let returned = 0
+      const forward = (from: Socket, to: Socket, stops: boolean): void => {
+        this.sockets.add(from)
+        from.setNoDelay(true)
+        from.on("data", (bytes) => {
+          if (stops) returned += bytes.length
+          if (stops && returned > stallAfter) return
+          setTimeout(() => to.destroyed || to.write(bytes), delay)
+        })
+        from.on("error", () => to.destroy())
+        from.on("close", () => {
+          this.sockets.delete(from)
+          setTimeout(() => to.destroy(), delay)
+        })
+      }
+      forward(near, far, false)
+      forward(far, near, true)
+    })
+  }
+
+  static open(target: number, options: LineOptions): Promise<SlowLine> {
+    const line = new SlowLine(target, options)
+    return new Promise((resolve) => line.server.listen(0, "127.0.0.1", () => resolve(line)))
+  }
+
+  get port(): number {
+    const address = this.server.address()
+    return typeof address === "object" && address !== null ? address.port : 0
+  }
+
+  close(): void {
+    this.server.close()
+    for (const socket of this.sockets) socket.destroy()
+  }
+}
+
+const nowhere = { services: 0n, address: { network: "ipv4" as const, bytes: new Uint8Array(4) }, port: 0 }
+
+const hello = (height: number): Message => ({
+  type: "version",
+  version: 110_016,
+  services: Services.network | Services.witness,
+  time: Math.floor(Date.now() / 1000),
+  receiver: nowhere,
+  sender: { address: nowhere, nonce: randomBytes(8).readBigUInt64LE() },
+  userAgent: "/bench:0/",
+  startHeight: height,
+  relay: true
+})
+
+/** Connects to a node as a peer does; resolves once the handshake is through, answers pings from then on. */
+export const idlePeer = (magic: Bytes, port: number): Promise<Socket> =>
+  new Promise((resolve, reject) => {
+    const socket = connect(port, "127.0.0.1", () => void socket.write(encodeMessage(magic, hello(0))))
+    const parser = new FrameParser(magic)
+    socket.once("error", reject)
+    socket.once("close", () => reject(new Error("the node closed the connection")))
+    socket.on("data", (chunk) => {
+      for (const framed of parser.push(chunk)) {
+        if (framed.type !== "frame") continue
+        const message = decodeMessage(framed.command, framed.payload)
+        if (message.type === "version") socket.write(encodeMessage(magic, { type: "verack" }))
+        else if (message.type === "ping") {
+          socket.write(encodeMessage(magic, { type: "pong", nonce: message.nonce ?? 0n }))
+        } else if (message.type === "verack") resolve(socket)
+      }
+    })
+  })
+
+/** Payloads that mean nothing, in frames that look well. */
+const garbage = (magic: Bytes): ReadonlyArray<Uint8Array> => {
+  const frames = [
+    encodeFrame(magic, "block", [randomBytes(1_000_000)]),
+    encodeFrame(magic, "headers", [randomBytes(160_000)]),
+    encodeFrame(magic, "frobnicate", [randomBytes(100_000)]),
+    encodeFrame(magic, "inv", [randomBytes(36_000)]),
+    ...Array.from({ length: 200 }, () => encodeFrame(magic, "ping", [randomBytes(8)]))
+  ]
+  const broken = encodeFrame(magic, "tx", [randomBytes(200_000)])
+  broken.set([0, 0, 0, 0], 20)
+  return [...frames, broken]
+}
+
+/** Peers that send garbage as fast as a node takes it, and come again when they are thrown out. */
+export class GarbagePeers {
+  private over = false
+  private readonly sockets = new Set<Socket>()
+  bytesSent = 0
+
+  constructor(magic: Bytes, port: number, count: number) {
+    const frames = garbage(magic)
+    for (let i = 0; i < count; i++) void this.torment(magic, port, frames)
+  }
+
+  private async torment(magic: Bytes, port: number, frames: ReadonlyArray<Uint8Array>): Promise<void> {
+    while (!this.over) {
+      try {
+        const socket = await idlePeer(magic, port)
+        this.sockets.add(socket)
+        socket.on("error", () => undefined)
+        for (let i = 0; !this.over && !socket.destroyed; i++) {
+          const frame = frames[i % frames.length]
+          if (frame === undefined) break
+          this.bytesSent += frame.length
+          if (!socket.write(frame)) {
+            await new Promise((resolve) => socket.once("drain", resolve).once("close", resolve))
+          }
+        }
+        this.sockets.delete(socket)
+      } catch {
+        // Not let in: again, soon.
+      }
+      await pause(20)
+    }
+  }
+
+  stop(): void {
+    this.over = true
+    for (const socket of this.sockets) socket.destroy()
+  }
+}

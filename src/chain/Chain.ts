@@ -25,8 +25,8 @@ import { type HeaderInfo, headerInfo } from "./headerInfo.ts"
 import { type HeaderTree, headerTree } from "./HeaderTree.ts"
 import { type ImportProgress, type ImportReport, importSources } from "./importBlocks.ts"
 import { removeUnpacked } from "./importSource.ts"
-import type { TipState } from "./TipState.ts"
 import type { Timings } from "./timings.ts"
+import type { TipState } from "./TipState.ts"
 import { turnOfEventLoop } from "./turnOfEventLoop.ts"
 import * as VerifyPool from "./VerifyPool.ts"
 
@@ -127,6 +127,11 @@ export class Chain extends Context.Tag("svcd/Chain")<Chain, {
   readonly atTip: <A, E>(work: (state: TipState) => Effect.Effect<A, E>) => Effect.Effect<A, E>
   /** The state at the tip, for the steps of a follower. */
   readonly tipState: Effect.Effect<TipState>
+  /**
+   * Judges a block as if it were offered on top of the tip, but for its proof of work, and stores nothing. One that does
+   * not build on the tip is refused with `inconclusive-not-best-prevblk`.
+   */
+  readonly judge: (block: Block) => Effect.Effect<Reject | undefined, StorageFailure>
   /** Offers headers in the order of their chain; stops at the first refusal. Does not wait for who connects blocks. */
   readonly acceptHeaders: (headers: ReadonlyArray<BlockHeader>) => Effect.Effect<HeadersAccepted>
   /**
@@ -258,6 +263,19 @@ const make = (options: ChainOptions): Effect.Effect<Context.Tag.Service<Chain>, 
         return { last, added, reject: undefined }
       })
 
+    const judge = (block: Block): Effect.Effect<Reject | undefined, StorageFailure> =>
+      undisturbed(
+        Effect.gen(function*() {
+          const judged = yield* attempt(() => state.judge(block))
+          if ("reason" in judged) return judged
+          // Who holds the chain holds the pool: there is no other batch.
+          const batch = pool.begin()
+          batch.add(0, judged.scripts, judged.flags)
+          const failed = yield* batch.finish
+          return failed === undefined ? undefined : ChainWriter.scriptReject(failed)
+        }).pipe(Effect.uninterruptible)
+      )
+
     const deliver = (blocks: ReadonlyArray<Block>, bulk: boolean): Effect.Effect<Delivery, StorageFailure> =>
       exclusively(Effect.gen(function*() {
         const refused = new Array<Reject | undefined>()
@@ -356,6 +374,7 @@ const make = (options: ChainOptions): Effect.Effect<Context.Tag.Service<Chain>, 
         Effect.flatMap(find(hash), (id) => withData(id, () => state.files.readBlock(state.index.dataPlace(id)))),
       atTip: (work) => undisturbed(Effect.suspend(() => work(tipState()))),
       tipState: Effect.sync(tipState),
+      judge,
       acceptHeaders,
       deliver,
       submit,

@@ -1,13 +1,13 @@
-import { checkBlock, checkBlockContext } from "../consensus/block.ts"
+import { checkBlock, checkBlockBody, checkBlockContext } from "../consensus/block.ts"
 import { connectBlock, undoBlock } from "../consensus/connectBlock.ts"
 import { blockFlags } from "../consensus/flags.ts"
 import { checkHeaderContext, checkProofOfWork } from "../consensus/header.ts"
 import { nameEffects } from "../consensus/names.ts"
 import type { ConsensusParams } from "../consensus/params.ts"
-import { type Reject, rejectAs } from "../consensus/Reject.ts"
+import { type Reject, reject, rejectAs } from "../consensus/Reject.ts"
 import type { BlockDelta, NameEffect, ScriptCheck } from "../consensus/view.ts"
 import { type Block, type BlockHeader, decodeBlock } from "../protocol/block.ts"
-import type { Bytes } from "../protocol/bytes.ts"
+import { type Bytes, equal } from "../protocol/bytes.ts"
 import { BlockFiles, type Place } from "../storage/BlockFiles.ts"
 import { StorageCorrupted, StorageUnavailable } from "../storage/errors.ts"
 import { BlockIndex, NONE, Status } from "./BlockIndex.ts"
@@ -373,6 +373,36 @@ export class ChainState {
     return result
   }
 
+  /**
+   * Judges a block on top of the tip that is not stored and need not have any proof of work: all but its scripts, which
+   * come back to be checked. Source: upstream `validation.cpp`, `TestBlockValidity`.
+   */
+  judge(block: Block): { readonly scripts: ReadonlyArray<ScriptCheck>; readonly flags: number } | Reject {
+    const { tip } = this
+    if (!equal(block.header.prevHash, this.index.hash(tip))) return NOT_ON_TIP
+    const place = { height: this.height + 1, medianTimePast: this.index.medianTimePast(tip), params: this.params }
+    const broken = checkBlockBody(block) ?? this.checkPlace(block) ?? checkBlockContext(block, place)
+    if (broken !== undefined) return broken
+    const { coins } = this
+    const flags = blockFlags(place.height, this.params)
+    const result = this.consistently(() =>
+      connectBlock({
+        ...place,
+        block,
+        flags,
+        // What nobody connects is no reason to keep coins in memory.
+        view: {
+          coin: (outpoint) => coins.peek(outpoint),
+          claim: coins.claim,
+          namesClaimedBetween: coins.namesClaimedBetween
+        },
+        medianTimePastAt: (height) => this.index.medianTimePast(this.at(height)),
+        checkScripts: true
+      })
+    )
+    return "reject" in result ? result.reject : { scripts: result.delta.scripts, flags }
+  }
+
   /** Runs rules that throw a plain `Error` where coins and claims contradict each other: then the database is damaged. */
   private consistently<A>(work: () => A): A {
     try {
@@ -550,6 +580,9 @@ export class ChainState {
     this.database.close()
   }
 }
+
+/** The reference node's word for a proposal that does not build on the tip (BIP 23). */
+const NOT_ON_TIP = reject("inconclusive-not-best-prevblk")
 
 const NOTHING_UNDONE: Undo = { removed: new Map(), claimsBefore: new Map() }
 

@@ -53,7 +53,8 @@ export interface ChainWriter {
   readonly failure: Effect.Effect<never, StorageFailure>
 }
 
-const scriptReject = ({ error, input, txid }: ScriptFailure): Reject =>
+/** The refusal of a block with this script in it. */
+export const scriptReject = ({ error, input, txid }: ScriptFailure): Reject =>
   reject(`block-script-verify-flag-failed (${error})`, `input ${input} of ${displayHash(txid)}`)
 
 export const make = (state: ChainState, pool: VerifyPool): Effect.Effect<ChainWriter> =>

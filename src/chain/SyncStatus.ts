@@ -10,8 +10,12 @@ export class SyncStatus extends Context.Tag("svcd/SyncStatus")<SyncStatus, {
   readonly syncing: Effect.Effect<boolean>
   /** The reference node's latch: true until the tip is recent, then false for good. On regtest age is no matter. */
   readonly initialDownload: Effect.Effect<boolean>
+  /** Whether the node loads or imports: no time to ask peers for blocks. */
+  readonly loading: Effect.Effect<boolean>
   /** Ends the time in which the node loads, imports included. */
   readonly loaded: Effect.Effect<void>
+  /** Some peer has told all headers that it has. */
+  readonly answered: Effect.Effect<void>
 }>() {}
 
 /** Seconds that the tip may be old where nothing is missing. Upstream `kernel/chainstatemanager_opts.h`, `DEFAULT_MAX_TIP_AGE`. */
@@ -20,6 +24,11 @@ const MAX_TIP_AGE = 86_400
 export interface SyncStatusOptions {
   /** Whether the node looks for no peers, so that nothing is to be expected. */
   readonly offline: boolean
+  /**
+   * Whether there are peers that the node calls, so that it cannot know what is missing before one has answered. False
+   * on a private network where nobody is called.
+   */
+  readonly expectsPeers?: boolean
 }
 
 const make = (options: SyncStatusOptions) =>
@@ -28,6 +37,7 @@ const make = (options: SyncStatusOptions) =>
     const { minimumChainWork, noRetargeting } = chain.params
     let loading = true
     let caughtUp = false
+    let waitsForPeers = !options.offline && options.expectsPeers === true
 
     const initialDownload = Effect.gen(function*() {
       if (caughtUp || loading) return loading
@@ -41,15 +51,19 @@ const make = (options: SyncStatusOptions) =>
 
     const syncing = Effect.gen(function*() {
       const { behind, importing } = yield* chain.progress
-      if (loading || importing !== undefined || behind) return true
+      if (loading || importing !== undefined || behind || waitsForPeers) return true
       return options.offline ? false : yield* initialDownload
     })
 
     return SyncStatus.of({
       initialDownload,
       syncing,
+      loading: Effect.map(chain.progress, ({ importing }) => loading || importing !== undefined),
       loaded: Effect.sync(() => {
         loading = false
+      }),
+      answered: Effect.sync(() => {
+        waitsForPeers = false
       })
     })
   })

@@ -1,23 +1,28 @@
 import * as Context from "effect/Context"
-import type * as Effect from "effect/Effect"
-import type * as Stream from "effect/Stream"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as PubSub from "effect/PubSub"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import { Chain } from "../chain/Chain.ts"
 import type { Follower } from "../chain/Follower.ts"
 import type { Coin } from "../consensus/view.ts"
+import { displayHash } from "../protocol/bytes.ts"
 import type { Transaction } from "../protocol/transaction.ts"
-import type { StorageFailure } from "../storage/errors.ts"
+import { type StorageFailure, StorageUnavailable } from "../storage/errors.ts"
+import type { Policy } from "./acceptance.ts"
+import { makeAdmission } from "./admission.ts"
 import type { TransactionRejected } from "./errors.ts"
+import type { GraphChunk } from "./graph/TxGraph.ts"
+import { loadPool, savePool } from "./persistence.ts"
+import { INCREMENTAL_FEE_RATE, MIN_RELAY_FEE_RATE } from "./policy/limits.ts"
+import { Pool } from "./Pool.ts"
 import type { MempoolEvent, PoolEntry } from "./PoolEntry.ts"
+import { makeFollower } from "./PoolFollower.ts"
+import { RollingFee } from "./RollingFee.ts"
+import type { Trial } from "./Trial.ts"
 
-/** What a test of a transaction says (`testmempoolaccept`). */
-export type Trial =
-  | {
-    readonly type: "accepted"
-    readonly entry: PoolEntry
-    /** Fee rate of the package that it was judged with, smallest units a kvB. */
-    readonly effectiveFeeRate: number
-    readonly replaced: ReadonlyArray<PoolEntry>
-  }
-  | { readonly type: "rejected"; readonly rejected: TransactionRejected }
+export type { Trial } from "./Trial.ts"
 
 /** Transactions that belong together: each needs all before it or none, and they are best mined at one fee rate. */
 export interface Chunk {
@@ -107,3 +112,149 @@ export class Mempool extends Context.Tag("svcd/Mempool")<Mempool, {
   readonly save: Effect.Effect<string, StorageFailure>
 }>() {}
 
+export interface MempoolOptions {
+  /** Absolute path of the file that keeps the pool; `undefined` for none. */
+  readonly filename: string | undefined
+  /** Bytes of memory. */
+  readonly maxUsage?: number
+  /** Hours that a transaction waits at most. */
+  readonly expiryHours?: number
+  /** Smallest units a kvB. */
+  readonly minRelayFeeRate?: number
+  /** Smallest units a kvB. */
+  readonly incrementalFeeRate?: number
+  /** Whether transactions that are not standard are refused. */
+  readonly requireStandard?: boolean
+}
+
+/** Defaults (policy; protocol.md 5.5). */
+const MAX_USAGE = 300_000_000
+const EXPIRY_HOURS = 336
+
+/** Events that a slow listener may be behind by; it then misses the oldest. */
+const EVENT_BACKLOG = 4_096
+
+/** How an event stands in the log. */
+const said = (event: MempoolEvent): Effect.Effect<void> => {
+  const { fee, transaction, vsize } = event.entry
+  const txid = displayHash(transaction.txid)
+  const line = event._tag === "Added"
+    ? Effect.logDebug("transaction accepted", { txid, fee, vsize })
+    : Effect.logDebug("transaction removed", { txid, reason: event.reason })
+  return Effect.annotateLogs(line, "subsystem", "mempool")
+}
+
+const make = (
+  options: MempoolOptions
+): Effect.Effect<Context.Tag.Service<Mempool>, never, Chain | Scope.Scope> =>
+  Effect.gen(function*() {
+    const chain = yield* Chain
+    const clock = yield* Effect.clock
+    const now = (): number => Math.floor(clock.unsafeCurrentTimeMillis() / 1000)
+    const { expiryHours = EXPIRY_HOURS, filename, maxUsage = MAX_USAGE } = options
+    const policy: Policy = {
+      requireStandard: options.requireStandard ?? true,
+      minRelayFeeRate: options.minRelayFeeRate ?? MIN_RELAY_FEE_RATE,
+      incrementalFeeRate: options.incrementalFeeRate ?? INCREMENTAL_FEE_RATE
+    }
+    const pool = new Pool()
+    const rolling = new RollingFee(policy.incrementalFeeRate)
+    const expiry = expiryHours * 3600
+    const admission = makeAdmission({ pool, rolling, params: chain.params, policy, maxUsage, expiry, now })
+    const events = yield* PubSub.sliding<MempoolEvent>(EVENT_BACKLOG)
+    let loaded = false
+
+    const tell = Effect.suspend(() => {
+      const news = pool.takeNews()
+      if (news.length === 0) return Effect.void
+      return Effect.zipRight(PubSub.publishAll(events, news), Effect.forEach(news, said, { discard: true }))
+    })
+
+    /** Changes the pool while nobody moves the tip or judges against it, and tells what came of it. */
+    const changing = (change: () => void): Effect.Effect<void> =>
+      chain.atTip(() => Effect.zipRight(Effect.sync(change), tell))
+
+    const admit = (transaction: Transaction, time: number) =>
+      chain.atTip((state) => Effect.ensuring(admission.admit(state, transaction, "offered", time), tell))
+
+    const chunk = ({ fee, keys, weight }: GraphChunk): Chunk => ({
+      entries: keys.flatMap((key) => pool.get(key) ?? []),
+      fee,
+      weight
+    })
+
+    const chunkOf = (txid: string): Chunk | undefined => {
+      const found = pool.graph.chunkOf(txid)
+      return found === undefined ? undefined : chunk(found)
+    }
+
+    const load = Effect.gen(function*() {
+      if (filename !== undefined) yield* loadPool({ filename, pool, admit, changing, notBefore: now() - expiry })
+      loaded = true
+    })
+
+    const save: Effect.Effect<string, StorageFailure> = filename === undefined
+      ? new StorageUnavailable({ file: "mempool.dat", doing: "writing", reason: "the pool is kept in memory alone" })
+      : savePool(filename, pool)
+
+    // Before it is loaded the file holds what the pool does not.
+    yield* Effect.addFinalizer(() =>
+      !loaded || filename === undefined ? Effect.void : Effect.catchAll(
+        save,
+        (failure) => Effect.logError("the mempool could not be stored at the end", { reason: failure.message })
+      )
+    )
+    const tidy = Effect.delay(changing(admission.tidy), "10 minutes")
+    yield* Effect.forkScoped(Effect.annotateLogs(Effect.forever(tidy), "subsystem", "mempool"))
+
+    const service: Context.Tag.Service<Mempool> = {
+      accept: (transaction) => Effect.suspend(() => admit(transaction, now())),
+      test: (transactions) => chain.atTip((state) => admission.test(state, transactions)),
+      get: (txid) => pool.get(txid),
+      getByWtxid: (wtxid) => pool.getByWtxid(wtxid),
+      entries: () => pool.entries(),
+      spender: (outpoint) => pool.spender(outpoint),
+      ancestors: (txid) => pool.inOrder(pool.graph.ancestors(txid)),
+      descendants: (txid) => pool.inOrder(pool.graph.descendants(txid)),
+      parents: (txid) => pool.inOrder(pool.graph.parents(txid)),
+      children: (txid) => pool.inOrder(pool.graph.children(txid)),
+      cluster: (txid) => pool.graph.chunksOf(txid).map(chunk),
+      chunkOf,
+      chunks: () => pool.graph.chunks().map(chunk),
+      pending: (name) => pool.pending(name),
+      coin: (outpoint) => pool.coin(outpoint, chain.tree.height(chain.tree.tip()) + 1),
+      info: () => {
+        const asked = admission.poolFeeRate()
+        return {
+          loaded,
+          size: pool.size,
+          bytes: pool.bytes,
+          usage: pool.usage,
+          totalFee: pool.totalFee,
+          maxUsage,
+          minFeeRate: Math.max(asked, policy.minRelayFeeRate),
+          minRelayFeeRate: policy.minRelayFeeRate,
+          incrementalFeeRate: policy.incrementalFeeRate,
+          unbroadcast: pool.unbroadcast.size,
+          sequence: pool.sequence
+        }
+      },
+      prioritise: (txid, delta) => changing(() => pool.prioritise(txid, delta)),
+      prioritised: () => pool.deltas,
+      broadcastLater: (txid) => {
+        if (pool.has(txid)) pool.unbroadcast.add(txid)
+      },
+      isUnbroadcast: (txid) => pool.unbroadcast.has(txid),
+      broadcastDone: (txid) => void pool.unbroadcast.delete(txid),
+      unbroadcast: () => pool.inOrder(pool.unbroadcast),
+      events: Stream.fromPubSub(events),
+      follower: makeFollower({ chain, pool, rolling, admission, now, tell }),
+      load,
+      save
+    }
+    return service
+  })
+
+/** The mempool on a chain. Who builds the node registers its follower with the chain and has it load what was kept. */
+export const layer = (options: MempoolOptions): Layer.Layer<Mempool, never, Chain> =>
+  Layer.scoped(Mempool, make(options))

@@ -1,7 +1,11 @@
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
-import type { PeerNotFound } from "./errors.ts"
+import * as Layer from "effect/Layer"
+import { make } from "./connect/manager.ts"
+import type { PeerManagerOptions } from "./connect/net.ts"
+import type { ListenFailed, PeerNotFound } from "./errors.ts"
 import type { Peer } from "./Peer.ts"
+import type { PeerHandlers } from "./PeerHandlers.ts"
 import type { AddressNetwork, NetAddress } from "./wire/netAddress.ts"
 
 /** How far a peer is, and what it is asked for. */
@@ -118,3 +122,11 @@ export class PeerManager extends Context.Tag("svcd/PeerManager")<PeerManager, {
   /** Whether peers are configured or to be found, and none has answered so far. */
   readonly lonely: Effect.Effect<boolean>
 }>() {}
+
+/**
+ * Listens and calls as the options say, as long as the layer lives. When it is released the port is free first; then
+ * all connections end, without a word to anybody.
+ */
+export const layer = (
+  options: PeerManagerOptions
+): Layer.Layer<PeerManager, ListenFailed, PeerHandlers> => Layer.scoped(PeerManager, make(options))

@@ -4,12 +4,19 @@ import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import * as Chain from "../chain/Chain.ts"
 import type { ImportFailed } from "../chain/errors.ts"
+import * as NodeClock from "../chain/NodeClock.ts"
+import * as Scheduler from "../chain/Scheduler.ts"
 import * as SyncStatus from "../chain/SyncStatus.ts"
 import * as TxIndex from "../chain/TxIndex.ts"
 import * as DataDirectory from "../config/DataDirectory.ts"
 import type { Settings } from "../config/settings.ts"
 import { type ConsensusParams, paramsOf, withOverrides } from "../consensus/params.ts"
+import * as FeeEstimator from "../mempool/FeeEstimator.ts"
+import * as Mempool from "../mempool/Mempool.ts"
+import * as Miner from "../mempool/mining/Miner.ts"
 import * as NameDb from "../names/NameDb.ts"
+import type { ListenFailed } from "../network/errors.ts"
+import { PeerManager } from "../network/PeerManager.ts"
 import { displayHash } from "../protocol/bytes.ts"
 import { networks } from "../protocol/networks.ts"
 import * as Dispatch from "../rpc/Dispatch.ts"
@@ -21,6 +28,7 @@ import * as RpcServer from "../rpc/RpcServer.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import { showImport, standardTerminal } from "./importProgress.ts"
 import * as Logging from "./logging.ts"
+import * as Peers from "./peers.ts"
 
 /** The rules of the network that the settings name, with what they change for tests. */
 const paramsFor = (settings: Settings): ConsensusParams => {
@@ -31,7 +39,13 @@ const paramsFor = (settings: Settings): ConsensusParams => {
 
 const MIB = 1024 * 1024
 
-/** The two stores, in the data directory. */
+const MEGABYTE = 1_000_000
+
+/** Whether there is somebody to ask, so that the node cannot know what is missing before one has answered. */
+const expectsPeers = ({ addPeers, maxOutbound, maxPeers, network }: Settings): boolean =>
+  maxPeers > 0 && (addPeers.length > 0 || (maxOutbound > 0 && networks[network].dnsSeeds.length > 0))
+
+/** Chain, names and mempool, in the data directory. */
 const stores = (settings: Settings) =>
   Layer.unwrapEffect(Effect.gen(function*() {
     const directory = yield* DataDirectory.DataDirectory
@@ -44,24 +58,40 @@ const stores = (settings: Settings) =>
       temporaryDirectory: directory.path,
       pageSize: settings.pageSize,
       coinCacheBytes: settings.dbCache * MIB,
-      verifyThreads: settings.verifyThreads,
-      ...(settings.mockTime === undefined ? {} : { now: fixedClock(settings.mockTime) })
+      verifyThreads: settings.verifyThreads
     })
     const names = NameDb.layer({ filename: directory.file("names.db"), pageSize: settings.pageSize })
-    const status = SyncStatus.layer({ offline: settings.maxPeers === 0 })
+    const status = SyncStatus.layer({ offline: settings.maxPeers === 0, expectsPeers: expectsPeers(settings) })
+    const mempool = Mempool.layer({
+      filename: settings.persistMempool ? directory.file("mempool.dat") : undefined,
+      maxUsage: settings.maxMempool * MEGABYTE,
+      expiryHours: settings.mempoolExpiry,
+      minRelayFeeRate: settings.minRelayFeeRate
+    })
+    const fees = FeeEstimator.layer({ filename: directory.file("fee_estimates.json") })
     const transactions = settings.txIndex
       ? TxIndex.layer({ directory: directory.chainstate, pageSize: settings.pageSize })
       : TxIndex.layerOff
-    return Layer.mergeAll(status.pipe(Layer.provideMerge(chain)), names, transactions)
+    const waiting = Layer.mergeAll(Miner.layer, fees).pipe(
+      Layer.provideMerge(mempool),
+      Layer.provideMerge(status),
+      Layer.provideMerge(chain)
+    )
+    return Layer.mergeAll(waiting, names, transactions)
   }))
+
+/** The network, over the stores. */
+const peers = (settings: Settings) =>
+  Layer.unwrapEffect(Effect.map(
+    DataDirectory.DataDirectory,
+    (directory) => Peers.layer(settings, directory.file("peers.json"))
+  ))
 
 /** What of the settings is about answers. */
 const answerOptions = (settings: Settings): typeof NodeOptions.Service => {
   const { allowExpired, nameEncoding, nameHashIndex, nameHistory, valueEncoding } = settings
   return { allowExpired, nameEncoding, nameHashIndex, nameHistory, valueEncoding }
 }
-
-const fixedClock = (time: number) => (): number => time
 
 /** Tells /health and /ready how the node is, from before there is a chain. */
 class NodeHealth {
@@ -110,15 +140,11 @@ const importBlocks = (files: ReadonlyArray<string>) =>
   })
 
 /** Settings that this version takes and does not act on yet: better said than passed over. */
-const notYet = (settings: Settings): ReadonlyArray<string> => [
-  ...(settings.maxPeers > 0
-    ? ["there is no peer-to-peer network yet: blocks come from -loadblock and submitblock"]
-    : []),
-  ...(settings.metrics === undefined ? [] : ["there is no metrics endpoint yet: -metricsaddr has no effect"])
-]
+const notYet = (settings: Settings): ReadonlyArray<string> =>
+  settings.metrics === undefined ? [] : ["there is no metrics endpoint yet: -metricsaddr has no effect"]
 
 /** Why a daemon ends before somebody asks it to. */
-export type DaemonFailure = ImportFailed | StorageFailure
+export type DaemonFailure = ImportFailed | ListenFailed | StorageFailure
 
 /**
  * Brings the parts together once they are built: the index of names to the tip, then the listener from warm-up to
@@ -129,7 +155,9 @@ const start = (settings: Settings, health: NodeHealth) =>
     const chain = yield* Chain.Chain
     const names = yield* NameDb.NameDb
     const index = yield* TxIndex.TxIndex
+    const mempool = yield* Mempool.Mempool
     const status = yield* SyncStatus.SyncStatus
+    const manager = yield* PeerManager
     const lifecycle = yield* Lifecycle.Lifecycle
     const server = yield* RpcServer.RpcServer
     const failed = yield* Deferred.make<never, DaemonFailure>()
@@ -140,10 +168,17 @@ const start = (settings: Settings, health: NodeHealth) =>
     yield* lifecycle.warmUp("Loading names…")
     yield* chain.register(names.follower)
     if (index.follower !== undefined) yield* chain.register(index.follower)
+    yield* chain.register(mempool.follower)
     yield* Effect.forkScoped(logBlocks)
     health.become(Effect.gen(function*() {
       const { tip } = yield* chain.progress
-      return { initializing: false, syncing: yield* status.syncing, blockHeight: tip.height, peers: 0 }
+      const { inbound, outbound } = yield* manager.count
+      return {
+        initializing: false,
+        syncing: yield* status.syncing,
+        blockHeight: tip.height,
+        peers: inbound + outbound
+      }
     }))
     yield* lifecycle.running
     const { header, height } = yield* chain.tip
@@ -155,6 +190,7 @@ const start = (settings: Settings, health: NodeHealth) =>
     })
     const load = settings.loadBlocks.length > 0 ? importBlocks(settings.loadBlocks) : Effect.void
     yield* load.pipe(
+      Effect.zipRight(mempool.load),
       Effect.zipRight(status.loaded),
       // A defect ends the node as well: it would never be done with loading.
       Effect.catchAllCause((cause) => Deferred.failCause(failed, cause)),
@@ -173,11 +209,14 @@ export const run = (settings: Settings) => {
     maxRequestSize: settings.maxRequestSize
   }).pipe(Layer.provideMerge(Dispatch.layer()), Layer.provide(Layer.succeed(Health, health.service)))
   const node = Dispatch.installed(allMethods).pipe(
+    Layer.provideMerge(peers(settings)),
     Layer.provideMerge(stores(settings)),
+    Layer.provideMerge(Scheduler.layer),
     Layer.provideMerge(Layer.succeed(NodeOptions, answerOptions(settings))),
     Layer.provideMerge(listener),
     Layer.provideMerge(Lifecycle.layer),
-    Layer.provideMerge(DataDirectory.layer({ path: settings.dataDir, network: settings.network }))
+    Layer.provideMerge(DataDirectory.layer({ path: settings.dataDir, network: settings.network })),
+    Layer.provideMerge(NodeClock.layer(settings.mockTime))
   )
   return Effect.scoped(Effect.flatten(start(settings, health))).pipe(
     Effect.provide(node),

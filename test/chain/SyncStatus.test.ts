@@ -56,14 +56,18 @@ const chainOf = (params: ConsensusParams, said: Said) => {
 
 /** Runs a test at `NOW` on a chain whose tip is fresh and has enough work, unless it says otherwise. */
 const at = <A, E>(
-  { offline = false, params = mainnetParams }: { readonly offline?: boolean; readonly params?: ConsensusParams },
+  { expectsPeers = false, offline = false, params = mainnetParams }: {
+    readonly expectsPeers?: boolean
+    readonly offline?: boolean
+    readonly params?: ConsensusParams
+  },
   use: (status: typeof SyncStatus.SyncStatus.Service, said: Said) => Effect.Effect<A, E>
 ) =>
   Effect.suspend(() => {
     const said: Said = { tipTime: NOW, work: params.minimumChainWork, behind: false, importing: undefined }
     return TestClock.setTime(1000 * NOW).pipe(
       Effect.zipRight(Effect.flatMap(SyncStatus.SyncStatus, (status) => use(status, said))),
-      Effect.provide(Layer.provide(SyncStatus.layer({ offline }), chainOf(params, said)))
+      Effect.provide(Layer.provide(SyncStatus.layer({ offline, expectsPeers }), chainOf(params, said)))
     )
   })
 
@@ -144,5 +148,33 @@ describe("SyncStatus", () => {
         assert.deepStrictEqual(yield* both(status), { syncing: false, initial: true })
         said.behind = true
         assert.deepStrictEqual(yield* both(status), WAITING)
+      })))
+
+  for (const params of [mainnetParams, regtestParams]) {
+    it.effect(`${params.network.chainName}: waits for the first peer that has told all its headers, once`, () =>
+      at({ params, expectsPeers: true }, (status) =>
+        Effect.gen(function*() {
+          yield* status.loaded
+          assert.deepStrictEqual(yield* both(status), { syncing: true, initial: false })
+          yield* status.answered
+          assert.deepStrictEqual(yield* both(status), DONE)
+        })))
+  }
+
+  it.effect("expects no answer where it is offline", () =>
+    at({ expectsPeers: true, offline: true }, (status) =>
+      Effect.gen(function*() {
+        yield* status.loaded
+        assert.isFalse(yield* status.syncing)
+      })))
+
+  it.effect("is loading until it has loaded, and while it imports", () =>
+    at({}, (status, said) =>
+      Effect.gen(function*() {
+        assert.isTrue(yield* status.loading)
+        yield* status.loaded
+        assert.isFalse(yield* status.loading)
+        said.importing = IMPORTING
+        assert.isTrue(yield* status.loading)
       })))
 })

@@ -5,6 +5,8 @@ import type { Follower } from "../../src/chain/Follower.ts"
 import { SyncStatus } from "../../src/chain/SyncStatus.ts"
 import { TxIndex } from "../../src/chain/TxIndex.ts"
 import { paramsOf } from "../../src/consensus/params.ts"
+import { FeeEstimator } from "../../src/mempool/FeeEstimator.ts"
+import * as Mempool from "../../src/mempool/Mempool.ts"
 import { NameDb } from "../../src/names/NameDb.ts"
 import { networks } from "../../src/protocol/networks.ts"
 import { byName, byPosition } from "../../src/rpc/conversions.ts"
@@ -16,6 +18,7 @@ import { methodTable } from "../../src/rpc/method.ts"
 import { allMethods } from "../../src/rpc/methods/all.ts"
 import { NodeOptions } from "../../src/rpc/NodeOptions.ts"
 import { noTree } from "../support/noTree.ts"
+import { noPeers } from "../support/peers.ts"
 
 const text = (params: ReturnType<typeof byPosition> | ReturnType<typeof byName>): string =>
   "_tag" in params ? `bad: ${params.argument}` : encodeJson(params instanceof JsonObject ? params : [...params])
@@ -74,6 +77,8 @@ const NO_FOLLOWER: Follower = {
   rewind: () => Effect.void
 }
 
+const NO_CHAIN = Layer.mock(Chain, { params: paramsOf(networks.regtest), repairs: [], tree: noTree })
+
 describe("the table of the command line", () => {
   it.effect("agrees with the methods of the node, by position and by name", () =>
     Effect.gen(function*() {
@@ -91,10 +96,13 @@ describe("the table of the command line", () => {
       }
     }).pipe(Effect.provide(Layer.mergeAll(
       Lifecycle.layer,
-      Layer.mock(Chain, { params: paramsOf(networks.regtest), repairs: [], tree: noTree }),
+      NO_CHAIN,
       Layer.mock(NameDb, { follower: NO_FOLLOWER }),
       Layer.mock(TxIndex, { enabled: false, follower: undefined }),
       Layer.mock(SyncStatus, {}),
+      Mempool.layer({ filename: undefined }).pipe(Layer.provide(NO_CHAIN)),
+      Layer.mock(FeeEstimator, { estimateSmart: () => assert.fail(), estimateRaw: () => assert.fail() }),
+      noPeers,
       Layer.succeed(NodeOptions, {
         nameEncoding: "ascii",
         valueEncoding: "ascii",

@@ -1,9 +1,12 @@
 import { assert } from "@effect/vitest"
 import { Context, Effect, Layer, Logger } from "effect"
+import { join } from "node:path"
 import * as Chain from "../../src/chain/Chain.ts"
 import * as SyncStatus from "../../src/chain/SyncStatus.ts"
 import * as TxIndex from "../../src/chain/TxIndex.ts"
 import { type ConsensusParams, regtestParams } from "../../src/consensus/params.ts"
+import * as FeeEstimator from "../../src/mempool/FeeEstimator.ts"
+import * as Mempool from "../../src/mempool/Mempool.ts"
 import * as NameDb from "../../src/names/NameDb.ts"
 import { displayHash } from "../../src/protocol/bytes.ts"
 import { encodeJson, type JsonValue } from "../../src/rpc/encodeJson.ts"
@@ -16,6 +19,7 @@ import { RpcError } from "../../src/rpc/RpcError.ts"
 import { mismatch, type Shape } from "../../src/rpc/shape.ts"
 import { chainLayer, temporaryDirectory } from "./chain.ts"
 import { ownFixture } from "./fixtures.ts"
+import { noPeers } from "./peers.ts"
 
 /** The ways to call a method. */
 export interface Calls {
@@ -37,6 +41,8 @@ export class MethodNode extends Context.Tag("test/MethodNode")<
   Calls & {
     readonly chain: typeof Chain.Chain.Service
     readonly names: typeof NameDb.NameDb.Service
+    readonly pool: typeof Mempool.Mempool.Service
+    readonly fees: typeof FeeEstimator.FeeEstimator.Service
     readonly status: typeof SyncStatus.SyncStatus.Service
     readonly lifecycle: typeof Lifecycle.Lifecycle.Service
     readonly methods: MethodTable
@@ -107,7 +113,7 @@ const answerOf = (method: Method, result: JsonValue): Answer => {
   return { text, json, value: JSON.parse(text), when: fitting.when }
 }
 
-const callsOf = (methods: MethodTable): Calls => {
+export const callsOf = (methods: MethodTable): Calls => {
   const context: CallContext = {
     wallet: undefined,
     peer: "127.0.0.1:1",
@@ -163,8 +169,16 @@ const TIP = "c8497e03e7decb23935810c77cb8617b509de2239bdde5a8b1e2cb37a5783e7b"
 const make = (options: MethodNodeOptions) =>
   Effect.gen(function*() {
     const directory = yield* temporaryDirectory
+    const chainAndPool = FeeEstimator.layer({ filename: undefined }).pipe(
+      Layer.provideMerge(
+        Mempool.layer({ filename: join(directory, "mempool.dat") })
+      ),
+      Layer.provideMerge(SyncStatus.layer({ offline: true })),
+      Layer.provideMerge(chainLayer(directory, options.params))
+    )
     const stores = Layer.mergeAll(
-      SyncStatus.layer({ offline: true }).pipe(Layer.provideMerge(chainLayer(directory, options.params))),
+      chainAndPool,
+      noPeers,
       NameDb.layerTemporary,
       options.txIndex === true ? TxIndex.layer({ directory, pageSize: 4096 }) : TxIndex.layerOff,
       Lifecycle.layer
@@ -176,11 +190,16 @@ const make = (options: MethodNodeOptions) =>
     const { follower } = Context.get(context, TxIndex.TxIndex)
     yield* chain.register(names.follower)
     if (follower !== undefined) yield* chain.register(follower)
+    const pool = Context.get(context, Mempool.Mempool)
+    yield* chain.register(pool.follower)
     if (options.blocks !== false) {
       yield* chain.importFrom([ownFixture("regtest-names/blocks.dat")])
       assert.strictEqual(displayHash((yield* chain.tip).hash), TIP)
     }
-    if (options.loading !== true) yield* status.loaded
+    if (options.loading !== true) {
+      yield* pool.load
+      yield* status.loaded
+    }
     const tableFor = (decided: Partial<typeof NodeOptions.Service>) =>
       allMethods.pipe(
         Effect.provideService(NodeOptions, { ...DEFAULTS, ...options.options, ...decided }),
@@ -191,6 +210,8 @@ const make = (options: MethodNodeOptions) =>
     return MethodNode.of({
       chain,
       names,
+      pool,
+      fees: Context.get(context, FeeEstimator.FeeEstimator),
       status,
       lifecycle: Context.get(context, Lifecycle.Lifecycle),
       methods,

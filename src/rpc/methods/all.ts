@@ -2,7 +2,10 @@ import * as Effect from "effect/Effect"
 import type { Chain } from "../../chain/Chain.ts"
 import type { SyncStatus } from "../../chain/SyncStatus.ts"
 import type { TxIndex } from "../../chain/TxIndex.ts"
+import type { FeeEstimator } from "../../mempool/FeeEstimator.ts"
+import type { Mempool } from "../../mempool/Mempool.ts"
 import type { NameDb } from "../../names/NameDb.ts"
+import type { PeerManager } from "../../network/PeerManager.ts"
 import { version } from "../../version.ts"
 import type { Lifecycle } from "../Lifecycle.ts"
 import type { Method } from "../method.ts"
@@ -12,14 +15,17 @@ import { chainMethods } from "./chainMethods.ts"
 import { coinMethods } from "./coinMethods.ts"
 import * as Control from "./control.ts"
 import { infoMethods } from "./infoMethods.ts"
+import { mempoolMethods } from "./mempoolMethods.ts"
 import { nameMethods } from "./nameMethods.ts"
+import { networkMethods } from "./networkMethods.ts"
+import { relayMethods } from "./relayMethods.ts"
 import { transactionMethods } from "./transactionMethods.ts"
 
 /** Every method of a daemon. */
 export const allMethods: Effect.Effect<
   ReadonlyArray<Method>,
   never,
-  Chain | NameDb | TxIndex | SyncStatus | Lifecycle | NodeOptions
+  Chain | NameDb | TxIndex | SyncStatus | Mempool | FeeEstimator | PeerManager | Lifecycle | NodeOptions
 > = Effect.map(
   Effect.all([
     Control.make({ version, logPath: "" }),
@@ -28,7 +34,10 @@ export const allMethods: Effect.Effect<
     blockMethods,
     coinMethods,
     nameMethods,
-    transactionMethods
+    transactionMethods,
+    mempoolMethods,
+    relayMethods,
+    networkMethods
   ]),
   (groups) => groups.flat()
 )

@@ -22,7 +22,8 @@ import { withReservedValue } from "./reservedValue.ts"
 /** A number of 256 bits as 64 hexadecimal digits. */
 export const wide = (value: bigint): string => value.toString(16).padStart(64, "0")
 
-const compactBits = (bits: number): string => bits.toString(16).padStart(8, "0")
+/** A target in compact form as eight hexadecimal digits. */
+export const compactBits = (bits: number): string => bits.toString(16).padStart(8, "0")
 
 const BLOCK_HASH = Shape.hex("Hash of the block")
 
@@ -203,7 +204,8 @@ const deployments = (chain: typeof Chain.Service): Method => {
   })
 }
 
-const decode = (hex: string): Effect.Effect<Block, RpcError> =>
+/** Reads a block that a caller hands in. */
+export const decodeHexBlock = (hex: string): Effect.Effect<Block, RpcError> =>
   Effect.suspend(() => {
     const failed = RpcError.deserialization("Block decode failed")
     if (!/^(?:[0-9a-fA-F]{2})+$/.test(hex)) return failed
@@ -244,7 +246,7 @@ const writers = (chain: typeof Chain.Service): ReadonlyArray<Method> => {
     errors: ["-22 Block decode failed"],
     handler: ({ hexdata }) =>
       Effect.gen(function*() {
-        const block = yield* decode(hexdata)
+        const block = yield* decodeHexBlock(hexdata)
         const prev = yield* Effect.option(chain.header(block.header.prevHash))
         const whole = prev._tag === "None" ? block : withReservedValue(block, prev.value.height + 1, chain.params)
         return verdict(yield* Effect.mapError(chain.submit(whole), storageError))

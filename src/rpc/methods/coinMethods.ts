@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import { Chain } from "../../chain/Chain.ts"
 import { type CoinHashKind, CoinStats } from "../../chain/coinStats.ts"
+import { Mempool } from "../../mempool/Mempool.ts"
 import { fromBinaryString } from "../../protocol/bytes.ts"
 import { outpoint, outpointKey } from "../../protocol/transaction.ts"
 import { type Method, method } from "../method.ts"
@@ -18,7 +19,7 @@ const HASH_KINDS: ReadonlyArray<CoinHashKind> = ["hash_serialized_3", "muhash", 
 
 const COIN = Shape.object({
   bestblock: Shape.hex("Hash of the tip"),
-  confirmations: Shape.integer("1 where the tip made it"),
+  confirmations: Shape.integer("1 where the tip made it, 0 where it is in the mempool"),
   value: Shape.amount("Amount"),
   scriptPubKey: SCRIPT,
   coinbase: Shape.boolean("Whether a coinbase made it")
@@ -40,15 +41,21 @@ const STATISTICS = Shape.object({
   disk_size: Shape.integer("Bytes of the database")
 })
 
-export const coinMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | NodeOptions> = Effect.gen(function*() {
+export const coinMethods: Effect.Effect<
+  ReadonlyArray<Method>,
+  never,
+  Chain | Mempool | NodeOptions
+> = Effect.gen(function*() {
   const chain = yield* Chain
+  const pool = yield* Mempool
   const options = yield* NodeOptions
   const context = { network: chain.params.network, ...options }
 
   const gettxout = method({
     name: "gettxout",
     group: "Blockchain",
-    summary: "Returns an unspent output; nothing for one that is spent or unknown, or whose name expired.",
+    summary: "Returns an unspent output; nothing for one that is spent or unknown, or whose name expired. With the " +
+      "mempool, also what waits there, and nothing for what is spent there.",
     params: {
       txid: hash("The transaction."),
       n: uint32("Which of its outputs."),
@@ -59,15 +66,19 @@ export const coinMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | No
       { when: "there is none", shape: Shape.nothing("") }
     ],
     examples: [["0c686779a1dcc867039a3c71934d6cde487c4eabd9cd2efd0bdcf15262ed9886", 0]],
-    handler: ({ n, txid }) =>
-      chain.coin(outpointKey(outpoint(txid, n))).pipe(
-        Effect.map(({ coin, tip }) =>
-          coin === undefined
-            ? null
-            : coinJson(context, coin, { bestBlock: tip.hash, confirmations: tip.height - coin.height + 1 })
-        ),
+    handler: ({ include_mempool, n, txid }) => {
+      const key = outpointKey(outpoint(txid, n))
+      return chain.coin(key).pipe(
+        Effect.map(({ coin, tip }) => {
+          if (include_mempool && pool.spender(key) !== undefined) return null
+          const waiting = include_mempool ? pool.coin(key) : undefined
+          if (waiting !== undefined) return coinJson(context, waiting, { bestBlock: tip.hash, confirmations: 0 })
+          const confirmations = tip.height - (coin?.height ?? 0) + 1
+          return coin === undefined ? null : coinJson(context, coin, { bestBlock: tip.hash, confirmations })
+        }),
         Effect.mapError(storageError)
       )
+    }
   })
 
   const statistics = (kind: CoinHashKind) =>

@@ -2,18 +2,17 @@ import * as Effect from "effect/Effect"
 import { Chain } from "../../chain/Chain.ts"
 import { SyncStatus } from "../../chain/SyncStatus.ts"
 import { difficultyOf } from "../../consensus/difficulty.ts"
+import { Mempool } from "../../mempool/Mempool.ts"
+import { PeerManager } from "../../network/PeerManager.ts"
 import { version } from "../../version.ts"
 import { Amount } from "../encodeJson.ts"
 import { type Method, method } from "../method.ts"
 import * as Shape from "../shape.ts"
 
-/** A summary of the node, and what there is to say of a network that this version does not have yet. */
+/** A summary of the node. */
 
 /** Protocol version that this node speaks (protocol.md 6.2). */
-const PROTOCOL_VERSION = 110_016
-
-/** The least fee that is relayed, in the smallest unit a kvB (policy, protocol.md 5.5). */
-const MIN_RELAY_FEE = 100_000
+export const PROTOCOL_VERSION = 110_016
 
 /** The version as one number, two digits a part, as the reference node counts. */
 export const versionNumber = (text: string): number => {
@@ -21,64 +20,58 @@ export const versionNumber = (text: string): number => {
   return 10_000 * major + 100 * minor + patch
 }
 
-export const infoMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | SyncStatus> = Effect.gen(function*() {
-  const chain = yield* Chain
-  const status = yield* SyncStatus
-  const { name } = chain.params.network
+export const infoMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | SyncStatus | PeerManager | Mempool> =
+  Effect.gen(function*() {
+    const chain = yield* Chain
+    const status = yield* SyncStatus
+    const peers = yield* PeerManager
+    const mempool = yield* Mempool
+    const { name } = chain.params.network
 
-  const getinfo = method({
-    name: "getinfo",
-    group: "Control",
-    summary: "Returns a summary of the node.",
-    params: {},
-    results: [{
-      shape: Shape.object({
-        version: Shape.integer("Version of svcd, two digits a part"),
-        protocolversion: Shape.integer("Version of the network protocol"),
-        blocks: Shape.integer("Height of the tip"),
-        timeoffset: Shape.integer("Seconds that the clock is corrected by: never"),
-        connections: Shape.integer("Connected peers"),
-        proxy: Shape.string("The proxy, if any"),
-        difficulty: Shape.number("The tip's difficulty"),
-        testnet: Shape.boolean("Whether this is the test network"),
-        paytxfee: Shape.amount("Fee a kvB that the wallet pays, where it is set"),
-        relayfee: Shape.amount("Least fee a kvB that is relayed"),
-        errors: Shape.string("Warnings"),
-        chain: Shape.string("main, test or regtest"),
-        initialblockdownload: Shape.boolean("Whether the node is still catching up")
-      })
-    }],
-    examples: [[]],
-    handler: () =>
-      Effect.gen(function*() {
-        const tip = yield* chain.tip
-        return {
-          version: versionNumber(version),
-          protocolversion: PROTOCOL_VERSION,
-          blocks: tip.height,
-          timeoffset: 0,
-          connections: 0,
-          proxy: "",
-          difficulty: difficultyOf(tip.header.bits),
-          testnet: name === "testnet",
-          paytxfee: new Amount(0),
-          relayfee: new Amount(MIN_RELAY_FEE),
-          errors: "",
-          chain: chain.params.network.chainName,
-          initialblockdownload: yield* status.initialDownload
-        }
-      })
+    const getinfo = method({
+      name: "getinfo",
+      group: "Control",
+      summary: "Returns a summary of the node.",
+      params: {},
+      results: [{
+        shape: Shape.object({
+          version: Shape.integer("Version of svcd, two digits a part"),
+          protocolversion: Shape.integer("Version of the network protocol"),
+          blocks: Shape.integer("Height of the tip"),
+          timeoffset: Shape.integer("Seconds that the clock is corrected by: never"),
+          connections: Shape.integer("Connected peers"),
+          proxy: Shape.string("The proxy, if any"),
+          difficulty: Shape.number("The tip's difficulty"),
+          testnet: Shape.boolean("Whether this is the test network"),
+          paytxfee: Shape.amount("Fee a kvB that the wallet pays, where it is set"),
+          relayfee: Shape.amount("Least fee a kvB that is relayed"),
+          errors: Shape.string("Warnings"),
+          chain: Shape.string("main, test or regtest"),
+          initialblockdownload: Shape.boolean("Whether the node is still catching up")
+        })
+      }],
+      examples: [[]],
+      handler: () =>
+        Effect.gen(function*() {
+          const tip = yield* chain.tip
+          const { inbound, outbound } = yield* peers.count
+          return {
+            version: versionNumber(version),
+            protocolversion: PROTOCOL_VERSION,
+            blocks: tip.height,
+            timeoffset: 0,
+            connections: inbound + outbound,
+            proxy: peers.proxy ?? "",
+            difficulty: difficultyOf(tip.header.bits),
+            testnet: name === "testnet",
+            paytxfee: new Amount(0),
+            relayfee: new Amount(mempool.info().minRelayFeeRate),
+            errors: "",
+            chain: chain.params.network.chainName,
+            initialblockdownload: yield* status.initialDownload
+          }
+        })
+    })
+
+    return [getinfo]
   })
-
-  const getconnectioncount = method({
-    name: "getconnectioncount",
-    group: "Network",
-    summary: "Returns the number of connected peers. This version imports chains from files and has none.",
-    params: {},
-    results: [{ shape: Shape.integer("Number of peers") }],
-    examples: [[]],
-    handler: () => Effect.succeed(0)
-  })
-
-  return [getinfo, getconnectioncount]
-})

@@ -9,7 +9,7 @@ import { isExpired } from "../../consensus/expiry.ts"
 import { NameDb, type NameRecord } from "../../names/NameDb.ts"
 import { type Bytes, displayHash, equal } from "../../protocol/bytes.ts"
 import { parseNameScript } from "../../protocol/nameOperation.ts"
-import { decodeText, encodeText, NAME_ENCODINGS, type NameEncoding, printable } from "../../protocol/nameText.ts"
+import { encodeText, printable } from "../../protocol/nameText.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import { type Method, method } from "../method.ts"
 import { NodeOptions } from "../NodeOptions.ts"
@@ -18,21 +18,12 @@ import { RpcError } from "../RpcError.ts"
 import * as Shape from "../shape.ts"
 import { nameInfoJson } from "../shapes/name.ts"
 import { storageError } from "./errors.ts"
+import { contextFor, decodeGiven, ENCODINGS, type GivenEncodings } from "./nameEncodings.ts"
 import { NAME_INFO } from "./shapes.ts"
 
 /** Methods that read names (rpc.md 3.3 and 5). */
 
-const ENCODINGS = {
-  nameEncoding: optional(string("How names are written: ascii, utf8 or hex."), "the node's setting"),
-  valueEncoding: optional(string("How values are written: ascii, utf8 or hex."), "the node's setting")
-}
-
 const BY_HASH = optional(string("\"sha256d\" where the name is given as its double SHA-256."), "\"direct\"")
-
-interface GivenEncodings {
-  readonly nameEncoding: string | undefined
-  readonly valueEncoding: string | undefined
-}
 
 const HASH_ERRORS = [
   "-4 name hash not found: <hash>",
@@ -125,20 +116,7 @@ export const nameMethods: Effect.Effect<
   const { params } = chain
   const searches = yield* Effect.makeSemaphore(SEARCHES)
 
-  /** An encoding that does not exist stands for the node's own, without a word (rpc.md 5.1). */
-  const known = (given: string | undefined, fallback: NameEncoding): NameEncoding =>
-    NAME_ENCODINGS.find((encoding) => encoding === given) ?? fallback
-
-  const contextOf = ({ nameEncoding, valueEncoding }: GivenEncodings) => ({
-    network: params.network,
-    nameEncoding: known(nameEncoding, options.nameEncoding),
-    valueEncoding: known(valueEncoding, options.valueEncoding)
-  })
-
-  const decode = (text: string, encoding: NameEncoding): Effect.Effect<Uint8Array, RpcError> => {
-    const bytes = decodeText(text, encoding)
-    return bytes === undefined ? RpcError.invalidEncoding(encoding) : Effect.succeed(bytes)
-  }
+  const contextOf = (given: GivenEncodings) => contextFor(params.network, options, given)
 
   /** As seen by whom the records come from: the index may be ahead of a chain that is being rebuilt. */
   const clock = Effect.map(Effect.mapError(names.cursor, storageError), (cursor) => ({
@@ -200,7 +178,7 @@ export const nameMethods: Effect.Effect<
     handler: ({ name, options: given }) =>
       Effect.gen(function*() {
         const context = contextOf(given)
-        const meant = yield* nameMeant(yield* decode(name, context.nameEncoding), given.byHash)
+        const meant = yield* nameMeant(yield* decodeGiven(name, context.nameEncoding), given.byHash)
         const record = yield* names.resolve(meant).pipe(
           Effect.catchAll((error) =>
             error._tag === "NameNotFound"
@@ -237,7 +215,7 @@ export const nameMethods: Effect.Effect<
       Effect.gen(function*() {
         if (!options.nameHistory) return yield* RpcError.misc("-namehistory is not enabled")
         const context = contextOf(given)
-        const meant = yield* nameMeant(yield* decode(name, context.nameEncoding), given.byHash)
+        const meant = yield* nameMeant(yield* decodeGiven(name, context.nameEncoding), given.byHash)
         const records = yield* names.history(meant).pipe(
           Effect.catchAll((error) =>
             error._tag === "NameNotFound"
@@ -282,13 +260,13 @@ export const nameMethods: Effect.Effect<
     handler: ({ count, options: given, start }) =>
       Effect.gen(function*() {
         const context = contextOf(given)
-        const from = yield* decode(start, context.nameEncoding)
+        const from = yield* decodeGiven(start, context.nameEncoding)
         const { maxConf, minConf } = given
         if (minConf < 1) return yield* RpcError.invalidParameter("minConf must be >= 1")
         if (maxConf !== undefined && maxConf < 0) {
           return yield* RpcError.invalidParameter("maxConf must not be negative")
         }
-        const prefix = given.prefix === undefined ? undefined : yield* decode(given.prefix, context.nameEncoding)
+        const prefix = given.prefix === undefined ? undefined : yield* decodeGiven(given.prefix, context.nameEncoding)
         const matches = given.regexp === undefined ? undefined : yield* matcher(given.regexp)
         const now = yield* clock
         const most = Math.max(0, count)

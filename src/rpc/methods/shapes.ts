@@ -9,8 +9,8 @@ const VALUE = Shape.optional(Shape.string("The value"))
 const VALUE_ENCODING = Shape.string("How the value is written: ascii, utf8 or hex")
 const VALUE_ERROR = Shape.optional(Shape.string("In place of the value: why it cannot be written so"))
 
-/** The record of a name in the chain. */
-export const NAME_INFO = Shape.object({
+/** An operation that sets the record of a name, in a block or not. */
+export const NAME_OUTPUT_MEMBERS = {
   name: NAME,
   name_error: NAME_ERROR,
   name_encoding: NAME_ENCODING,
@@ -19,7 +19,12 @@ export const NAME_INFO = Shape.object({
   value_encoding: VALUE_ENCODING,
   txid: Shape.hex("The transaction of the operation"),
   vout: Shape.integer("Which of its outputs holds the name"),
-  address: Shape.string("The owner's address; <nonstandard> for a script that has none"),
+  address: Shape.string("The owner's address; <nonstandard> for a script that has none")
+}
+
+/** The record of a name in the chain. */
+export const NAME_INFO = Shape.object({
+  ...NAME_OUTPUT_MEMBERS,
   height: Shape.integer("Height of the operation"),
   expires_in: Shape.integer("Blocks until the record expires; 0 or less: it did"),
   expired: Shape.boolean("Whether it expired")
@@ -153,7 +158,10 @@ export const PLACED_TRANSACTION = Shape.object({
   ...BLOCK_OF_TRANSACTION
 })
 
-/** The same with fee and coins. */
+/** A transaction of the mempool: no block has it. */
+export const WAITING_TRANSACTION = Shape.object({ ...TRANSACTION_MEMBERS, hex: TRANSACTION_HEX })
+
+/** A transaction and its block, with fee and coins. */
 export const PLACED_TRANSACTION_WITH_COINS = Shape.object({
   in_active_chain: IN_ACTIVE_CHAIN,
   ...TRANSACTION_MEMBERS_WITH_COINS,

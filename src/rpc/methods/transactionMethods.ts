@@ -3,9 +3,10 @@ import * as Option from "effect/Option"
 import { Chain } from "../../chain/Chain.ts"
 import type { HeaderInfo } from "../../chain/headerInfo.ts"
 import { TxIndex } from "../../chain/TxIndex.ts"
+import { Mempool } from "../../mempool/Mempool.ts"
 import { NameDb } from "../../names/NameDb.ts"
 import type { Block } from "../../protocol/block.ts"
-import { type Bytes, equal, fromHex, toHex } from "../../protocol/bytes.ts"
+import { binaryString, type Bytes, equal, fromHex, toHex } from "../../protocol/bytes.ts"
 import type { Transaction } from "../../protocol/transaction.ts"
 import { type Method, method } from "../method.ts"
 import { NodeOptions } from "../NodeOptions.ts"
@@ -17,7 +18,13 @@ import { decodeAnyTransaction } from "../shapes/decodeTransaction.ts"
 import { transactionBlockJson, transactionJson } from "../shapes/transaction.ts"
 import { missingBlock, spentBy } from "./blockMethods.ts"
 import { storageError } from "./errors.ts"
-import { DECODED_SCRIPT, PLACED_TRANSACTION, PLACED_TRANSACTION_WITH_COINS, TRANSACTION } from "./shapes.ts"
+import {
+  DECODED_SCRIPT,
+  PLACED_TRANSACTION,
+  PLACED_TRANSACTION_WITH_COINS,
+  TRANSACTION,
+  WAITING_TRANSACTION
+} from "./shapes.ts"
 
 /** Methods that show transactions and scripts (rpc.md 3.4). */
 
@@ -32,9 +39,10 @@ interface Located {
 export const transactionMethods: Effect.Effect<
   ReadonlyArray<Method>,
   never,
-  Chain | NameDb | TxIndex | NodeOptions
+  Chain | NameDb | TxIndex | Mempool | NodeOptions
 > = Effect.gen(function*() {
   const chain = yield* Chain
+  const pool = yield* Mempool
   const names = yield* NameDb
   const index = yield* TxIndex
   const options = yield* NodeOptions
@@ -91,8 +99,8 @@ export const transactionMethods: Effect.Effect<
   const getrawtransaction = method({
     name: "getrawtransaction",
     group: "Raw transactions",
-    summary: "Returns a transaction, as hexadecimal digits or taken apart. Without -txindex only one whose block is " +
-      "named, that has an unspent output, or that changed a name is found.",
+    summary: "Returns a transaction, as hexadecimal digits or taken apart. Without -txindex only one that is in the " +
+      "mempool, whose block is named, that has an unspent output, or that changed a name is found.",
     params: {
       txid: hash("The transaction.", "parameter 1"),
       verbosity: withDefault(
@@ -104,7 +112,8 @@ export const transactionMethods: Effect.Effect<
     results: [
       { when: "verbosity is 0 or less", shape: Shape.hex("The transaction") },
       { when: "verbosity is 1", shape: PLACED_TRANSACTION },
-      { when: "verbosity is 2 or more", shape: PLACED_TRANSACTION_WITH_COINS }
+      { when: "verbosity is 2 or more", shape: PLACED_TRANSACTION_WITH_COINS },
+      { when: "verbosity is 1 or more and it is in the mempool", shape: WAITING_TRANSACTION }
     ],
     examples: [["0c686779a1dcc867039a3c71934d6cde487c4eabd9cd2efd0bdcf15262ed9886"], [
       "0c686779a1dcc867039a3c71934d6cde487c4eabd9cd2efd0bdcf15262ed9886",
@@ -125,6 +134,10 @@ export const transactionMethods: Effect.Effect<
           return yield* RpcError.invalidAddressOrKey(
             "The genesis block coinbase is not considered an ordinary transaction and cannot be retrieved"
           )
+        }
+        const waiting = blockhash === undefined ? pool.get(binaryString(txid))?.transaction : undefined
+        if (waiting !== undefined) {
+          return verbosity <= 0 ? toHex(waiting.bytes) : transactionJson(context, waiting, { hex: true })
         }
         const { block, info, position, transaction } = blockhash === undefined
           ? yield* find(txid)

@@ -1,4 +1,4 @@
-import { type Block as ProtocolBlock, encodeBlockHeader, readBlock } from "../../../protocol/block.ts"
+import { type Block as ProtocolBlock, decodeBlock, encodeBlockHeader, readBlock } from "../../../protocol/block.ts"
 import type { Bytes } from "../../../protocol/bytes.ts"
 import { type Header, readHeader } from "../../../protocol/header.ts"
 import { Reader } from "../../../protocol/Reader.ts"
@@ -7,13 +7,31 @@ import { type Codec, countBytes } from "../codec.ts"
 export interface Block {
   readonly type: "block"
   readonly block: ProtocolBlock
+  /** What travels in place of the block's own bytes: made by `storedBlock` and `strippedBlock`, never received. */
+  readonly payload?: ReadonlyArray<Bytes>
 }
 
-/** With witnesses where the block has them: `withoutWitnesses` is the payload for those who did not ask for them. */
+/** With witnesses where the block has them, unless it is one of `strippedBlock`. */
 export const block: Codec<Block> = {
   decode: (reader) => ({ type: "block", block: readBlock(reader) }),
-  encode: ({ block }) => [block.bytes]
+  encode: (message) => message.payload ?? [message.block.bytes]
 }
+
+/** The message of a block that lies somewhere as it travels: it is taken apart only for those who look at it. */
+export const storedBlock = (bytes: Bytes): Block => ({
+  type: "block",
+  get block() {
+    return decodeBlock(bytes)
+  },
+  payload: [bytes]
+})
+
+/** The message for those who did not ask for witnesses. */
+export const strippedBlock = (block: ProtocolBlock): Block => ({
+  type: "block",
+  block,
+  payload: withoutWitnesses(block)
+})
 
 /**
  * The payload of `block` for a request without the witness flag, in parts. The merged-mining proof stays complete, its

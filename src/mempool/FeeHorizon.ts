@@ -1,0 +1,284 @@
+import { bucketBottom, BUCKETS, bucketTop } from "./feeBuckets.ts"
+
+/** How far back counts reach, and how finely they tell how long a confirmation took. */
+export interface HorizonSettings {
+  /** Blocks in one step of waiting time. */
+  readonly scale: number
+  /** Steps that are told apart. */
+  readonly periods: number
+  /** What is left of a count after one more block. */
+  readonly decay: number
+  /** Transactions a block, on average, without which a range of fee rates says nothing. */
+  readonly sufficient: number
+}
+
+export type HorizonName = "short" | "medium" | "long"
+
+/**
+ * Half of a count is left after 18, 144 and 1008 blocks; waiting is followed for 12, 48 and 1008 blocks.
+ * Source: upstream `policy/fees/block_policy_estimator.h`.
+ */
+export const HORIZONS: Readonly<Record<HorizonName, HorizonSettings>> = {
+  short: { scale: 1, periods: 12, decay: 0.962, sufficient: 0.5 },
+  medium: { scale: 2, periods: 24, decay: 0.9952, sufficient: 0.1 },
+  long: { scale: 24, periods: 42, decay: 0.99931, sufficient: 0.1 }
+}
+
+/** A stretch of fee rates and what became of the transactions in it. The counts decay, so they have fractions. */
+export interface FeeRange {
+  /** Smallest units a kvB. */
+  readonly start: number
+  readonly end: number
+  /** Mined within the target. */
+  readonly withinTarget: number
+  /** Mined at all. */
+  readonly confirmed: number
+  /** In the mempool for the target or longer. */
+  readonly inPool: number
+  /** Gone from the mempool, not mined, after the target or later. */
+  readonly left: number
+}
+
+export interface HorizonEstimate {
+  /** Smallest units a kvB; `undefined` where no range passes. */
+  readonly feeRate: number | undefined
+  /** The lowest range that passes, if there is one. */
+  readonly pass: FeeRange | undefined
+  /** The highest range below it that does not. */
+  readonly fail: FeeRange | undefined
+}
+
+/** The counts of one range of fee rates as they are kept in a file. */
+export interface SavedBucket {
+  readonly bucket: number
+  readonly confirmed: number
+  /** Sum of the fee rates of what was confirmed. */
+  readonly feeRates: number
+  /** Confirmed within each period, or an earlier one. */
+  readonly within: ReadonlyArray<number>
+  /** Gone unconfirmed after each period, or a later one. */
+  readonly left: ReadonlyArray<number>
+}
+
+/** Counts below this are nothing: they go from what is kept before they are too small to be divided. */
+const NEGLIGIBLE = 1e-9
+
+/** How far sums of decayed numbers may be off. */
+const TOLERANCE = 1e-6
+
+/** Ranges that are judged together, from the highest down, until they hold enough to say something. */
+class Stretch {
+  readonly highest: number
+  withinTarget = 0
+  confirmed = 0
+  inPool = 0
+  left = 0
+  /** Confirmed since the stretch was judged last. */
+  fresh = 0
+
+  constructor(highest: number) {
+    this.highest = highest
+  }
+
+  get successRate(): number {
+    return this.withinTarget / (this.confirmed + this.left + this.inPool)
+  }
+
+  downTo(lowest: number): FeeRange {
+    const { confirmed, highest, inPool, left, withinTarget } = this
+    return { start: bucketBottom(lowest), end: bucketTop(highest), withinTarget, confirmed, inPool, left }
+  }
+}
+
+/**
+ * What became of transactions over one stretch of the past, by range of fee rates. Follows the rules of upstream
+ * `policy/fees/block_policy_estimator.cpp`, `TxConfirmStats`. Heights are those of blocks; a transaction's is the
+ * height of the tip when it came.
+ */
+export class FeeHorizon {
+  /** Blocks for which waiting is followed: the highest target there is an answer for. */
+  readonly targets: number
+  readonly settings: HorizonSettings
+  private readonly confirmedIn = new Float64Array(BUCKETS)
+  private readonly feeRates = new Float64Array(BUCKETS)
+  /** By period, then by bucket. */
+  private readonly within: Float64Array
+  private readonly leftAfter: Float64Array
+  /** What is in the mempool, by the height at which it came (modulo `targets`), then by bucket. */
+  private readonly waiting: Int32Array
+  /** The same, of what came `targets` blocks ago or earlier. */
+  private readonly waitingLonger = new Int32Array(BUCKETS)
+
+  constructor(settings: HorizonSettings) {
+    this.settings = settings
+    this.targets = settings.scale * settings.periods
+    this.within = new Float64Array(settings.periods * BUCKETS)
+    this.leftAfter = new Float64Array(settings.periods * BUCKETS)
+    this.waiting = new Int32Array(this.targets * BUCKETS)
+  }
+
+  entered(bucket: number, height: number): void {
+    this.addWaiting(bucket, height, height, 1)
+  }
+
+  /** Takes a transaction out of those that wait. Unless it was mined, what it waited for in vain counts against its range. */
+  gone(bucket: number, height: number, tipHeight: number, mined: boolean): void {
+    this.addWaiting(bucket, height, tipHeight, -1)
+    if (mined) return
+    const { periods, scale } = this.settings
+    const passed = Math.min(periods, Math.floor((tipHeight - height) / scale))
+    for (let period = 0; period < passed; period++) add(this.leftAfter, period * BUCKETS + bucket, 1)
+  }
+
+  /** Counts a transaction that was mined `blocks` blocks after it came, at least 1. */
+  confirmed(bucket: number, feeRate: number, blocks: number): void {
+    const { periods, scale } = this.settings
+    for (let period = Math.ceil(blocks / scale) - 1; period < periods; period++) {
+      add(this.within, period * BUCKETS + bucket, 1)
+    }
+    add(this.confirmedIn, bucket, 1)
+    add(this.feeRates, bucket, feeRate)
+  }
+
+  /** Moves on to the block at `height`: what came long ago is no longer told apart, and all counts decay. */
+  advance(from: number, height: number): void {
+    for (let next = Math.max(from + 1, height - this.targets + 1); next <= height; next++) {
+      const slot = (next % this.targets) * BUCKETS
+      for (let bucket = 0; bucket < BUCKETS; bucket++) {
+        add(this.waitingLonger, bucket, this.waiting[slot + bucket] ?? 0)
+        this.waiting[slot + bucket] = 0
+      }
+    }
+    for (const counts of [this.confirmedIn, this.feeRates, this.within, this.leftAfter]) {
+      for (let i = 0; i < counts.length; i++) counts[i] = (counts[i] ?? 0) * this.settings.decay
+    }
+  }
+
+  /**
+   * Looks for the lowest fee rates of which a share of at least `threshold` was mined within `target` blocks (from 1 to
+   * `targets`). Goes down from the highest, adding ranges together until they hold enough transactions to judge.
+   */
+  estimate(target: number, threshold: number, tipHeight: number): HorizonEstimate {
+    const { decay, scale, sufficient } = this.settings
+    const row = (Math.ceil(target / scale) - 1) * BUCKETS
+    const enough = sufficient / (1 - decay)
+    let stretch: Stretch | undefined
+    let best: { readonly lowest: number; readonly stretch: Stretch } | undefined
+    let fail: FeeRange | undefined
+    for (let bucket = BUCKETS - 1; bucket >= 0; bucket--) {
+      stretch ??= new Stretch(bucket)
+      const confirmed = this.confirmedIn[bucket] ?? 0
+      stretch.withinTarget += this.within[row + bucket] ?? 0
+      stretch.confirmed += confirmed
+      stretch.fresh += confirmed
+      stretch.left += this.leftAfter[row + bucket] ?? 0
+      stretch.inPool += this.waitingSince(bucket, target, tipHeight)
+      if (stretch.fresh < enough) continue
+      stretch.fresh = 0
+      if (stretch.successRate < threshold) {
+        fail ??= stretch.downTo(bucket)
+        continue
+      }
+      fail = undefined
+      best = { lowest: bucket, stretch }
+      stretch = undefined
+    }
+    if (stretch !== undefined) fail ??= stretch.downTo(0)
+    if (best === undefined) return { feeRate: undefined, pass: undefined, fail }
+    return {
+      feeRate: this.middleOf(best.lowest, best.stretch.highest),
+      pass: best.stretch.downTo(best.lowest),
+      fail
+    }
+  }
+
+  /** What is to be kept, without the ranges that hold nothing. */
+  save(): ReadonlyArray<SavedBucket> {
+    const saved: Array<SavedBucket> = []
+    for (let bucket = 0; bucket < BUCKETS; bucket++) {
+      const left = this.column(this.leftAfter, bucket)
+      const confirmed = this.confirmedIn[bucket] ?? 0
+      const isEmpty = confirmed < NEGLIGIBLE
+      if (isEmpty && (left[0] ?? 0) < NEGLIGIBLE) continue
+      saved.push({
+        bucket,
+        confirmed: isEmpty ? 0 : confirmed,
+        feeRates: isEmpty ? 0 : this.feeRates[bucket] ?? 0,
+        within: this.column(this.within, bucket).map((count) => isEmpty ? 0 : count),
+        left
+      })
+    }
+    return saved
+  }
+
+  /** Puts back what was kept, into a horizon that is new; returns what cannot be so, and then has to be thrown away. */
+  restore(saved: ReadonlyArray<SavedBucket>): string | undefined {
+    let last = -1
+    for (const each of saved) {
+      const { bucket, confirmed, feeRates, left, within } = each
+      if (bucket <= last || bucket >= BUCKETS) return `range ${bucket} is out of place`
+      last = bucket
+      const fault = faultOf(each, this.settings.periods)
+      if (fault !== undefined) return `range ${bucket}: ${fault}`
+      this.confirmedIn[bucket] = confirmed
+      this.feeRates[bucket] = feeRates
+      for (let period = 0; period < this.settings.periods; period++) {
+        this.within[period * BUCKETS + bucket] = within[period] ?? 0
+        this.leftAfter[period * BUCKETS + bucket] = left[period] ?? 0
+      }
+    }
+    return undefined
+  }
+
+  private column(counts: Float64Array, bucket: number): Array<number> {
+    return Array.from({ length: this.settings.periods }, (_, period) => {
+      const count = counts[period * BUCKETS + bucket] ?? 0
+      return count < NEGLIGIBLE ? 0 : count
+    })
+  }
+
+  private addWaiting(bucket: number, height: number, tipHeight: number, change: number): void {
+    if (tipHeight - height >= this.targets) add(this.waitingLonger, bucket, change)
+    else add(this.waiting, (height % this.targets) * BUCKETS + bucket, change)
+  }
+
+  /** Transactions that wait for `target` blocks or longer. */
+  private waitingSince(bucket: number, target: number, tipHeight: number): number {
+    let count = this.waitingLonger[bucket] ?? 0
+    const oldest = Math.max(0, tipHeight - this.targets + 1)
+    for (let height = tipHeight - target; height >= oldest; height--) {
+      count += this.waiting[(height % this.targets) * BUCKETS + bucket] ?? 0
+    }
+    return count
+  }
+
+  /** The average fee rate of the range that the median transaction of a stretch is in. */
+  private middleOf(lowest: number, highest: number): number | undefined {
+    let half = 0
+    for (let bucket = lowest; bucket <= highest; bucket++) half += (this.confirmedIn[bucket] ?? 0) / 2
+    for (let bucket = lowest; bucket <= highest; bucket++) {
+      const confirmed = this.confirmedIn[bucket] ?? 0
+      if (confirmed > 0 && confirmed >= half) return (this.feeRates[bucket] ?? 0) / confirmed
+      half -= confirmed
+    }
+    return undefined
+  }
+}
+
+const add = (counts: Float64Array | Int32Array, at: number, change: number): void => {
+  counts[at] = (counts[at] ?? 0) + change
+}
+
+/** What cannot be in the counts of a range. */
+const faultOf = ({ bucket, confirmed, feeRates, left, within }: SavedBucket, periods: number): string | undefined => {
+  if (within.length !== periods || left.length !== periods) return `there are not ${periods} periods`
+  const least = bucketBottom(bucket) * confirmed * (1 - TOLERANCE)
+  const most = bucketTop(bucket) * confirmed * (1 + TOLERANCE)
+  if (feeRates < least || feeRates > most) return "the fee rates are not of this range"
+  if (within.some((count, n) => count > ((within[n + 1] ?? confirmed) + NEGLIGIBLE) * (1 + TOLERANCE))) {
+    return "more was confirmed early than later"
+  }
+  return left.some((count, n) => count < ((left[n + 1] ?? 0) - NEGLIGIBLE) * (1 - TOLERANCE))
+    ? "more left late than earlier"
+    : undefined
+}

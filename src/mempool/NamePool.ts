@@ -1,0 +1,89 @@
+import { binaryString } from "../protocol/bytes.ts"
+import { NAME_TX_VERSION, type NameScript } from "../protocol/nameOperation.ts"
+import type { Transaction } from "../protocol/transaction.ts"
+import type { PoolEntry } from "./PoolEntry.ts"
+
+/**
+ * Commitments that are remembered, at most; the oldest go first. The reference node forgets none before it ends, but
+ * each had to pay a fee and lock an amount, so that nobody gets there for fun.
+ */
+const MAX_COMMITMENTS = 500_000
+
+const NONE: ReadonlySet<string> = new Set()
+
+/**
+ * What waits in the pool about names (protocol.md 5.6). Names and commitments are `binaryString`s, transactions known by
+ * their `txidKey`. Source: upstream `names/mempool.h`, `CNameMemPool`.
+ */
+export class NamePool {
+  /** The first transaction that each commitment came with, also long after it left the pool. */
+  private readonly commitments = new Map<string, string>()
+  private readonly registering = new Map<string, string>()
+  private readonly updating = new Map<string, Set<string>>()
+  private readonly capacity: number
+
+  constructor(capacity = MAX_COMMITMENTS) {
+    this.capacity = capacity
+  }
+
+  /** Whether a transaction that makes these name scripts stands against what is, or was, in the pool (rules M1, M2). */
+  refuses({ txidKey, version }: Transaction, made: ReadonlyArray<NameScript | undefined>): boolean {
+    if (version !== NAME_TX_VERSION) return false
+    return made.some((script) => {
+      if (script === undefined) return false
+      const { operation } = script
+      if (operation.op === "name_firstupdate") return this.registering.has(binaryString(operation.name))
+      if (operation.op === "name_update") return false
+      return (this.commitments.get(binaryString(operation.commitment)) ?? txidKey) !== txidKey
+    })
+  }
+
+  add({ name, transaction: { txidKey } }: PoolEntry): void {
+    if (name === undefined) return
+    const { operation } = name.script
+    if (operation.op === "name_new") this.remember(binaryString(operation.commitment), txidKey)
+    else if (operation.op === "name_firstupdate") this.registering.set(binaryString(operation.name), txidKey)
+    else {
+      const key = binaryString(operation.name)
+      const updates = this.updating.get(key) ?? new Set()
+      this.updating.set(key, updates.add(txidKey))
+    }
+  }
+
+  private remember(commitment: string, txid: string): void {
+    if (this.commitments.has(commitment)) return
+    this.commitments.set(commitment, txid)
+    if (this.commitments.size <= this.capacity) return
+    for (const oldest of this.commitments.keys()) {
+      this.commitments.delete(oldest)
+      return
+    }
+  }
+
+  remove({ name, transaction: { txidKey } }: PoolEntry): void {
+    if (name === undefined || name.script.operation.op === "name_new") return
+    const { operation } = name.script
+    const key = binaryString(operation.name)
+    if (operation.op === "name_firstupdate") this.registering.delete(key)
+    else {
+      const updates = this.updating.get(key)
+      updates?.delete(txidKey)
+      if (updates?.size === 0) this.updating.delete(key)
+    }
+  }
+
+  /** The transaction that registers a name. */
+  registration(name: string): string | undefined {
+    return this.registering.get(name)
+  }
+
+  /** The transactions that update a name, in no order. */
+  updates(name: string): ReadonlySet<string> {
+    return this.updating.get(name) ?? NONE
+  }
+
+  /** Names that some transaction updates. */
+  updatedNames(): Iterable<string> {
+    return this.updating.keys()
+  }
+}

@@ -1,0 +1,260 @@
+import type { Coin } from "../consensus/view.ts"
+import { binaryString } from "../protocol/bytes.ts"
+import { outpoint, outpointKey, prevoutTxid, type Transaction } from "../protocol/transaction.ts"
+import { TxGraph } from "./graph/TxGraph.ts"
+import { entryUsage } from "./memoryUsage.ts"
+import { NamePool } from "./NamePool.ts"
+import { rateOf, virtualSize } from "./policy/feeRate.ts"
+import type { MempoolEvent, PoolEntry, RemovalReason } from "./PoolEntry.ts"
+import type { RollingFee } from "./RollingFee.ts"
+
+const NONE: ReadonlySet<string> = new Set()
+
+/** The txid in an outpoint key. */
+export const txidOf = (outpoint: string): string => outpoint.slice(0, 32)
+
+/** The output index at the end of an outpoint key. */
+const indexOf = (outpoint: string): number =>
+  (outpoint.charCodeAt(32) | outpoint.charCodeAt(33) << 8 | outpoint.charCodeAt(34) << 16 |
+    outpoint.charCodeAt(35) << 24) >>> 0
+
+/** The output of a transaction as a coin of a height; `outpoint` says which. Whether something spends it, nobody asks. */
+export const outputCoin = (
+  transaction: Transaction | undefined,
+  outpoint: string,
+  height: number
+): Coin | undefined => {
+  const output = transaction?.outputs[indexOf(outpoint)]
+  return output === undefined ? undefined : { value: output.value, script: output.script, height, coinbase: false }
+}
+
+/**
+ * The transactions of the mempool and everything that is looked up among them. Takes what it is given: whoever adds has
+ * judged (`acceptance.ts`). Transactions are known by their `txidKey`, outpoints by `outpointKey`.
+ *
+ * Invariants: no two transactions spend one outpoint; a transaction of the pool that another one spends is its parent in
+ * the graph; at most one transaction registers a name.
+ */
+export class Pool {
+  readonly names = new NamePool()
+  readonly graph = new TxGraph()
+  /** What was added to the fees that transactions count with, those of transactions that are not here included. */
+  readonly deltas = new Map<string, number>()
+  /** Transactions of our own that no peer asked for yet. */
+  readonly unbroadcast = new Set<string>()
+  private readonly byTxid = new Map<string, PoolEntry>()
+  private readonly byWtxid = new Map<string, string>()
+  private readonly spenders = new Map<string, string>()
+  private news: Array<MempoolEvent> = []
+  private moves = 1
+  private memory = 0
+  private virtualBytes = 0
+  private fees = 0
+  /** No transaction came before this time. */
+  private oldest = Infinity
+
+  get size(): number {
+    return this.byTxid.size
+  }
+
+  /** Bytes of memory, about. */
+  get usage(): number {
+    return this.memory
+  }
+
+  /** Virtual bytes. */
+  get bytes(): number {
+    return this.virtualBytes
+  }
+
+  /** Smallest units, as paid. */
+  get totalFee(): number {
+    return this.fees
+  }
+
+  /** Acceptances and removals so far, and one. */
+  get sequence(): number {
+    return this.moves
+  }
+
+  get(txid: string): PoolEntry | undefined {
+    return this.byTxid.get(txid)
+  }
+
+  has(txid: string): boolean {
+    return this.byTxid.has(txid)
+  }
+
+  getByWtxid(wtxid: string): PoolEntry | undefined {
+    const txid = this.byWtxid.get(wtxid)
+    return txid === undefined ? undefined : this.byTxid.get(txid)
+  }
+
+  /** In the order in which they came. */
+  entries(): IterableIterator<PoolEntry> {
+    return this.byTxid.values()
+  }
+
+  spender(outpoint: string): PoolEntry | undefined {
+    const txid = this.spenders.get(outpoint)
+    return txid === undefined ? undefined : this.byTxid.get(txid)
+  }
+
+  /** The transactions of the pool that one spends from. */
+  parentsOf({ inputs }: Transaction): ReadonlySet<string> {
+    const parents = new Set<string>()
+    if (this.byTxid.size === 0) return parents
+    for (const { prevout } of inputs) {
+      const txid = binaryString(prevoutTxid(prevout))
+      if (this.byTxid.has(txid)) parents.add(txid)
+    }
+    return parents
+  }
+
+  /** The output of a transaction of the pool as a coin of a height, whether something spends it or not. */
+  coin(outpoint: string, height: number): Coin | undefined {
+    return outputCoin(this.byTxid.get(txidOf(outpoint))?.transaction, outpoint, height)
+  }
+
+  /** The entries of some transactions, those that are not here left out; parents before children. */
+  inOrder(txids: Iterable<string>): Array<PoolEntry> {
+    const ranked: Array<{ readonly entry: PoolEntry; readonly rank: number }> = []
+    for (const txid of txids) {
+      const entry = this.byTxid.get(txid)
+      if (entry !== undefined) ranked.push({ entry, rank: this.graph.ancestors(txid).size })
+    }
+    return ranked.sort((a, b) => a.rank - b.rank).map(({ entry }) => entry)
+  }
+
+  /** Some transactions and all that need one of them. */
+  withDescendants(txids: Iterable<string>): ReadonlySet<string> {
+    const all = new Set<string>()
+    for (const txid of txids) {
+      if (all.has(txid) || !this.byTxid.has(txid)) continue
+      all.add(txid)
+      for (const descendant of this.graph.descendants(txid)) all.add(descendant)
+    }
+    return all
+  }
+
+  /** Transactions of the pool that spend outputs of a transaction that need not be here itself. */
+  childrenOf({ outputs, txid }: Transaction): ReadonlySet<string> {
+    const children = new Set<string>()
+    for (let i = 0; i < outputs.length; i++) {
+      const child = this.spenders.get(outpointKey(outpoint(txid, i)))
+      if (child !== undefined) children.add(child)
+    }
+    return children
+  }
+
+  /** The operations on a name, on all names where none is given; parents before children. */
+  pending(name: string | undefined): ReadonlyArray<PoolEntry> {
+    if (name === undefined) {
+      const all: Array<string> = []
+      for (const entry of this.byTxid.values()) if (entry.name !== undefined) all.push(entry.transaction.txidKey)
+      return this.inOrder(all)
+    }
+    const registration = this.names.registration(name)
+    const updates = this.names.updates(name)
+    return this.inOrder(registration === undefined ? updates : [registration, ...updates])
+  }
+
+  /** Takes a transaction in that nothing in the pool spends. */
+  add(entry: PoolEntry): void {
+    this.insert(entry, NONE)
+  }
+
+  /** Takes a transaction in that was in a block: what spends it may be here already, and becomes its child. */
+  addBack(entry: PoolEntry): void {
+    this.insert(entry, this.childrenOf(entry.transaction))
+  }
+
+  private insert(entry: PoolEntry, children: ReadonlySet<string>): void {
+    const { modifiedFee, transaction, weight } = entry
+    const { txidKey } = transaction
+    const parents = this.parentsOf(transaction)
+    this.byTxid.set(txidKey, entry)
+    this.byWtxid.set(binaryString(transaction.wtxid), txidKey)
+    for (const { prevout } of transaction.inputs) this.spenders.set(outpointKey(prevout), txidKey)
+    this.graph.add(txidKey, { fee: modifiedFee, weight, parents, children })
+    this.names.add(entry)
+    this.memory += entryUsage(transaction)
+    this.virtualBytes += entry.vsize
+    this.fees += entry.fee
+    this.oldest = Math.min(this.oldest, entry.time)
+    this.moves++
+    this.news.push({ _tag: "Added", entry })
+  }
+
+  /** Takes a transaction out and leaves what spends it. */
+  remove(txid: string, reason: RemovalReason): void {
+    const entry = this.byTxid.get(txid)
+    if (entry === undefined) return
+    const { transaction } = entry
+    this.byTxid.delete(txid)
+    this.byWtxid.delete(binaryString(transaction.wtxid))
+    for (const { prevout } of transaction.inputs) this.spenders.delete(outpointKey(prevout))
+    this.graph.remove(txid)
+    this.names.remove(entry)
+    this.unbroadcast.delete(txid)
+    this.memory -= entryUsage(transaction)
+    this.virtualBytes -= entry.vsize
+    this.fees -= entry.fee
+    this.moves++
+    this.news.push({ _tag: "Removed", entry, reason })
+  }
+
+  /** Takes transactions out with all that need them, those first. */
+  removeAll(txids: Iterable<string>, reason: RemovalReason): void {
+    for (const { transaction } of this.inOrder(this.withDescendants(txids)).reverse()) {
+      this.remove(transaction.txidKey, reason)
+    }
+  }
+
+  /** Takes out what came before a time, seconds since 1970, and what needs it. */
+  expire(before: number): void {
+    if (this.oldest >= before) return
+    const expired: Array<string> = []
+    this.oldest = Infinity
+    for (const { time, transaction } of this.byTxid.values()) {
+      if (time < before) expired.push(transaction.txidKey)
+      else this.oldest = Math.min(this.oldest, time)
+    }
+    this.removeAll(expired, "expiry")
+  }
+
+  /** Takes out what pays worst until the rest fits into so many bytes of memory; from then on more is asked for. */
+  trim(maxUsage: number, rolling: RollingFee): void {
+    while (this.memory > maxUsage) {
+      const worst = this.graph.worst()
+      if (worst === undefined) return
+      rolling.raise(rateOf(worst.fee, virtualSize(worst.weight)))
+      this.removeAll([...worst.keys], "size-limit")
+    }
+  }
+
+  /** Adds to the fee that a transaction counts with. */
+  prioritise(txid: string, delta: number): void {
+    const sum = (this.deltas.get(txid) ?? 0) + delta
+    if (sum === 0) this.deltas.delete(txid)
+    else this.deltas.set(txid, sum)
+    const entry = this.byTxid.get(txid)
+    if (entry === undefined) return
+    const modifiedFee = entry.fee + sum
+    this.byTxid.set(txid, { ...entry, modifiedFee })
+    this.graph.setFee(txid, modifiedFee)
+  }
+
+  /** Says nothing of an entry that came and went within one step. */
+  forget(entry: PoolEntry): void {
+    this.news = this.news.filter((event) => event.entry !== entry)
+  }
+
+  /** What happened since the last call. */
+  takeNews(): ReadonlyArray<MempoolEvent> {
+    if (this.news.length === 0) return this.news
+    const { news } = this
+    this.news = []
+    return news
+  }
+}

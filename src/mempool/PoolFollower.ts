@@ -1,0 +1,129 @@
+import * as Effect from "effect/Effect"
+import { attempt } from "../chain/attempt.ts"
+import type { Chain } from "../chain/Chain.ts"
+import type { ConnectedBlock, Cursor, Follower } from "../chain/Follower.ts"
+import type { TipState } from "../chain/TipState.ts"
+import { turnOfEventLoop } from "../chain/turnOfEventLoop.ts"
+import type { Block } from "../protocol/block.ts"
+import type { Bytes } from "../protocol/bytes.ts"
+import type { Transaction } from "../protocol/transaction.ts"
+import type { StorageFailure } from "../storage/errors.ts"
+import type { Admission } from "./admission.ts"
+import { removeExpiredUpdates, removeInvalid, removeMined, trimCluster } from "./maintenance.ts"
+import type { Pool } from "./Pool.ts"
+import type { RollingFee } from "./RollingFee.ts"
+
+/** Blocks that were disconnected whose transactions are offered again, and the bytes of them (policy). */
+const MAX_BLOCKS = 10
+const MAX_BYTES = 20_000_000
+
+export interface PoolFollowerParts {
+  readonly chain: typeof Chain.Service
+  readonly pool: Pool
+  readonly rolling: RollingFee
+  readonly admission: Admission
+  /** Seconds since 1970. */
+  readonly now: () => number
+  /** Tells what happened. */
+  readonly tell: Effect.Effect<void>
+}
+
+/**
+ * What keeps the pool on the chain. Blocks that come take transactions out; what blocks that go leave behind is offered
+ * again once the chain stands still, oldest first, and then all that does not hold any more goes.
+ */
+export const makeFollower = ({ admission, chain, now, pool, rolling, tell }: PoolFollowerParts): Follower => {
+  const { params } = chain
+  let cursor: Cursor | undefined
+  /** Transactions of disconnected blocks, by txid, in the order of the chain; coinbases are among them. */
+  let disconnected: ReadonlyMap<string, Transaction> = new Map()
+  const minedAgain = new Set<string>()
+  let rewound = false
+
+  const apply = (blocks: ReadonlyArray<ConnectedBlock>): Effect.Effect<void, StorageFailure> =>
+    Effect.gen(function*() {
+      const state = yield* chain.tipState
+      yield* attempt(() => {
+        for (const { block } of blocks) {
+          removeMined(pool, block)
+          if (disconnected.size === 0) continue
+          for (const { txidKey } of block.transactions) if (disconnected.has(txidKey)) minedAgain.add(txidKey)
+        }
+        // After a reorganisation the whole pool is looked through on arrival.
+        if (!rewound) removeExpiredUpdates(pool, state, params)
+      })
+      rolling.blockConnected(now())
+      cursor = blocks.at(-1) ?? cursor
+      yield* tell
+    })
+
+  /** A block whose transactions can be had no more costs them their second chance, and nothing else. */
+  const blockOf = (hash: Bytes): Effect.Effect<Block | undefined> =>
+    Effect.catchAll(
+      chain.block(hash),
+      (failure) =>
+        Effect.as(Effect.logDebug("a disconnected block cannot be read", { reason: failure.message }), undefined)
+    )
+
+  /** The transactions of the highest blocks above `to`, in the order of the chain. */
+  const transactionsAbove = (to: Cursor, from: Cursor): Effect.Effect<ReadonlyArray<Transaction>> =>
+    Effect.gen(function*() {
+      const blocks: Array<Block> = []
+      let { hash } = from
+      let bytes = 0
+      for (let { height } = from; height > to.height && blocks.length < MAX_BLOCKS && bytes < MAX_BYTES; height--) {
+        const block = yield* blockOf(hash)
+        if (block === undefined) break
+        blocks.unshift(block)
+        bytes += block.size
+        hash = block.header.prevHash
+      }
+      return blocks.flatMap(({ transactions }) => transactions)
+    })
+
+  const rewind = (to: Cursor): Effect.Effect<void> =>
+    Effect.gen(function*() {
+      if (cursor !== undefined) {
+        const older = yield* transactionsAbove(to, cursor)
+        disconnected = new Map([...older.map((one) => [one.txidKey, one] as const), ...disconnected])
+      }
+      cursor = to
+      rewound = true
+    })
+
+  /** Offers a transaction again; what needs it cannot stay where it is refused. */
+  const offerAgain = (state: TipState, transaction: Transaction): Effect.Effect<void, StorageFailure> => {
+    const drop = Effect.sync(() => pool.removeAll(pool.childrenOf(transaction), "reorg"))
+    if (transaction.isCoinbase) return drop
+    return admission.admit(state, transaction, "mined", now()).pipe(
+      Effect.tap(() => Effect.sync(() => trimCluster(pool, transaction.txidKey))),
+      Effect.catchTag("TransactionRejected", () => drop),
+      Effect.asVoid
+    )
+  }
+
+  const arrived: Effect.Effect<void, StorageFailure> = Effect.gen(function*() {
+    if (!rewound) return
+    const state = yield* chain.tipState
+    for (const [txid, transaction] of disconnected) {
+      if (minedAgain.has(txid) || pool.has(txid)) continue
+      yield* offerAgain(state, transaction)
+      yield* turnOfEventLoop
+    }
+    disconnected = new Map()
+    minedAgain.clear()
+    rewound = false
+    yield* attempt(() => removeInvalid(pool, state, params))
+    admission.tidy()
+    yield* tell
+  })
+
+  return {
+    name: "mempool",
+    // Empty as the pool is when it is registered, it begins where the chain stands.
+    cursor: Effect.map(chain.tip, ({ hash, height }) => cursor ??= { hash, height }),
+    apply,
+    rewind,
+    arrived
+  }
+}

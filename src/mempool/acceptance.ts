@@ -1,0 +1,232 @@
+import type { TipState } from "../chain/TipState.ts"
+import { checkInputs } from "../consensus/inputs.ts"
+import { madeNameScripts, nameScripts } from "../consensus/names.ts"
+import type { ConsensusParams } from "../consensus/params.ts"
+import { transactionSigopCost } from "../consensus/sigops.ts"
+import { checkTransaction, isFinal, meetsLocks, sequenceLocks } from "../consensus/transaction.ts"
+import type { Coin } from "../consensus/view.ts"
+import { binaryString } from "../protocol/bytes.ts"
+import { outpoint, outpointKey, type Transaction } from "../protocol/transaction.ts"
+import { TransactionRejected } from "./errors.ts"
+import { ownBytes } from "./memoryUsage.ts"
+import { checkDustFee, checkDustSpent } from "./policy/dust.ts"
+import { feeOf, policyWeight, virtualSize } from "./policy/feeRate.ts"
+import { MAX_STANDARD_SIGOP_COST } from "./policy/limits.ts"
+import { standardFlags } from "./policy/scriptFlags.ts"
+import { checkSize, checkStandard } from "./policy/standard.ts"
+import { checkStandardInputs, checkStandardWitness } from "./policy/standardInputs.ts"
+import { outputCoin, type Pool, txidOf } from "./Pool.ts"
+import type { PoolEntry } from "./PoolEntry.ts"
+import { refuse, refuseByRule } from "./refusal.ts"
+import { fitsCluster, planReplacement } from "./replacement.ts"
+import { checkTruc } from "./truc.ts"
+
+/**
+ * Judges a transaction: everything but its scripts, in the order of protocol.md 5.5, so that who sends rubbish costs
+ * little. Changes nothing. Reading coins throws `StorageFailure`.
+ * Source: upstream `validation.cpp`, `MemPoolAccept::PreChecks`, `AcceptSingleTransactionInternal`.
+ */
+
+/** What the operator may set. Rates are smallest units a kvB. */
+export interface Policy {
+  /** Whether what is not standard is refused. */
+  readonly requireStandard: boolean
+  readonly minRelayFeeRate: number
+  readonly incrementalFeeRate: number
+}
+
+/** What a transaction is judged against, besides the pool. */
+export interface Situation {
+  readonly state: TipState
+  readonly params: ConsensusParams
+  readonly policy: Policy
+  /** What the pool asks for since it was full, smallest units a kvB. */
+  readonly poolFeeRate: number
+  /** When it came: seconds since 1970. */
+  readonly time: number
+  /**
+   * - `offered`: it comes alone, and may replace others.
+   * - `package`: it comes with others and may replace none; what depends on all of them is judged later.
+   * - `mined`: it was in a block, so that no fee is asked for.
+   */
+  readonly manner: "offered" | "package" | "mined"
+  /** Transactions of the same package that stand before it, by txid. */
+  readonly before: ReadonlyMap<string, Transaction>
+}
+
+/** A transaction that may come in, once its scripts are checked. */
+export interface Plan {
+  readonly entry: PoolEntry
+  /** What its inputs spend. */
+  readonly coins: ReadonlyArray<Coin>
+  /** What leaves for it. */
+  readonly replaced: ReadonlyArray<PoolEntry>
+}
+
+const checkForm = (transaction: Transaction, { policy, state }: Situation): TransactionRejected | undefined => {
+  const broken = checkTransaction(transaction)
+  if (broken !== undefined) return refuseByRule(transaction, broken)
+  if (transaction.isCoinbase) return refuse(transaction, "consensus", "coinbase")
+  const odd = (policy.requireStandard ? checkStandard(transaction) : undefined) ?? checkSize(transaction)
+  if (odd !== undefined) return refuse(transaction, "policy", odd.reason, odd.detail)
+  const { height, medianTimePast } = state.tip
+  return isFinal(transaction, height + 1, medianTimePast) ? undefined : refuse(transaction, "premature", "non-final")
+}
+
+/** The transactions of the pool that spend what this one spends. */
+const findConflicts = (
+  pool: Pool,
+  transaction: Transaction,
+  { manner }: Situation
+): ReadonlySet<string> | TransactionRejected => {
+  if (pool.getByWtxid(binaryString(transaction.wtxid)) !== undefined) {
+    return refuse(transaction, "conflict", "txn-already-in-mempool")
+  }
+  if (pool.has(transaction.txidKey)) return refuse(transaction, "conflict", "txn-same-nonwitness-data-in-mempool")
+  const conflicts = new Set<string>()
+  for (const { prevout } of transaction.inputs) {
+    const spender = pool.spender(outpointKey(prevout))
+    if (spender === undefined) continue
+    if (manner === "package") return refuse(transaction, "policy", "bip125-replacement-disallowed")
+    conflicts.add(spender.transaction.txidKey)
+  }
+  return conflicts
+}
+
+const findCoins = (
+  pool: Pool,
+  transaction: Transaction,
+  { before, state }: Situation
+): ReadonlyArray<Coin> | TransactionRejected => {
+  const { coin: confirmed, tip } = state
+  const coins: Array<Coin> = []
+  for (const { prevout } of transaction.inputs) {
+    const key = outpointKey(prevout)
+    const txid = txidOf(key)
+    const coin = before.has(txid)
+      ? outputCoin(before.get(txid), key, tip.height + 1)
+      : pool.has(txid)
+      ? pool.coin(key, tip.height + 1)
+      : confirmed(key)
+    if (coin === undefined) return refuseMissing(transaction, state)
+    coins.push(coin)
+  }
+  return coins
+}
+
+/** A transaction whose inputs are not there may be one that is mined already. */
+const refuseMissing = (transaction: Transaction, { coin }: TipState): TransactionRejected => {
+  for (let i = 0; i < transaction.outputs.length; i++) {
+    if (coin(outpointKey(outpoint(transaction.txid, i))) !== undefined) {
+      return refuse(transaction, "conflict", "txn-already-known")
+    }
+  }
+  return refuse(transaction, "missing-inputs", "bad-txns-inputs-missingorspent")
+}
+
+/** Whether the relative locks of a transaction let it into the next block; BIP 68 is always asked for here. */
+export const meetsRelativeLocks = (
+  transaction: Transaction,
+  coins: ReadonlyArray<Coin>,
+  { medianTimePastAt, tip }: TipState
+): boolean => meetsLocks(sequenceLocks(transaction, coins, medianTimePastAt), tip.height + 1, tip.medianTimePast)
+
+/** Judges what a transaction spends and pays by the rules, and weighs it. */
+const weigh = (
+  pool: Pool,
+  transaction: Transaction,
+  coins: ReadonlyArray<Coin>,
+  { manner, params, policy, state, time }: Situation
+): PoolEntry | TransactionRejected => {
+  if (!meetsRelativeLocks(transaction, coins, state)) return refuse(transaction, "premature", "non-BIP68-final")
+  const height = state.tip.height + 1
+  const flags = standardFlags(height, params)
+  const scripts = nameScripts(transaction, coins)
+  const paid = checkInputs({ transaction, coins, scripts, height, params, flags, claim: state.claim })
+  if ("reason" in paid) return refuseByRule(transaction, paid)
+  if (policy.requireStandard) {
+    const odd = checkStandardInputs(transaction, coins)
+    if (odd !== undefined) return refuse(transaction, "policy", odd.reason, odd.detail)
+    const witness = checkStandardWitness(transaction, coins)
+    if (witness !== undefined) return refuse(transaction, "witness", witness.reason, witness.detail)
+  }
+  const sigopCost = transactionSigopCost(transaction, coins, flags, scripts.spent)
+  const weight = policyWeight(transaction, sigopCost)
+  const vout = scripts.made.findIndex((script) => script !== undefined)
+  const script = scripts.made[vout]
+  return {
+    transaction,
+    fee: paid.fee,
+    modifiedFee: paid.fee + (pool.deltas.get(transaction.txidKey) ?? 0),
+    weight,
+    vsize: virtualSize(weight),
+    sigopCost,
+    time,
+    height: state.tip.height,
+    // What was mined came before everything that waits.
+    sequence: manner === "mined" ? 0 : pool.sequence,
+    name: script === undefined ? undefined : { vout, script }
+  }
+}
+
+/** Whether it pays what is asked for: the dust rule, signature operations, the rate. */
+const checkPayment = (
+  { fee, modifiedFee, sigopCost, transaction, vsize }: PoolEntry,
+  { manner, policy, poolFeeRate }: Situation
+): TransactionRejected | undefined => {
+  const dust = policy.requireStandard ? checkDustFee(transaction, fee, modifiedFee) : undefined
+  if (dust !== undefined) return refuse(transaction, "policy", dust.reason, dust.detail)
+  if (sigopCost > MAX_STANDARD_SIGOP_COST) {
+    return refuse(transaction, "policy", "bad-txns-too-many-sigops", String(sigopCost))
+  }
+  if (manner === "mined") return undefined
+  const asked = feeOf(poolFeeRate, vsize)
+  if (modifiedFee < asked) {
+    return refuse(transaction, "mempool-full", "mempool min fee not met", `${modifiedFee} < ${asked}`)
+  }
+  const relay = feeOf(policy.minRelayFeeRate, vsize)
+  return modifiedFee < relay
+    ? refuse(transaction, "mempool-full", "min relay fee not met", `${modifiedFee} < ${relay}`)
+    : undefined
+}
+
+/** Judges how it stands to the transactions of the pool; what it replaces. */
+const relate = (
+  pool: Pool,
+  entry: PoolEntry,
+  conflicts: ReadonlySet<string>,
+  { manner, policy }: Situation
+): ReadonlyArray<PoolEntry> | TransactionRejected => {
+  const { transaction } = entry
+  const truc = manner === "mined" ? undefined : checkTruc(pool, entry, conflicts)
+  const sibling = manner === "offered" ? truc?.sibling?.transaction.txidKey : undefined
+  if (truc !== undefined && sibling === undefined) return refuse(transaction, "policy", "TRUC-violation", truc.detail)
+  if (manner === "package") return []
+  const leaving = sibling === undefined ? conflicts : new Set([...conflicts, sibling])
+  const replaced = leaving.size === 0
+    ? fitsCluster(pool, entry, leaving) ? [] : refuse(transaction, "policy", "too-large-cluster")
+    : planReplacement(pool, entry, { leaving, evictsSibling: sibling !== undefined }, policy.incrementalFeeRate)
+  if (replaced instanceof TransactionRejected || manner === "mined" || !policy.requireStandard) return replaced
+  const parents = pool.inOrder(pool.parentsOf(transaction)).map((parent) => parent.transaction)
+  const unspent = checkDustSpent(transaction, parents)
+  return unspent === undefined ? replaced : refuse(transaction, "policy", unspent.reason, unspent.detail)
+}
+
+/** Judges a transaction but for its scripts. */
+export const judge = (pool: Pool, offered: Transaction, situation: Situation): Plan | TransactionRejected => {
+  const malformed = checkForm(offered, situation)
+  if (malformed !== undefined) return malformed
+  const conflicts = findConflicts(pool, offered, situation)
+  if (conflicts instanceof TransactionRejected) return conflicts
+  if (pool.names.refuses(offered, madeNameScripts(offered))) {
+    return refuse(offered, "conflict", "txn-mempool-name-error")
+  }
+  const coins = findCoins(pool, offered, situation)
+  if (coins instanceof TransactionRejected) return coins
+  const entry = weigh(pool, ownBytes(offered), coins, situation)
+  if (entry instanceof TransactionRejected) return entry
+  const unpaid = checkPayment(entry, situation)
+  if (unpaid !== undefined) return unpaid
+  const replaced = relate(pool, entry, conflicts, situation)
+  return replaced instanceof TransactionRejected ? replaced : { entry, coins, replaced }
+}

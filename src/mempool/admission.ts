@@ -1,0 +1,153 @@
+import * as Effect from "effect/Effect"
+import { attempt } from "../chain/attempt.ts"
+import type { TipState } from "../chain/TipState.ts"
+import type { ConsensusParams } from "../consensus/params.ts"
+import type { Transaction } from "../protocol/transaction.ts"
+import type { StorageFailure } from "../storage/errors.ts"
+import { judge, type Plan, type Policy, type Situation } from "./acceptance.ts"
+import { TransactionRejected } from "./errors.ts"
+import { judgePackage } from "./package.ts"
+import { rateOf } from "./policy/feeRate.ts"
+import type { Pool } from "./Pool.ts"
+import type { PoolEntry } from "./PoolEntry.ts"
+import { refuse } from "./refusal.ts"
+import type { RollingFee } from "./RollingFee.ts"
+import { checkScripts } from "./scriptChecks.ts"
+import type { Trial } from "./Trial.ts"
+
+/** What admission works with. */
+export interface AdmissionParts {
+  readonly pool: Pool
+  readonly rolling: RollingFee
+  readonly params: ConsensusParams
+  readonly policy: Policy
+  /** Bytes of memory. */
+  readonly maxUsage: number
+  /** Seconds that a transaction waits at most. */
+  readonly expiry: number
+  /** Seconds since 1970. */
+  readonly now: () => number
+}
+
+type Manner = Situation["manner"]
+
+/** How transactions get in. Everything is to be run while nobody moves the tip that `state` shows. */
+export interface Admission {
+  /** Judges a transaction that came at `time`, seconds since 1970, and takes it in. */
+  readonly admit: (
+    state: TipState,
+    transaction: Transaction,
+    manner: "offered" | "mined",
+    time: number
+  ) => Effect.Effect<PoolEntry, TransactionRejected | StorageFailure>
+  /** Judges transactions and takes none in. */
+  readonly test: (
+    state: TipState,
+    transactions: ReadonlyArray<Transaction>
+  ) => Effect.Effect<ReadonlyArray<Trial>, StorageFailure>
+  /** Takes out what is too old, then what does not fit. */
+  readonly tidy: () => void
+  /** What the pool asks for since it was full, smallest units a kvB. */
+  readonly poolFeeRate: () => number
+}
+
+const NOTHING: ReadonlyMap<string, Transaction> = new Map()
+
+/** What is said of a transaction that could come in. */
+const accepted = ({ entry, replaced }: Plan): Trial => ({
+  type: "accepted",
+  entry,
+  effectiveFeeRate: rateOf(entry.modifiedFee, entry.vsize),
+  replaced
+})
+
+export const makeAdmission = (parts: AdmissionParts): Admission => {
+  const { expiry, maxUsage, now, params, policy, pool, rolling } = parts
+
+  const poolFeeRate = (): number => rolling.at(now(), pool.usage / maxUsage)
+
+  const tidy = (): void => {
+    pool.expire(now() - expiry)
+    pool.trim(maxUsage, rolling)
+  }
+
+  const situation = (state: TipState, manner: Manner, time: number): Situation => ({
+    state,
+    params,
+    policy,
+    poolFeeRate: poolFeeRate(),
+    time,
+    manner,
+    before: NOTHING
+  })
+
+  const scripts = (state: TipState, plan: Plan) => checkScripts(plan, state.tip.height + 1, params)
+
+  const plan = (
+    state: TipState,
+    transaction: Transaction,
+    manner: Manner,
+    time: number
+  ): Effect.Effect<Plan, TransactionRejected | StorageFailure> =>
+    Effect.gen(function*() {
+      const judged = yield* attempt(() => judge(pool, transaction, situation(state, manner, time)))
+      if (judged instanceof TransactionRejected) return yield* judged
+      const refused = yield* scripts(state, judged)
+      return refused === undefined ? judged : yield* refused
+    })
+
+  const commit = ({ entry, replaced }: Plan, manner: Manner): Effect.Effect<PoolEntry, TransactionRejected> => {
+    const { transaction } = entry
+    for (const { transaction: old } of replaced.toReversed()) pool.remove(old.txidKey, "replaced")
+    if (manner === "mined") {
+      pool.addBack(entry)
+      return Effect.succeed(entry)
+    }
+    pool.add(entry)
+    tidy()
+    if (pool.has(transaction.txidKey)) return Effect.succeed(entry)
+    // Nobody hears of what was never really here.
+    pool.forget(entry)
+    return refuse(transaction, "mempool-full", "mempool full")
+  }
+
+  const testOne = (state: TipState, transaction: Transaction): Effect.Effect<Trial, StorageFailure> =>
+    plan(state, transaction, "offered", now()).pipe(
+      Effect.map(accepted),
+      Effect.catchTag(
+        "TransactionRejected",
+        (rejected): Effect.Effect<Trial> => Effect.succeed({ type: "rejected", rejected })
+      )
+    )
+
+  const testAll = (
+    state: TipState,
+    transactions: ReadonlyArray<Transaction>
+  ): Effect.Effect<ReadonlyArray<Trial>, StorageFailure> =>
+    Effect.gen(function*() {
+      const judged = yield* attempt(() => judgePackage(pool, transactions, situation(state, "package", now())))
+      if ("trials" in judged) return judged.trials
+      const trials = transactions.map((): Trial => ({ type: "unjudged", packageError: undefined }))
+      for (const [i, one] of judged.plans.entries()) {
+        const refused = yield* scripts(state, one)
+        trials[i] = refused === undefined ? accepted(one) : { type: "rejected", rejected: refused }
+        if (refused !== undefined) break
+      }
+      return trials
+    })
+
+  return {
+    admit: (state, transaction, manner, time) =>
+      Effect.flatMap(
+        plan(state, transaction, manner, time),
+        (planned) => Effect.suspend(() => commit(planned, manner))
+      ),
+    test: (state, transactions) => {
+      const [only] = transactions
+      if (only === undefined) return Effect.succeed([])
+      return transactions.length === 1 ? Effect.map(testOne(state, only), (one) => [one]) : testAll(state, transactions)
+    },
+    tidy,
+    poolFeeRate
+  }
+}

@@ -1,0 +1,78 @@
+import { compareRates } from "../policy/feeRate.ts"
+import type { GraphChunk } from "./graphChunks.ts"
+import { Heap } from "./Heap.ts"
+
+/** A chunk of a cluster and its place among those of all clusters. */
+export interface RankedChunk {
+  readonly chunk: GraphChunk
+  /** Number of the cluster: the older of two chunks with one rate comes first. */
+  readonly cluster: number
+  /** Number of the chunk in the order of its cluster. */
+  readonly index: number
+  /** False once the cluster has changed. */
+  isCurrent: boolean
+}
+
+/** Chunks of one cluster never rise in rate, so that this never puts a child before its parent. */
+const compareChunks = (a: RankedChunk, b: RankedChunk): number =>
+  compareRates(b.chunk, a.chunk) || a.cluster - b.cluster || a.index - b.index
+
+const isCurrent = (ranked: RankedChunk): boolean => ranked.isCurrent
+
+/** Puts two lists that are in order into one. */
+const merge = (a: ReadonlyArray<RankedChunk>, b: ReadonlyArray<RankedChunk>): Array<RankedChunk> => {
+  const merged: Array<RankedChunk> = []
+  let at = 0
+  for (const item of a) {
+    for (let next = b[at]; next !== undefined && compareChunks(next, item) < 0; next = b[++at]) merged.push(next)
+    merged.push(item)
+  }
+  return merged.concat(b.slice(at))
+}
+
+/** Outdated chunks are thrown out when there may be as many as this beside the current ones. */
+const MIN_COMPACTION = 256
+
+/**
+ * The chunks of all clusters, best first. Chunks that are no longer current fall out by themselves, later: the worst one
+ * costs a logarithm, and the whole order is only made when somebody asks for it, from the one before.
+ */
+export class ChunkOrder {
+  private readonly worstFirst = new Heap<RankedChunk>((a, b) => compareChunks(b, a))
+  private sorted: Array<RankedChunk> = []
+  /** Not yet in `sorted`. */
+  private added: Array<RankedChunk> = []
+  private compactAt = MIN_COMPACTION
+  private addedCompactAt = MIN_COMPACTION
+
+  add(chunks: ReadonlyArray<RankedChunk>): void {
+    for (const chunk of chunks) {
+      this.worstFirst.push(chunk)
+      this.added.push(chunk)
+    }
+    if (this.worstFirst.size > this.compactAt) {
+      this.worstFirst.retain(isCurrent)
+      this.compactAt = 2 * this.worstFirst.size + MIN_COMPACTION
+    }
+    if (this.added.length > this.addedCompactAt) {
+      this.added = this.added.filter(isCurrent)
+      this.addedCompactAt = 2 * this.added.length + MIN_COMPACTION
+    }
+  }
+
+  /** The last of the order. */
+  worst(): GraphChunk | undefined {
+    for (;;) {
+      const last = this.worstFirst.peek()
+      if (last === undefined || last.isCurrent) return last?.chunk
+      this.worstFirst.pop()
+    }
+  }
+
+  /** The whole order, best first. */
+  all(): ReadonlyArray<GraphChunk> {
+    this.sorted = merge(this.sorted.filter(isCurrent), this.added.filter(isCurrent).sort(compareChunks))
+    this.added = []
+    return this.sorted.map(({ chunk }) => chunk)
+  }
+}

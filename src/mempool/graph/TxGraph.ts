@@ -1,0 +1,275 @@
+import { ChunkOrder, type RankedChunk } from "./ChunkOrder.ts"
+import { compareDiagrams, diagramOf, type DiagramPoint } from "./diagram.ts"
+import { type GraphChunk, graphChunks, type GraphNode } from "./graphChunks.ts"
+
+export type { DiagramPoint } from "./diagram.ts"
+export type { GraphChunk, GraphNode } from "./graphChunks.ts"
+
+/** A transaction that comes in. */
+export interface NewNode {
+  /** Smallest units; may be negative. */
+  readonly fee: number
+  /** Weight units, above 0. */
+  readonly weight: number
+  /** What it spends from. Keys that are not in the graph are left out. */
+  readonly parents: Iterable<string>
+  /** What spends from it and was there before, as after a reorganisation. Keys that are not in the graph are left out. */
+  readonly children?: Iterable<string>
+}
+
+/** A transaction in the graph. */
+interface Member {
+  readonly key: string
+  fee: number
+  readonly weight: number
+  readonly parents: Set<string>
+  readonly children: Set<string>
+  cluster: Cluster
+}
+
+/** Transactions that are connected, over however many others. */
+interface Cluster {
+  readonly number: number
+  readonly members: Set<Member>
+  /** Best first; `undefined` until somebody asks. */
+  chunks: ReadonlyArray<RankedChunk> | undefined
+}
+
+const NONE: ReadonlySet<string> = new Set()
+
+/**
+ * The unconfirmed transactions by what they spend from each other: which clusters they form, and in which chunks these
+ * are best mined. Knows fees, weights and keys, not transactions. Chunks are worked out when they are asked for and kept
+ * until their cluster changes.
+ */
+export class TxGraph {
+  private readonly members = new Map<string, Member>()
+  private readonly order = new ChunkOrder()
+  /** Clusters whose chunks are not in `order`. */
+  private readonly changed = new Set<Cluster>()
+  private all: ReadonlyArray<GraphChunk> | undefined
+  private clusterCount = 0
+
+  get size(): number {
+    return this.members.size
+  }
+
+  has(key: string): boolean {
+    return this.members.has(key)
+  }
+
+  /** Takes a transaction in, which connects its relatives' clusters. */
+  add(key: string, node: NewNode): void {
+    if (this.members.has(key)) throw new TypeError("the transaction is in the graph already")
+    const parents = this.known(node.parents)
+    const children = this.known(node.children ?? NONE)
+    const cluster = this.newCluster()
+    const member: Member = { key, fee: node.fee, weight: node.weight, parents, children, cluster }
+    this.members.set(key, member)
+    cluster.members.add(member)
+    for (const parent of parents) this.members.get(parent)?.children.add(key)
+    for (const child of children) this.members.get(child)?.parents.add(key)
+    for (const relative of this.relatives(key)) this.join(member, this.members.get(relative))
+    this.touch(member.cluster)
+  }
+
+  /** Takes one transaction out. Its children stay, without it; a cluster may fall apart. */
+  remove(key: string): void {
+    const member = this.members.get(key)
+    if (member === undefined) return
+    const relatives = [...this.relatives(key)]
+    this.members.delete(key)
+    for (const parent of member.parents) this.members.get(parent)?.children.delete(key)
+    for (const child of member.children) this.members.get(child)?.parents.delete(key)
+    member.cluster.members.delete(member)
+    this.touch(member.cluster)
+    if (relatives.length > 1) this.split(relatives)
+  }
+
+  setFee(key: string, fee: number): void {
+    const member = this.members.get(key)
+    if (member === undefined || member.fee === fee) return
+    member.fee = fee
+    this.touch(member.cluster)
+  }
+
+  parents(key: string): ReadonlySet<string> {
+    return this.members.get(key)?.parents ?? NONE
+  }
+
+  children(key: string): ReadonlySet<string> {
+    return this.members.get(key)?.children ?? NONE
+  }
+
+  /** All that a transaction needs, itself left out. */
+  ancestors(key: string): ReadonlySet<string> {
+    const found = this.reach([key], (near) => this.parents(near))
+    found.delete(key)
+    return found
+  }
+
+  /** All that needs a transaction, itself left out. */
+  descendants(key: string): ReadonlySet<string> {
+    const found = this.reach([key], (near) => this.children(near))
+    found.delete(key)
+    return found
+  }
+
+  /** The transactions of a transaction's cluster, in the order of its chunks: parents before children. */
+  cluster(key: string): ReadonlyArray<string> {
+    return this.chunksOf(key).flatMap(({ keys }) => keys)
+  }
+
+  /** The size of the cluster that these transactions would be in if something connected them, and `without` were gone. */
+  clusterWith(
+    parents: Iterable<string>,
+    without: ReadonlySet<string> = NONE
+  ): { readonly count: number; readonly weight: number } {
+    const starts = [...parents].filter((key) => !without.has(key))
+    const found = this.reach(starts, (near) => [...this.relatives(near)].filter((key) => !without.has(key)))
+    let weight = 0
+    for (const key of found) weight += this.members.get(key)?.weight ?? 0
+    return { count: found.size, weight }
+  }
+
+  /** The chunks of a transaction's cluster, best first. None where it is not in the graph. */
+  chunksOf(key: string): ReadonlyArray<GraphChunk> {
+    const cluster = this.members.get(key)?.cluster
+    return cluster === undefined ? [] : this.chunksIn(cluster).map(({ chunk }) => chunk)
+  }
+
+  /** The chunk that a transaction is in. */
+  chunkOf(key: string): GraphChunk | undefined {
+    return this.chunksOf(key).find(({ keys }) => keys.includes(key))
+  }
+
+  /** All chunks, best first; taken in this order, nothing lacks a parent. */
+  chunks(): ReadonlyArray<GraphChunk> {
+    this.settle()
+    return this.all ??= this.order.all()
+  }
+
+  /** The chunk to give up first: the last of `chunks`, so that nothing outside of it needs it. */
+  worst(): GraphChunk | undefined {
+    this.settle()
+    return this.order.worst()
+  }
+
+  /** How many clusters these transactions are in. */
+  clustersAffected(keys: Iterable<string>): number {
+    return this.clustersOf(keys).size
+  }
+
+  /**
+   * Whether the fee-rate diagram gets better, and nowhere worse, if some transactions go and others come, whose parents
+   * may be in the graph or among themselves. Only clusters that this changes are looked at.
+   * Source: upstream `policy/rbf.cpp`, `ImprovesFeerateDiagram`.
+   */
+  improves(removed: ReadonlySet<string>, added: ReadonlyArray<GraphNode>): boolean {
+    const touched = [...removed, ...added.flatMap(({ parents }) => [...parents])]
+    const before: Array<GraphNode> = []
+    for (const cluster of this.clustersOf(touched)) before.push(...cluster.members)
+    const after = [...before.filter(({ key }) => !removed.has(key)), ...added]
+    return compareDiagrams(graphChunks(after), graphChunks(before)) === "better"
+  }
+
+  /** The fee-rate diagram of all transactions, from the origin on. */
+  diagram(): ReadonlyArray<DiagramPoint> {
+    return diagramOf(this.chunks())
+  }
+
+  private known(keys: Iterable<string>): Set<string> {
+    const known = new Set<string>()
+    for (const key of keys) if (this.members.has(key)) known.add(key)
+    return known
+  }
+
+  private *relatives(key: string): Iterable<string> {
+    yield* this.parents(key)
+    yield* this.children(key)
+  }
+
+  /** What can be reached from transactions of the graph, these included. */
+  private reach(starts: Iterable<string>, next: (key: string) => Iterable<string>): Set<string> {
+    const found = this.known(starts)
+    for (const key of found) for (const near of next(key)) found.add(near)
+    return found
+  }
+
+  private clustersOf(keys: Iterable<string>): ReadonlySet<Cluster> {
+    const clusters = new Set<Cluster>()
+    for (const key of keys) {
+      const member = this.members.get(key)
+      if (member !== undefined) clusters.add(member.cluster)
+    }
+    return clusters
+  }
+
+  private newCluster(): Cluster {
+    return { number: this.clusterCount++, members: new Set(), chunks: undefined }
+  }
+
+  /** Forgets the chunks of a cluster. */
+  private touch(cluster: Cluster): void {
+    for (const ranked of cluster.chunks ?? []) ranked.isCurrent = false
+    cluster.chunks = undefined
+    this.all = undefined
+    if (cluster.members.size > 0) this.changed.add(cluster)
+    else this.changed.delete(cluster)
+  }
+
+  /** Moves the smaller of two transactions' clusters into the larger one. */
+  private join(a: Member, b: Member | undefined): void {
+    if (b === undefined || a.cluster === b.cluster) return
+    const isLarger = a.cluster.members.size > b.cluster.members.size
+    const [from, into] = isLarger ? [b.cluster, a.cluster] : [a.cluster, b.cluster]
+    this.move([...from.members], into)
+    this.touch(from)
+  }
+
+  private move(members: Iterable<Member>, into: Cluster): void {
+    for (const member of members) {
+      member.cluster.members.delete(member)
+      member.cluster = into
+      into.members.add(member)
+    }
+  }
+
+  /** Gives each part of a cluster that lost a member, its relatives given, a cluster of its own; one part stays. */
+  private split(relatives: ReadonlyArray<string>): void {
+    const seen = new Set<string>()
+    for (const [i, relative] of relatives.entries()) {
+      if (seen.has(relative)) continue
+      const part = this.reach([relative], (near) => this.relatives(near))
+      for (const key of part) seen.add(key)
+      if (i === 0) continue
+      const cluster = this.newCluster()
+      const members: Array<Member> = []
+      for (const key of part) {
+        const member = this.members.get(key)
+        if (member !== undefined) members.push(member)
+      }
+      this.move(members, cluster)
+      this.touch(cluster)
+    }
+  }
+
+  private chunksIn(cluster: Cluster): ReadonlyArray<RankedChunk> {
+    if (cluster.chunks !== undefined) return cluster.chunks
+    const chunks = graphChunks([...cluster.members]).map((chunk, index) => ({
+      chunk,
+      cluster: cluster.number,
+      index,
+      isCurrent: true
+    }))
+    cluster.chunks = chunks
+    this.changed.delete(cluster)
+    this.order.add(chunks)
+    return chunks
+  }
+
+  /** Works out what is not in the order of all chunks. */
+  private settle(): void {
+    for (const cluster of this.changed) this.chunksIn(cluster)
+  }
+}

@@ -1,0 +1,69 @@
+import { compareRates, type FeeRate } from "../policy/feeRate.ts"
+
+/** A point of a fee-rate diagram: what the best weight units of a set of transactions pay together. */
+export interface DiagramPoint {
+  readonly weight: number
+  readonly fee: number
+}
+
+const ORIGIN: DiagramPoint = { weight: 0, fee: 0 }
+
+/** The points that chunks lead to, taken in their order, from the origin on. */
+export const diagramOf = (chunks: Iterable<FeeRate>): ReadonlyArray<DiagramPoint> => {
+  let last = ORIGIN
+  const points = [last]
+  for (const { fee, weight } of chunks) {
+    last = { weight: last.weight + weight, fee: last.fee + fee }
+    points.push(last)
+  }
+  return points
+}
+
+/** How one diagram stands to another. */
+export type DiagramOrder = "better" | "equal" | "worse" | "incomparable"
+
+/**
+ * Whether a diagram is above (positive), on or below another at a point of its own. Between its points the other is a
+ * straight line, behind its last one it is level. `next` is the first of the other's points that is not lighter.
+ */
+const compareAt = (point: DiagramPoint, other: ReadonlyArray<DiagramPoint>, next: number): number => {
+  const before = other[next - 1] ?? ORIGIN
+  const after = other[next]
+  const weight = point.weight - before.weight
+  if (after === undefined || weight === 0) return point.fee - before.fee
+  const slope = { fee: after.fee - before.fee, weight: after.weight - before.weight }
+  return compareRates({ fee: point.fee - before.fee, weight }, slope)
+}
+
+/** Whether `points` are above `other` somewhere, and whether below; told at the points alone, without the origin. */
+const findSides = (
+  points: ReadonlyArray<DiagramPoint>,
+  other: ReadonlyArray<DiagramPoint>
+): { readonly above: boolean; readonly below: boolean } => {
+  let above = false
+  let below = false
+  let next = 1
+  for (const point of points.slice(1)) {
+    while ((other[next]?.weight ?? Infinity) < point.weight) next++
+    const order = compareAt(point, other, next)
+    if (order > 0) above = true
+    if (order < 0) below = true
+  }
+  return { above, below }
+}
+
+/**
+ * Compares the fee-rate diagrams of two sets of chunks, each best first. The lighter one counts as level behind its
+ * end: what it leaves free may earn nothing.
+ * Source: upstream `util/feefrac.cpp`, `CompareChunks`.
+ */
+export const compareDiagrams = (a: Iterable<FeeRate>, b: Iterable<FeeRate>): DiagramOrder => {
+  const left = diagramOf(a)
+  const right = diagramOf(b)
+  const ofLeft = findSides(left, right)
+  const ofRight = findSides(right, left)
+  const better = ofLeft.above || ofRight.below
+  const worse = ofLeft.below || ofRight.above
+  if (better) return worse ? "incomparable" : "better"
+  return worse ? "worse" : "equal"
+}

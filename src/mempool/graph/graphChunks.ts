@@ -1,0 +1,43 @@
+import { compareRates, type FeeRate } from "../policy/feeRate.ts"
+import type { ClusterNode } from "./bestClosure.ts"
+import { chunked, components, linearize } from "./linearize.ts"
+
+/** A transaction and what it needs, by keys. Its parents may lie outside of what is looked at. */
+export interface GraphNode extends FeeRate {
+  readonly key: string
+  readonly parents: Iterable<string>
+}
+
+/** Transactions that are best mined together. */
+export interface GraphChunk extends FeeRate {
+  /** Parents before children. */
+  readonly keys: ReadonlyArray<string>
+}
+
+const indexed = (entries: ReadonlyArray<GraphNode>): ReadonlyArray<ClusterNode> => {
+  const indices = new Map(entries.map(({ key }, i) => [key, i]))
+  return entries.map(({ fee, parents, weight }) => {
+    const known: Array<number> = []
+    for (const parent of parents) {
+      const index = indices.get(parent)
+      if (index !== undefined) known.push(index)
+    }
+    return { fee, weight, parents: known }
+  })
+}
+
+/** The chunks of transactions, of one cluster or of many, best first and parents before children. */
+export const graphChunks = (entries: ReadonlyArray<GraphNode>): ReadonlyArray<GraphChunk> => {
+  const [first] = entries
+  // Most clusters are one transaction.
+  if (first !== undefined && entries.length === 1) return [{ keys: [first.key], fee: first.fee, weight: first.weight }]
+  const nodes = indexed(entries)
+  const clusters = components(nodes, [...nodes.keys()])
+  const chunks = clusters.flatMap((members) => chunked(nodes, linearize(nodes, members)))
+  if (clusters.length > 1) chunks.sort((a, b) => compareRates(b, a))
+  return chunks.map(({ fee, members, weight }) => ({
+    keys: members.map((member) => entries[member]?.key ?? ""),
+    fee,
+    weight
+  }))
+}

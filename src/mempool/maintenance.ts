@@ -1,0 +1,130 @@
+import type { TipState } from "../chain/TipState.ts"
+import { isExpired } from "../consensus/expiry.ts"
+import { checkInputs } from "../consensus/inputs.ts"
+import { madeNameScripts, nameScripts } from "../consensus/names.ts"
+import type { ConsensusParams } from "../consensus/params.ts"
+import { isFinal } from "../consensus/transaction.ts"
+import type { Coin } from "../consensus/view.ts"
+import type { Block } from "../protocol/block.ts"
+import { binaryString } from "../protocol/bytes.ts"
+import { NAME_TX_VERSION } from "../protocol/nameOperation.ts"
+import { outpointKey, type Transaction } from "../protocol/transaction.ts"
+import { meetsRelativeLocks } from "./acceptance.ts"
+import { MAX_CLUSTER_COUNT, MAX_CLUSTER_WEIGHT } from "./policy/limits.ts"
+import { standardFlags } from "./policy/scriptFlags.ts"
+import { type Pool, txidOf } from "./Pool.ts"
+import type { PoolEntry, RemovalReason } from "./PoolEntry.ts"
+
+/** What leaves the pool when the tip moves (protocol.md 5.6). */
+
+const removeRegistrations = (pool: Pool, transaction: Transaction): void => {
+  for (const script of madeNameScripts(transaction)) {
+    if (script?.operation.op !== "name_firstupdate") continue
+    const other = pool.names.registration(binaryString(script.operation.name))
+    if (other !== undefined) pool.removeAll([other], "name-conflict")
+  }
+}
+
+/**
+ * Takes out what a block mined, and what stands against it: what spends the same, and what registers the same name (rule
+ * M5). Source: upstream `txmempool.cpp`, `CTxMemPool::removeForBlock`.
+ */
+export const removeMined = (pool: Pool, { transactions }: Block): void => {
+  if (pool.size === 0 && pool.deltas.size === 0) return
+  for (const transaction of transactions) {
+    pool.remove(transaction.txidKey, "block")
+    for (const { prevout } of transaction.inputs) {
+      const other = pool.spender(outpointKey(prevout))?.transaction.txidKey
+      if (other === undefined) continue
+      pool.deltas.delete(other)
+      pool.removeAll([other], "conflict")
+    }
+    if (transaction.version === NAME_TX_VERSION) removeRegistrations(pool, transaction)
+    pool.deltas.delete(transaction.txidKey)
+  }
+}
+
+/** Whether the next block sees the name as expired, or never registered. */
+const isFree = (name: string, { claim, tip }: TipState, params: ConsensusParams): boolean => {
+  const current = claim(name)
+  return current === undefined || isExpired(current.height, tip.height + 1, params)
+}
+
+/** Takes out updates of names whose coin went because they expired (rule M5). */
+export const removeExpiredUpdates = (pool: Pool, state: TipState, params: ConsensusParams): void => {
+  for (const name of [...pool.names.updatedNames()]) {
+    // Registered in the pool, it expired long ago; the updates are of what is to come.
+    if (pool.names.registration(name) !== undefined || !isFree(name, state, params)) continue
+    pool.removeAll(pool.names.updates(name), "name-conflict")
+  }
+}
+
+/** What a transaction of the pool spends; `undefined` where something is missing. */
+const coinsOf = (pool: Pool, { inputs }: Transaction, { coin, tip }: TipState): ReadonlyArray<Coin> | undefined => {
+  const coins: Array<Coin> = []
+  for (const { prevout } of inputs) {
+    const key = outpointKey(prevout)
+    const found = pool.has(txidOf(key)) ? pool.coin(key, tip.height + 1) : coin(key)
+    if (found === undefined) return undefined
+    coins.push(found)
+  }
+  return coins
+}
+
+/** Whether the names let it stay (rule M6): one that came back cannot be registered, one that is free not updated. */
+const namesHold = (pool: Pool, { name }: PoolEntry, state: TipState, params: ConsensusParams): boolean => {
+  if (name === undefined || name.script.operation.op === "name_new") return true
+  const key = binaryString(name.script.operation.name)
+  const free = isFree(key, state, params)
+  return name.script.operation.op === "name_firstupdate"
+    ? free
+    : !free || pool.names.registration(key) !== undefined
+}
+
+/** Why a transaction of the pool cannot be in the next block or a later one any more, if so. */
+const fault = (
+  pool: Pool,
+  entry: PoolEntry,
+  state: TipState,
+  params: ConsensusParams
+): RemovalReason | undefined => {
+  const { transaction } = entry
+  if (!namesHold(pool, entry, state, params)) return "name-conflict"
+  const { tip } = state
+  const height = tip.height + 1
+  const coins = coinsOf(pool, transaction, state)
+  if (coins === undefined || !isFinal(transaction, height, tip.medianTimePast)) return "reorg"
+  if (!meetsRelativeLocks(transaction, coins, state)) return "reorg"
+  const scripts = nameScripts(transaction, coins)
+  const flags = standardFlags(height, params)
+  const checked = checkInputs({ transaction, coins, scripts, height, params, flags, claim: state.claim })
+  return "reason" in checked ? "reorg" : undefined
+}
+
+/**
+ * Takes out what does not hold at a tip that was moved back: immature, not final, without its coins, or against a name.
+ * Source: upstream `validation.cpp`, `Chainstate::MaybeUpdateMempoolForReorg`; `names/mempool.cpp`,
+ * `removeUnexpireConflicts`.
+ */
+export const removeInvalid = (pool: Pool, state: TipState, params: ConsensusParams): void => {
+  const all = [...pool.entries()].map(({ transaction }) => transaction.txidKey)
+  for (const { transaction: { txidKey } } of pool.inOrder(all)) {
+    const entry = pool.get(txidKey)
+    const reason = entry === undefined ? undefined : fault(pool, entry, state, params)
+    if (reason !== undefined) pool.removeAll([txidKey], reason)
+  }
+}
+
+/**
+ * Takes out the worst of the cluster of a transaction until it is within the limits again: one that came back from a block
+ * may have brought together what was apart. Source: upstream `CTxMemPool::UpdateTransactionsFromBlock`.
+ */
+export const trimCluster = (pool: Pool, txid: string): void => {
+  while (pool.has(txid)) {
+    const { count, weight } = pool.graph.clusterWith([txid])
+    if (count <= MAX_CLUSTER_COUNT && weight <= MAX_CLUSTER_WEIGHT) return
+    const last = pool.graph.chunksOf(txid).at(-1)?.keys.at(-1)
+    if (last === undefined) return
+    pool.removeAll([last], "size-limit")
+  }
+}

@@ -1,0 +1,77 @@
+import { binaryString, type Bytes } from "../../protocol/bytes.ts"
+import type { Header } from "../../protocol/header.ts"
+import type { BlockTemplate } from "./blockTemplate.ts"
+
+/** A block that waits for its merged-mining proof. */
+export interface AuxCandidate {
+  readonly template: BlockTemplate
+  /** With the flag of merged mining: its hash is what the parent has to commit to. */
+  readonly header: Header
+}
+
+/** When a candidate was made, and what the pool was like. */
+export interface Made {
+  /** Seconds since 1970. */
+  readonly time: number
+  /** `sequence` of the mempool. */
+  readonly sequence: number
+}
+
+/** How many candidates are kept; the oldest go first. */
+export const MAX_CANDIDATES = 1_000
+
+/** Seconds for which a candidate is handed out again although the pool has changed. */
+const FRESH_SECONDS = 60
+
+interface Kept extends Made {
+  readonly candidate: AuxCandidate
+  readonly script: string
+}
+
+/**
+ * The blocks that were handed out for merged mining, all on one tip. They go when the first one on another tip is made,
+ * not when the tip moves: whoever submits a proof twice is told twice that it is good.
+ * Source: upstream `rpc/auxpow_miner.cpp`.
+ */
+export class AuxCandidates {
+  private readonly byHash = new Map<string, Kept>()
+  /** The latest for each script. */
+  private readonly latest = new Map<string, Kept>()
+  private tip = ""
+
+  /** The candidate that pays to a script, if there is one to be handed out again. */
+  find(tip: Bytes, script: Bytes, now: Made): AuxCandidate | undefined {
+    const kept = this.tip === binaryString(tip) ? this.latest.get(binaryString(script)) : undefined
+    if (kept === undefined) return undefined
+    return kept.sequence === now.sequence || now.time - kept.time <= FRESH_SECONDS ? kept.candidate : undefined
+  }
+
+  /** Keeps a candidate that pays to a script. */
+  add(candidate: AuxCandidate, script: Bytes, made: Made): void {
+    const tip = binaryString(candidate.template.prevHash)
+    if (tip !== this.tip) this.clear()
+    this.tip = tip
+    const kept: Kept = { candidate, ...made, script: binaryString(script) }
+    this.byHash.set(binaryString(candidate.header.hash), kept)
+    this.latest.set(kept.script, kept)
+    for (const [hash, oldest] of this.byHash) {
+      if (this.byHash.size <= MAX_CANDIDATES) break
+      this.byHash.delete(hash)
+      if (this.latest.get(oldest.script) === oldest) this.latest.delete(oldest.script)
+    }
+  }
+
+  /** The candidate with a hash in wire order. */
+  get(hash: Bytes): AuxCandidate | undefined {
+    return this.byHash.get(binaryString(hash))?.candidate
+  }
+
+  get size(): number {
+    return this.byHash.size
+  }
+
+  private clear(): void {
+    this.byHash.clear()
+    this.latest.clear()
+  }
+}

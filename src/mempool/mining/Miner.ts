@@ -1,0 +1,230 @@
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { attempt } from "../../chain/attempt.ts"
+import { Chain } from "../../chain/Chain.ts"
+import { turnOfEventLoop } from "../../chain/turnOfEventLoop.ts"
+import type { HeaderPoint } from "../../consensus/difficulty.ts"
+import type { Auxpow } from "../../protocol/auxpow.ts"
+import { type Block, makeBlock } from "../../protocol/block.ts"
+import { type Bytes, equal } from "../../protocol/bytes.ts"
+import { Op } from "../../protocol/script.ts"
+import type { Transaction } from "../../protocol/transaction.ts"
+import type { StorageFailure } from "../../storage/errors.ts"
+import { Mempool } from "../Mempool.ts"
+import { type AuxCandidate, AuxCandidates } from "./AuxCandidates.ts"
+import {
+  assembleBlock,
+  blockOfTransactions,
+  type BlockTemplate,
+  headerOf,
+  type NextBlock,
+  type Outline,
+  outlineNext,
+  unminedBlock
+} from "./blockTemplate.ts"
+import { CandidateUnknown, MinedBlockRefused, NoWorkFound, TemplateInvalid } from "./errors.ts"
+import { mineParent, minimalAuxpow, parentCoinbase } from "./minimalAuxpow.ts"
+
+/** A template that is handed out until the tip changes, or the pool and some time has passed. */
+export interface ServedTemplate {
+  readonly template: BlockTemplate
+  /** `sequence` of the mempool when it was made. */
+  readonly sequence: number
+}
+
+/** Nonces tried where nobody says how many (upstream `DEFAULT_MAX_TRIES`). */
+export const DEFAULT_MAX_TRIES = 1_000_000
+
+export type AssemblyFailure = TemplateInvalid | StorageFailure
+
+/** Makes blocks on top of the tip: for those who mine them elsewhere, and by itself where that is a matter of some tries. */
+export class Miner extends Context.Tag("svcd/Miner")<Miner, {
+  /** Height, time and target of the next block if it were made now. */
+  readonly outline: Effect.Effect<Outline>
+  /** A block of the pool's transactions whose coinbase is the caller's to replace. */
+  readonly template: Effect.Effect<ServedTemplate, AssemblyFailure>
+  /**
+   * Mines blocks one on top of the other, each with a merged-mining proof, and returns their hashes in wire order:
+   * fewer where `maxTries` nonces are used up before.
+   */
+  readonly generate: (
+    count: number,
+    scriptPubKey: Bytes,
+    maxTries: number
+  ) => Effect.Effect<ReadonlyArray<Bytes>, AssemblyFailure | MinedBlockRefused>
+  /** Mines a block of exactly these transactions, without their fees; offers it to the chain only if `submit` is true. */
+  readonly generateWith: (
+    scriptPubKey: Bytes,
+    transactions: ReadonlyArray<Transaction>,
+    submit: boolean
+  ) => Effect.Effect<Block, AssemblyFailure | NoWorkFound | MinedBlockRefused>
+  /** A block to be merge-mined. The same again until the tip changes, or the pool and a minute has passed. */
+  readonly auxCandidate: (scriptPubKey: Bytes) => Effect.Effect<AuxCandidate, AssemblyFailure>
+  /** The candidate with a hash in wire order; all of one tip are kept, up to a bound. */
+  readonly candidate: (hash: Bytes) => Effect.Effect<AuxCandidate, CandidateUnknown>
+  /** Offers a candidate with its proof. False where the chain does not take it. */
+  readonly submitAux: (hash: Bytes, auxpow: Auxpow) => Effect.Effect<boolean, CandidateUnknown | StorageFailure>
+  /** The last block that was put together: weight, and number of transactions without the coinbase. */
+  readonly last: () => { readonly weight: number; readonly transactions: number } | undefined
+}>() {}
+
+/** Nonces tried in one turn of the event loop: some ten milliseconds. */
+const TRIES_A_TURN = 4_096
+
+const MAX_NONCE = 2 ** 32
+
+/** Seconds for which a template is handed out again although the pool has changed. */
+const FRESH_SECONDS = 5
+
+/** What the coinbase of a template pays to: anyone. Miners put in a script of their own. */
+const ANYONE = Uint8Array.of(Op.OP_1)
+
+/** The verdict on a block whose tip is not the tip any more. */
+const STALE = "inconclusive-not-best-prevblk"
+
+interface Mined {
+  /** `undefined` where no nonce was found. */
+  readonly block: Block | undefined
+  /** Tries that are left. */
+  readonly tries: number
+}
+
+const make = Effect.gen(function*() {
+  const chain = yield* Chain
+  const mempool = yield* Mempool
+  const { params, tree } = chain
+  /** Whoever makes a template that is kept is alone, so that others find it. */
+  const alone = yield* Effect.makeSemaphore(1)
+  const candidates = new AuxCandidates()
+  let served: (ServedTemplate & { readonly time: number }) | undefined
+  let last: { readonly weight: number; readonly transactions: number } | undefined
+
+  const seconds = Effect.map(Clock.currentTimeMillis, (millis) => Math.floor(millis / 1000))
+
+  const ancestor = (height: number): HeaderPoint => {
+    const id = tree.at(height)
+    return { height, time: tree.time(id), bits: tree.bits(id) }
+  }
+
+  /** Makes a template of what `fill` puts into it, and judges it as the chain would. */
+  const assemble = (
+    fill: (next: NextBlock, coin: Parameters<typeof assembleBlock>[1]) => BlockTemplate
+  ): Effect.Effect<BlockTemplate, AssemblyFailure> =>
+    Effect.gen(function*() {
+      for (;;) {
+        const now = yield* seconds
+        const template = yield* chain.atTip(({ coin, tip }) =>
+          attempt(() => fill({ params, tip, ancestor, now }, coin))
+        )
+        const { entries, weight } = template.selection
+        last = { weight, transactions: entries.length }
+        const verdict = yield* chain.judge(unminedBlock(template))
+        if (verdict === undefined) return template
+        // The tip moved in between: what was made is for nobody.
+        if (verdict.reason === STALE) continue
+        const { detail, reason } = verdict
+        return yield* new TemplateInvalid(detail === undefined ? { reason } : { reason, detail })
+      }
+    })
+
+  const fromPool = (scriptPubKey: Bytes) =>
+    assemble((next, coin) => assembleBlock(next, coin, mempool.chunks(), scriptPubKey))
+
+  /** Gives a template the smallest merged-mining proof there is. */
+  const mine = (template: BlockTemplate, maxTries: number): Effect.Effect<Mined> =>
+    Effect.gen(function*() {
+      const header = headerOf(template, true)
+      const coinbase = parentCoinbase(header.hash)
+      const work = { coinbase, bits: header.bits, powLimit: params.powLimit }
+      const end = Math.min(maxTries, MAX_NONCE)
+      for (let nonce = 0; nonce < end; nonce += TRIES_A_TURN) {
+        if (nonce > 0) yield* turnOfEventLoop
+        const parent = mineParent(work, nonce, Math.min(TRIES_A_TURN, end - nonce))
+        if (parent === undefined) continue
+        const block = makeBlock({ header, auxpow: minimalAuxpow(coinbase, parent) }, template.transactions)
+        return { block, tries: maxTries - parent.nonce }
+      }
+      return { block: undefined, tries: Math.max(0, maxTries - end) }
+    })
+
+  const offer = (block: Block): Effect.Effect<void, MinedBlockRefused | StorageFailure> =>
+    Effect.flatMap(chain.submit(block), (submission) =>
+      submission.type === "rejected"
+        ? new MinedBlockRefused({ reason: submission.reject.reason })
+        : Effect.void)
+
+  const generate = (count: number, scriptPubKey: Bytes, maxTries: number) =>
+    Effect.gen(function*() {
+      const hashes: Array<Bytes> = []
+      for (let tries = maxTries; hashes.length < count && tries > 0;) {
+        const mined = yield* mine(yield* fromPool(scriptPubKey), tries)
+        tries = mined.tries
+        if (mined.block === undefined) continue
+        yield* offer(mined.block)
+        hashes.push(mined.block.hash)
+        yield* turnOfEventLoop
+      }
+      return hashes
+    })
+
+  const generateWith = (scriptPubKey: Bytes, transactions: ReadonlyArray<Transaction>, submit: boolean) =>
+    Effect.gen(function*() {
+      const template = yield* assemble((next) => blockOfTransactions(next, transactions, scriptPubKey))
+      const { block } = yield* mine(template, DEFAULT_MAX_TRIES)
+      if (block === undefined) return yield* new NoWorkFound()
+      if (submit) yield* offer(block)
+      return block
+    })
+
+  const template = alone.withPermits(1)(Effect.gen(function*() {
+    const { hash } = yield* chain.tip
+    const time = yield* seconds
+    const { sequence } = mempool.info()
+    if (
+      served !== undefined && equal(served.template.prevHash, hash) &&
+      (served.sequence === sequence || time - served.time <= FRESH_SECONDS)
+    ) return served
+    served = undefined
+    return served = { template: yield* fromPool(ANYONE), sequence, time }
+  }))
+
+  const auxCandidate = (scriptPubKey: Bytes) =>
+    alone.withPermits(1)(Effect.gen(function*() {
+      const { hash } = yield* chain.tip
+      const made = { time: yield* seconds, sequence: mempool.info().sequence }
+      const known = candidates.find(hash, scriptPubKey, made)
+      if (known !== undefined) return known
+      const template = yield* fromPool(scriptPubKey)
+      const candidate = { template, header: headerOf(template, true) }
+      candidates.add(candidate, scriptPubKey, made)
+      return candidate
+    }))
+
+  const candidate = (hash: Bytes): Effect.Effect<AuxCandidate, CandidateUnknown> =>
+    Effect.suspend(() => {
+      const found = candidates.get(hash)
+      return found === undefined ? new CandidateUnknown() : Effect.succeed(found)
+    })
+
+  return Miner.of({
+    outline: Effect.gen(function*() {
+      return outlineNext({ params, tip: yield* chain.tip, ancestor, now: yield* seconds })
+    }),
+    template,
+    generate,
+    generateWith,
+    auxCandidate,
+    candidate,
+    submitAux: (hash, auxpow) =>
+      Effect.gen(function*() {
+        const { header, template } = yield* candidate(hash)
+        const submission = yield* chain.submit(makeBlock({ header, auxpow }, template.transactions))
+        return submission.type !== "rejected"
+      }),
+    last: () => last
+  })
+})
+
+export const layer: Layer.Layer<Miner, never, Chain | Mempool> = Layer.effect(Miner, make)

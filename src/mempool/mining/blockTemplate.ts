@@ -1,0 +1,158 @@
+import type { HeaderInfo } from "../../chain/headerInfo.ts"
+import { computeWitnessCommitment, heightScript } from "../../consensus/block.ts"
+import { type Ancestor, nextBits } from "../../consensus/difficulty.ts"
+import type { ConsensusParams } from "../../consensus/params.ts"
+import { blockSubsidy } from "../../consensus/subsidy.ts"
+import type { Coin } from "../../consensus/view.ts"
+import { type Block, makeBlock } from "../../protocol/block.ts"
+import { type Bytes, concat } from "../../protocol/bytes.ts"
+import { AUXPOW_FLAG, type Header, makeHeader } from "../../protocol/header.ts"
+import { merkleRoot } from "../../protocol/merkle.ts"
+import { Op } from "../../protocol/script.ts"
+import { makeTransaction, NO_WITNESS, outpoint, type Transaction } from "../../protocol/transaction.ts"
+import type { Chunk } from "../Mempool.ts"
+import { NOTHING_SELECTED, selectChunks, type Selection } from "./selectChunks.ts"
+
+/** Blocks to be mined on top of the tip (upstream `node/miner.cpp`, `CreateNewBlock`). */
+
+/** Where a block is to stand, and when it is made. */
+export interface NextBlock {
+  readonly params: ConsensusParams
+  readonly tip: HeaderInfo
+  /** Ancestors of the tip, itself included. */
+  readonly ancestor: Ancestor
+  /** Seconds since 1970. */
+  readonly now: number
+}
+
+/** What is set about the header of a block before it has transactions. */
+export interface Outline {
+  readonly height: number
+  /** The earliest time that the block may have, seconds since 1970. */
+  readonly minTime: number
+  readonly time: number
+  readonly bits: number
+}
+
+/** A block but for its proof of work. */
+export interface BlockTemplate extends Outline {
+  readonly prevHash: Bytes
+  /** Without the flag of merged mining. */
+  readonly version: number
+  /** All, the coinbase first. */
+  readonly transactions: ReadonlyArray<Transaction>
+  readonly coinbase: Transaction
+  /** Those of the pool among them. */
+  readonly selection: Selection
+}
+
+/** Base version of the blocks that we make. */
+const BASE_VERSION = 4
+
+/** Sequence that leaves an input open to the lock time. */
+const SEQUENCE_NOT_FINAL = 0xfffffffe
+
+/** Seconds that the first block of a difficulty period may lie before its predecessor (BIP 94), kept by us as a miner. */
+const MAX_TIMEWARP = 600
+
+/** OP_RETURN, a push of 36 bytes, and the mark of a witness commitment (BIP 141); the hash follows. */
+const COMMITMENT_HEAD = Uint8Array.of(Op.OP_RETURN, 0x24, 0xaa, 0x21, 0xa9, 0xed)
+
+const NULL_OUTPOINT = outpoint(new Uint8Array(32), 0xffffffff)
+
+/** What a coinbase's only input carries for the witness commitment (BIP 141). */
+const RESERVED_VALUE: Bytes = new Uint8Array(32)
+
+/** Height, time and target of the block after the tip. Source: upstream `node/miner.cpp`, `UpdateTime`. */
+export const outlineNext = ({ ancestor, now, params, tip }: NextBlock): Outline => {
+  const height = tip.height + 1
+  const { bits, time: before } = tip.header
+  const afterMedian = tip.medianTimePast + 1
+  const minTime = height % params.retargetInterval === 0 ? Math.max(afterMedian, before - MAX_TIMEWARP) : afterMedian
+  const time = Math.max(minTime, now)
+  return { height, minTime, time, bits: nextBits(params, { height: tip.height, time: before, bits }, time, ancestor) }
+}
+
+/** The script of the output that commits to all witnesses. */
+export const commitmentScript = (transactions: ReadonlyArray<Transaction>): Uint8Array =>
+  concat(COMMITMENT_HEAD, computeWitnessCommitment(transactions, RESERVED_VALUE))
+
+/** The coinbase of a block with these transactions behind it. */
+const makeCoinbase = (
+  height: number,
+  params: ConsensusParams,
+  reward: { readonly value: number; readonly script: Bytes },
+  others: ReadonlyArray<Transaction>
+): Transaction => {
+  const bare = makeTransaction({
+    version: 1,
+    inputs: [{
+      prevout: NULL_OUTPOINT,
+      // The heights up to 16 are a single byte, too short for the script of a coinbase.
+      scriptSig: concat(heightScript(height), Uint8Array.of(Op.OP_0)),
+      sequence: SEQUENCE_NOT_FINAL,
+      witness: height >= params.activation.segwit ? [RESERVED_VALUE] : NO_WITNESS
+    }],
+    outputs: [reward],
+    lockTime: height - 1
+  })
+  // The commitment takes the coinbase's own id as zeros, so it can be made before the coinbase is whole.
+  const commitment = { value: 0, script: commitmentScript([bare, ...others]) }
+  const { inputs, lockTime, version } = bare
+  return makeTransaction({ version, inputs, lockTime, outputs: [reward, commitment] })
+}
+
+const makeTemplate = (
+  next: NextBlock,
+  scriptPubKey: Bytes,
+  selection: Selection,
+  others: ReadonlyArray<Transaction>
+): BlockTemplate => {
+  const { params, tip } = next
+  const outline = outlineNext(next)
+  const { height } = outline
+  const reward = { value: blockSubsidy(height, params) + selection.fees, script: scriptPubKey }
+  const coinbase = makeCoinbase(height, params, reward, others)
+  return {
+    ...outline,
+    prevHash: tip.hash,
+    version: 0x10000 * params.auxpowChainId + BASE_VERSION,
+    transactions: [coinbase, ...others],
+    coinbase,
+    selection
+  }
+}
+
+/** Fills a block from the chunks of the pool, best first. Throws what `coin` throws. */
+export const assembleBlock = (
+  next: NextBlock,
+  coin: (outpoint: string) => Coin | undefined,
+  chunks: Iterable<Chunk>,
+  scriptPubKey: Bytes
+): BlockTemplate => {
+  const { height, medianTimePast } = next.tip
+  const selection = selectChunks(chunks, { height: height + 1, medianTimePast, coin })
+  return makeTemplate(next, scriptPubKey, selection, selection.entries.map(({ transaction }) => transaction))
+}
+
+/** A block of exactly these transactions. Their fees go to nobody, as upstream's `generateblock` has it. */
+export const blockOfTransactions = (
+  next: NextBlock,
+  transactions: ReadonlyArray<Transaction>,
+  scriptPubKey: Bytes
+): BlockTemplate => makeTemplate(next, scriptPubKey, NOTHING_SELECTED, transactions)
+
+/** The header of a template with nonce 0, to be mined by itself or through a merged-mining proof. */
+export const headerOf = (template: BlockTemplate, merged: boolean): Header =>
+  makeHeader({
+    version: merged ? template.version | AUXPOW_FLAG : template.version,
+    prevHash: template.prevHash,
+    merkleRoot: merkleRoot(template.transactions.map(({ txid }) => txid)).root,
+    time: template.time,
+    bits: template.bits,
+    nonce: 0
+  })
+
+/** The template as a block that lacks nothing but work. */
+export const unminedBlock = (template: BlockTemplate): Block =>
+  makeBlock({ header: headerOf(template, false), auxpow: undefined }, template.transactions)

@@ -1,0 +1,63 @@
+import { meetsTarget } from "../../consensus/difficulty.ts"
+import { type Auxpow, makeAuxpow } from "../../protocol/auxpow.ts"
+import { type Bytes, concat, reversed } from "../../protocol/bytes.ts"
+import { hash256 } from "../../protocol/hash.ts"
+import { Header, makeHeader } from "../../protocol/header.ts"
+import { pushData } from "../../protocol/script.ts"
+import { makeTransaction, NO_WITNESS, outpoint, type Transaction } from "../../protocol/transaction.ts"
+
+/**
+ * The smallest merged-mining proof: a parent block that has nothing but a coinbase that commits to ours (protocol.md
+ * 2.5, A.5; upstream `auxpow.cpp`, `createAuxPow`).
+ */
+
+/** Tree size 1, nonce 0: ours is the only chain. */
+const SINGLE_CHAIN = Uint8Array.of(1, 0, 0, 0, 0, 0, 0, 0)
+
+const NULL_OUTPOINT = outpoint(new Uint8Array(32), 0xffffffff)
+
+const NONCE_AT = 76
+
+/** The parent's coinbase for a block hash in wire order. */
+export const parentCoinbase = (hash: Bytes): Transaction =>
+  makeTransaction({
+    version: 1,
+    inputs: [{
+      prevout: NULL_OUTPOINT,
+      scriptSig: pushData(concat(reversed(hash), SINGLE_CHAIN)),
+      sequence: 0xffffffff,
+      witness: NO_WITNESS
+    }],
+    outputs: [],
+    lockTime: 0
+  })
+
+/** The parent's header with a nonce. */
+const parentHeader = (coinbase: Transaction, nonce: number): Header =>
+  makeHeader({ version: 1, prevHash: new Uint8Array(32), merkleRoot: coinbase.txid, time: 0, bits: 0, nonce })
+
+/** What a search for a nonce is about: our own bits are the measure, whatever stands in the parent. */
+export interface Work {
+  readonly coinbase: Transaction
+  readonly bits: number
+  readonly powLimit: bigint
+}
+
+/** Tries `count` nonces from `first` on; the parent with the first that has enough work. */
+export const mineParent = (
+  { bits, coinbase, powLimit }: Work,
+  first: number,
+  count: number
+): Header | undefined => {
+  const bytes = parentHeader(coinbase, first).bytes.slice()
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  for (let nonce = first; nonce < first + count; nonce++) {
+    view.setUint32(NONCE_AT, nonce, true)
+    if (meetsTarget(hash256(bytes), bits, powLimit)) return new Header(bytes)
+  }
+  return undefined
+}
+
+/** The proof made of a mined parent. */
+export const minimalAuxpow = (coinbase: Transaction, parent: Header): Auxpow =>
+  makeAuxpow({ coinbase, coinbaseBranch: [], chainBranch: [], chainIndex: 0, parent })

@@ -1,0 +1,129 @@
+import { MAX_LOCKS } from "../../consensus/block.ts"
+import { MIN_FIRSTUPDATE_DEPTH } from "../../consensus/names.ts"
+import { MAX_BLOCK_SIGOPS_COST, MAX_BLOCK_WEIGHT } from "../../consensus/params.ts"
+import { isFinal } from "../../consensus/transaction.ts"
+import type { Coin } from "../../consensus/view.ts"
+import { binaryString } from "../../protocol/bytes.ts"
+import { NAME_TX_VERSION, parseNameScript } from "../../protocol/nameOperation.ts"
+import { outpointKey, prevoutTxid, type Transaction } from "../../protocol/transaction.ts"
+import type { Chunk } from "../Mempool.ts"
+import type { PoolEntry } from "../PoolEntry.ts"
+
+/** Which transactions of the pool the next block is to hold (protocol.md 5.6, M8; upstream `node/miner.cpp`). */
+
+/** Weight kept free for header, transaction count and coinbase (upstream `DEFAULT_BLOCK_RESERVED_WEIGHT`). */
+export const RESERVED_WEIGHT = 8_000
+
+/** Cost of signature operations kept free for the coinbase (`DEFAULT_COINBASE_OUTPUT_MAX_ADDITIONAL_SIGOPS`). */
+export const RESERVED_SIGOPS = 400
+
+/** Ids kept free for the coinbase: its own, and the zeros that it spends. */
+const RESERVED_LOCKS = 2
+
+/** What a chunk has to pay at least to be mined, smallest units a kvB (upstream `DEFAULT_BLOCK_MIN_TX_FEE`). */
+export const MIN_BLOCK_FEE_RATE = 1
+
+/** After so many chunks in a row that do not fit, a block with less room than this is taken as full. */
+const PATIENCE = { chunks: 1_000, weight: 4_000 }
+
+/** The block that is to be filled. */
+export interface BlockToFill {
+  readonly height: number
+  /** Of the block before: what lock times are held against. */
+  readonly medianTimePast: number
+  /** Confirmed coins by outpoint key. */
+  readonly coin: (outpoint: string) => Coin | undefined
+}
+
+/** What was chosen, parents before children. */
+export interface Selection {
+  readonly entries: ReadonlyArray<PoolEntry>
+  /** What the transactions pay, smallest units: not what they count with. */
+  readonly fees: number
+  /** Weight units, with what is kept free. */
+  readonly weight: number
+}
+
+export const NOTHING_SELECTED: Selection = { entries: [], fees: 0, weight: RESERVED_WEIGHT }
+
+/** The ids and names that a block touches, which are limited (the lock rule, protocol.md 5.4). */
+class Locks {
+  private readonly ids = new Set<string>()
+  private count = RESERVED_LOCKS
+
+  /** Adds what a chunk touches, unless that would be too much. */
+  add(chunk: Chunk): boolean {
+    const fresh = new Set<string>()
+    let names = 0
+    const touch = (id: string): void => {
+      if (!this.ids.has(id)) fresh.add(id)
+    }
+    for (const { transaction: { inputs, txidKey, version } } of chunk.entries) {
+      if (version === NAME_TX_VERSION) names++
+      touch(txidKey)
+      for (const { prevout } of inputs) touch(binaryString(prevoutTxid(prevout)))
+    }
+    if (this.count + fresh.size + names > MAX_LOCKS) return false
+    this.count += fresh.size + names
+    for (const id of fresh) this.ids.add(id)
+    return true
+  }
+}
+
+/**
+ * Whether a registration can be mined: its commitment is confirmed and deep enough. The pool takes registrations
+ * earlier than that. Source: upstream `node/miner.cpp`, `TxAllowedForNamecoin`.
+ */
+const isMature = ({ inputs }: Transaction, { coin, height }: BlockToFill): boolean =>
+  inputs.some(({ prevout }) => {
+    const spent = coin(outpointKey(prevout))
+    return spent !== undefined && parseNameScript(spent.script)?.operation.op === "name_new" &&
+      spent.height + MIN_FIRSTUPDATE_DEPTH <= height
+  })
+
+const isMinable = ({ name, transaction }: PoolEntry, block: BlockToFill): boolean =>
+  isFinal(transaction, block.height, block.medianTimePast) &&
+  (name?.script.operation.op !== "name_firstupdate" || isMature(transaction, block))
+
+/** Whether a chunk spends something that is not to be in the block. */
+const lacksParent = ({ entries }: Chunk, skipped: ReadonlySet<string>): boolean =>
+  skipped.size > 0 &&
+  entries.some(({ transaction }) =>
+    transaction.inputs.some(({ prevout }) => skipped.has(binaryString(prevoutTxid(prevout))))
+  )
+
+const sigopsOf = ({ entries }: Chunk): number => entries.reduce((sum, { sigopCost }) => sum + sigopCost, 0)
+
+/**
+ * Takes chunks in their order as long as they pay enough and the block has room; one that cannot be mined is left out as
+ * a whole, and what needs it with it. Throws what `coin` throws.
+ * Source: upstream `node/miner.cpp`, `addChunks`.
+ */
+export const selectChunks = (chunks: Iterable<Chunk>, block: BlockToFill): Selection => {
+  const entries: Array<PoolEntry> = []
+  const locks = new Locks()
+  const skipped = new Set<string>()
+  let fees = 0
+  let weight = RESERVED_WEIGHT
+  let sigops = RESERVED_SIGOPS
+  let failed = 0
+  for (const chunk of chunks) {
+    if (1000 * chunk.fee < MIN_BLOCK_FEE_RATE * Math.ceil(chunk.weight / 4)) break
+    const cost = sigopsOf(chunk)
+    const taken = weight + chunk.weight < MAX_BLOCK_WEIGHT && sigops + cost < MAX_BLOCK_SIGOPS_COST &&
+      !lacksParent(chunk, skipped) && chunk.entries.every((entry) => isMinable(entry, block)) && locks.add(chunk)
+    if (!taken) {
+      for (const { transaction } of chunk.entries) skipped.add(transaction.txidKey)
+      if (++failed > PATIENCE.chunks && weight + PATIENCE.weight > MAX_BLOCK_WEIGHT) break
+      continue
+    }
+    failed = 0
+    sigops += cost
+    for (const entry of chunk.entries) {
+      entries.push(entry)
+      fees += entry.fee
+      weight += entry.transaction.weight
+    }
+  }
+  return { entries, fees, weight }
+}

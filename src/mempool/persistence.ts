@@ -1,0 +1,70 @@
+import * as Effect from "effect/Effect"
+import { attempt } from "../chain/attempt.ts"
+import { turnOfEventLoop } from "../chain/turnOfEventLoop.ts"
+import type { Transaction } from "../protocol/transaction.ts"
+import type { StorageFailure } from "../storage/errors.ts"
+import type { TransactionRejected } from "./errors.ts"
+import type { Pool } from "./Pool.ts"
+import type { PoolEntry } from "./PoolEntry.ts"
+import { type PoolContent, readPool, writePool } from "./poolFile.ts"
+
+export interface LoadParts {
+  readonly filename: string
+  readonly pool: Pool
+  /** Judges a transaction that came at `time`, seconds since 1970, and takes it in. */
+  readonly admit: (
+    transaction: Transaction,
+    time: number
+  ) => Effect.Effect<PoolEntry, TransactionRejected | StorageFailure>
+  readonly changing: (change: () => void) => Effect.Effect<void>
+  /** What came before this time is too old: seconds since 1970. */
+  readonly notBefore: number
+}
+
+const takeIn = (
+  { deltas, transactions, unbroadcast }: PoolContent,
+  { admit, changing, notBefore, pool }: LoadParts
+): Effect.Effect<void, StorageFailure> =>
+  Effect.gen(function*() {
+    // First, since some get in with them alone.
+    yield* changing(() => deltas.forEach((delta, txid) => pool.prioritise(txid, delta)))
+    let accepted = 0
+    let expired = 0
+    for (const { time, transaction } of transactions) {
+      if (time < notBefore) {
+        expired++
+        continue
+      }
+      const taken = Effect.as(admit(transaction, time), true)
+      if (yield* Effect.catchTag(taken, "TransactionRejected", () => Effect.succeed(false))) accepted++
+      yield* turnOfEventLoop
+    }
+    yield* changing(() => {
+      for (const txid of unbroadcast) if (pool.has(txid)) pool.unbroadcast.add(txid)
+    })
+    const refused = transactions.length - accepted - expired
+    yield* Effect.logInfo("mempool loaded", { accepted, refused, expired })
+  })
+
+/** Offers the pool what its file kept. A damaged file is put aside and said. */
+export const loadPool = (parts: LoadParts): Effect.Effect<void, StorageFailure> =>
+  Effect.gen(function*() {
+    const { filename } = parts
+    const found = yield* attempt(() => readPool(filename))
+    if (found.type === "none") return
+    if (found.type === "kept") return yield* takeIn(found.content, parts)
+    yield* Effect.logWarning("the file of the mempool is damaged: the pool starts empty", {
+      file: filename,
+      found: found.found,
+      aside: found.aside
+    })
+  }).pipe(Effect.annotateLogs("subsystem", "mempool"))
+
+/** Writes the pool to its file, and says where that is. */
+export const savePool = (filename: string, pool: Pool): Effect.Effect<string, StorageFailure> =>
+  attempt(() => {
+    const all = [...pool.entries()].map(({ transaction }) => transaction.txidKey)
+    const transactions = pool.inOrder(all).map(({ time, transaction }) => ({ time, transaction }))
+    writePool(filename, { transactions, deltas: pool.deltas, unbroadcast: [...pool.unbroadcast] })
+    return filename
+  })

@@ -1,0 +1,73 @@
+import { WITNESS_SCALE_FACTOR } from "../../consensus/params.ts"
+import { type Reject, reject } from "../../consensus/Reject.ts"
+import { displayHash } from "../../protocol/bytes.ts"
+import { addressScript } from "../../protocol/nameOperation.ts"
+import { isUnspendable, witnessVersion } from "../../protocol/script.ts"
+import {
+  outpoint,
+  outpointKey,
+  outputSize,
+  type Transaction,
+  type TransactionOutput
+} from "../../protocol/transaction.ts"
+import { feeOf } from "./feeRate.ts"
+import { DUST_FEE_RATE } from "./limits.ts"
+
+/**
+ * Outputs that cost more to spend than they are worth. A transaction may have one, if it pays no fee and what spends
+ * any output of it spends that one as well: such dust does not outlive the block it is in.
+ */
+
+/** Bytes of an input without what signs it: outpoint, length of the script, sequence. */
+const INPUT_SIZE = 32 + 4 + 1 + 4
+
+/** Bytes of a signature and a key with their lengths; in a witness they count for a quarter. */
+const UNLOCK_SIZE = 107
+const WITNESS_UNLOCK_SIZE = Math.floor(UNLOCK_SIZE / WITNESS_SCALE_FACTOR)
+
+/**
+ * The smallest value at which an output is worth spending, smallest units; 0 for one that can never be spent. A name
+ * prefix counts as bytes, but whether the discount of witnesses holds is judged by what stands behind it.
+ * Source: upstream `policy/policy.cpp`, `GetDustThreshold`.
+ */
+export const dustThreshold = (output: TransactionOutput, feeRate = DUST_FEE_RATE): number => {
+  if (isUnspendable(output.script)) return 0
+  const hasWitness = witnessVersion(addressScript(output.script)) !== -1
+  return feeOf(feeRate, outputSize(output) + INPUT_SIZE + (hasWitness ? WITNESS_UNLOCK_SIZE : UNLOCK_SIZE))
+}
+
+/** Whether an output is worth less than it costs to spend. */
+export const isDust = (output: TransactionOutput, feeRate = DUST_FEE_RATE): boolean =>
+  output.value < dustThreshold(output, feeRate)
+
+/** The indices of the outputs of a transaction that are dust. */
+export const dustOutputs = ({ outputs }: Transaction, feeRate = DUST_FEE_RATE): ReadonlyArray<number> => {
+  const found: Array<number> = []
+  for (const [i, output] of outputs.entries()) if (isDust(output, feeRate)) found.push(i)
+  return found
+}
+
+/**
+ * Refuses dust in a transaction that pays a fee, or counts as if it did: nobody is to gain from mining it alone.
+ * Source: upstream `policy/ephemeral_policy.cpp`, `PreCheckEphemeralTx`.
+ */
+export const checkDustFee = (transaction: Transaction, fee: number, modifiedFee: number): Reject | undefined =>
+  (fee !== 0 || modifiedFee !== 0) && dustOutputs(transaction).length > 0
+    ? reject("dust", "tx with dust output must be 0-fee")
+    : undefined
+
+/**
+ * Refuses a transaction that spends from one of `parents`, which are in the pool or come with it, and leaves dust of it
+ * unspent. Source: upstream `policy/ephemeral_policy.cpp`, `CheckEphemeralSpends`.
+ */
+export const checkDustSpent = (transaction: Transaction, parents: Iterable<Transaction>): Reject | undefined => {
+  const unspent = new Set<string>()
+  for (const parent of parents) {
+    for (const index of dustOutputs(parent)) unspent.add(outpointKey(outpoint(parent.txid, index)))
+  }
+  if (unspent.size === 0) return undefined
+  for (const { prevout } of transaction.inputs) unspent.delete(outpointKey(prevout))
+  if (unspent.size === 0) return undefined
+  const ids = `tx ${displayHash(transaction.txid)} (wtxid=${displayHash(transaction.wtxid)})`
+  return reject("missing-ephemeral-spends", `${ids} did not spend parent's ephemeral dust`)
+}

@@ -1,0 +1,63 @@
+import { WITNESS_SCALE_FACTOR } from "../../consensus/params.ts"
+import type { Transaction } from "../../protocol/transaction.ts"
+import { WEIGHT_PER_SIGOP_COST } from "./limits.ts"
+
+/** Fees, sizes and the rates between them. Fees are smallest units, rates smallest units a kvB unless said otherwise. */
+
+/** Virtual bytes in a kvB. */
+const KVB = 1000
+
+/** A fee and what it is paid for, in weight units: a fee rate without loss. */
+export interface FeeRate {
+  /** May be negative, where a fee was prioritised down. */
+  readonly fee: number
+  /** Above 0. */
+  readonly weight: number
+}
+
+const isExact = (product: number): boolean => Math.abs(product) <= Number.MAX_SAFE_INTEGER
+
+/** `a * b / divisor` rounded down, exactly, whatever the size of the product. */
+const floorOfProduct = (a: number, b: number, divisor: number): number => {
+  const product = a * b
+  if (isExact(product)) {
+    const rest = product % divisor
+    return (product - (rest < 0 ? rest + divisor : rest)) / divisor
+  }
+  const exact = BigInt(a) * BigInt(b)
+  const by = BigInt(divisor)
+  return Number(exact / by - (exact < 0n && exact % by !== 0n ? 1n : 0n))
+}
+
+/** The fee for a size at a rate, rounded up. Source: upstream `policy/feerate.cpp`, `CFeeRate::GetFee`. */
+export const feeOf = (rate: number, vsize: number): number => -floorOfProduct(-rate, vsize, KVB) + 0
+
+/** The rate that a fee for a size comes to, rounded down. Source: upstream `CFeeRate::GetFeePerK`. */
+export const rateOf = (fee: number, vsize: number): number => vsize > 0 ? floorOfProduct(fee, KVB, vsize) : 0
+
+/** Two products of doubles that are farther apart than this, relative to their sum, differ for sure. */
+const PRODUCT_ERROR = 2 ** -52
+
+/**
+ * Compares fee rates: negative where `a` pays less. Exact; products above 2^53 are only made in full where they are
+ * too close together to tell from their rounded values.
+ */
+export const compareRates = (a: FeeRate, b: FeeRate): number => {
+  const left = a.fee * b.weight
+  const right = b.fee * a.weight
+  const difference = left - right
+  if (isExact(left) && isExact(right)) return difference
+  if (Math.abs(difference) > (Math.abs(left) + Math.abs(right)) * PRODUCT_ERROR) return difference
+  const exact = BigInt(a.fee) * BigInt(b.weight) - BigInt(b.fee) * BigInt(a.weight)
+  return exact === 0n ? 0 : exact < 0n ? -1 : 1
+}
+
+/**
+ * The weight that a transaction counts with: its own, or what its signature operations make of it, so that a block's
+ * limit on them is paid for too. Source: upstream `policy/policy.cpp`, `GetSigOpsAdjustedWeight`.
+ */
+export const policyWeight = ({ weight }: Pick<Transaction, "weight">, sigopCost: number): number =>
+  Math.max(weight, sigopCost * WEIGHT_PER_SIGOP_COST)
+
+/** A weight in virtual bytes, rounded up. */
+export const virtualSize = (weight: number): number => Math.ceil(weight / WITNESS_SCALE_FACTOR)

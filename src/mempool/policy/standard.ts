@@ -1,0 +1,88 @@
+import { type Reject, reject } from "../../consensus/Reject.ts"
+import { NAME_TX_VERSION, parseNameScript } from "../../protocol/nameOperation.ts"
+import { isPushOnly, witnessVersion } from "../../protocol/script.ts"
+import { scriptTemplate } from "../../protocol/scriptType.ts"
+import type { Transaction, TransactionOutput } from "../../protocol/transaction.ts"
+import { dustOutputs } from "./dust.ts"
+import {
+  MAX_BARE_MULTISIG_KEYS,
+  MAX_DUST_OUTPUTS,
+  MAX_NULL_DATA,
+  MAX_STANDARD_SCRIPT_SIG,
+  MAX_STANDARD_VERSION,
+  MAX_STANDARD_WEIGHT,
+  MIN_STANDARD_SIZE,
+  MIN_STANDARD_VERSION
+} from "./limits.ts"
+
+/** What this node relays of what blocks may hold, as far as a transaction shows it by itself (protocol.md 5.5). */
+
+const isStandardVersion = (version: number): boolean =>
+  version === NAME_TX_VERSION || (version >= MIN_STANDARD_VERSION && version <= MAX_STANDARD_VERSION)
+
+const checkScriptSigs = ({ inputs }: Transaction): Reject | undefined => {
+  for (const { scriptSig } of inputs) {
+    if (scriptSig.length > MAX_STANDARD_SCRIPT_SIG) return reject("scriptsig-size")
+    if (!isPushOnly(scriptSig)) return reject("scriptsig-not-pushonly")
+  }
+  return undefined
+}
+
+/**
+ * Whether a script is a name paid to a witness program of version 1. Nobody has defined what a taproot signature covers
+ * there, so this node neither makes, relays nor spends such a thing (protocol.md 5.2, 5.).
+ */
+export const isTaprootName = (script: TransactionOutput["script"]): boolean => {
+  const name = parseNameScript(script)
+  return name !== undefined && witnessVersion(name.address) === 1
+}
+
+/** The bytes of null data that an output has; a refusal where its form is none that is relayed. */
+const checkOutput = ({ script }: TransactionOutput): number | Reject => {
+  const template = scriptTemplate(script)
+  switch (template.type) {
+    case "nonstandard":
+      return reject("scriptpubkey")
+    case "multisig":
+      return template.pubkeys.length > MAX_BARE_MULTISIG_KEYS ? reject("scriptpubkey") : 0
+    case "nulldata":
+      return script.length
+    case "witness_v1_taproot":
+    case "witness_unknown":
+      return isTaprootName(script) ? reject("scriptpubkey") : 0
+    default:
+      return 0
+  }
+}
+
+const checkOutputs = ({ outputs }: Transaction): Reject | undefined => {
+  let nullData = 0
+  for (const output of outputs) {
+    const checked = checkOutput(output)
+    if (typeof checked !== "number") return checked
+    nullData += checked
+    if (nullData > MAX_NULL_DATA) return reject("datacarrier")
+  }
+  return undefined
+}
+
+/**
+ * Refuses a transaction that is not of a form that is relayed, with the reasons of protocol.md 5.5 in their order. Dust
+ * is left to one output, which `checkDustFee` then judges. Bare multisignatures of up to three keys are let through,
+ * so nothing is refused as `bare-multisig`.
+ * Source: upstream `policy/policy.cpp`, `IsStandardTx`.
+ */
+export const checkStandard = (transaction: Transaction): Reject | undefined => {
+  if (!isStandardVersion(transaction.version)) return reject("version")
+  if (transaction.weight > MAX_STANDARD_WEIGHT) return reject("tx-size")
+  const broken = checkScriptSigs(transaction) ?? checkOutputs(transaction)
+  if (broken !== undefined) return broken
+  return dustOutputs(transaction).length > MAX_DUST_OUTPUTS ? reject("dust") : undefined
+}
+
+/**
+ * Refuses a transaction so small that it could pass for an inner node of a merkle tree (CVE-2017-12842).
+ * Source: upstream `validation.cpp`, `MemPoolAccept::PreChecks`.
+ */
+export const checkSize = ({ strippedSize }: Transaction): Reject | undefined =>
+  strippedSize < MIN_STANDARD_SIZE ? reject("tx-size-small") : undefined

@@ -1,0 +1,117 @@
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from "node:fs"
+import { binaryString, type Bytes, equal, fromBinaryString } from "../protocol/bytes.ts"
+import { hash256 } from "../protocol/hash.ts"
+import { DecodeError, Reader } from "../protocol/Reader.ts"
+import { decodeTransaction, type Transaction } from "../protocol/transaction.ts"
+import { Writer } from "../protocol/Writer.ts"
+import { guarded } from "../storage/Database.ts"
+
+/**
+ * The file that keeps the pool while the node is down: in a format of our own, since the reference node's has no checksum.
+ *
+ *     magic      8 bytes  "svcdpool"
+ *     version    LE32
+ *     count      LE32, then for each transaction: time (LE64, seconds since 1970), its bytes behind their length
+ *     count      LE32, then for each fee delta: txid (32 bytes), delta (LE64, smallest units)
+ *     count      LE32, then for each transaction of our own that nobody asked for: txid
+ *     checksum   hash256 of all before it
+ */
+
+const MAGIC: Bytes = new TextEncoder().encode("svcdpool")
+
+const VERSION = 1
+
+const HASH_SIZE = 32
+
+const REMEDY = "Delete the file: it only holds transactions that wait for a block, and peers send them again"
+
+/** A transaction that was kept. */
+export interface KeptTransaction {
+  readonly transaction: Transaction
+  /** When it came: seconds since 1970. */
+  readonly time: number
+}
+
+/** What the file holds. Transactions are known by their `txidKey`. */
+export interface PoolContent {
+  /** Parents before children. */
+  readonly transactions: ReadonlyArray<KeptTransaction>
+  /** Smallest units. */
+  readonly deltas: ReadonlyMap<string, number>
+  readonly unbroadcast: ReadonlyArray<string>
+}
+
+/** The bytes of the file. */
+export const encodePool = ({ deltas, transactions, unbroadcast }: PoolContent): Bytes => {
+  const writer = new Writer(4096).bytes(MAGIC).u32(VERSION)
+  writer.u32(transactions.length)
+  for (const { time, transaction } of transactions) writer.i64(time).varBytes(transaction.bytes)
+  writer.u32(deltas.size)
+  for (const [txid, delta] of deltas) writer.bytes(fromBinaryString(txid)).i64(delta)
+  writer.u32(unbroadcast.length)
+  for (const txid of unbroadcast) writer.bytes(fromBinaryString(txid))
+  return writer.bytes(hash256(writer.written())).toBytes()
+}
+
+const count = (reader: Reader, what: string, smallest: number): number => {
+  const entries = reader.u32(what)
+  if (entries * smallest > reader.remaining) reader.fail(what, `${entries} entries do not fit`)
+  return entries
+}
+
+const many = <A>(length: number, read: () => A): Array<A> => Array.from({ length }, read)
+
+/** What the bytes of the file say. Throws `DecodeError` for any that `encodePool` does not make. */
+export const decodePool = (bytes: Bytes): PoolContent => {
+  const content = bytes.subarray(0, Math.max(0, bytes.length - HASH_SIZE))
+  const reader = new Reader(content)
+  if (!equal(reader.bytes(MAGIC.length, "magic"), MAGIC)) reader.fail("magic", "the file is something else")
+  const version = reader.u32("version")
+  if (version !== VERSION) reader.fail("version", `${version} is unknown here`)
+  if (!equal(hash256(content), bytes.subarray(content.length))) reader.fail("checksum", "it does not match the content")
+  const txid = (): string => binaryString(reader.bytes(HASH_SIZE, "txid"))
+  const transactions = many(count(reader, "transactions", 8 + 10), (): KeptTransaction => {
+    const time = reader.i64("time")
+    return { time, transaction: decodeTransaction(reader.varBytes("transaction")) }
+  })
+  const deltas = new Map(many(count(reader, "deltas", HASH_SIZE + 8), () => [txid(), reader.i64("delta")] as const))
+  const unbroadcast = many(count(reader, "unbroadcast", HASH_SIZE), txid)
+  reader.end("pool")
+  return { transactions, deltas, unbroadcast }
+}
+
+/** Writes the file whole or not at all. Throws `StorageFailure`. */
+export const writePool = (file: string, content: PoolContent): void =>
+  guarded(file, "writing", REMEDY, () => {
+    const draft = `${file}.new`
+    const descriptor = openSync(draft, "w", 0o600)
+    try {
+      const bytes = encodePool(content)
+      for (let at = 0; at < bytes.length;) at += writeSync(descriptor, bytes, at)
+      fsyncSync(descriptor)
+    } finally {
+      closeSync(descriptor)
+    }
+    renameSync(draft, file)
+  })
+
+/** What was found of a pool. */
+export type FoundPool =
+  | { readonly type: "none" }
+  | { readonly type: "kept"; readonly content: PoolContent }
+  /** The file is put aside, where it can be looked at. */
+  | { readonly type: "damaged"; readonly found: string; readonly aside: string }
+
+/** Reads the file. Throws `StorageFailure` where the file system does not let it. */
+export const readPool = (file: string): FoundPool =>
+  guarded(file, "reading", REMEDY, () => {
+    if (!existsSync(file)) return { type: "none" }
+    try {
+      return { type: "kept", content: decodePool(readFileSync(file)) }
+    } catch (cause) {
+      if (!(cause instanceof DecodeError)) throw cause
+      const aside = `${file}.damaged`
+      renameSync(file, aside)
+      return { type: "damaged", found: cause.message, aside }
+    }
+  })

@@ -1,0 +1,85 @@
+import * as Effect from "effect/Effect"
+import { turnOfEventLoop } from "../chain/turnOfEventLoop.ts"
+import { scriptErrorMessages } from "../consensus/interpreter/scriptError.ts"
+import type { ConsensusParams } from "../consensus/params.ts"
+import { SighashContext } from "../consensus/sighash.ts"
+import { verifyInput } from "../consensus/verifyInput.ts"
+import { displayHash } from "../protocol/bytes.ts"
+import { prevoutIndex, prevoutTxid, type Transaction } from "../protocol/transaction.ts"
+import type { Plan } from "./acceptance.ts"
+import type { RejectionKind, TransactionRejected } from "./errors.ts"
+import { mandatoryFlags, standardFlags } from "./policy/scriptFlags.ts"
+import { spendsWitnessProgram } from "./policy/standardInputs.ts"
+import { refuse } from "./refusal.ts"
+
+/** Milliseconds of script checks at a stretch. */
+const SLICE_MS = 10
+
+/** Which input, and what it spends. */
+const describe = ({ inputs, txid, wtxid }: Transaction, index: number): string => {
+  const whose = `input ${index} of ${displayHash(txid)} (wtxid ${displayHash(wtxid)})`
+  const prevout = inputs[index]?.prevout
+  return prevout === undefined
+    ? whose
+    : `${whose}, spending ${displayHash(prevoutTxid(prevout))}:${prevoutIndex(prevout)}`
+}
+
+/** The checks of the inputs of one transaction, some at a time. */
+class InputChecks {
+  refused: TransactionRejected | undefined
+  private readonly plan: Plan
+  private readonly context: SighashContext
+  private readonly flags: number
+  private readonly mandatory: number
+  private index = 0
+
+  constructor(plan: Plan, height: number, params: ConsensusParams) {
+    this.plan = plan
+    this.context = new SighashContext(plan.entry.transaction, plan.coins)
+    this.flags = standardFlags(height, params)
+    this.mandatory = mandatoryFlags(height, params)
+  }
+
+  /** Checks inputs until all are done, one fails or the time is up; true where there is more to do. */
+  readonly slice = (): boolean => {
+    const { context, flags, plan } = this
+    for (const end = performance.now() + SLICE_MS; this.index < plan.coins.length; this.index++) {
+      if (performance.now() > end) return true
+      const error = verifyInput({ context, index: this.index, flags })
+      if (error === undefined) continue
+      this.refused = this.refusal(scriptErrorMessages[error])
+      return false
+    }
+    return false
+  }
+
+  private refusal(message: string): TransactionRejected {
+    const { transaction } = this.plan.entry
+    const detail = describe(transaction, this.index)
+    return refuse(transaction, this.kind(), `mempool-script-verify-flag-failed (${message})`, detail)
+  }
+
+  private kind(): RejectionKind {
+    const { coins, entry: { transaction } } = this.plan
+    // Who passed it on may have taken its witness away.
+    if (!transaction.hasWitness && spendsWitnessProgram(transaction, coins)) return "witness"
+    const broken = verifyInput({ context: this.context, index: this.index, flags: this.mandatory })
+    return broken === undefined ? "policy" : "consensus"
+  }
+}
+
+/**
+ * Runs the scripts of a transaction that is to be in the block at `height` under the rules of relay; why it is refused, if
+ * it is. What passes here passes as well under the rules of a block, which are fewer. Gives others a turn now and then.
+ * Source: upstream `validation.cpp`, `MemPoolAccept::PolicyScriptChecks`.
+ */
+export const checkScripts = (
+  plan: Plan,
+  height: number,
+  params: ConsensusParams
+): Effect.Effect<TransactionRejected | undefined> =>
+  Effect.suspend(() => {
+    const checks = new InputChecks(plan, height, params)
+    const more = Effect.repeat(Effect.zipRight(turnOfEventLoop, Effect.sync(checks.slice)), { while: (left) => left })
+    return Effect.map(checks.slice() ? more : Effect.void, () => checks.refused)
+  })

@@ -1,0 +1,215 @@
+import { type AddressNetwork, endpointKey, type NetAddress } from "../wire/netAddress.ts"
+import type { SipKey } from "../wire/siphash.ts"
+import {
+  type BookAddress,
+  type BookEntry,
+  BUCKET_SIZE,
+  NEW_BUCKETS,
+  newBucket,
+  shown,
+  slotOf,
+  TRIED_BUCKETS,
+  triedBucket
+} from "./bookEntry.ts"
+import { below, type Random } from "./random.ts"
+
+/** In how many new buckets an address may be. */
+export const MAX_BUCKETS_PER_ADDRESS = 8
+
+/** Most addresses in the book: one in each slot. */
+export const MAX_ENTRIES = (NEW_BUCKETS + TRIED_BUCKETS) * BUCKET_SIZE
+
+/** Where an address stands in the tables. */
+export interface BookPlace {
+  readonly table: "new" | "tried"
+  readonly bucket: number
+  readonly position: number
+  readonly address: BookAddress
+}
+
+type Slots = Array<BookEntry | undefined>
+
+const emptySlots = (buckets: number): Slots => new Array<BookEntry | undefined>(buckets * BUCKET_SIZE).fill(undefined)
+
+/**
+ * The two tables of the address book and the list of all that is in them.
+ *
+ * Invariants: an address is in one slot of the tried table, or in 1 to 8 buckets of the new one; an address that loses
+ * its last place is forgotten. So there are 81,920 addresses at most.
+ */
+export class BookTables {
+  private readonly key: SipKey
+  private readonly random: Random
+  private readonly entries = new Map<string, BookEntry>()
+  /** All entries, in any order. */
+  private readonly list: Array<BookEntry> = []
+  private readonly fresh = emptySlots(NEW_BUCKETS)
+  private readonly tried = emptySlots(TRIED_BUCKETS)
+  private readonly numbers = new Map<AddressNetwork, { fresh: number; tried: number }>()
+  private readonly forgotten: (entry: BookEntry) => void
+
+  constructor(options: {
+    readonly key: SipKey
+    readonly random: Random
+    /** Hears of an entry that is no longer in the book. */
+    readonly forgotten: (entry: BookEntry) => void
+  }) {
+    this.key = options.key
+    this.random = options.random
+    this.forgotten = options.forgotten
+  }
+
+  get all(): ReadonlyArray<BookEntry> {
+    return this.list
+  }
+
+  get counts(): ReadonlyMap<AddressNetwork, { readonly fresh: number; readonly tried: number }> {
+    return this.numbers
+  }
+
+  find(address: NetAddress, port: number): BookEntry | undefined {
+    return this.entries.get(endpointKey(address, port))
+  }
+
+  *places(): Generator<BookPlace> {
+    for (const [table, slots] of [["new", this.fresh], ["tried", this.tried]] as const) {
+      for (const [at, entry] of slots.entries()) {
+        if (entry === undefined) continue
+        yield { table, bucket: Math.floor(at / BUCKET_SIZE), position: at % BUCKET_SIZE, address: shown(entry) }
+      }
+    }
+  }
+
+  /** All entries in an order at random, which is made as far as it is read. The book does not change meanwhile. */
+  *shuffled(): Generator<BookEntry> {
+    for (let i = 0; i < this.list.length; i++) {
+      const entry = this.swap(i, i + below(this.random, this.list.length - i))
+      if (entry !== undefined) yield entry
+    }
+  }
+
+  /** An address of a bucket at random: the first one from a position at random. */
+  pick(table: "new" | "tried", networks: ReadonlySet<AddressNetwork> | undefined): BookEntry | undefined {
+    const slots = table === "new" ? this.fresh : this.tried
+    const bucket = below(this.random, slots.length / BUCKET_SIZE)
+    const start = below(this.random, BUCKET_SIZE)
+    for (let i = 0; i < BUCKET_SIZE; i++) {
+      const entry = slots[bucket * BUCKET_SIZE + (start + i) % BUCKET_SIZE]
+      if (entry !== undefined && (networks === undefined || networks.has(entry.address.network))) return entry
+    }
+    return undefined
+  }
+
+  /** The tried address that has the place that this one would have. */
+  inPlaceOf(entry: BookEntry): BookEntry | undefined {
+    return this.tried[this.triedSlot(entry)]
+  }
+
+  /**
+   * Puts an address, which may be in other buckets, into the new bucket of a source; returns whether it was not there
+   * and got the slot. Who has the slot gives way where `yields` says so.
+   */
+  placeNew(entry: BookEntry, source: string, yields: (holder: BookEntry) => boolean): boolean {
+    const bucket = newBucket(this.key, entry, source)
+    const slot = slotOf(this.key, "new", bucket, entry)
+    const holder = this.fresh[slot]
+    if (holder === entry) return false
+    if (holder !== undefined) {
+      if (!yields(holder)) return false
+      this.clearNew(bucket, slot)
+    }
+    if (entry.buckets.length === 0) this.enter(entry)
+    this.fresh[slot] = entry
+    entry.buckets.push(bucket)
+    return true
+  }
+
+  /** Moves a new address to the tried table. Who has its place there goes back to the new one. */
+  makeTried(entry: BookEntry): void {
+    for (const bucket of entry.buckets) this.fresh[slotOf(this.key, "new", bucket, entry)] = undefined
+    entry.buckets.length = 0
+    entry.tried = true
+    this.count(entry, -1, 1)
+    const slot = this.triedSlot(entry)
+    const old = this.tried[slot]
+    this.tried[slot] = entry
+    if (old !== undefined) this.makeNew(old)
+  }
+
+  /** Puts an entry back where it was: into these new buckets or, without any list, among the tried ones. */
+  restore(entry: BookEntry, buckets: ReadonlyArray<number> | undefined): void {
+    if (this.entries.has(entry.key)) return
+    if (buckets === undefined) {
+      const slot = this.triedSlot(entry)
+      if (this.tried[slot] !== undefined) return
+      this.enter(entry)
+      this.count(entry, -1, 1)
+      this.tried[slot] = entry
+      entry.tried = true
+      return
+    }
+    for (const bucket of new Set(buckets)) {
+      const slot = slotOf(this.key, "new", bucket, entry)
+      if (this.fresh[slot] !== undefined || entry.buckets.length === MAX_BUCKETS_PER_ADDRESS) continue
+      if (entry.buckets.length === 0) this.enter(entry)
+      this.fresh[slot] = entry
+      entry.buckets.push(bucket)
+    }
+  }
+
+  private triedSlot(entry: BookEntry): number {
+    return slotOf(this.key, "tried", triedBucket(this.key, entry), entry)
+  }
+
+  private makeNew(entry: BookEntry): void {
+    entry.tried = false
+    this.count(entry, 1, -1)
+    const bucket = newBucket(this.key, entry, entry.source)
+    const slot = slotOf(this.key, "new", bucket, entry)
+    this.clearNew(bucket, slot)
+    this.fresh[slot] = entry
+    entry.buckets.push(bucket)
+  }
+
+  /** Empties a slot of the new table, and forgets who is in no other. */
+  private clearNew(bucket: number, slot: number): void {
+    const entry = this.fresh[slot]
+    if (entry === undefined) return
+    this.fresh[slot] = undefined
+    entry.buckets.splice(entry.buckets.indexOf(bucket), 1)
+    if (entry.buckets.length === 0) this.forget(entry)
+  }
+
+  private enter(entry: BookEntry): void {
+    entry.at = this.list.length
+    this.list.push(entry)
+    this.entries.set(entry.key, entry)
+    this.count(entry, 1, 0)
+  }
+
+  private forget(entry: BookEntry): void {
+    this.swap(entry.at, this.list.length - 1)
+    this.list.pop()
+    this.entries.delete(entry.key)
+    this.count(entry, -1, 0)
+    this.forgotten(entry)
+  }
+
+  /** Swaps two entries of the list, and returns the one that is at `i` now. */
+  private swap(i: number, j: number): BookEntry | undefined {
+    const [a, b] = [this.list[i], this.list[j]]
+    if (a === undefined || b === undefined) return undefined
+    this.list[i] = b
+    this.list[j] = a
+    a.at = j
+    b.at = i
+    return b
+  }
+
+  private count({ address: { network } }: BookEntry, fresh: number, tried: number): void {
+    const before = this.numbers.get(network) ?? { fresh: 0, tried: 0 }
+    const now = { fresh: before.fresh + fresh, tried: before.tried + tried }
+    if (now.fresh + now.tried === 0) this.numbers.delete(network)
+    else this.numbers.set(network, now)
+  }
+}

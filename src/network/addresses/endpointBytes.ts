@@ -1,0 +1,6 @@
+import { fromBinaryString } from "../../protocol/bytes.ts"
+import { endpointKey, type NetAddress } from "../wire/netAddress.ts"
+
+/** An address with its port as input of a hash. */
+export const endpointBytes = (address: NetAddress, port: number): Uint8Array =>
+  fromBinaryString(endpointKey(address, port))

@@ -1,0 +1,125 @@
+import * as Either from "effect/Either"
+import * as ParseResult from "effect/ParseResult"
+import * as Schema from "effect/Schema"
+import type { Ban } from "../PeerManager.ts"
+import { formatAddress } from "../wire/addressText.ts"
+import { ADDRESS_NETWORKS, type NetAddress } from "../wire/netAddress.ts"
+import { BOOK_KEY_SIZE } from "./AddressBook.ts"
+import { NEW_BUCKETS } from "./bookEntry.ts"
+import { addressOf, type BookSnapshot } from "./bookRow.ts"
+import { MAX_BUCKETS_PER_ADDRESS, MAX_ENTRIES } from "./BookTables.ts"
+
+/**
+ * peers.json as text: the address book, bans and anchors. All of it is derived or can be given again, so a file that does
+ * not hold what it should is given up as a whole.
+ */
+
+/** Of another version nothing is known, so its content is not touched. */
+const VERSION = 1
+
+/** Most bytes of a file that is read: a full book takes a third of that. */
+export const MAX_FILE_SIZE = 64 * 1024 * 1024
+
+/** Where a block-relay peer was at the end: the first to be called after a restart. */
+export interface Anchor {
+  readonly address: NetAddress
+  readonly port: number
+}
+
+/** How many anchors there are (protocol.md 6.10). */
+export const MAX_ANCHORS = 2
+
+export interface PeersContent {
+  readonly book: BookSnapshot
+  readonly bans: ReadonlyArray<Ban>
+  readonly anchors: ReadonlyArray<Anchor>
+}
+
+/** More than an operator gives by hand, and than a script should. */
+const MAX_BANS = 100_000
+const LONGEST_ADDRESS = 80
+const LONGEST_SOURCE = 300
+
+const Network = Schema.Literal(...ADDRESS_NETWORKS)
+const AddressText = Schema.String.pipe(Schema.maxLength(LONGEST_ADDRESS))
+const Port = Schema.Int.pipe(Schema.between(1, 0xffff))
+const Seconds = Schema.NonNegativeInt
+const MAX_SERVICES = 2n ** 64n - 1n
+
+const Services = Schema.String.pipe(
+  Schema.pattern(/^[0-9]{1,20}$/),
+  Schema.filter((digits) => BigInt(digits) <= MAX_SERVICES)
+)
+
+const Row = Schema.Struct({
+  network: Network,
+  address: AddressText,
+  port: Port,
+  services: Services,
+  time: Seconds,
+  source: Schema.String.pipe(Schema.maxLength(LONGEST_SOURCE)),
+  lastSuccess: Seconds,
+  attempts: Schema.NonNegativeInt,
+  buckets: Schema.optionalWith(
+    Schema.Array(Schema.Int.pipe(Schema.between(0, NEW_BUCKETS - 1))).pipe(Schema.maxItems(MAX_BUCKETS_PER_ADDRESS)),
+    { exact: true }
+  )
+})
+
+const Content = Schema.Struct({
+  version: Schema.Literal(VERSION),
+  key: Schema.String.pipe(Schema.pattern(new RegExp(`^[0-9a-f]{${2 * BOOK_KEY_SIZE}}$`))),
+  addresses: Schema.Array(Row).pipe(Schema.maxItems(MAX_ENTRIES)),
+  bans: Schema.Array(Schema.Struct({ subnet: AddressText, created: Seconds, until: Seconds })).pipe(
+    Schema.maxItems(MAX_BANS)
+  ),
+  anchors: Schema.Array(Schema.Struct({ network: Network, address: AddressText, port: Port })).pipe(
+    Schema.maxItems(MAX_ANCHORS)
+  )
+})
+
+const decodeContent = Schema.decodeUnknownEither(Schema.parseJson(Content))
+
+/** Reads peers.json; on the left stands what is wrong with it. */
+export const decodePeers = (text: string): Either.Either<PeersContent, string> =>
+  Either.mapBoth(decodeContent(text), {
+    onLeft: (error) => {
+      const issue = ParseResult.ArrayFormatter.formatErrorSync(error)[0]
+      return issue === undefined || issue.path.length === 0
+        ? "it is not the file that was written"
+        : `${issue.path.join(".")} is not what it should be`
+    },
+    onRight: ({ addresses, anchors, bans, key }) => ({
+      book: { key, addresses },
+      bans,
+      anchors: anchors.flatMap(({ address: shown, network, port }) => {
+        const address = addressOf(network, shown)
+        return address === undefined ? [] : [{ address, port }]
+      })
+    })
+  })
+
+/** Rows that are made into text at once: longer work would be felt by whoever waits for an answer. */
+const ROWS_AT_ONCE = 500
+
+/** The text of peers.json in pieces, one address a line. */
+export function* encodePeers({ anchors, bans, book: { addresses, key } }: PeersContent): Generator<string> {
+  const shown = anchors.slice(0, MAX_ANCHORS).map(({ address, port }) => ({
+    network: address.network,
+    address: formatAddress(address),
+    port
+  }))
+  const head = JSON.stringify({ version: VERSION, key, bans: bans.slice(0, MAX_BANS), anchors: shown })
+  yield `${head.slice(0, -1)},"addresses":[`
+  let rows: Array<string> = []
+  let separator = "\n"
+  for (const row of addresses) {
+    rows.push(JSON.stringify(row))
+    if (rows.length < ROWS_AT_ONCE) continue
+    yield separator + rows.join(",\n")
+    separator = ",\n"
+    rows = []
+  }
+  if (rows.length > 0) yield separator + rows.join(",\n")
+  yield "\n]}\n"
+}

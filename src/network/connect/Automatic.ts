@@ -1,0 +1,197 @@
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import type { Address } from "../../config/addresses.ts"
+import type { AddressStore } from "../addresses/AddressStore.ts"
+import { exponential, type Random } from "../addresses/random.ts"
+import type { PeerUnreachable } from "../errors.ts"
+import type { Peer } from "../Peer.ts"
+import type { PeerSync } from "../PeerManager.ts"
+import { formatAddress, formatEndpoint } from "../wire/addressText.ts"
+import { type AddressNetwork, endpointKey, type NetAddress } from "../wire/netAddress.ts"
+import { networkGroup } from "../wire/netGroup.ts"
+import { chooseAddress } from "./choose.ts"
+import type { Connections, Outcome } from "./Connections.ts"
+import { extraBlockRelay, extraFullRelay, type ExtraPeer } from "./extra.ts"
+import { nextConnection, type SlotLimits } from "./slots.ts"
+
+/** How often the node looks whether it wants one more peer. */
+const STEP = "500 millis"
+
+/** How long it then waits where that failed. */
+const AFTER_DEFECT = "10 seconds"
+
+/** Means of random intervals, seconds (protocol.md 6.10). */
+const FEELER_INTERVAL = 120
+const BLOCK_RELAY_INTERVAL = 300
+
+/** How often the node looks whether it has one peer too many, seconds. */
+const EXTRA_CHECK = 45
+
+/** How many of our peers have to answer before the silence of an address counts against it. */
+const PEERS_THAT_PROVE = 2
+
+export interface AutomaticOptions {
+  readonly connections: Connections
+  readonly limits: SlotLimits
+  readonly store: AddressStore
+  readonly random: Random
+  /** Networks that we can reach. */
+  readonly networks: ReadonlySet<AddressNetwork>
+  readonly active: () => boolean
+  readonly nearTip: () => boolean
+  /** Whether one more peer may know of a better chain. */
+  readonly needExtraPeer: () => boolean
+  readonly sync: (peer: Peer) => PeerSync
+  readonly call: (
+    target: Address,
+    type: "outbound-full-relay" | "block-relay-only" | "feeler",
+    expectedServices: bigint
+  ) => Effect.Effect<Outcome, PeerUnreachable>
+  /** Starts something that ends with the network. */
+  readonly spawn: (effect: Effect.Effect<void>) => void
+}
+
+type Purpose = "outbound-full-relay" | "block-relay-only" | "feeler"
+
+interface Target {
+  readonly address: NetAddress
+  readonly port: number
+  readonly services: bigint
+}
+
+/** Opens the connections that the node chooses by itself (protocol.md 6.10). */
+export class Automatic {
+  private readonly options: AutomaticOptions
+  /** Calls and connections under way. */
+  private readonly calls = new Map<string, { readonly purpose: Purpose; readonly address: NetAddress }>()
+  /** Addresses that turned out to be our own. */
+  private readonly selves = new Set<string>()
+  private anchors: Array<{ readonly address: NetAddress; readonly port: number }>
+  private nextFeeler: number
+  private nextBlockRelay: number
+  private nextCheck = 0
+
+  /** Time in seconds since 1970. */
+  constructor(options: AutomaticOptions, now: number) {
+    this.options = options
+    this.anchors = [...options.store.anchors]
+    this.nextFeeler = now + exponential(options.random, FEELER_INTERVAL)
+    this.nextBlockRelay = now + exponential(options.random, BLOCK_RELAY_INTERVAL)
+  }
+
+  readonly run: Effect.Effect<never> = Effect.suspend(() =>
+    Clock.currentTimeMillis.pipe(
+      Effect.map((millis) => this.step(Math.floor(millis / 1000))),
+      // A node that calls nobody any more would be worse than one that goes on.
+      Effect.catchAllDefect((defect) =>
+        Effect.delay(Effect.logError("calling peers failed unexpectedly", Cause.die(defect)), AFTER_DEFECT)
+      ),
+      Effect.zipRight(Effect.sleep(STEP)),
+      Effect.forever
+    )
+  )
+
+  /** Starts one call, if one is due. */
+  step(now: number): void {
+    if (!this.options.active()) return
+    if (now >= this.nextCheck) {
+      this.nextCheck = now + EXTRA_CHECK
+      this.letGo(now)
+    }
+    const { limits, needExtraPeer, nearTip } = this.options
+    const open = new Map<Purpose, number>()
+    for (const { purpose } of this.calls.values()) open.set(purpose, (open.get(purpose) ?? 0) + 1)
+    if ((open.get("block-relay-only") ?? 0) < limits.blockRelay && this.callAnchor(now)) return
+    const purpose = nextConnection(limits, {
+      open,
+      extraPeer: needExtraPeer(),
+      extraBlockRelay: now >= this.nextBlockRelay && nearTip(),
+      feeler: now >= this.nextFeeler
+    })
+    if (purpose === undefined) return
+    const target = chooseAddress(this.options.store.book, {
+      ...this.avoided(now),
+      purpose,
+      now,
+      random: this.options.random
+    })
+    if (target !== undefined) this.start(target, purpose, now)
+    if (now >= this.nextFeeler) this.nextFeeler = now + exponential(this.options.random, FEELER_INTERVAL)
+    if (now >= this.nextBlockRelay) this.nextBlockRelay = now + exponential(this.options.random, BLOCK_RELAY_INTERVAL)
+  }
+
+  /** What a choice has to avoid. */
+  private avoided(now: number) {
+    const { connections, nearTip, networks, store } = this.options
+    const groups = new Set<string>()
+    for (const { address, purpose } of this.calls.values()) if (purpose !== "feeler") groups.add(networkGroup(address))
+    const taken = new Set([...this.calls.keys(), ...this.selves])
+    for (const { facts } of connections.all) {
+      taken.add(endpointKey(facts.address, facts.port))
+      if (facts.type === "manual") groups.add(networkGroup(facts.address))
+    }
+    const barred = (address: NetAddress): boolean =>
+      store.bans.isDiscouraged(address) || store.bans.isBanned(address, now)
+    return { networks, groups, taken, barred, nearTip: nearTip() }
+  }
+
+  /** Calls a block-relay peer of the last run, so that nobody can choose all our peers by making us start again. */
+  private callAnchor(now: number): boolean {
+    for (;;) {
+      const anchor = this.anchors.shift()
+      if (anchor === undefined) return false
+      const { barred, groups, networks, taken } = this.avoided(now)
+      if (!networks.has(anchor.address.network) || taken.has(endpointKey(anchor.address, anchor.port))) continue
+      if (barred(anchor.address) || groups.has(networkGroup(anchor.address))) continue
+      const known = this.options.store.book.find(anchor.address, anchor.port)
+      this.start({ ...anchor, services: known?.services ?? 0n }, "block-relay-only", now)
+      return true
+    }
+  }
+
+  private start({ address, port, services }: Target, purpose: Purpose, now: number): void {
+    const { call, connections, limits, spawn, store } = this.options
+    const key = endpointKey(address, port)
+    this.calls.set(key, { purpose, address })
+    const proving = connections.count("outbound-full-relay") + connections.count("block-relay-only")
+    store.book.attempt(
+      address,
+      port,
+      now,
+      proving >= Math.min(limits.fullRelay + limits.blockRelay - 1, PEERS_THAT_PROVE)
+    )
+    const target = { host: formatAddress(address), port }
+    spawn(
+      call(target, purpose, services).pipe(
+        Effect.map(({ self }) => {
+          if (self) this.selves.add(key)
+        }),
+        Effect.catchTag(
+          "PeerUnreachable",
+          ({ reason }) => Effect.logDebug("peer cannot be reached", { peer: formatEndpoint(address, port), reason })
+        ),
+        Effect.ensuring(Effect.sync(() => void this.calls.delete(key)))
+      )
+    )
+  }
+
+  /** Disconnects the least useful of too many peers. */
+  private letGo(now: number): void {
+    const { connections, limits, sync } = this.options
+    const candidates = (type: Purpose): ReadonlyArray<ExtraPeer> =>
+      connections.peers.filter((peer) => peer.type === type).map((peer) => {
+        const { inFlight, lastBlock } = sync(peer)
+        const { address: { network }, connectedAt, id } = peer
+        return { id, network, connectedAt, lastBlock, busy: inFlight.length > 0 }
+      })
+    const extra = [
+      extraFullRelay(candidates("outbound-full-relay"), limits.fullRelay, now),
+      extraBlockRelay(candidates("block-relay-only"), limits.blockRelay, now)
+    ]
+    for (const id of extra) {
+      if (id === undefined) continue
+      connections.find(id)?.disconnect({ reason: "others have newer blocks", misbehaving: false })
+    }
+  }
+}

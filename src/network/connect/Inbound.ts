@@ -1,0 +1,90 @@
+import type { Socket } from "node:net"
+import { type Bytes } from "../../protocol/bytes.ts"
+import type { BanList } from "../addresses/BanList.ts"
+import { type EvictionCandidate, selectPeerToEvict } from "../addresses/eviction.ts"
+import type { Peer } from "../Peer.ts"
+import type { Connection } from "../peer/Connection.ts"
+import type { PeerRelay, PeerSync } from "../PeerManager.ts"
+import { formatEndpoint } from "../wire/addressText.ts"
+import { Services } from "../wire/messages/version.ts"
+import type { NetAddress } from "../wire/netAddress.ts"
+import { isLocal, networkGroup } from "../wire/netGroup.ts"
+import { type Connections, type Plan, socketAddress } from "./Connections.ts"
+import type { SlotLimits } from "./slots.ts"
+
+export interface InboundOptions {
+  readonly connections: Connections
+  readonly limits: SlotLimits
+  readonly bans: BanList
+  /** 16 bytes that nobody else knows. */
+  readonly secret: Bytes
+  readonly info: (peer: Peer) => { readonly sync: PeerSync; readonly relay: PeerRelay }
+}
+
+const offersBlocks = (services: bigint): boolean =>
+  (services & (Services.network | Services.witness)) === (Services.network | Services.witness)
+
+/** A peer as the rules of eviction see it. One whose handshake is not complete has nothing that would protect it. */
+const candidateOf = (connection: Connection, { bans, info }: InboundOptions): EvictionCandidate => {
+  const { connectedAt, facts: { address, id }, latency, peer } = connection
+  const known = peer === undefined ? undefined : info(peer)
+  return {
+    id,
+    connectedAt,
+    group: networkGroup(address),
+    bestPing: latency.best,
+    lastTransaction: known?.relay.lastTransaction ?? 0,
+    lastBlock: known?.sync.lastBlock ?? 0,
+    servesBlocks: peer !== undefined && offersBlocks(peer.hello.services),
+    relaysTransactions: peer?.hello.relay ?? false,
+    local: isLocal(address),
+    network: address.network,
+    preferEvict: bans.isDiscouraged(address),
+    noban: false
+  }
+}
+
+/** What becomes of somebody who calls. */
+export type Admission =
+  | { readonly type: "admitted"; readonly plan: Plan }
+  | { readonly type: "refused"; readonly peer: string; readonly reason: string }
+
+const refusedFor = (
+  address: NetAddress,
+  inbound: number,
+  room: number,
+  bans: BanList,
+  now: number
+): string | undefined => {
+  if (room <= 0) return "no slot is free"
+  if (bans.isBanned(address, now)) return "its address is banned"
+  return bans.isDiscouraged(address) && inbound + 1 >= room
+    ? "its address is discouraged, and slots are scarce"
+    : undefined
+}
+
+/**
+ * Decides on somebody who calls; where all slots are taken, somebody else may have to go. Connections without a
+ * handshake count as well. Time in seconds since 1970. Source: upstream `net.cpp`, `CreateNodeFromAcceptedSocket`.
+ */
+export const admit = (socket: Socket, options: InboundOptions, now: number): Admission => {
+  const { bans, connections, limits, secret } = options
+  const address = socketAddress(socket.remoteAddress)
+  const port = socket.remotePort
+  if (address === undefined || port === undefined) {
+    return { type: "refused", peer: socket.remoteAddress ?? "nobody", reason: "it is gone already" }
+  }
+  const name = formatEndpoint(address, port)
+  const inbound = connections.all.filter(({ facts }) => facts.type === "inbound")
+  const outbound = connections.all.length - inbound.length
+  const room = Math.min(limits.inbound, limits.total - outbound)
+  const reason = refusedFor(address, inbound.length, room, bans, now)
+  if (reason !== undefined) return { type: "refused", peer: name, reason }
+  if (inbound.length >= room) {
+    const id = selectPeerToEvict(inbound.map((connection) => candidateOf(connection, options)), secret)
+    const evicted = id === undefined ? undefined : connections.find(id)
+    if (evicted === undefined) return { type: "refused", peer: name, reason: "all slots are taken" }
+    evicted.disconnect({ reason: "it made room for another peer", misbehaving: false })
+  }
+  return { type: "admitted", plan: { type: "inbound", address, port, name, expectedServices: 0n } }
+}

@@ -1,0 +1,185 @@
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as FiberSet from "effect/FiberSet"
+import type * as Scope from "effect/Scope"
+import type { Socket } from "node:net"
+import { formatAddress } from "../../config/addresses.ts"
+import { type Random, randomBytes, secureRandom } from "../addresses/random.ts"
+import { fixedSeedsLater, lookUp, seedAddresses } from "../addresses/seeds.ts"
+import { isolatingCredentials } from "../addresses/socks5.ts"
+import type { ListenFailed } from "../errors.ts"
+import { OWN_SERVICES } from "../ownServices.ts"
+import { OUTBOX_LIMITS } from "../peer/Connection.ts"
+import { PeerHandlers } from "../PeerHandlers.ts"
+import type { PeerManager } from "../PeerManager.ts"
+import type { AddressNetwork } from "../wire/netAddress.ts"
+import { isLocal } from "../wire/netGroup.ts"
+import { Automatic } from "./Automatic.ts"
+import { Connections } from "./Connections.ts"
+import { admit } from "./Inbound.ts"
+import { listen } from "./Listener.ts"
+import { addNode, call, type Net, type PeerManagerOptions, unixTime } from "./net.ts"
+import { service } from "./service.ts"
+import { slotLimits } from "./slots.ts"
+import { ownUserAgent } from "./userAgent.ts"
+
+/** How long a peer that is only asked for addresses may take (upstream `net_processing.cpp`). */
+const FETCH_LIMIT = "5 minutes"
+
+const NETWORKS: ReadonlyArray<AddressNetwork> = ["ipv4", "ipv6"]
+const PROXIED_NETWORKS: ReadonlyArray<AddressNetwork> = ["ipv4", "ipv6", "torv3"]
+
+const nonceFrom = (random: Random) => (): bigint => {
+  const bytes = randomBytes(random, 8)
+  // Never 0: that would stand for none.
+  return new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0) | 1n
+}
+
+/** Lets in who calls, or not. */
+const accepting = (net: Net, handlers: typeof PeerHandlers.Service, random: Random, now: () => number) => {
+  const inbound = {
+    connections: net.connections,
+    limits: net.limits,
+    bans: net.store.bans,
+    secret: randomBytes(random, 16),
+    info: handlers.info
+  }
+  return (socket: Socket): void => {
+    // Somebody has to listen to errors all the time, or they end the process.
+    socket.on("error", () => {})
+    const admission = net.isActive() ? admit(socket, inbound, now()) : undefined
+    if (admission?.type === "admitted") {
+      net.spawn(Effect.asVoid(net.connections.run(socket, admission.plan)))
+      return
+    }
+    socket.destroy()
+    if (admission !== undefined) {
+      const { peer, reason } = admission
+      net.spawn(Effect.logDebug("connection refused", { peer, reason }))
+    }
+  }
+}
+
+/** Finds and calls peers. */
+const findPeers = (net: Net, handlers: typeof PeerHandlers.Service, random: Random) =>
+  Effect.gen(function*() {
+    const { connections, limits, options, store } = net
+    const automatic = new Automatic({
+      connections,
+      limits,
+      store,
+      random,
+      networks: new Set(net.proxy === undefined ? NETWORKS : PROXIED_NETWORKS),
+      active: net.isActive,
+      nearTip: handlers.nearTip,
+      needExtraPeer: handlers.needExtraPeer,
+      sync: (peer) => handlers.info(peer).sync,
+      call: (target, type, expectedServices) => call(net, target, { type, expectedServices }),
+      spawn: net.spawn
+    }, yield* unixTime)
+    const seeding = {
+      network: options.network,
+      book: store.book,
+      random,
+      resolve: options.resolve ?? lookUp,
+      proxied: net.proxy !== undefined,
+      fullOutbound: Effect.sync(() => connections.peers.filter(({ type }) => type === "outbound-full-relay").length),
+      active: Effect.sync(net.isActive),
+      fetchFrom: (host: string, port: number) =>
+        Effect.sync(() =>
+          void net.spawn(
+            call(net, { host, port }, { type: "addr-fetch" }).pipe(
+              Effect.timeout(FETCH_LIMIT),
+              Effect.catchAll((error) =>
+                Effect.logDebug("seed cannot be reached", { seed: host, reason: error.message })
+              ),
+              Effect.asVoid
+            )
+          )
+        )
+    }
+    for (const part of [automatic.run, seedAddresses(seeding), fixedSeedsLater(seeding)]) net.spawn(part)
+    yield* Effect.addFinalizer(() =>
+      Effect.sync(() => store.setAnchors(connections.peers.filter(({ type }) => type === "block-relay-only")))
+    )
+  })
+
+const logDefect = (defect: unknown): Effect.Effect<void> =>
+  Effect.logError("a part of the network failed unexpectedly", Cause.die(defect))
+
+/** See `layer` of PeerManager.ts. */
+export const make = (
+  options: PeerManagerOptions
+): Effect.Effect<typeof PeerManager.Service, ListenFailed, PeerHandlers | Scope.Scope> =>
+  Effect.gen(function*() {
+    const handlers = yield* PeerHandlers
+    const { store } = handlers
+    const random = options.random ?? secureRandom()
+    const clock = yield* Effect.clock
+    const now = (): number => Math.floor(clock.unsafeCurrentTimeMillis() / 1000)
+    const totals = { sent: 0, received: 0 }
+    const userAgent = ownUserAgent(options.userAgentComment)
+    let met = false
+    let active = true
+
+    const connections = new Connections({
+      context: {
+        magic: options.network.magic,
+        handlers: handlers.handlers,
+        totals,
+        nonce: nonceFrom(random),
+        outbox: OUTBOX_LIMITS
+      },
+      introduce: () => ({
+        services: OWN_SERVICES,
+        userAgent,
+        startHeight: handlers.startHeight(),
+        nearTip: handlers.nearTip()
+      }),
+      opened: (_, { address, hello, inbound, port }) => {
+        met = true
+        if (inbound) return
+        store.book.setServices(address, port, hello.services)
+        store.book.good(address, port, now())
+      },
+      misbehaved: ({ address, type }) => {
+        if (type !== "manual" && !isLocal(address)) store.bans.discourage(address)
+      }
+    })
+    const limits = slotLimits({
+      ...options,
+      listening: options.listen !== undefined,
+      configured: options.addPeers.length
+    })
+    const run = yield* FiberSet.makeRuntime<never, void>()
+    const net: Net = {
+      options,
+      limits,
+      connections,
+      store,
+      proxy: options.proxy && { address: options.proxy, credentials: isolatingCredentials(random) },
+      gate: yield* Effect.makeLatch(true),
+      isActive: () => active,
+      added: new Map(),
+      // Interrupted, which ends all connections, after the listener was closed.
+      spawn: (effect) => run(Effect.catchAllDefect(effect, logDefect)),
+      manualSlots: yield* Effect.makeSemaphore(limits.manual)
+    }
+
+    if (options.maxPeers > 0) {
+      for (const target of options.addPeers) addNode(net, formatAddress(target), target)
+      if (limits.fullRelay > 0) yield* findPeers(net, handlers, random)
+    }
+    const bound = options.listen === undefined || limits.inbound === 0
+      ? undefined
+      : yield* listen(options.listen, accepting(net, handlers, random, now))
+    if (bound !== undefined) yield* Effect.logInfo("listening for peers", { address: formatAddress(bound) })
+    return service(net, handlers, {
+      bound,
+      totals,
+      setActive: (value) => {
+        active = value
+      },
+      met: () => met
+    })
+  }).pipe(Effect.annotateLogs("subsystem", "network"))

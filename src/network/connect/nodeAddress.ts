@@ -1,0 +1,13 @@
+import * as Either from "effect/Either"
+import { type Address, parseAddress as parseHostPort } from "../../config/addresses.ts"
+import { formatAddress, parseEndpoint } from "../wire/addressText.ts"
+
+/** Reads what an operator calls a peer: an address or a host name, with or without a port. */
+export const nodeAddress = (text: string, defaultPort: number): Address | undefined => {
+  const endpoint = parseEndpoint(text, defaultPort)
+  if (endpoint !== undefined) {
+    return endpoint.port === 0 ? undefined : { host: formatAddress(endpoint.address), port: endpoint.port }
+  }
+  const withPort = Either.getOrUndefined(parseHostPort(text, "required"))
+  return withPort ?? Either.getOrUndefined(parseHostPort(`${text}:${defaultPort}`, "required"))
+}

@@ -1,0 +1,137 @@
+import * as Effect from "effect/Effect"
+import { type Address, formatAddress } from "../../config/addresses.ts"
+import { PeerNotFound } from "../errors.ts"
+import { OWN_SERVICES } from "../ownServices.ts"
+import type { Peer } from "../Peer.ts"
+import type { Connection } from "../peer/Connection.ts"
+import type { PeerHandlers } from "../PeerHandlers.ts"
+import type { AddedNode, LocalAddress, PeerInfo, PeerManager } from "../PeerManager.ts"
+import { formatAddress as formatHost, formatEndpoint } from "../wire/addressText.ts"
+import { addNode, callManually, connectionTo, type Net, removeNode, unixTime } from "./net.ts"
+import { nodeAddress } from "./nodeAddress.ts"
+import { ownUserAgent } from "./userAgent.ts"
+
+/** Our own addresses as the peers that we called see them; the port is the one that we listen on. */
+const localAddresses = (peers: ReadonlyArray<Peer>, port: number): ReadonlyArray<LocalAddress> => {
+  const scores = new Map<string, number>()
+  for (const { hello: { ourAddress }, inbound } of peers) {
+    if (inbound || ourAddress === undefined) continue
+    const text = formatHost(ourAddress.address)
+    scores.set(text, (scores.get(text) ?? 0) + 1)
+  }
+  return Array.from(scores, ([address, score]) => ({ address, port, score }))
+}
+
+const addedNode = (net: Net, node: string, target: Address): AddedNode => {
+  const connection = connectionTo(net, node, target)
+  return {
+    node,
+    connected: connection?.peer === undefined
+      ? undefined
+      : { address: connection.facts.name, inbound: connection.facts.type === "inbound" }
+  }
+}
+
+/** The service, over what the parts above do. */
+export const service = (
+  net: Net,
+  handlers: typeof PeerHandlers.Service,
+  state: {
+    readonly bound: Address | undefined
+    readonly totals: { readonly sent: number; readonly received: number }
+    readonly setActive: (active: boolean) => void
+    readonly met: () => boolean
+  }
+): typeof PeerManager.Service => {
+  const { connections, options, store } = net
+  const { addPeers, maxPeers, network } = options
+  const targetOf = (node: string): Address | undefined => nodeAddress(node, network.defaultP2pPort)
+  const leave = (connection: Connection, reason: string): void => connection.disconnect({ reason, misbehaving: false })
+  const savingBans = <A>(change: (now: number) => A): Effect.Effect<A> =>
+    Effect.zipLeft(Effect.map(unixTime, change), store.save)
+
+  return {
+    peers: Effect.sync(() => connections.peers.map((peer): PeerInfo => ({ peer, ...handlers.info(peer) }))),
+    count: Effect.sync(() => {
+      const inbound = connections.peers.filter((peer) => peer.inbound).length
+      return { inbound, outbound: connections.peers.length - inbound }
+    }),
+    totals: Effect.sync(() => ({ ...state.totals })),
+    services: OWN_SERVICES,
+    userAgent: ownUserAgent(options.userAgentComment),
+    proxy: options.proxy === undefined ? undefined : formatAddress(options.proxy),
+    localAddresses: Effect.sync(() =>
+      state.bound === undefined ? [] : localAddresses(connections.peers, state.bound.port)
+    ),
+    active: Effect.sync(net.isActive),
+    setActive: (active) =>
+      Effect.suspend(() => {
+        state.setActive(active)
+        if (active) return Effect.asVoid(net.gate.open)
+        for (const connection of connections.all) leave(connection, "the network was turned off")
+        return Effect.asVoid(net.gate.close)
+      }),
+    connectOnce: (node) =>
+      Effect.sync(() => {
+        const target = targetOf(node)
+        if (target === undefined || maxPeers === 0 || !net.isActive()) return
+        net.spawn(
+          callManually(net, node, target).pipe(
+            Effect.catchTag(
+              "PeerUnreachable",
+              ({ reason }) => Effect.logInfo("peer cannot be reached", { peer: node, reason })
+            ),
+            Effect.asVoid
+          )
+        )
+      }),
+    add: (node) =>
+      Effect.sync(() => {
+        const target = targetOf(node)
+        const known = Array.from(net.added).some(([name, { target: other }]) =>
+          name === node || (target !== undefined && other.host === target.host && other.port === target.port)
+        )
+        if (known) return false
+        if (target !== undefined) addNode(net, node, target, maxPeers > 0)
+        else addNode(net, node, { host: node, port: network.defaultP2pPort }, false)
+        return true
+      }),
+    remove: (node) => Effect.sync(() => removeNode(net, node)),
+    added: Effect.sync(() => Array.from(net.added, ([node, { target }]) => addedNode(net, node, target))),
+    disconnect: (which) =>
+      Effect.suspend(() => {
+        const found = connections.all.filter(({ facts }) =>
+          "id" in which
+            ? facts.id === which.id
+            : facts.name === which.name || which.name === formatEndpoint(facts.address, facts.port)
+        )
+        for (const connection of found) leave(connection, "the operator disconnected it")
+        return found.length > 0
+          ? Effect.void
+          : new PeerNotFound({ peer: "id" in which ? `number ${which.id}` : which.name })
+      }),
+    ping: Effect.sync(() => {
+      for (const connection of connections.all) connection.ping()
+    }),
+    ban: (subnet, until) =>
+      savingBans((now) => {
+        const result = store.bans.ban(subnet, until, now)
+        if (result !== "banned") return result
+        for (const connection of connections.all) {
+          if (store.bans.isBanned(connection.facts.address, now)) leave(connection, "its address was banned")
+        }
+        return result
+      }),
+    unban: (subnet) => savingBans(() => store.bans.unban(subnet)),
+    bans: Effect.map(unixTime, (now) => store.bans.list(now)),
+    clearBans: savingBans(() => store.bans.clear()),
+    addresses: (count, addressNetwork) =>
+      Effect.map(unixTime, (now) => store.book.sample(count, 0, now, addressNetwork)),
+    addressCounts: Effect.sync(() => store.book.counts()),
+    lonely: Effect.sync(() => {
+      if (maxPeers === 0 || state.met()) return false
+      const { dnsSeeds, fixedSeeds } = network
+      return addPeers.length > 0 || dnsSeeds.length > 0 || fixedSeeds.length > 0 || store.book.size > 0
+    })
+  }
+}

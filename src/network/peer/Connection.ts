@@ -1,0 +1,346 @@
+import * as Cause from "effect/Cause"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as FiberId from "effect/FiberId"
+import type { Socket } from "node:net"
+import type { Bytes } from "../../protocol/bytes.ts"
+import { DecodeError } from "../../protocol/Reader.ts"
+import type { ConnectionType, Farewell, Hello, Latency, Peer, PeerHandler } from "../Peer.ts"
+import { ProtocolViolation } from "../wire/codec.ts"
+import { encodeFrame, FRAME_HEADER_SIZE, type Framed, FrameParser, MAX_PAYLOAD } from "../wire/framing.ts"
+import { decodeMessage, type Message, payloadLimit } from "../wire/message.ts"
+import type { NetAddress } from "../wire/netAddress.ts"
+import { Counters, type Totals } from "./Counters.ts"
+import { Handshake, type Introduction } from "./Handshake.ts"
+import { KeepAlive } from "./KeepAlive.ts"
+import { OpenPeer, type PeerLink } from "./OpenPeer.ts"
+import { Outbox, type OutboxLimits, type Parcel } from "./Outbox.ts"
+import { PeerSocket } from "./PeerSocket.ts"
+import { isHandshakeCommand, judgeMessage } from "./rules.ts"
+
+/** What all connections of a node share. */
+export interface ConnectionContext {
+  readonly magic: Bytes
+  readonly handlers: ReadonlyArray<PeerHandler>
+  readonly totals: Totals
+  /** 64 random bits, never 0. */
+  readonly nonce: () => bigint
+  /** Bytes that may wait to be sent to a peer. */
+  readonly outbox: OutboxLimits
+}
+
+/** What is known of a connection when it begins. */
+export interface ConnectionFacts {
+  readonly id: number
+  readonly type: ConnectionType
+  readonly address: NetAddress
+  readonly port: number
+  readonly name: string
+  readonly bind: string | undefined
+  readonly introduction: Introduction
+  /** What the address is known to offer. */
+  readonly expectedServices: bigint
+}
+
+/** Bytes that may wait to be sent to a peer: 1 MiB before `send` waits, 8 MiB at most. */
+export const OUTBOX_LIMITS: OutboxLimits = { soft: 0x100000, hard: 0x800000 }
+
+/** Milliseconds from the connection to the end of the handshake (protocol.md 6.5). */
+export const HANDSHAKE_LIMIT = 60_000
+
+/** Longest payload that is kept before `verack`. */
+const HANDSHAKE_PAYLOAD = 1024
+
+/** How often a connection is looked after, milliseconds. */
+const WATCH_INTERVAL = 10_000
+
+/** The clock as plain functions. */
+interface Times {
+  /** Monotonic milliseconds. */
+  readonly now: () => number
+  /** Seconds since 1970. */
+  readonly unix: () => number
+}
+
+const times: Effect.Effect<Times> = Effect.clockWith((clock) =>
+  Effect.succeed({
+    now: () => Number(clock.unsafeCurrentTimeNanos()) / 1e6,
+    unix: () => Math.floor(clock.unsafeCurrentTimeMillis() / 1000)
+  })
+)
+
+const decoded = (command: string, payload: Bytes): Message | DecodeError => {
+  try {
+    return decodeMessage(command, payload)
+  } catch (error) {
+    if (error instanceof DecodeError) return error
+    throw error
+  }
+}
+
+/**
+ * The limits of payloads, asked for in the order in which frames begin. Short ones hold up to `verack` and not until it
+ * was handled: what follows may have come together with it.
+ */
+const limits = (): (command: string) => number => {
+  let shaken = false
+  return (command) => {
+    if (command === "verack") shaken = true
+    return shaken ? payloadLimit(command) : HANDSHAKE_PAYLOAD
+  }
+}
+
+const farewell = (reason: string, misbehaving = false): Farewell => ({ reason, misbehaving })
+
+/**
+ * One connection, from the socket to its end: a fiber reads, a fiber writes, a fiber watches the time. `disconnect`
+ * ends all three. Whatever goes wrong inside costs this connection and nothing else.
+ *
+ *   handshake ──verack──▶ open ──disconnect──▶ closed
+ *        └──────────────disconnect───────────────▲
+ */
+export class Connection implements PeerLink {
+  readonly facts: ConnectionFacts
+  readonly counters: Counters
+  /** Seconds since 1970. */
+  readonly connectedAt: number
+  private readonly context: ConnectionContext
+  private readonly socket: PeerSocket
+  private readonly times: Times
+  private readonly startedAt: number
+  private readonly handshake: Handshake
+  private readonly outbox: Outbox
+  private readonly ended = Deferred.unsafeMake<Farewell>(FiberId.none)
+  private ending: Farewell | undefined
+  private open: { readonly peer: OpenPeer; readonly keepAlive: KeepAlive } | undefined
+  /** Handlers that were told of the peer. */
+  private told = 0
+
+  private constructor(socket: Socket, facts: ConnectionFacts, context: ConnectionContext, times: Times) {
+    this.facts = facts
+    this.context = context
+    this.times = times
+    this.connectedAt = times.unix()
+    this.startedAt = times.now()
+    this.counters = new Counters(context.totals)
+    this.outbox = new Outbox(context.outbox)
+    const { address, expectedServices, introduction, port, type } = facts
+    this.handshake = new Handshake({ ...introduction, type, address, port, expectedServices })
+    this.socket = new PeerSocket(
+      socket,
+      (reason) => this.disconnect(farewell(reason === undefined ? "the peer went away" : `connection lost: ${reason}`))
+    )
+  }
+
+  /** Takes over a connected socket. It is closed when `run` ends. */
+  static readonly make = (
+    socket: Socket,
+    facts: ConnectionFacts,
+    context: ConnectionContext
+  ): Effect.Effect<Connection> => Effect.map(times, (clock) => new Connection(socket, facts, context, clock))
+
+  /** Whose handshake is complete. */
+  get peer(): Peer | undefined {
+    return this.open?.peer
+  }
+
+  get closed(): boolean {
+    return this.ending !== undefined
+  }
+
+  /** Milliseconds since the connection was made. */
+  get age(): number {
+    return this.times.now() - this.startedAt
+  }
+
+  get latency(): Latency {
+    return this.open?.keepAlive.latency(this.times.now()) ?? { last: undefined, best: undefined, waiting: undefined }
+  }
+
+  /** Ends the connection, once. What was not sent is forgotten. */
+  disconnect(why: Farewell): void {
+    if (this.ending !== undefined) return
+    this.ending = why
+    this.outbox.close()
+    this.socket.destroy()
+    Deferred.unsafeDone(this.ended, Effect.succeed(why))
+  }
+
+  /** Asks for a `pong`, where the handshake is complete. */
+  ping(): void {
+    if (this.open === undefined) return
+    const { keepAlive, peer } = this.open
+    const nonce = this.context.nonce()
+    keepAlive.pinged(nonce, this.times.now())
+    this.post({ type: "ping", nonce: peer.answersPings ? nonce : undefined })
+  }
+
+  send(message: Message): Effect.Effect<void> {
+    return this.outbox.put(message)
+  }
+
+  post(message: Message): void {
+    if (!this.outbox.add(message)) this.disconnect(farewell("it does not take what it is sent"))
+  }
+
+  /**
+   * Runs the connection to its end and returns why it ended. `opened` runs when the handshake is complete, before the
+   * handlers hear of the peer. Interrupting it ends the connection.
+   */
+  run(opened: (peer: Peer) => Effect.Effect<void>): Effect.Effect<Farewell> {
+    return Effect.uninterruptible(Effect.gen(this, function*() {
+      const parts = [this.read(opened), this.write, this.watch]
+      const fibers = yield* Effect.forEach(parts, (part) => Effect.fork(Effect.interruptible(this.guarded(part))))
+      yield* Deferred.await(this.ended).pipe(
+        Effect.interruptible,
+        Effect.onInterrupt(() => Effect.sync(() => this.disconnect(farewell("the node stops")))),
+        Effect.exit
+      )
+      yield* Fiber.interruptAll(fibers)
+      yield* this.sayGone
+      return yield* Deferred.await(this.ended)
+    }))
+  }
+
+  /** A defect costs the connection and is logged. */
+  private guarded(part: Effect.Effect<void>): Effect.Effect<void> {
+    return Effect.catchAllCause(part, (cause) => {
+      if (Cause.isInterruptedOnly(cause)) return Effect.void
+      this.disconnect(farewell("an error of our own"))
+      return Effect.logError("peer connection failed unexpectedly", cause)
+    })
+  }
+
+  /** Tells the handlers that know of the peer, in turn and each whatever comes of the others. */
+  private get sayGone(): Effect.Effect<void> {
+    const peer = this.peer
+    if (peer === undefined) return Effect.void
+    return Effect.forEach(
+      this.context.handlers.slice(0, this.told),
+      (handler) => this.guarded(Effect.suspend(() => handler.gone(peer))),
+      { discard: true }
+    )
+  }
+
+  private read(opened: (peer: Peer) => Effect.Effect<void>): Effect.Effect<void> {
+    return Effect.gen(this, function*() {
+      const parser = new FrameParser(this.context.magic, MAX_PAYLOAD, limits())
+      for (const message of this.handshake.open(this.times.unix())) this.post(message)
+      while (!this.closed) {
+        const chunk = yield* this.socket.read
+        if (chunk === undefined) return this.disconnect(farewell("the peer went away"))
+        this.counters.received(chunk.length, this.times.unix())
+        this.open?.keepAlive.received(this.times.now())
+        for (const framed of parser.push(chunk)) {
+          if (this.closed) return
+          const message = this.take(framed)
+          if (message === undefined) continue
+          yield* this.open === undefined ? this.shakeHands(message, opened) : this.handle(this.open.peer, message)
+        }
+      }
+    })
+  }
+
+  /** Reads what came; `undefined` for what is left out. */
+  private take(framed: Framed): Message | undefined {
+    if (framed.type === "fatal") {
+      this.disconnect(farewell(framed.error.message))
+      return undefined
+    }
+    const size = FRAME_HEADER_SIZE + (framed.type === "frame" ? framed.payload.length : framed.size)
+    this.counters.messageReceived(framed.command, size)
+    if (framed.type === "dropped") {
+      this.counters.dropped += 1
+      return undefined
+    }
+    // What comes before the handshake is complete is not even looked at.
+    if (this.open === undefined && !isHandshakeCommand(framed.command)) return undefined
+    const message = decoded(framed.command, framed.payload)
+    if (!(message instanceof DecodeError)) return message
+    this.counters.dropped += 1
+    if (message instanceof ProtocolViolation) {
+      this.disconnect(farewell(`${framed.command}: ${message.message}`, message.consequence === "misbehaving"))
+    }
+    return undefined
+  }
+
+  private shakeHands(message: Message, opened: (peer: Peer) => Effect.Effect<void>): Effect.Effect<void> {
+    const step = this.handshake.received(message, this.times.unix())
+    for (const answer of step.send) this.post(answer)
+    if (step.farewell !== undefined) this.disconnect(step.farewell)
+    return step.hello === undefined ? Effect.void : this.begin(step.hello, opened)
+  }
+
+  private begin(hello: Hello, opened: (peer: Peer) => Effect.Effect<void>): Effect.Effect<void> {
+    return Effect.gen(this, function*() {
+      const peer = new OpenPeer(this, hello)
+      this.open = { peer, keepAlive: new KeepAlive(this.times.now(), peer.answersPings) }
+      yield* opened(peer)
+      if (this.closed) return
+      this.ping()
+      for (const handler of this.context.handlers) {
+        this.told += 1
+        yield* handler.connected(peer)
+      }
+    })
+  }
+
+  private handle(peer: OpenPeer, message: Message): Effect.Effect<void> {
+    const verdict = judgeMessage(message)
+    if (typeof verdict === "object") return Effect.sync(() => this.disconnect(verdict))
+    if (verdict === "ignore") return Effect.void
+    switch (message.type) {
+      case "ping":
+        return message.nonce === undefined || !peer.answersPings
+          ? Effect.void
+          : this.send({ type: "pong", nonce: message.nonce })
+      case "pong":
+        return Effect.sync(() => this.open?.keepAlive.ponged(message.nonce, this.times.now()))
+      default:
+        peer.note(message)
+        return Effect.forEach(
+          this.context.handlers,
+          (handler) => this.closed ? Effect.void : handler.received(peer, message),
+          { discard: true }
+        )
+    }
+  }
+
+  private readonly write: Effect.Effect<void> = Effect.gen(this, function*() {
+    while (!this.closed) {
+      const parcel = yield* this.outbox.take
+      yield* this.deliver(parcel)
+    }
+  })
+
+  private deliver({ command, parts, size }: Parcel): Effect.Effect<void> {
+    this.counters.messageSent(command, size)
+    return this.socket.write(encodeFrame(this.context.magic, command, parts), (taken) => {
+      this.counters.sent(taken, this.times.unix())
+      this.open?.keepAlive.sent(this.times.now())
+      this.outbox.delivered(taken)
+    })
+  }
+
+  private readonly watch: Effect.Effect<void> = Effect.gen(this, function*() {
+    while (!this.closed) {
+      const due = this.due(this.times.now())
+      if (due > 0) yield* Effect.sleep(Math.min(due, WATCH_INTERVAL))
+    }
+  })
+
+  /** Does what the time says and returns how long nothing is to be done, milliseconds. */
+  private due(now: number): number {
+    if (this.open === undefined) {
+      const left = this.startedAt + HANDSHAKE_LIMIT - now
+      if (left <= 0) this.disconnect(farewell("the handshake took too long"))
+      return left
+    }
+    const due = this.open.keepAlive.due(now)
+    if (due.type === "wait") return due.until - now
+    if (due.type === "ping") this.ping()
+    else this.disconnect(due.farewell)
+    return 0
+  }
+}

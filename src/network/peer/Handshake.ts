@@ -1,0 +1,159 @@
+import type { ConnectionType, Farewell, Hello } from "../Peer.ts"
+import type { Message } from "../wire/message.ts"
+import { cleanUserAgent, Services, type Version, type VersionAddress } from "../wire/messages/version.ts"
+import type { NetAddress } from "../wire/netAddress.ts"
+import { isRoutable } from "../wire/netGroup.ts"
+
+/**
+ * The handshake (protocol.md 6.5; upstream `net_processing.cpp`, `ProcessMessage`):
+ *
+ *   outbound: version →            ← version           wtxidrelay, sendaddrv2, verack →   ← (features) verack
+ *   inbound:            version →  ← version, wtxidrelay, sendaddrv2, verack               (features) verack →
+ *
+ * Whatever else comes in the meantime is ignored.
+ */
+
+/** Our own (protocol.md 6.2). */
+export const PROTOCOL_VERSION = 110_016
+
+/** Peers below are disconnected. */
+export const MIN_PEER_VERSION = 31_800
+
+/** From which common version on a message is sent. */
+const WTXID_RELAY_VERSION = 110_016
+const ADDR_V2_VERSION = 70_016
+
+/** What we are, for `version`. */
+export interface Introduction {
+  /** Bits of `Services`. */
+  readonly services: bigint
+  readonly userAgent: string
+  readonly startHeight: number
+  /** Never 0. */
+  readonly nonce: bigint
+  /** Whether an inbound connection with this nonce is one of our own calls. */
+  readonly isOwnNonce: (nonce: bigint) => boolean
+  /** Whether our tip is recent, so that a peer need not have old blocks (protocol.md 6.3). */
+  readonly nearTip: boolean
+}
+
+export interface HandshakeOptions extends Introduction {
+  readonly type: ConnectionType
+  readonly address: NetAddress
+  readonly port: number
+  /** What the address is known to offer. */
+  readonly expectedServices: bigint
+}
+
+/** What follows from a message. */
+export interface HandshakeStep {
+  readonly send: ReadonlyArray<Message>
+  /** The handshake is complete. */
+  readonly hello?: Hello
+  /** The connection is over. */
+  readonly farewell?: Farewell
+}
+
+const NOTHING: HandshakeStep = { send: [] }
+
+const goodbye = (reason: string): HandshakeStep => ({ send: [], farewell: { reason, misbehaving: false } })
+
+const NOWHERE: VersionAddress = {
+  services: 0n,
+  address: { network: "ipv6", bytes: new Uint8Array(16) },
+  port: 0
+}
+
+/** Connections that are of no use without services. */
+const needsServices = (type: ConnectionType): boolean =>
+  type === "outbound-full-relay" || type === "block-relay-only" || type === "addr-fetch"
+
+/** Whether we want transactions announced on a connection. */
+const relaysTransactions = (type: ConnectionType): boolean => type !== "block-relay-only" && type !== "feeler"
+
+const offers = (services: bigint, wanted: bigint): boolean => (services & wanted) === wanted
+
+/** Whether a peer's services do (protocol.md 6.3). */
+export const offersEnough = (services: bigint, nearTip: boolean): boolean =>
+  offers(services, Services.network | Services.witness) ||
+  (nearTip && offers(services, Services.networkLimited | Services.witness))
+
+/** One side of a handshake: says what to send, and what came of it. Times are seconds since 1970. */
+export class Handshake {
+  private readonly options: HandshakeOptions
+  private theirs: Version | undefined
+  private timeOffset = 0
+  private wtxidRelay = false
+  private addrV2 = false
+
+  constructor(options: HandshakeOptions) {
+    this.options = options
+  }
+
+  /** What is sent before anything is received. */
+  open(now: number): ReadonlyArray<Message> {
+    return this.options.type === "inbound" ? [] : [this.ownVersion(now)]
+  }
+
+  received(message: Message, now: number): HandshakeStep {
+    if (message.type === "version") return this.theirs === undefined ? this.introduced(message, now) : NOTHING
+    if (this.theirs === undefined) return NOTHING
+    const common = Math.min(this.theirs.version, PROTOCOL_VERSION)
+    if (message.type === "wtxidrelay") this.wtxidRelay = common >= WTXID_RELAY_VERSION
+    else if (message.type === "sendaddrv2") this.addrV2 = true
+    else if (message.type === "verack") return { send: [], hello: this.hello(this.theirs, common) }
+    return NOTHING
+  }
+
+  private introduced(theirs: Version, now: number): HandshakeStep {
+    const { isOwnNonce, nearTip, type } = this.options
+    if (needsServices(type) && !offersEnough(theirs.services, nearTip)) {
+      return goodbye("it does not offer the services that we need")
+    }
+    if (theirs.version < MIN_PEER_VERSION) return goodbye(`its protocol version ${theirs.version} is too old`)
+    const inbound = type === "inbound"
+    if (inbound && theirs.sender !== undefined && isOwnNonce(theirs.sender.nonce)) {
+      return goodbye("it is this node itself")
+    }
+    this.theirs = theirs
+    this.timeOffset = theirs.time - now
+    const common = Math.min(theirs.version, PROTOCOL_VERSION)
+    const send: Array<Message> = inbound ? [this.ownVersion(now)] : []
+    if (common >= WTXID_RELAY_VERSION) send.push({ type: "wtxidrelay" })
+    if (common >= ADDR_V2_VERSION) send.push({ type: "sendaddrv2" })
+    send.push({ type: "verack" })
+    return { send }
+  }
+
+  private ownVersion(now: number): Version {
+    const { address, expectedServices, nonce, port, services, startHeight, type, userAgent } = this.options
+    return {
+      type: "version",
+      version: PROTOCOL_VERSION,
+      services,
+      time: now,
+      // An address that leads nowhere, or does not fit, is none of the peer's business either.
+      receiver: isRoutable(address) ? { services: expectedServices, address, port } : NOWHERE,
+      sender: { address: { ...NOWHERE, services }, nonce },
+      userAgent,
+      startHeight,
+      relay: relaysTransactions(type)
+    }
+  }
+
+  private hello(theirs: Version, commonVersion: number): Hello {
+    const { address, port } = theirs.receiver
+    return {
+      version: theirs.version,
+      commonVersion,
+      services: theirs.services,
+      userAgent: cleanUserAgent(theirs.userAgent ?? ""),
+      startHeight: theirs.startHeight ?? 0,
+      relay: theirs.relay ?? true,
+      timeOffset: this.timeOffset,
+      wtxidRelay: this.wtxidRelay,
+      addrV2: this.addrV2,
+      ourAddress: isRoutable(address) ? { address, port } : undefined
+    }
+  }
+}

@@ -1,0 +1,75 @@
+import type { Farewell, Latency } from "../Peer.ts"
+
+/** Milliseconds (protocol.md 6.5; upstream `net.h`, `net_processing.cpp`). */
+export const PING_INTERVAL = 2 * 60_000
+export const SILENCE_LIMIT = 20 * 60_000
+
+const fallenSilent = (reason: string): Farewell => ({ reason, misbehaving: false })
+
+/** What is to be done now. */
+export type Due =
+  | { readonly type: "ping" }
+  | { readonly type: "farewell"; readonly farewell: Farewell }
+  | { readonly type: "wait"; readonly until: number }
+
+/**
+ * Watches over a connection whose handshake is complete: when to ask for a sign of life, and when to give up. All
+ * times are monotonic milliseconds.
+ */
+export class KeepAlive {
+  /** Whether the peer answers `ping`: from protocol version 60001 on. */
+  private readonly answers: boolean
+  private lastSend: number
+  private lastReceive: number
+  private lastPing: number | undefined
+  private waiting: { readonly nonce: bigint; readonly since: number } | undefined
+  private last: number | undefined
+  private best: number | undefined
+
+  constructor(now: number, answers: boolean) {
+    this.answers = answers
+    this.lastSend = now
+    this.lastReceive = now
+  }
+
+  sent(now: number): void {
+    this.lastSend = now
+  }
+
+  received(now: number): void {
+    this.lastReceive = now
+  }
+
+  /** A `ping` goes out. One that waits for its answer is forgotten. */
+  pinged(nonce: bigint, now: number): void {
+    this.lastPing = now
+    if (this.answers) this.waiting = { nonce, since: now }
+  }
+
+  /** A `pong` came. One for another `ping` than the last says nothing. */
+  ponged(nonce: bigint, now: number): void {
+    if (this.waiting?.nonce !== nonce) return
+    this.last = now - this.waiting.since
+    this.best = Math.min(this.best ?? this.last, this.last)
+    this.waiting = undefined
+  }
+
+  latency(now: number): Latency {
+    return { last: this.last, best: this.best, waiting: this.waiting && now - this.waiting.since }
+  }
+
+  /** Says what is to be done, or when to look again. */
+  due(now: number): Due {
+    const nextPing = this.waiting === undefined ? (this.lastPing ?? -Infinity) + PING_INTERVAL : Infinity
+    const deadlines: ReadonlyArray<readonly [at: number, reason: string]> = [
+      [(this.waiting?.since ?? Infinity) + SILENCE_LIMIT, "no answer to a ping for 20 minutes"],
+      [this.lastReceive + SILENCE_LIMIT, "nothing received for 20 minutes"],
+      [this.lastSend + SILENCE_LIMIT, "nothing could be sent for 20 minutes"]
+    ]
+    for (const [at, reason] of deadlines) {
+      if (now >= at) return { type: "farewell", farewell: fallenSilent(reason) }
+    }
+    if (now >= nextPing) return { type: "ping" }
+    return { type: "wait", until: Math.min(nextPing, ...deadlines.map(([at]) => at)) }
+  }
+}

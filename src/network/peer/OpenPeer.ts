@@ -1,0 +1,85 @@
+import type * as Effect from "effect/Effect"
+import type { ConnectionType, Farewell, Features, Hello, Latency, Peer, Traffic } from "../Peer.ts"
+import type { Message } from "../wire/message.ts"
+import type { NetAddress } from "../wire/netAddress.ts"
+
+/** What an open peer needs of its connection. */
+export interface PeerLink {
+  readonly facts: {
+    readonly id: number
+    readonly type: ConnectionType
+    readonly address: NetAddress
+    readonly port: number
+    readonly name: string
+    readonly bind: string | undefined
+  }
+  readonly connectedAt: number
+  readonly counters: Traffic
+  readonly latency: Latency
+  readonly closed: boolean
+  send(message: Message): Effect.Effect<void>
+  post(message: Message): void
+  disconnect(farewell: Farewell): void
+}
+
+/** The version of compact blocks that we speak (BIP 152). */
+const COMPACT_BLOCKS_VERSION = 2n
+
+/** A connection whose handshake is complete, as handlers see it. */
+export class OpenPeer implements Peer {
+  readonly id: number
+  readonly type: ConnectionType
+  readonly inbound: boolean
+  readonly address: NetAddress
+  readonly port: number
+  readonly name: string
+  readonly bind: string | undefined
+  readonly connectedAt: number
+  readonly hello: Hello
+  readonly features: Features = { sendHeaders: false, compactBlocks: "none", feeFilter: 0 }
+  readonly traffic: Traffic
+  private readonly link: PeerLink
+
+  constructor(link: PeerLink, hello: Hello) {
+    const { address, bind, id, name, port, type } = link.facts
+    this.id = id
+    this.type = type
+    this.inbound = type === "inbound"
+    this.address = address
+    this.port = port
+    this.name = name
+    this.bind = bind
+    this.connectedAt = link.connectedAt
+    this.hello = hello
+    this.traffic = link.counters
+    this.link = link
+  }
+
+  get latency(): Latency {
+    return this.link.latency
+  }
+
+  get closed(): boolean {
+    return this.link.closed
+  }
+
+  /** Whether it answers `ping` (BIP 31). */
+  get answersPings(): boolean {
+    return this.hello.commonVersion > 60_000
+  }
+
+  readonly send = (message: Message): Effect.Effect<void> => this.link.send(message)
+
+  readonly post = (message: Message): void => this.link.post(message)
+
+  readonly disconnect = (farewell: Farewell): void => this.link.disconnect(farewell)
+
+  /** Keeps what the peer asks for. */
+  note(message: Message): void {
+    if (message.type === "sendheaders") this.features.sendHeaders = true
+    else if (message.type === "feefilter") this.features.feeFilter = message.feeRate
+    else if (message.type === "sendcmpct" && message.version === COMPACT_BLOCKS_VERSION) {
+      this.features.compactBlocks = message.highBandwidth ? "high-bandwidth" : "low-bandwidth"
+    }
+  }
+}

@@ -1,0 +1,247 @@
+import { binaryString } from "../../protocol/bytes.ts"
+import { outpoint, outpointKey, type Transaction } from "../../protocol/transaction.ts"
+import { below, type Random } from "../addresses/random.ts"
+
+/**
+ * Transactions that spend what nobody knows, until their parents come (protocol.md 6.9; upstream `node/txorphanage.h`).
+ * They cannot be told from made-up ones. So each peer who announced one is charged for it, and when there is too much,
+ * the peer who uses most of its share loses its oldest: no peer can push out what another one brought within its share.
+ * Transactions are known by `binaryString` of their wtxid: which of several witnesses is the true one, nobody can tell.
+ */
+
+/** Weight that each peer may have here. */
+export const RESERVED_WEIGHT = 404_000
+
+/** Work that looking through everything may cost: one for an announcement, and one for each ten inputs. */
+export const MAX_SCORE = 3_000
+
+/** Weight of the heaviest transaction that is relayed (policy). */
+const MAX_WEIGHT = 400_000
+
+export interface OrphanageLimits {
+  readonly reservedWeight: number
+  readonly maxScore: number
+}
+
+interface Orphan {
+  readonly transaction: Transaction
+  readonly wtxid: string
+  /** The first of its score for each announcement; the rest is for the inputs, and counts once in all. */
+  readonly score: number
+  readonly announcers: Set<number>
+  /** The announcer in whose turn it is tried again. */
+  retry: number | undefined
+}
+
+interface Share {
+  /** In the order in which the peer announced them. */
+  readonly orphans: Set<Orphan>
+  weight: number
+  score: number
+}
+
+export class Orphanage {
+  private readonly random: Random
+  private readonly limits: OrphanageLimits
+  private readonly orphans = new Map<string, Orphan>()
+  private readonly shares = new Map<number, Share>()
+  /** Who spends an outpoint. */
+  private readonly spenders = new Map<string, Set<Orphan>>()
+  /** Those to be tried again, in the order in which they became so. */
+  private readonly retries = new Set<Orphan>()
+  private weight = 0
+  private inputScore = 0
+  private announcements = 0
+
+  constructor(random: Random, limits: OrphanageLimits = { reservedWeight: RESERVED_WEIGHT, maxScore: MAX_SCORE }) {
+    this.random = random
+    this.limits = limits
+  }
+
+  /** Transactions here. */
+  get size(): number {
+    return this.orphans.size
+  }
+
+  /** Weight of all of them, and what they cost: both stay within their limits. */
+  get usage(): { readonly weight: number; readonly score: number } {
+    return { weight: this.weight, score: this.announcements + this.inputScore }
+  }
+
+  /** What a peer is charged for. */
+  usageOf(peer: number): { readonly count: number; readonly weight: number; readonly score: number } {
+    const share = this.shares.get(peer)
+    return { count: share?.orphans.size ?? 0, weight: share?.weight ?? 0, score: share?.score ?? 0 }
+  }
+
+  has(wtxid: string): boolean {
+    return this.orphans.has(wtxid)
+  }
+
+  get(wtxid: string): Transaction | undefined {
+    return this.orphans.get(wtxid)?.transaction
+  }
+
+  hasFrom(wtxid: string, peer: number): boolean {
+    return this.orphans.get(wtxid)?.announcers.has(peer) ?? false
+  }
+
+  /** Keeps a transaction, or charges another peer for it. */
+  add(transaction: Transaction, peer: number): void {
+    if (transaction.weight > MAX_WEIGHT) return
+    const wtxid = binaryString(transaction.wtxid)
+    const known = this.orphans.get(wtxid)
+    this.charge(known ?? this.insert(transaction, wtxid), peer)
+  }
+
+  /** Charges another peer for a transaction that is here. */
+  announced(wtxid: string, peer: number): void {
+    const orphan = this.orphans.get(wtxid)
+    if (orphan !== undefined) this.charge(orphan, peer)
+  }
+
+  remove(wtxid: string): void {
+    const orphan = this.orphans.get(wtxid)
+    if (orphan === undefined) return
+    this.erase(orphan)
+    this.trim()
+  }
+
+  /** Forgets a peer, and what nobody else announced. */
+  gone(peer: number): void {
+    for (const orphan of [...this.shares.get(peer)?.orphans ?? []]) this.release(orphan, peer)
+    this.trim()
+  }
+
+  /** Forgets what a block contains or makes impossible. */
+  confirmed(transactions: ReadonlyArray<Transaction>): void {
+    if (this.orphans.size === 0) return
+    for (const { inputs } of transactions) {
+      for (const { prevout } of inputs) {
+        for (const orphan of [...this.spenders.get(outpointKey(prevout)) ?? []]) this.erase(orphan)
+      }
+    }
+    this.trim()
+  }
+
+  /** A transaction is there now: what spends it is to be tried again, each in the turn of one of its announcers. */
+  parentCame({ outputs, txid }: Transaction): void {
+    if (this.orphans.size === 0) return
+    for (let index = 0; index < outputs.length; index++) {
+      for (const orphan of this.spenders.get(outpointKey(outpoint(txid, index))) ?? []) {
+        if (orphan.retry !== undefined) continue
+        // By chance, so that a peer cannot hold it up by leaving.
+        orphan.retry = [...orphan.announcers][below(this.random, orphan.announcers.size)]
+        this.retries.add(orphan)
+      }
+    }
+  }
+
+  /** The next one to be tried again, and who announced it; it stays here. A peer other than `last` comes first. */
+  nextRetry(last: number | undefined): { readonly transaction: Transaction; readonly peer: number } | undefined {
+    let chosen: Orphan | undefined
+    for (const orphan of this.retries) {
+      chosen ??= orphan
+      if (orphan.retry === last) continue
+      chosen = orphan
+      break
+    }
+    if (chosen === undefined || chosen.retry === undefined) return undefined
+    const peer = chosen.retry
+    this.settle(chosen)
+    return { transaction: chosen.transaction, peer }
+  }
+
+  private insert(transaction: Transaction, wtxid: string): Orphan {
+    const score = 1 + Math.floor(transaction.inputs.length / 10)
+    const orphan: Orphan = { transaction, wtxid, score, announcers: new Set(), retry: undefined }
+    this.orphans.set(wtxid, orphan)
+    this.weight += transaction.weight
+    this.inputScore += score - 1
+    for (const { prevout } of transaction.inputs) {
+      const key = outpointKey(prevout)
+      const spenders = this.spenders.get(key)
+      if (spenders === undefined) this.spenders.set(key, new Set([orphan]))
+      else spenders.add(orphan)
+    }
+    return orphan
+  }
+
+  private charge(orphan: Orphan, peer: number): void {
+    if (orphan.announcers.has(peer)) return
+    orphan.announcers.add(peer)
+    const share = this.shares.get(peer) ?? { orphans: new Set(), weight: 0, score: 0 }
+    this.shares.set(peer, share)
+    share.orphans.add(orphan)
+    share.weight += orphan.transaction.weight
+    share.score += orphan.score
+    this.announcements++
+    this.trim()
+  }
+
+  /** Takes an announcement back; the last one takes the transaction with it. */
+  private release(orphan: Orphan, peer: number): void {
+    const share = this.shares.get(peer)
+    if (share === undefined || !orphan.announcers.delete(peer)) return
+    share.orphans.delete(orphan)
+    share.weight -= orphan.transaction.weight
+    share.score -= orphan.score
+    if (share.orphans.size === 0) this.shares.delete(peer)
+    this.announcements--
+    if (orphan.retry === peer) this.settle(orphan)
+    if (orphan.announcers.size > 0) return
+    this.orphans.delete(orphan.wtxid)
+    this.weight -= orphan.transaction.weight
+    this.inputScore -= orphan.score - 1
+    for (const { prevout } of orphan.transaction.inputs) {
+      const key = outpointKey(prevout)
+      const spenders = this.spenders.get(key)
+      spenders?.delete(orphan)
+      if (spenders?.size === 0) this.spenders.delete(key)
+    }
+  }
+
+  private erase(orphan: Orphan): void {
+    for (const peer of [...orphan.announcers]) this.release(orphan, peer)
+  }
+
+  private settle(orphan: Orphan): void {
+    orphan.retry = undefined
+    this.retries.delete(orphan)
+  }
+
+  private get isOverLimit(): boolean {
+    const { score, weight } = this.usage
+    return score > this.limits.maxScore || weight > this.limits.reservedWeight * Math.max(1, this.shares.size)
+  }
+
+  /**
+   * Drops announcements until the limits hold: of the peer that is furthest above its share, the oldest one that does not
+   * wait for a retry, else the oldest. Shares are those at the beginning.
+   */
+  private trim(): void {
+    if (!this.isOverLimit) return
+    const scoreShare = Math.max(1, Math.floor(this.limits.maxScore / Math.max(1, this.shares.size)))
+    const excess = ({ score, weight }: Share): number =>
+      Math.max(score / scoreShare, weight / this.limits.reservedWeight)
+    while (this.isOverLimit) {
+      let worst: number | undefined
+      let most = -1
+      for (const [peer, share] of this.shares) {
+        const its = excess(share)
+        if (its > most || (its === most && peer > (worst ?? -1))) [worst, most] = [peer, its]
+      }
+      const share = worst === undefined ? undefined : this.shares.get(worst)
+      if (worst === undefined || share === undefined) return
+      let oldest: Orphan | undefined
+      for (const orphan of share.orphans) {
+        oldest ??= orphan
+        if (orphan.retry === worst) continue
+        oldest = orphan
+        break
+      }
+      if (oldest === undefined) return
+      this.release(oldest, worst)
+    }
+  }
+}

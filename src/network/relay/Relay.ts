@@ -1,0 +1,379 @@
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Queue from "effect/Queue"
+import * as Schedule from "effect/Schedule"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import { Chain } from "../../chain/Chain.ts"
+import type { ChainEvent } from "../../chain/ChainEvent.ts"
+import { SyncStatus } from "../../chain/SyncStatus.ts"
+import { turnOfEventLoop } from "../../chain/turnOfEventLoop.ts"
+import { Mempool } from "../../mempool/Mempool.ts"
+import type { MempoolEvent, PoolEntry } from "../../mempool/PoolEntry.ts"
+import { binaryString, displayHash, fromBinaryString } from "../../protocol/bytes.ts"
+import type { Transaction } from "../../protocol/transaction.ts"
+import { type Random, randomBytes, secureRandom } from "../addresses/random.ts"
+import { RollingFilter } from "../addresses/RollingFilter.ts"
+import type { Peer, PeerHandler } from "../Peer.ts"
+import type { PeerRelay } from "../PeerManager.ts"
+import type { Message } from "../wire/message.ts"
+import { type InventoryItem, isTransactionItem, ItemType } from "../wire/messages/inv.ts"
+import { Services } from "../wire/messages/version.ts"
+import { sipKey } from "../wire/siphash.ts"
+import { itemOf, MiningOrder, RoundTimes, takeRound } from "./announcements.ts"
+import { type FeeFilterState, feeSteps, nextFeeFilter } from "./feeFilter.ts"
+import { RecentTransactions } from "./RecentTransactions.ts"
+import { getsTransactions, maySendTransactions } from "./relaysTransactions.ts"
+import { TxDownloads } from "./TxDownloads.ts"
+import { type HashKind, MAX_ANNOUNCEMENTS, type TxRequest } from "./TxRequests.ts"
+
+/** Passes transactions on among peers (protocol.md 6.9). */
+export interface Relay extends PeerHandler {
+  /** How transactions go between a peer and us. */
+  readonly relayOf: (peer: Peer) => PeerRelay
+  /** The transaction that a peer asks for, if that peer may know that we have it. */
+  readonly transactionFor: (peer: Peer, item: InventoryItem) => Transaction | undefined
+}
+
+export interface RelayOptions {
+  /** Where chance comes from; the system's, where it is left out. */
+  readonly random?: Random
+  /** Milliseconds between two looks at what is due. */
+  readonly interval?: number
+}
+
+/** Milliseconds between two looks at what is due, where nobody says otherwise: a fraction of the shortest delay. */
+const INTERVAL = 250
+
+/** Own transactions that nobody asked for are announced again after so many milliseconds, and up to half as many more. */
+const UNBROADCAST_INTERVAL = 10 * 60_000
+
+/** Hashes that are remembered to be known to a peer. */
+const KNOWN_CAPACITY = 50_000
+
+const KNOWN_FALSE_POSITIVES = 1e-6
+
+/** Most items in a `getdata` (upstream `MAX_GETDATA_SZ`). */
+const MAX_GETDATA = 1_000
+
+/** Version from which on peers understand `feefilter` (protocol.md 6.2). */
+const FEE_FILTER_VERSION = 110_013
+
+/** Most items of a `notfound` that are looked at: what a peer can have been asked for, blocks included. */
+const MAX_NOT_FOUND = MAX_ANNOUNCEMENTS + 16
+
+/** What is known of a peer here. */
+interface State {
+  readonly peer: Peer
+  /** Whether it is told of transactions. */
+  readonly listens: boolean
+  /** Hashes that it knows: txids, or wtxids where it uses those. */
+  readonly known: RollingFilter
+  /** What it is to be told of, by txid. */
+  readonly waiting: Set<string>
+  /** When it is told next, milliseconds. */
+  nextRound: number
+  lastSequence: number
+  lastTransaction: number
+  readonly feeFilter: FeeFilterState
+}
+
+/** Which hash of a transaction an item names. */
+const kindOf = ({ type }: InventoryItem): HashKind => type === ItemType.wtx ? "wtxid" : "txid"
+
+/** The hash that a peer knows a transaction by. */
+const knownHash = (peer: Peer, { txid, wtxid }: Transaction) => peer.hello.wtxidRelay ? wtxid : txid
+
+/** How a peer is asked for transactions. */
+const getdataItems = (peer: Peer, requests: ReadonlyArray<TxRequest>): ReadonlyArray<InventoryItem> => {
+  const byTxid = (peer.hello.services & Services.witness) === 0n ? ItemType.tx : ItemType.witnessTx
+  return requests.map(({ hash, kind }) => ({
+    type: kind === "wtxid" ? ItemType.wtx : byTxid,
+    hash: fromBinaryString(hash)
+  }))
+}
+
+/** Milliseconds of a clock that does not go back. */
+const monotonic = Effect.map(Clock.currentTimeNanos, (nanos) => Number(nanos / 1_000_000n))
+
+export const make = (
+  { interval = INTERVAL, random = secureRandom() }: RelayOptions = {}
+): Effect.Effect<Relay, never, Chain | Mempool | SyncStatus | Scope.Scope> =>
+  Effect.gen(function*() {
+    const chain = yield* Chain
+    const mempool = yield* Mempool
+    const status = yield* SyncStatus
+    const states = new Map<number, State>()
+    const recent = new RecentTransactions()
+    const downloads = new TxDownloads({
+      has: (txid) => mempool.get(txid) !== undefined,
+      hasWtxid: (wtxid) => mempool.getByWtxid(wtxid) !== undefined
+    }, random)
+    const steps = feeSteps(mempool.info().incrementalFeeRate)
+    /** One transaction is judged after the other, so that nobody judges one that is being judged. */
+    const judging = yield* Effect.makeSemaphore(1)
+    const retries = yield* Queue.sliding<void>(1)
+    /** Transactions that nobody was told of so far. */
+    const untold = new Set(mempool.unbroadcast().map(({ transaction }) => transaction.txidKey))
+    const started = yield* monotonic
+    const times = new RoundTimes(random)
+    let unbroadcastRound = started + UNBROADCAST_INTERVAL * (1 + random() / 2)
+
+    // Asking and judging
+
+    /** Takes what is to be asked of a peer now as messages. */
+    const takeRequests = (peer: Peer, now: number): ReadonlyArray<Message> => {
+      const items = getdataItems(peer, downloads.requests(peer.id, now))
+      const messages: Array<Message> = []
+      for (let from = 0; from < items.length; from += MAX_GETDATA) {
+        messages.push({ type: "getdata", items: items.slice(from, from + MAX_GETDATA) })
+      }
+      return messages
+    }
+
+    const sendRequests = (peer: Peer): Effect.Effect<void> =>
+      Effect.flatMap(monotonic, (now) => Effect.forEach(takeRequests(peer, now), peer.send, { discard: true }))
+
+    const noteAccepted = (peer: number): Effect.Effect<void> =>
+      Effect.map(Clock.currentTimeMillis, (now) => {
+        const state = states.get(peer)
+        if (state !== undefined) state.lastTransaction = Math.floor(now / 1000)
+      })
+
+    /** Has the mempool judge what a peer sent, and draws the consequences. */
+    const judge = (peer: number, transaction: Transaction, retry: boolean): Effect.Effect<void> =>
+      Effect.gen(function*() {
+        if (!retry && !downloads.isNews(transaction)) return
+        const result = yield* Effect.either(mempool.accept(transaction))
+        if (result._tag === "Right") return retry ? undefined : yield* noteAccepted(peer)
+        const refusal = result.left
+        const txid = displayHash(transaction.txid)
+        if (refusal._tag !== "TransactionRejected") {
+          return yield* Effect.logError("a transaction cannot be judged", { txid, reason: refusal.message })
+        }
+        yield* Effect.logDebug("transaction refused", { txid, peer, reason: refusal.reason })
+        const parents = downloads.rejected(peer, transaction, refusal, retry, yield* monotonic)
+        // What it sends it has, with what that needs.
+        for (const parent of parents) states.get(peer)?.known.add(parent)
+      }).pipe(judging.withPermits(1), Effect.annotateLogs("subsystem", "mempool"))
+
+    const inventory = (peer: Peer, items: ReadonlyArray<InventoryItem>): Effect.Effect<void> =>
+      Effect.gen(function*() {
+        const offers = items.filter(isTransactionItem)
+        if (offers.length === 0) return
+        const idle = yield* status.initialDownload
+        const state = states.get(peer.id)
+        const now = yield* monotonic
+        const other = peer.hello.wtxidRelay ? ItemType.tx : ItemType.wtx
+        for (const item of offers) {
+          if (item.type === other) continue
+          if (!maySendTransactions(peer)) {
+            return peer.disconnect({ reason: "it announces transactions against the agreement", misbehaving: false })
+          }
+          state?.known.add(item.hash)
+          if (!idle) downloads.announced(peer.id, item.hash, kindOf(item), now)
+        }
+        yield* sendRequests(peer)
+      })
+
+    const transaction = (peer: Peer, transaction: Transaction): Effect.Effect<void> =>
+      Effect.gen(function*() {
+        if (!maySendTransactions(peer)) {
+          return peer.disconnect({ reason: "it sends transactions against the agreement", misbehaving: false })
+        }
+        if (yield* status.initialDownload) return
+        states.get(peer.id)?.known.add(knownHash(peer, transaction))
+        downloads.received(peer.id, transaction)
+        yield* judge(peer.id, transaction, false)
+        // It may be an orphan whose parents this peer has.
+        yield* sendRequests(peer)
+      })
+
+    const notFound = (peer: Peer, items: ReadonlyArray<InventoryItem>): void => {
+      if (items.length > MAX_NOT_FOUND) return
+      for (const item of items) if (isTransactionItem(item)) downloads.notFound(peer.id, item.hash)
+    }
+
+    /** Orphans whose parents came, one after the other, each in the turn of a peer. */
+    const retryOrphans = Effect.gen(function*() {
+      yield* Queue.take(retries)
+      for (let next = downloads.nextRetry(); next !== undefined; next = downloads.nextRetry()) {
+        yield* judge(next.peer, next.transaction, true)
+        yield* turnOfEventLoop
+      }
+    })
+
+    // Announcing
+
+    const enqueue = (state: State, { transaction }: PoolEntry): void => {
+      if (!state.listens || state.known.has(knownHash(state.peer, transaction))) return
+      state.waiting.add(transaction.txidKey)
+    }
+
+    /** Announces a round to a peer. Returns what nobody was told of before. */
+    const announce = (state: State, order: MiningOrder): ReadonlyArray<PoolEntry> => {
+      const { known, peer, waiting } = state
+      const { wtxidRelay } = peer.hello
+      const round = takeRound(waiting, mempool, order, { wtxidRelay, feeFilter: peer.features.feeFilter, known })
+      if (round.length > 0) peer.post({ type: "inv", items: round.map((entry) => itemOf(entry, wtxidRelay)) })
+      return round.filter(({ transaction }) => untold.delete(transaction.txidKey))
+    }
+
+    const announceAll = (now: number): ReadonlyArray<PoolEntry> => {
+      const first: Array<PoolEntry> = []
+      let order: MiningOrder | undefined
+      let sequence: number | undefined
+      for (const state of states.values()) {
+        if (!state.listens || state.nextRound > now) continue
+        state.nextRound = times.next(state.peer.inbound, now)
+        first.push(...announce(state, order ??= new MiningOrder(mempool)))
+        state.lastSequence = sequence ??= mempool.info().sequence
+      }
+      return first
+    }
+
+    const announceUnbroadcast = (now: number): void => {
+      if (now < unbroadcastRound) return
+      unbroadcastRound = now + UNBROADCAST_INTERVAL * (1 + random() / 2)
+      for (const entry of mempool.unbroadcast()) for (const state of states.values()) enqueue(state, entry)
+    }
+
+    const tellFeeFilter = ({ feeFilter, peer }: State, initialDownload: boolean, now: number): void => {
+      if (peer.type === "block-relay-only" || peer.hello.commonVersion < FEE_FILTER_VERSION) return
+      const { minFeeRate, minRelayFeeRate: floor } = mempool.info()
+      // Where there is room for all there is nothing to round.
+      const rate = minFeeRate > floor ? minFeeRate : 0
+      const feeRate = nextFeeFilter(feeFilter, { rate, floor, initialDownload }, steps, now, random)
+      if (feeRate !== undefined) peer.post({ type: "feefilter", feeRate })
+    }
+
+    const tick = Effect.gen(function*() {
+      if (states.size === 0) return
+      const initialDownload = yield* status.initialDownload
+      const now = yield* monotonic
+      announceUnbroadcast(now)
+      const first = announceAll(now)
+      for (const id of downloads.peersDue(now)) {
+        const peer = states.get(id)?.peer
+        if (peer !== undefined) { for (const message of takeRequests(peer, now)) peer.post(message) }
+      }
+      for (const state of states.values()) tellFeeFilter(state, initialDownload, now)
+      for (const { transaction } of first) {
+        yield* Effect.logInfo("transaction relayed", { txid: displayHash(transaction.txid) })
+      }
+    })
+
+    // What happens elsewhere
+
+    const onMempool = (event: MempoolEvent): Effect.Effect<void> =>
+      Effect.suspend(() => {
+        const { transaction } = event.entry
+        if (event._tag === "Removed") {
+          untold.delete(transaction.txidKey)
+          return Effect.void
+        }
+        untold.add(transaction.txidKey)
+        downloads.accepted(transaction)
+        for (const state of states.values()) enqueue(state, event.entry)
+        return Queue.offer(retries, undefined)
+      })
+
+    const onChain = (event: ChainEvent): Effect.Effect<void> =>
+      Effect.gen(function*() {
+        downloads.tipChanged()
+        if (event._tag === "BlockDisconnected") return downloads.blockDisconnected()
+        // While many blocks come nobody sends transactions.
+        if (event.imported) return
+        const block = yield* Effect.option(chain.block(event.block.hash))
+        if (block._tag === "None") return
+        const { transactions } = block.value
+        recent.replace(transactions)
+        downloads.blockConnected(transactions)
+      })
+
+    /** Runs something for as long as the relay lives, and says so if it ends before. */
+    const inBackground = <E>(work: Effect.Effect<unknown, E>) =>
+      work.pipe(
+        Effect.tapErrorCause((cause) =>
+          Cause.isInterruptedOnly(cause)
+            ? Effect.void
+            : Effect.logError("the relay of transactions ended because of an error of its own", cause)
+        ),
+        Effect.annotateLogs("subsystem", "mempool"),
+        Effect.forkScoped
+      )
+
+    yield* inBackground(Stream.runForEach(mempool.events, onMempool))
+    yield* inBackground(Stream.runForEach(chain.events, onChain))
+    yield* inBackground(Effect.repeat(tick, Schedule.spaced(interval)))
+    yield* inBackground(Effect.forever(retryOrphans))
+
+    const connected = (peer: Peer): Effect.Effect<void> =>
+      Effect.gen(function*() {
+        const now = yield* monotonic
+        const state: State = {
+          peer,
+          listens: getsTransactions(peer),
+          known: new RollingFilter({
+            capacity: KNOWN_CAPACITY,
+            falsePositives: KNOWN_FALSE_POSITIVES,
+            key: sipKey(randomBytes(random, 16))
+          }),
+          waiting: new Set(),
+          nextRound: times.next(peer.inbound, now),
+          lastSequence: 1,
+          lastTransaction: 0,
+          feeFilter: { sent: undefined, next: now }
+        }
+        states.set(peer.id, state)
+        // Whom we call we chose.
+        downloads.connected(peer.id, { preferred: !peer.inbound, wtxidRelay: peer.hello.wtxidRelay })
+        for (const entry of mempool.unbroadcast()) enqueue(state, entry)
+        tellFeeFilter(state, yield* status.initialDownload, now)
+      })
+
+    const received = (peer: Peer, message: Message): Effect.Effect<void> => {
+      switch (message.type) {
+        case "inv":
+          return inventory(peer, message.items)
+        case "tx":
+          return transaction(peer, message.transaction)
+        case "notfound":
+          return Effect.sync(() => notFound(peer, message.items))
+        default:
+          return Effect.void
+      }
+    }
+
+    /** From the mempool what was there when the peer was last told of transactions, and all of the last block. */
+    const transactionFor = (peer: Peer, item: InventoryItem): Transaction | undefined => {
+      const kind = kindOf(item)
+      const key = binaryString(item.hash)
+      const entry = kind === "wtxid" ? mempool.getByWtxid(key) : mempool.get(key)
+      const sequence = states.get(peer.id)?.lastSequence ?? 0
+      if (entry === undefined || entry.sequence >= sequence) return recent.find(kind, key)
+      const { txidKey } = entry.transaction
+      if (mempool.isUnbroadcast(txidKey)) mempool.broadcastDone(txidKey)
+      return entry.transaction
+    }
+
+    return {
+      connected,
+      received,
+      gone: (peer) =>
+        Effect.sync(() => {
+          states.delete(peer.id)
+          downloads.gone(peer.id)
+        }),
+      relayOf: (peer) => {
+        const state = states.get(peer.id)
+        return {
+          toAnnounce: state?.waiting.size ?? 0,
+          lastSequence: state?.lastSequence ?? 0,
+          lastTransaction: state?.lastTransaction ?? 0
+        }
+      },
+      transactionFor
+    }
+  })

@@ -1,0 +1,268 @@
+import type { Random } from "../addresses/random.ts"
+
+/**
+ * Which announced transaction is asked of whom, and when (protocol.md 6.9; upstream `txrequest.h`).
+ *
+ * ```
+ *            announce            time is up            the best of those ready
+ *  (nothing) ────────► waiting ────────────► ready ◄────────────────────────► due
+ *                                                                              │ asked
+ *                      done ◄──────── answered, or no answer for a minute ── asked
+ * ```
+ *
+ * - A transaction is due or asked at one peer at a time.
+ * - A peer is not asked twice, unless everything about the transaction was forgotten in between. That happens when it is
+ *   here or not wanted (`forget`), and when nobody is left who could be asked.
+ * - Preferred peers come before others; among equals chance decides, which announcing early does not help.
+ *
+ * Times are milliseconds of a clock that does not go back. Hashes are `binaryString` of txid or wtxid.
+ */
+
+/** Most transactions that a peer has announced and that are not dealt with; more are ignored. */
+export const MAX_ANNOUNCEMENTS = 5_000
+
+/** Transactions asked of a peer at the same time, from which on it is taken as overloaded. */
+export const MAX_IN_FLIGHT = 100
+
+/** What an announcement waits for each reason: a peer that we did not choose, a txid where wtxids will come, overload. */
+export const DELAY = 2_000
+
+/** How long a peer is waited for before the next one is asked. */
+export const REQUEST_TIMEOUT = 60_000
+
+/** Which of its hashes names a transaction. */
+export type HashKind = "txid" | "wtxid"
+
+/** A transaction to be asked for. */
+export interface TxRequest {
+  readonly hash: string
+  readonly kind: HashKind
+}
+
+interface PeerEntry {
+  readonly preferred: boolean
+  readonly wtxidRelay: boolean
+  readonly announcements: Set<Announcement>
+  /** Those in state `due`, in the order in which they became so. */
+  readonly due: Set<Announcement>
+  inFlight: number
+}
+
+interface Announcement extends TxRequest {
+  readonly peer: number
+  readonly owner: PeerEntry
+  /** Higher goes first. */
+  readonly rank: number
+  state: "waiting" | "ready" | "due" | "asked" | "done"
+  /** When it leaves the state `waiting` or `asked`. */
+  until: number
+}
+
+export class TxRequests {
+  private readonly random: Random
+  private readonly peers = new Map<number, PeerEntry>()
+  private readonly byHash = new Map<string, Map<number, Announcement>>()
+  /** Those that wait, by how long they do: each set is in the order of its times. */
+  private readonly waiting = new Map<number, Set<Announcement>>()
+  /** Those asked, in the order of their times. */
+  private readonly asked = new Set<Announcement>()
+  private wtxidPeers = 0
+
+  constructor(random: Random) {
+    this.random = random
+  }
+
+  /** How many announcements there are. */
+  get size(): number {
+    let size = 0
+    for (const { announcements } of this.peers.values()) size += announcements.size
+    return size
+  }
+
+  connected(peer: number, options: { readonly preferred: boolean; readonly wtxidRelay: boolean }): void {
+    this.gone(peer)
+    this.peers.set(peer, { ...options, announcements: new Set(), due: new Set(), inFlight: 0 })
+    if (options.wtxidRelay) this.wtxidPeers++
+  }
+
+  gone(peer: number): void {
+    const entry = this.peers.get(peer)
+    if (entry === undefined) return
+    for (const announcement of [...entry.announcements]) this.drop(announcement)
+    this.peers.delete(peer)
+    if (entry.wtxidRelay) this.wtxidPeers--
+  }
+
+  /** Whether a peer is connected. */
+  knows(peer: number): boolean {
+    return this.peers.has(peer)
+  }
+
+  /** Announcements of a peer that are not dealt with. */
+  countOf(peer: number): number {
+    return this.peers.get(peer)?.announcements.size ?? 0
+  }
+
+  /** Transactions that a peer was asked for and did not give so far. */
+  inFlightOf(peer: number): number {
+    return this.peers.get(peer)?.inFlight ?? 0
+  }
+
+  /** Peers who announced a transaction and could still be asked. */
+  candidates(hash: string): ReadonlyArray<number> {
+    const all = this.byHash.get(hash)
+    if (all === undefined) return []
+    return [...all.values()].filter(({ state }) => state !== "done").map(({ peer }) => peer)
+  }
+
+  /** Notes that a peer has a transaction. Does nothing where it said so before, or says too much. */
+  announce(peer: number, hash: string, kind: HashKind, now: number): void {
+    const owner = this.peers.get(peer)
+    if (owner === undefined || owner.announcements.size >= MAX_ANNOUNCEMENTS) return
+    if (this.byHash.get(hash)?.has(peer) === true) return
+    let delay = owner.preferred ? 0 : DELAY
+    if (kind === "txid" && this.wtxidPeers > 0) delay += DELAY
+    if (owner.inFlight >= MAX_IN_FLIGHT) delay += DELAY
+    const rank = this.random() + (owner.preferred ? 1 : 0)
+    const announcement: Announcement = { peer, owner, hash, kind, rank, state: "waiting", until: now + delay }
+    owner.announcements.add(announcement)
+    const others = this.byHash.get(hash)
+    if (others === undefined) this.byHash.set(hash, new Map([[peer, announcement]]))
+    else others.set(peer, announcement)
+    const queue = this.waiting.get(delay)
+    if (queue === undefined) this.waiting.set(delay, new Set([announcement]))
+    else queue.add(announcement)
+  }
+
+  /** What to ask a peer for now, in the order of its announcements. Each has to be passed to `requested` or `forget`. */
+  due(peer: number, now: number): ReadonlyArray<TxRequest> {
+    this.advance(now)
+    return [...this.peers.get(peer)?.due ?? []]
+  }
+
+  /** Peers who are to be asked for something now. */
+  peersDue(now: number): ReadonlyArray<number> {
+    this.advance(now)
+    const ready: Array<number> = []
+    for (const [peer, { due }] of this.peers) if (due.size > 0) ready.push(peer)
+    return ready
+  }
+
+  /** A peer is asked for something that was due. */
+  requested(peer: number, hash: string, now: number): void {
+    const announcement = this.byHash.get(hash)?.get(peer)
+    if (announcement?.state !== "due") return
+    this.enter(announcement, "asked")
+    announcement.until = now + REQUEST_TIMEOUT
+  }
+
+  /** A peer gave a transaction, whatever it is worth, or said that it does not have it. */
+  answered(peer: number, hash: string): void {
+    const announcement = this.byHash.get(hash)?.get(peer)
+    if (announcement === undefined || announcement.state === "done") return
+    this.enter(announcement, "done")
+    this.elect(hash)
+  }
+
+  /** Nobody is to be asked for a transaction any more. */
+  forget(hash: string): void {
+    const all = this.byHash.get(hash)
+    if (all === undefined) return
+    for (const announcement of [...all.values()]) this.remove(announcement)
+  }
+
+  /** Throws where what is kept twice does not agree: for tests. */
+  check(): void {
+    const agree = (what: string, a: number, b: number): void => {
+      if (a !== b) throw new Error(`${what}: ${a} and ${b}`)
+    }
+    let [count, asked, waiting, queued] = [0, 0, 0, 0]
+    for (const [hash, all] of this.byHash) {
+      const states = [...all.values()].map(({ state }) => state)
+      const chosen = states.filter((state) => state === "due" || state === "asked").length
+      if (chosen > 1) throw new Error(`${chosen} peers are asked for ${hash}`)
+      if (states.every((state) => state === "done")) throw new Error(`nobody is left to be asked for ${hash}`)
+      if (chosen === 0 && states.includes("ready")) throw new Error(`a peer is ready for ${hash}, and not asked`)
+      count += states.length
+      asked += states.filter((state) => state === "asked").length
+      waiting += states.filter((state) => state === "waiting").length
+    }
+    for (const queue of this.waiting.values()) queued += queue.size
+    agree("announcements", count, this.size)
+    agree("asked", asked, this.asked.size)
+    agree("waiting", waiting, queued)
+    agree("in flight", asked, [...this.peers.values()].reduce((sum, { inFlight }) => sum + inFlight, 0))
+  }
+
+  /** Moves what waited long enough. */
+  private advance(now: number): void {
+    for (const queue of this.waiting.values()) {
+      for (const announcement of queue) {
+        if (announcement.until > now) break
+        this.enter(announcement, "ready")
+        this.elect(announcement.hash)
+      }
+    }
+    for (const announcement of this.asked) {
+      if (announcement.until > now) break
+      this.enter(announcement, "done")
+      this.elect(announcement.hash)
+    }
+  }
+
+  /** Decides who is to be asked for a transaction, or forgets it where nobody can be. */
+  private elect(hash: string): void {
+    const all = this.byHash.get(hash)
+    if (all === undefined) return
+    let best: Announcement | undefined
+    let open = false
+    for (const announcement of all.values()) {
+      if (announcement.state === "asked") return
+      if (announcement.state !== "done") open = true
+      if (announcement.state !== "ready" && announcement.state !== "due") continue
+      if (best === undefined || announcement.rank > best.rank) best = announcement
+    }
+    if (!open) return this.forget(hash)
+    if (best === undefined || best.state === "due") return
+    for (const announcement of all.values()) if (announcement.state === "due") this.enter(announcement, "ready")
+    this.enter(best, "due")
+  }
+
+  /** Changes a state, and what is kept by state. */
+  private enter(announcement: Announcement, state: Announcement["state"]): void {
+    const { owner } = announcement
+    switch (announcement.state) {
+      case "waiting":
+        for (const queue of this.waiting.values()) if (queue.delete(announcement)) break
+        break
+      case "due":
+        owner.due.delete(announcement)
+        break
+      case "asked":
+        this.asked.delete(announcement)
+        owner.inFlight--
+        break
+      default:
+    }
+    announcement.state = state
+    if (state === "due") owner.due.add(announcement)
+    if (state === "asked") {
+      this.asked.add(announcement)
+      owner.inFlight++
+    }
+  }
+
+  private remove(announcement: Announcement): void {
+    this.enter(announcement, "done")
+    announcement.owner.announcements.delete(announcement)
+    const all = this.byHash.get(announcement.hash)
+    all?.delete(announcement.peer)
+    if (all?.size === 0) this.byHash.delete(announcement.hash)
+  }
+
+  /** Removes one announcement; another peer may have to be asked now. */
+  private drop(announcement: Announcement): void {
+    this.remove(announcement)
+    this.elect(announcement.hash)
+  }
+}

@@ -1,0 +1,226 @@
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import { randomBytes } from "node:crypto"
+import { Chain } from "../../chain/Chain.ts"
+import type { BlockNotFound, BlockUnavailable } from "../../chain/errors.ts"
+import { NO_HEADER } from "../../chain/HeaderTree.ts"
+import { turnOfEventLoop } from "../../chain/turnOfEventLoop.ts"
+import type { Block, BlockHeader } from "../../protocol/block.ts"
+import { type Bytes, equal } from "../../protocol/bytes.ts"
+import { decodeTransaction, type Transaction } from "../../protocol/transaction.ts"
+import type { StorageFailure } from "../../storage/errors.ts"
+import type { Peer, PeerHandler } from "../Peer.ts"
+import { getsTransactions } from "../relay/relaysTransactions.ts"
+import { makeCompactBlock } from "../wire/compactBlock.ts"
+import type { Message } from "../wire/message.ts"
+import { storedBlock, strippedBlock } from "../wire/messages/block.ts"
+import type { CmpctBlock, GetBlockTxn } from "../wire/messages/compact.ts"
+import {
+  type GetBlocks,
+  type GetHeaders,
+  headersSize,
+  isFullHeaders,
+  isTooLongHeaders
+} from "../wire/messages/headers.ts"
+import { type InventoryItem, isBlockItem, isTransactionItem, ItemType } from "../wire/messages/inv.ts"
+import { blocksFor, BLOCKTXN_DEPTH, headersFor, isCompactServed, isServable } from "./servingRules.ts"
+
+/**
+ * Gives peers what they ask for: headers, blocks and transactions (protocol.md 6.6, 6.7). Everything happens in the fiber
+ * that reads from the peer, one thing after the other, and waits where the peer does not read: so who asks for much waits
+ * for it, and nobody else does.
+ */
+
+/** Headers read before others get a turn: a few milliseconds. */
+const HEADERS_A_TURN = 100
+
+/** Transactions looked up before others get a turn. */
+const TRANSACTIONS_A_TURN = 200
+
+export interface ServerOptions {
+  /** The transaction that a peer asks for by an item of `getdata`, if that peer may have it. */
+  readonly transactionFor: (peer: Peer, item: InventoryItem) => Transaction | undefined
+  /** Where the nonces of compact blocks come from: 64 bits, random. */
+  readonly nonce?: () => bigint
+}
+
+const randomNonce = (): bigint => randomBytes(8).readBigUInt64LE()
+
+/** Why a stored block cannot be sent. */
+type Unreadable = BlockNotFound | BlockUnavailable | StorageFailure
+
+/** The form without witnesses, for those who did not ask for them. */
+const withoutWitness = (transaction: Transaction): Transaction =>
+  transaction.hasWitness ? decodeTransaction(transaction.strippedBytes()) : transaction
+
+export const make = (
+  { nonce = randomNonce, transactionFor }: ServerOptions
+): Effect.Effect<PeerHandler, never, Chain> =>
+  Effect.gen(function*() {
+    const chain = yield* Chain
+    const { params, tree } = chain
+    /** The last block of the answer to a peer's `getblocks`, where that was cut: asking for it gets the tip announced. */
+    const continuations = new Map<number, Bytes>()
+    /** The compact block of the tip: all who want one want the same. */
+    let ofTip: CmpctBlock | undefined
+
+    /** Ends the connection: the peer would wait for a block that cannot be read, and others have it. */
+    const unreadable = (peer: Peer, failure: Unreadable): Effect.Effect<void> =>
+      Effect.zipRight(
+        Effect.logError("a block that a peer asks for cannot be read", { peer: peer.name, reason: failure.message }),
+        Effect.sync(() => peer.disconnect({ reason: "a block cannot be read", misbehaving: false }))
+      )
+
+    /** Reads headers until the message is full; `undefined` where one of them is not stored. */
+    const readHeaders = (
+      ids: ReadonlyArray<number>,
+      version: number
+    ): Effect.Effect<ReadonlyArray<BlockHeader> | undefined, StorageFailure> =>
+      Effect.gen(function*() {
+        const headers: Array<BlockHeader> = []
+        let size = 0
+        for (let from = 0; from < ids.length; from += HEADERS_A_TURN) {
+          if (from > 0) yield* turnOfEventLoop
+          const wanted = ids.slice(from, from + HEADERS_A_TURN)
+          const read = yield* chain.fullHeaders(wanted)
+          for (const header of read) {
+            headers.push(header)
+            size += headersSize([header])
+            if (isFullHeaders(headers.length, size, version)) {
+              return isTooLongHeaders(size, version) ? undefined : headers
+            }
+          }
+          if (read.length < wanted.length) return undefined
+        }
+        return headers
+      })
+
+    const getheaders = (peer: Peer, question: GetHeaders): Effect.Effect<void, StorageFailure> =>
+      Effect.gen(function*() {
+        if ((yield* chain.progress).importing !== undefined) return
+        // An answer all the same, so that the peer does not take us for one that hangs.
+        if (tree.chainwork(tree.tip()) < params.minimumChainWork) {
+          return yield* peer.send({ type: "headers", headers: [] })
+        }
+        const ids = headersFor(tree, params, question)
+        if (ids === undefined) return
+        const headers = yield* readHeaders(ids, peer.hello.version)
+        if (headers !== undefined) yield* peer.send({ type: "headers", headers })
+      })
+
+    const getblocks = (peer: Peer, question: GetBlocks): Effect.Effect<void> =>
+      Effect.suspend(() => {
+        const { ids, more } = blocksFor(tree, question)
+        const items = ids.map((id): InventoryItem => ({ type: ItemType.block, hash: tree.hash(id).slice() }))
+        const last = items[items.length - 1]
+        if (last === undefined) return Effect.void
+        if (more) continuations.set(peer.id, last.hash)
+        return peer.send({ type: "inv", items })
+      })
+
+    const compactBlock = (id: number, block: Block): CmpctBlock => {
+      if (ofTip !== undefined && equal(ofTip.header.header.hash, block.hash)) return ofTip
+      const compact = makeCompactBlock(block, nonce())
+      if (id === tree.tip()) ofTip = compact
+      return compact
+    }
+
+    /** The message that a block is sent in. */
+    const blockMessage = (id: number, type: number): Effect.Effect<Message | undefined, Unreadable> =>
+      Effect.gen(function*() {
+        const hash = tree.hash(id).slice()
+        if (type === ItemType.block) return strippedBlock(yield* chain.block(hash))
+        if (type === ItemType.compactBlock) {
+          const now = (yield* Clock.currentTimeMillis) / 1000
+          if (isCompactServed(tree, params, id, now)) return compactBlock(id, yield* chain.block(hash))
+        }
+        // A filter is needed for the filtered form, and we offer none.
+        return type === ItemType.filteredBlock ? undefined : storedBlock(yield* chain.blockBytes(hash))
+      })
+
+    const sendBlock = (peer: Peer, { hash, type }: InventoryItem): Effect.Effect<void, Unreadable> =>
+      Effect.gen(function*() {
+        const id = tree.find(hash)
+        if (id === NO_HEADER || !isServable(tree, params, id) || !tree.hasBlock(id)) return
+        const message = yield* blockMessage(id, type)
+        if (message !== undefined) yield* peer.send(message)
+        const continuation = continuations.get(peer.id)
+        if (continuation === undefined || !equal(continuation, hash)) return
+        continuations.delete(peer.id)
+        yield* peer.send({ type: "inv", items: [{ type: ItemType.block, hash: tree.hash(tree.tip()).slice() }] })
+      })
+
+    /** Sends transactions from a place in a list on, and then what is missing. Returns where the transactions end. */
+    const sendTransactions = (peer: Peer, items: ReadonlyArray<InventoryItem>, from: number): Effect.Effect<number> =>
+      Effect.gen(function*() {
+        const missing: Array<InventoryItem> = []
+        const allowed = getsTransactions(peer)
+        let at = from
+        for (; at < items.length && !peer.closed; at++) {
+          const item = items[at]
+          if (item === undefined || !isTransactionItem(item)) break
+          if ((at - from) % TRANSACTIONS_A_TURN === TRANSACTIONS_A_TURN - 1) yield* turnOfEventLoop
+          if (!allowed) continue
+          const transaction = transactionFor(peer, item)
+          if (transaction === undefined) missing.push(item)
+          else {
+            const form = item.type === ItemType.tx ? withoutWitness(transaction) : transaction
+            yield* peer.send({ type: "tx", transaction: form })
+          }
+        }
+        if (missing.length > 0) yield* peer.send({ type: "notfound", items: missing })
+        return at
+      })
+
+    const getdata = (peer: Peer, items: ReadonlyArray<InventoryItem>): Effect.Effect<void, Unreadable> =>
+      Effect.gen(function*() {
+        for (let at = 0; at < items.length && !peer.closed;) {
+          at = yield* sendTransactions(peer, items, at)
+          const item = items[at++]
+          if (item === undefined || peer.closed) return
+          if (isBlockItem(item)) yield* sendBlock(peer, item)
+          yield* turnOfEventLoop
+        }
+      })
+
+    const getblocktxn = (peer: Peer, { hash, indexes }: GetBlockTxn): Effect.Effect<void, Unreadable> =>
+      Effect.gen(function*() {
+        const id = tree.find(hash)
+        if (id === NO_HEADER || !tree.hasBlock(id)) return
+        // Reading the whole block is work: then the peer is to receive all of it.
+        if (tree.height(id) < tree.height(tree.tip()) - BLOCKTXN_DEPTH) {
+          return yield* sendBlock(peer, { type: ItemType.witnessBlock, hash })
+        }
+        const block = yield* chain.block(hash)
+        const transactions: Array<Transaction> = []
+        for (const index of indexes) {
+          const transaction = block.transactions[index]
+          if (transaction === undefined) {
+            return peer.disconnect({ reason: `getblocktxn for transaction ${index} of fewer`, misbehaving: true })
+          }
+          transactions.push(transaction)
+        }
+        yield* peer.send({ type: "blocktxn", hash, transactions })
+      })
+
+    const answer = (peer: Peer, message: Message): Effect.Effect<void, Unreadable> => {
+      switch (message.type) {
+        case "getheaders":
+          return getheaders(peer, message)
+        case "getblocks":
+          return getblocks(peer, message)
+        case "getdata":
+          return getdata(peer, message.items)
+        case "getblocktxn":
+          return getblocktxn(peer, message)
+        default:
+          return Effect.void
+      }
+    }
+
+    return {
+      connected: () => Effect.void,
+      received: (peer, message) => Effect.catchAll(answer(peer, message), (failure) => unreadable(peer, failure)),
+      gone: (peer) => Effect.sync(() => void continuations.delete(peer.id))
+    }
+  })

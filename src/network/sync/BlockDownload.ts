@@ -1,0 +1,401 @@
+import { type HeaderTree, NO_HEADER } from "../../chain/HeaderTree.ts"
+import { type DownloadPeer, type Flight, makeDownloadPeer, type Source } from "./DownloadPeer.ts"
+import type { PeerScore } from "./PeerScore.ts"
+
+/** What of the header tree the plan looks at. */
+export type DownloadTree = Pick<
+  HeaderTree,
+  "height" | "ancestor" | "forkPoint" | "compareWork" | "chainwork" | "hasBlock" | "isFailed" | "tip"
+>
+
+/** Blocks beyond the last common one that are asked for at once (protocol.md 6.8). */
+export const WINDOW = 1024
+
+/** Blocks at the end of its chain that a peer of limited service has (BIP 159). */
+const LIMITED_BLOCKS = 288
+
+/** Bytes of blocks that are under way or wait for the chain. */
+const BUDGET = 32 * 1024 * 1024
+
+/** Peers that may be asked for one block at once while blocks are downloaded. */
+const MOST_ASKERS = 2
+
+/** Blocks that are remembered as missing at a peer. */
+const MOST_LACKS = 1024
+
+/** Milliseconds that a peer may hold up the window, at first and at most; and what a stored block makes of it (6.8). */
+const STALL_TIMEOUT = { least: 2_000, most: 64_000, relief: 0.85 }
+
+/** Milliseconds after which a peer is dropped that others had to stand in for all the time. */
+const SILENCE_TIMEOUT = 60_000
+
+/** Milliseconds for a block, of which half again for each other peer that downloads (6.8). */
+const BLOCK_TIMEOUT = 600_000
+
+/** Milliseconds without a block after which a peer that owes none had nothing to do. */
+const IDLE = 1_000
+
+/** A block to ask a peer for, by their numbers. */
+export interface BlockRequest {
+  readonly peer: number
+  readonly id: number
+}
+
+export interface BlockDownloadOptions {
+  readonly tree: DownloadTree
+  /** Chain work from which on blocks are worth asking for. */
+  readonly minimumChainWork: bigint
+  readonly window?: number
+  readonly budget?: number
+}
+
+/**
+ * Whom to ask for which block. A window moves over the blocks that follow the last common one with each peer; within
+ * it every missing block is asked of one peer, the best first, each as much as it can be expected to deliver soon. A
+ * block at a peer that fell silent is asked of another in addition. Times are milliseconds of one clock.
+ */
+export class BlockDownload {
+  private readonly tree: DownloadTree
+  private readonly options: Required<BlockDownloadOptions>
+  private readonly peers = new Map<number, DownloadPeer>()
+  private readonly flights = new Map<number, Flight>()
+  /** Blocks that came and are not stored, with their sizes. */
+  private readonly unstored = new Map<number, number>()
+  private unstoredBytes = 0
+  private averageSize = 20_000
+  private stallTimeout = STALL_TIMEOUT.least
+
+  constructor(options: BlockDownloadOptions) {
+    this.options = { window: WINDOW, budget: BUDGET, ...options }
+    this.tree = options.tree
+  }
+
+  add(id: number, source: Source): void {
+    this.peers.set(id, makeDownloadPeer(id, source))
+  }
+
+  /** The peer is gone: what it was asked for is free again. */
+  remove(id: number): void {
+    const peer = this.peers.get(id)
+    if (peer === undefined) return
+    for (const flight of [...peer.flights]) this.drop(peer, flight)
+    this.peers.delete(id)
+  }
+
+  scoreOf(id: number): PeerScore | undefined {
+    return this.peers.get(id)?.score
+  }
+
+  /** Height of the last block in common; -1 for none. */
+  commonHeight(id: number): number {
+    const common = this.peers.get(id)?.common ?? NO_HEADER
+    return common === NO_HEADER ? -1 : this.tree.height(common)
+  }
+
+  /** Heights of the blocks that a peer was asked for. */
+  inFlight(id: number): ReadonlyArray<number> {
+    return [...this.peers.get(id)?.flights ?? []].map((flight) => this.tree.height(flight))
+  }
+
+  /** How many blocks are under way. */
+  get count(): number {
+    return this.flights.size
+  }
+
+  /** How many blocks came and are not stored. */
+  get unstoredCount(): number {
+    return this.unstored.size
+  }
+
+  /** Peers that were asked for a block, the first first. */
+  askersOf(id: number): ReadonlyArray<number> {
+    return this.flights.get(id)?.askers.map(({ peer }) => peer) ?? []
+  }
+
+  isAsked(peer: number, id: number): boolean {
+    return this.peers.get(peer)?.flights.has(id) === true
+  }
+
+  /** Whether a block came and is not stored yet. */
+  isUnstored(id: number): boolean {
+    return this.unstored.has(id)
+  }
+
+  /** Whether a peer may be asked for more. */
+  hasRoom(id: number): boolean {
+    const peer = this.peers.get(id)
+    return peer !== undefined && peer.flights.size < peer.score.limit
+  }
+
+  /** The peer's chain reaches to this header. */
+  setBest(id: number, best: number): void {
+    const peer = this.peers.get(id)
+    if (peer === undefined || peer.best === best) return
+    const extended = peer.best !== NO_HEADER && best !== NO_HEADER &&
+      this.tree.ancestor(best, this.tree.height(peer.best)) === peer.best
+    peer.best = best
+    if (!extended) {
+      peer.common = NO_HEADER
+      peer.cursor = 0
+    }
+  }
+
+  /** Notes that a peer is asked for a block. */
+  ask(id: number, block: number, now: number): void {
+    const peer = this.peers.get(id)
+    if (peer === undefined || peer.flights.has(block)) return
+    if (peer.flights.size === 0 && now - peer.lastDelivery > IDLE) peer.score.begins(now)
+    peer.flights.add(block)
+    const flight = this.flights.get(block)
+    if (flight !== undefined) flight.askers.push({ peer: id, since: now })
+    else {
+      const height = this.tree.height(block)
+      this.flights.set(block, { id: block, height, askers: [{ peer: id, since: now }] })
+    }
+  }
+
+  /** A block came from a peer. Returns whether it was asked for it. Nobody else needs to send it any more. */
+  received(id: number, block: number, size: number, now: number): boolean {
+    const peer = this.peers.get(id)
+    const asker = this.flights.get(block)?.askers.find((asker) => asker.peer === id)
+    if (peer === undefined) return false
+    if (asker === undefined) {
+      // Others stood in for it meanwhile; but it is not silent.
+      if (this.flights.has(block) || this.tree.hasBlock(block) || this.unstored.has(block)) peer.stalling = undefined
+      return false
+    }
+    peer.score.delivered(now, now - asker.since, peer.flights.size >= peer.score.limit * 0.75)
+    peer.lastDelivery = now
+    peer.stalling = undefined
+    peer.blocks = false
+    this.averageSize += 0.05 * (size - this.averageSize)
+    this.arrives(block, size)
+    return true
+  }
+
+  /** A block came some way: it is not to be asked for while the chain has not said what it is. */
+  arrives(block: number, size: number): void {
+    const flight = this.flights.get(block)
+    this.flights.delete(block)
+    for (const { peer } of flight?.askers ?? []) this.peers.get(peer)?.flights.delete(block)
+    if (this.unstored.has(block)) return
+    this.unstored.set(block, size)
+    this.unstoredBytes += size
+  }
+
+  /** The chain has stored a block, or refused it. */
+  settled(block: number): void {
+    const size = this.unstored.get(block)
+    if (size === undefined) return
+    this.unstored.delete(block)
+    this.unstoredBytes -= size
+    if (this.tree.hasBlock(block)) {
+      this.stallTimeout = Math.max(STALL_TIMEOUT.least, this.stallTimeout * STALL_TIMEOUT.relief)
+    } else this.rescan(this.tree.height(block))
+  }
+
+  /** A peer does not have what it was asked for. */
+  lacks(id: number, block: number): void {
+    const peer = this.peers.get(id)
+    if (peer === undefined || !peer.flights.has(block)) return
+    peer.score.failed()
+    if (peer.lacks.size >= MOST_LACKS) peer.lacks.clear()
+    peer.lacks.add(block)
+    this.drop(peer, block)
+  }
+
+  /** A peer is no longer expected to send a block. */
+  release(id: number, block: number): void {
+    const peer = this.peers.get(id)
+    if (peer !== undefined) this.drop(peer, block)
+  }
+
+  private drop(peer: DownloadPeer, block: number): void {
+    if (!peer.flights.delete(block)) return
+    const flight = this.flights.get(block)
+    if (flight === undefined) return
+    const at = flight.askers.findIndex((asker) => asker.peer === peer.id)
+    if (at >= 0) flight.askers.splice(at, 1)
+    if (flight.askers.length > 0) return
+    this.flights.delete(block)
+    this.rescan(flight.height)
+  }
+
+  /** Something at a height is missing again. */
+  private rescan(height: number): void {
+    for (const peer of this.peers.values()) peer.cursor = Math.min(peer.cursor, height - 1)
+  }
+
+  /** Looks at everything anew: the chain may have lost blocks, or changed its mind about them. */
+  recheck(): void {
+    for (const peer of this.peers.values()) {
+      peer.common = NO_HEADER
+      peer.cursor = 0
+    }
+  }
+
+  /** What to ask whom for now; noted as asked. */
+  plan(now: number): ReadonlyArray<BlockRequest> {
+    const requests: Array<BlockRequest> = []
+    for (const peer of this.ranked()) this.fill(peer, now, requests)
+    return requests
+  }
+
+  /** Peers that may be asked, whom we chose before others, the best first. */
+  private ranked(): ReadonlyArray<DownloadPeer> {
+    const able = [...this.peers.values()].filter((peer) => this.isUseful(peer))
+    const chosen = able.filter(({ source }) => source.preferred)
+    // Whom we did not choose is asked where nobody else is, or has anything under way.
+    const asked = chosen.length > 0 && this.flights.size > 0 ? chosen : able
+    return asked.sort((a, b) =>
+      Number(b.source.preferred) - Number(a.source.preferred) || a.score.rank - b.score.rank || a.id - b.id
+    )
+  }
+
+  /** Whether a peer's chain is worth downloading. */
+  private isUseful({ best }: DownloadPeer): boolean {
+    const { tree } = this
+    return best !== NO_HEADER && !tree.isFailed(best) && tree.compareWork(best, tree.tip()) >= 0 &&
+      tree.chainwork(best) >= this.options.minimumChainWork
+  }
+
+  private advance(peer: DownloadPeer): void {
+    const { tree } = this
+    if (peer.common === NO_HEADER) {
+      peer.common = tree.forkPoint(peer.best, tree.tip())
+      peer.cursor = 0
+    }
+    const end = tree.height(peer.best)
+    let height = tree.height(peer.common)
+    for (; height < end; height++) {
+      const next = tree.ancestor(peer.best, height + 1)
+      if (!tree.hasBlock(next)) break
+      peer.common = next
+    }
+    peer.cursor = Math.max(peer.cursor, height)
+  }
+
+  /** Blocks that the budget has room for. */
+  private get room(): number {
+    const used = this.unstoredBytes + this.flights.size * this.averageSize
+    // Something is always under way, whatever the size of blocks.
+    return Math.max(Math.floor((this.options.budget - used) / this.averageSize), 2 - this.flights.size)
+  }
+
+  private fill(peer: DownloadPeer, now: number, requests: Array<BlockRequest>): void {
+    const { limit } = peer.score
+    const free = limit - peer.flights.size
+    // It owes what it was asked for; or so little is free that asking can wait for more.
+    if (peer.stalling !== undefined || free <= 0 || (free < limit / 8 && peer.flights.size > 0)) return
+    this.advance(peer)
+    const { tree } = this
+    const best = tree.height(peer.best)
+    const windowEnd = tree.height(peer.common) + this.options.window
+    const end = Math.min(best, windowEnd, peer.source.below - 1)
+    const first = peer.source.limited ? Math.max(best - LIMITED_BLOCKS + 3, 0) : 0
+    let left = Math.min(free, this.room)
+    let height = Math.max(peer.cursor + 1, first)
+    for (; height <= end && left > 0; height++) {
+      const id = tree.ancestor(peer.best, height)
+      if (!this.isMissing(id)) continue
+      if (peer.lacks.has(id)) break
+      this.ask(peer.id, id, now)
+      requests.push({ peer: peer.id, id })
+      left--
+    }
+    // What a limited peer cannot give is not passed over for good.
+    if (!peer.source.limited && !peer.lacks.has(tree.ancestor(peer.best, Math.min(height, best)))) {
+      peer.cursor = Math.max(peer.cursor, height - 1)
+    }
+    const blocked = free > 0 && height <= best && (height > windowEnd || this.room <= 0)
+    if (blocked) this.blame(peer, now)
+  }
+
+  private isMissing(id: number): boolean {
+    return !this.flights.has(id) && !this.unstored.has(id) && !this.tree.hasBlock(id)
+  }
+
+  /** Somebody has nothing to do because the first missing block does not come: notes who keeps it. */
+  private blame(idle: DownloadPeer, now: number): void {
+    const { tree } = this
+    const first = tree.ancestor(idle.best, Math.min(tree.height(idle.common) + 1, tree.height(idle.best)))
+    const keeper = this.flights.get(first)?.askers[0]
+    const peer = keeper === undefined ? undefined : this.peers.get(keeper.peer)
+    if (peer === undefined || keeper === undefined || peer === idle) return
+    peer.blocks = true
+    if (peer.stalling === undefined && now - Math.max(peer.lastDelivery, keeper.since) > peer.score.patience) {
+      peer.stalling = now
+      peer.score.stalled()
+    }
+  }
+
+  /** Asks others in addition for blocks at peers that fell silent, the first blocks first; noted as asked. */
+  standIns(now: number): ReadonlyArray<BlockRequest> {
+    if (this.peers.size < 2 || this.flights.size === 0) return []
+    const silent = new Set([...this.peers.values()].filter((peer) => this.isSilent(peer, now)).map(({ id }) => id))
+    if (silent.size === 0) return []
+    const helpers = [...this.peers.values()].filter((peer) => !silent.has(peer.id) && this.isUseful(peer))
+      .sort((a, b) => a.score.rank - b.score.rank)
+    if (helpers.length === 0) return []
+    const late = [...this.flights.values()].filter(({ askers }) =>
+      askers.length < MOST_ASKERS && askers.every(({ peer }) => silent.has(peer))
+    ).sort((a, b) => a.height - b.height)
+    return late.flatMap((flight) => this.standIn(flight, helpers, now))
+  }
+
+  private isSilent(peer: DownloadPeer, now: number): boolean {
+    return this.waited(peer, now) > peer.score.patience
+  }
+
+  private standIn(flight: Flight, helpers: ReadonlyArray<DownloadPeer>, now: number): ReadonlyArray<BlockRequest> {
+    const { tree } = this
+    const helper = helpers.find((peer) =>
+      peer.flights.size < peer.score.limit && flight.height < peer.source.below && !peer.lacks.has(flight.id) &&
+      (!peer.source.limited || flight.height > tree.height(peer.best) - LIMITED_BLOCKS) &&
+      tree.ancestor(peer.best, flight.height) === flight.id
+    )
+    if (helper === undefined) return []
+    for (const asker of flight.askers) {
+      const peer = this.peers.get(asker.peer)
+      if (peer === undefined || peer.stalling !== undefined) continue
+      peer.stalling = now
+      peer.score.stalled()
+    }
+    this.ask(helper.id, flight.id, now)
+    return [{ peer: helper.id, id: flight.id }]
+  }
+
+  /** Peers to be dropped, with the reason. The time that the next one gets is longer. */
+  overdue(now: number): ReadonlyArray<{ readonly peer: number; readonly reason: string }> {
+    const busy = [...this.peers.values()].filter(({ flights, stalling }) => flights.size > 0 || stalling !== undefined)
+    const others = [...this.peers.values()].filter((peer) => peer.stalling === undefined && this.isUseful(peer)).length
+    const dropped: Array<{ readonly peer: number; readonly reason: string }> = []
+    for (const peer of busy) {
+      const stalled = peer.stalling === undefined ? 0 : now - peer.stalling
+      if (others > 0 && stalled > (peer.blocks ? this.stallTimeout : SILENCE_TIMEOUT)) {
+        dropped.push({ peer: peer.id, reason: "it holds up the download of blocks" })
+      } else if (this.waited(peer, now) > BLOCK_TIMEOUT * (1 + 0.5 * (busy.length - 1))) {
+        dropped.push({ peer: peer.id, reason: "a block that it was asked for did not come in time" })
+      }
+    }
+    if (dropped.length > 0) this.stallTimeout = Math.min(2 * this.stallTimeout, STALL_TIMEOUT.most)
+    return dropped
+  }
+
+  /** We were busy ourselves for so many milliseconds and could not hear anybody: nobody was silent in that time. */
+  excuse(lag: number, now: number): void {
+    for (const peer of this.peers.values()) {
+      if (peer.flights.size > 0) peer.lastDelivery = now - Math.max(this.waited(peer, now) - lag, 0)
+      if (peer.stalling !== undefined) peer.stalling = Math.min(peer.stalling + lag, now)
+    }
+  }
+
+  /** For how long a peer has sent nothing of what it owes. */
+  private waited(peer: DownloadPeer, now: number): number {
+    const [first] = peer.flights
+    const since = first === undefined
+      ? undefined
+      : this.flights.get(first)?.askers.find((asker) => asker.peer === peer.id)?.since
+    return since === undefined ? 0 : now - Math.max(peer.lastDelivery, since)
+  }
+}

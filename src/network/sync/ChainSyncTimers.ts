@@ -1,0 +1,70 @@
+import { type HeaderTree, NO_HEADER } from "../../chain/HeaderTree.ts"
+
+/** Milliseconds that a peer may be behind our tip, and then has to answer a question in (protocol.md 6.10). */
+const BEHIND_TIME = 20 * 60_000
+const LAST_CHANCE = 2 * 60_000
+
+/** Peers that are kept although they may fall behind later (6.10). */
+const MOST_PROTECTED = 4
+
+interface Timer {
+  /** Whether it can be protected: a peer that transactions are exchanged with. */
+  readonly protectable: boolean
+  protected: boolean
+  deadline: number | undefined
+  /** Our tip when the time began. */
+  mark: number
+  asked: boolean
+}
+
+/**
+ * Finds peers of our own choice that stay behind our tip: they may keep us from the chain that others follow. Times are
+ * milliseconds of one clock. Source: upstream `net_processing.cpp`, `ConsiderEviction`.
+ */
+export class ChainSyncTimers {
+  private readonly tree: Pick<HeaderTree, "compareWork" | "tip">
+  private readonly timers = new Map<number, Timer>()
+
+  constructor(tree: Pick<HeaderTree, "compareWork" | "tip">) {
+    this.tree = tree
+  }
+
+  add(id: number, protectable: boolean): void {
+    this.timers.set(id, { protectable, protected: false, deadline: undefined, mark: NO_HEADER, asked: false })
+  }
+
+  remove(id: number): void {
+    this.timers.delete(id)
+  }
+
+  /** What to do about a peer whose chain reaches to `best` (`NO_HEADER` where nothing is known of it). */
+  consider(id: number, best: number, now: number): "nothing" | "ask" | "drop" {
+    const timer = this.timers.get(id)
+    if (timer === undefined || timer.protected) return "nothing"
+    const { tree } = this
+    const tip = tree.tip()
+    const reaches = (mark: number): boolean => best !== NO_HEADER && tree.compareWork(best, mark) >= 0
+    if (reaches(tip)) {
+      timer.deadline = undefined
+      this.protect(timer)
+      return "nothing"
+    }
+    if (timer.deadline === undefined || reaches(timer.mark)) {
+      timer.deadline = now + BEHIND_TIME
+      timer.mark = tip
+      timer.asked = false
+      return "nothing"
+    }
+    if (now <= timer.deadline) return "nothing"
+    if (timer.asked) return "drop"
+    timer.asked = true
+    timer.deadline = now + LAST_CHANCE
+    return "ask"
+  }
+
+  private protect(timer: Timer): void {
+    if (!timer.protectable) return
+    const count = [...this.timers.values()].filter((other) => other.protected).length
+    timer.protected = count < MOST_PROTECTED
+  }
+}

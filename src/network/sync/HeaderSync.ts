@@ -1,0 +1,113 @@
+/** Milliseconds after which an unanswered `getheaders` may be repeated (protocol.md 6.7). */
+export const ANSWER_TIME = 120_000
+
+/** Milliseconds that the one peer that headers are synced from has, and in addition for each expected header (6.7). */
+const SYNC_TIME = { base: 15 * 60_000, header: 1 }
+
+/** Milliseconds without an answer after which another peer is asked beside it. */
+const PATIENCE = 20_000
+
+/** Seconds: a best header younger than this is near the end of the chain, and all peers are asked (6.7). */
+const RECENT = 86_400
+
+interface HeaderPeer {
+  readonly preferred: boolean
+  /** When it was asked what it has not answered yet. */
+  asked: number | undefined
+  /** Whether it is, or was, asked for all that it has. */
+  started: boolean
+  /** Whether it has told all that it has. */
+  told: boolean
+  deadline: number | undefined
+  /** Whether something was announced since it was asked, so that its answer may come too early. */
+  again: boolean
+}
+
+/**
+ * Who is asked for headers. Far from the end of the chain that is one peer after the other, since they all tell the
+ * same; the next one when it has told all that it has, or does not answer. Times are milliseconds of one clock.
+ */
+export class HeaderSync {
+  private readonly peers = new Map<number, HeaderPeer>()
+  private readonly spacing: number
+
+  /** `spacing`: seconds between blocks. */
+  constructor(spacing: number) {
+    this.spacing = spacing
+  }
+
+  add(id: number, preferred: boolean): void {
+    this.peers.set(id, { preferred, asked: undefined, started: false, told: false, deadline: undefined, again: false })
+  }
+
+  remove(id: number): void {
+    this.peers.delete(id)
+  }
+
+  /** Whether a peer may be asked now, which then counts as done: one unanswered question at a time. */
+  ask(id: number, now: number): boolean {
+    const peer = this.peers.get(id)
+    if (peer === undefined) return false
+    if (peer.asked !== undefined && now - peer.asked < ANSWER_TIME) {
+      peer.again = true
+      return false
+    }
+    peer.asked = now
+    peer.again = false
+    return true
+  }
+
+  /** It has answered, or said something that can only be an answer. Returns whether it should be asked once more. */
+  answered(id: number): boolean {
+    const peer = this.peers.get(id)
+    if (peer === undefined) return false
+    const { again } = peer
+    peer.asked = undefined
+    peer.again = false
+    return again
+  }
+
+  /** It has told all that it has. */
+  told(id: number): void {
+    const peer = this.peers.get(id)
+    if (peer !== undefined) peer.told = true
+  }
+
+  isStarted(id: number): boolean {
+    return this.peers.get(id)?.started === true
+  }
+
+  /** Peers to ask for all that they have from now on. `age`: of the best header, in seconds. */
+  start(now: number, age: number): ReadonlyArray<number> {
+    const fresh = [...this.peers].filter(([, { started }]) => !started)
+    if (fresh.length === 0) return []
+    const working = [...this.peers.values()].some((peer) => peer.started && !peer.told && !this.isSlow(peer, now))
+    if (age >= RECENT && working) return []
+    const chosen = fresh.filter(([, { preferred }]) => preferred)
+    // Who called us is asked when nobody else is left.
+    const starting = age < RECENT ? fresh : (chosen.length > 0 ? chosen : fresh).slice(0, 1)
+    for (const [, peer] of starting) {
+      peer.started = true
+      peer.deadline = now + SYNC_TIME.base + (SYNC_TIME.header * Math.max(age, 0)) / this.spacing
+    }
+    return starting.map(([id]) => id)
+  }
+
+  private isSlow({ asked }: HeaderPeer, now: number): boolean {
+    return asked === undefined || now - asked > PATIENCE
+  }
+
+  /** Peers whose time is over, while there are others to ask. Without any they get it again. */
+  late(now: number, age: number): ReadonlyArray<number> {
+    const late: Array<number> = []
+    for (const [id, peer] of this.peers) {
+      if (peer.deadline === undefined) continue
+      if (age < RECENT || peer.told) peer.deadline = undefined
+      else if (now > peer.deadline) {
+        if (this.peers.size > 1) late.push(id)
+        else Object.assign(peer, { started: false, asked: undefined, deadline: undefined })
+      }
+    }
+    return late
+  }
+}

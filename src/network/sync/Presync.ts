@@ -1,0 +1,169 @@
+import { blockWork, permittedTransition } from "../../consensus/difficulty.ts"
+import { type ConsensusParams, MAX_FUTURE_BLOCK_TIME } from "../../consensus/params.ts"
+import type { BlockHeader } from "../../protocol/block.ts"
+import { type Bytes, equal } from "../../protocol/bytes.ts"
+import type { NetworkName } from "../../protocol/networks.ts"
+import { sipHashHalves, type SipKey } from "../wire/siphash.ts"
+
+/** How a chain of little work is looked at before it is kept (protocol.md 1.1, 6.7). */
+export interface PresyncParameters {
+  /** A bit is kept of every so many headers. */
+  readonly period: number
+  /** Headers that are held back in the second pass until so many more have come. */
+  readonly buffer: number
+}
+
+/** Upstream `kernel/chainparams.cpp`, `HeadersSyncParams`. */
+export const presyncParameters: Readonly<Record<NetworkName, PresyncParameters>> = {
+  mainnet: { period: 641, buffer: 15_218 },
+  testnet: { period: 673, buffer: 14_460 },
+  regtest: { period: 275, buffer: 7_017 }
+}
+
+/** The known header that the peer's chain leaves ours at. */
+export interface PresyncStart {
+  /** Wire order. */
+  readonly hash: Bytes
+  readonly height: number
+  readonly bits: number
+  readonly chainwork: bigint
+  /** Seconds since 1970. */
+  readonly medianTimePast: number
+}
+
+export interface PresyncOptions {
+  readonly params: ConsensusParams
+  readonly parameters: PresyncParameters
+  readonly start: PresyncStart
+  /** Chain work from which on a chain is worth keeping. */
+  readonly threshold: bigint
+  /** Seconds since 1970. */
+  readonly now: number
+  /** Secret: what the kept bits are keyed with. */
+  readonly key: SipKey
+  /** Secret: which of a period's headers is kept a bit of, from 0. */
+  readonly offset: number
+}
+
+/** What came of a message of headers. */
+export interface PresyncStep {
+  /** False where the chain breaks a rule, changed, or is longer than any can be: the pass is over. */
+  readonly sound: boolean
+  /** Headers that may be kept, in the order of their chain. */
+  readonly released: ReadonlyArray<BlockHeader>
+  /** Whether the peer is to be asked for what follows `next`. */
+  readonly more: boolean
+}
+
+const OVER: PresyncStep = { sound: false, released: [], more: false }
+
+/** Blocks a second that the rule about times allows at most (one a second for six blocks of the median's eleven). */
+const FASTEST = 6
+
+/**
+ * Looks at a peer's chain twice before any of it is kept, so that headers without work cost no memory.
+ *
+ * ```
+ * pass 1  walk the chain, keep one keyed bit a period, until its work reaches the threshold
+ * pass 2  walk it again, compare the bits, hold `buffer` headers back and release the older ones
+ * ```
+ *
+ * A peer that shows another chain in the second pass has to guess a bit for every period it wants released. Proofs of
+ * work are to be checked before. Source: upstream `headerssync.cpp`.
+ */
+export class Presync {
+  private readonly options: PresyncOptions
+  private readonly mostBits: number
+  /** The bits of pass 1, one a byte, and how many of them pass 2 has compared. */
+  private readonly bits: Array<number> = []
+  private compared = 0
+  private pass: 1 | 2 = 1
+  private height: number
+  private hash: Bytes
+  private lastBits: number
+  private work: bigint
+  /** Pass 2: headers held back. */
+  private held: Array<BlockHeader> = []
+  private enough = false
+
+  constructor(options: PresyncOptions) {
+    const { now, parameters, start } = options
+    this.options = options
+    const seconds = Math.max(now - start.medianTimePast, 0) + MAX_FUTURE_BLOCK_TIME
+    this.mostBits = Math.floor((FASTEST * seconds) / parameters.period)
+    this.height = start.height
+    this.hash = start.hash
+    this.lastBits = start.bits
+    this.work = start.chainwork
+  }
+
+  /** The last header that was looked at, in wire order: the peer is asked for what follows it. */
+  get next(): Bytes {
+    return this.hash
+  }
+
+  /** The height of that header. */
+  get lookedAt(): number {
+    return this.height
+  }
+
+  /** Whether a message continues where the last one ended. */
+  continues(headers: ReadonlyArray<BlockHeader>): boolean {
+    const first = headers[0]
+    return first !== undefined && equal(first.header.prevHash, this.hash)
+  }
+
+  /** Takes the headers of a message, each of which follows the one before. `full`: more are to be expected behind it. */
+  take(headers: ReadonlyArray<BlockHeader>, full: boolean): PresyncStep {
+    if (!this.continues(headers)) return OVER
+    return this.pass === 1 ? this.first(headers, full) : this.second(headers, full)
+  }
+
+  private first(headers: ReadonlyArray<BlockHeader>, full: boolean): PresyncStep {
+    for (const header of headers) {
+      if (!this.step(header)) return OVER
+      if (this.isMarked() && this.bits.push(this.bitOf(header)) > this.mostBits) return OVER
+    }
+    const { start, threshold } = this.options
+    if (this.work < threshold) return { sound: true, released: [], more: full }
+    this.pass = 2
+    this.height = start.height
+    this.hash = start.hash
+    this.lastBits = start.bits
+    this.work = start.chainwork
+    return { sound: true, released: [], more: true }
+  }
+
+  private second(headers: ReadonlyArray<BlockHeader>, full: boolean): PresyncStep {
+    for (const header of headers) {
+      if (!this.step(header)) return OVER
+      if (this.work >= this.options.threshold) this.enough = true
+      // The peer's chain may have grown since: what lies behind the threshold has no bits.
+      if (!this.enough && this.isMarked() && this.bits[this.compared++] !== this.bitOf(header)) return OVER
+      this.held.push(header)
+    }
+    const count = this.enough ? this.held.length : Math.max(this.held.length - this.options.parameters.buffer, 0)
+    const released = this.held.slice(0, count)
+    this.held = this.held.slice(count)
+    return { sound: true, released, more: full && !(this.enough && this.held.length === 0) }
+  }
+
+  /** Moves on to a header; false where its difficulty cannot be. */
+  private step({ header }: BlockHeader): boolean {
+    if (!equal(header.prevHash, this.hash)) return false
+    if (!permittedTransition(this.options.params, this.height + 1, this.lastBits, header.bits)) return false
+    this.height++
+    this.hash = header.hash
+    this.lastBits = header.bits
+    this.work += blockWork(header.bits)
+    return true
+  }
+
+  private isMarked(): boolean {
+    return this.height % this.options.parameters.period === this.options.offset
+  }
+
+  private bitOf({ header }: BlockHeader): number {
+    return sipHashHalves(this.options.key, header.hash)[0] & 1
+  }
+}

@@ -1,0 +1,274 @@
+import * as Effect from "effect/Effect"
+import type { Peer } from "../Peer.ts"
+import type { Message } from "../wire/message.ts"
+import { COMPACT_VERSION } from "../wire/messages/compact.ts"
+import { type InventoryItem, ItemType } from "../wire/messages/inv.ts"
+import { Services } from "../wire/messages/version.ts"
+import { Announcer } from "./announceBlocks.ts"
+import type { BlockRequest } from "./BlockDownload.ts"
+import type { Written } from "./BlockWriter.ts"
+import { takeBlock, takeNotFound, Verdicts } from "./incomingBlocks.ts"
+import { takeCompact, takeTransactions } from "./incomingCompact.ts"
+import { askAll, askHeaders, takeHeaders, takeInventory } from "./incomingHeaders.ts"
+import {
+  isChosen,
+  isNearTip,
+  makeSyncPeer,
+  seconds,
+  servesBlocks,
+  type SyncContext,
+  type SyncPeer,
+  validPart
+} from "./SyncContext.ts"
+import { SyncProgress } from "./SyncProgress.ts"
+
+/** What the scheduler hears of. */
+export type SyncEvent =
+  | { readonly type: "connected" | "gone"; readonly peer: Peer }
+  | { readonly type: "message"; readonly peer: Peer; readonly message: Message; readonly unrequested: boolean }
+  | { readonly type: "written"; readonly written: Written }
+  | { readonly type: "tip" }
+  | { readonly type: "tick" }
+
+/** Milliseconds between two looks at the clock. */
+export const TICK = 250
+
+/** Milliseconds after which everything that is missing is looked for anew. */
+const RECHECK = 30_000
+
+/** Items of one `getdata`. */
+const MOST_ITEMS = 1000
+
+/** The version from which on compact blocks are spoken (protocol.md 6.5). */
+const COMPACT_BLOCKS_VERSION = 110_014
+
+/** Owns the state of the sync: handles what happens in its order, and asks peers for what is missing. */
+export class Scheduler {
+  private readonly context: SyncContext
+  private readonly verdicts: Verdicts
+  private readonly announcer: Announcer
+  private readonly progress = new SyncProgress()
+  private rechecked: number
+  private ticked: number
+  private tip: number
+  /** When the tip last moved, milliseconds. */
+  tipMoved: number
+
+  constructor(context: SyncContext) {
+    this.context = context
+    this.verdicts = new Verdicts(context)
+    this.announcer = new Announcer(context)
+    this.rechecked = context.now()
+    this.ticked = context.now()
+    this.tipMoved = context.now()
+    this.tip = context.tree.tip()
+  }
+
+  /** Handles events in their order, then asks for what is missing. */
+  handle(events: Iterable<SyncEvent>): Effect.Effect<void> {
+    return Effect.gen(this, function*() {
+      if (this.context.loading) yield* this.look()
+      for (const event of events) {
+        const work = this.one(event)
+        if (work !== undefined) yield* work
+      }
+      if (this.context.loading) return
+      this.send(this.context.download.plan(this.context.now()))
+    })
+  }
+
+  /** What an event calls for; nothing where it is done at once. */
+  private one(event: SyncEvent): Effect.Effect<void> | undefined {
+    switch (event.type) {
+      case "connected":
+        return this.connected(event.peer)
+      case "gone":
+        return this.gone(event.peer)
+      case "message": {
+        const state = this.context.peers.get(event.peer.id)
+        if (state !== undefined) return this.message(state, event.message, event.unrequested)
+        if (event.unrequested) this.context.unrequested--
+        return undefined
+      }
+      case "written":
+        this.verdicts.take(event.written.batch, event.written.delivery)
+        return event.written.settled ? this.moved() : undefined
+      case "tip":
+        return this.moved()
+      case "tick":
+        return this.tick()
+    }
+  }
+
+  private connected(peer: Peer): undefined {
+    const { download, headers, params, peers, timers } = this.context
+    const state = makeSyncPeer(peer)
+    peers.set(peer.id, state)
+    if (peer.hello.commonVersion >= COMPACT_BLOCKS_VERSION) {
+      peer.post({ type: "sendcmpct", highBandwidth: false, version: COMPACT_VERSION })
+    }
+    if (!servesBlocks(peer)) return
+    const { services } = peer.hello
+    download.add(peer.id, {
+      preferred: isChosen(peer),
+      limited: (services & Services.network) === 0n,
+      below: (services & Services.witness) === 0n ? params.activation.segwit : Infinity
+    })
+    headers.add(peer.id, isChosen(peer))
+    const evictable = peer.type === "outbound-full-relay" || peer.type === "block-relay-only"
+    if (evictable) timers.add(peer.id, peer.type === "outbound-full-relay")
+    this.startHeaders()
+  }
+
+  private gone({ id }: Peer): undefined {
+    const { download, headers, highBandwidth, peers, timers } = this.context
+    peers.delete(id)
+    download.remove(id)
+    headers.remove(id)
+    timers.remove(id)
+    highBandwidth.remove(id)
+    this.startHeaders()
+  }
+
+  private message(state: SyncPeer, message: Message, unrequested: boolean): Effect.Effect<void> | undefined {
+    const { context } = this
+    // What a peer sent before it was dropped is not looked at any more.
+    if (state.peer.closed) {
+      if (unrequested) context.unrequested--
+      return undefined
+    }
+    switch (message.type) {
+      case "headers":
+        return takeHeaders(context, state, message.headers)
+      case "inv":
+        return void takeInventory(context, state, message.items)
+      case "block":
+        return void takeBlock(context, state, message.block, unrequested)
+      case "cmpctblock":
+        return takeCompact(context, state, message)
+      case "blocktxn":
+        return void takeTransactions(context, state, message)
+      case "notfound":
+        return void takeNotFound(context, state, message.items)
+      default:
+        return undefined
+    }
+  }
+
+  /** The tip is, or may be, another one. */
+  private moved(): Effect.Effect<void> {
+    const { context } = this
+    const tip = context.tree.tip()
+    if (tip !== this.tip) {
+      this.tip = tip
+      this.tipMoved = context.now()
+    }
+    return Effect.zipRight(this.look(), this.announcer.tell)
+  }
+
+  /** Looks where the node stands. */
+  look(): Effect.Effect<void> {
+    const { context } = this
+    return Effect.map(
+      Effect.all([context.status.initialDownload, context.status.loading]),
+      ([initial, loading]) => {
+        context.initial = initial
+        context.loading = loading
+      }
+    )
+  }
+
+  private tick(): Effect.Effect<void> {
+    const { context } = this
+    return Effect.zipRight(
+      this.moved(),
+      Effect.suspend(() => {
+        const now = context.now()
+        const lag = now - this.ticked - TICK
+        this.ticked = now
+        if (context.loading) return Effect.void
+        if (lag > TICK) context.download.excuse(lag, now)
+        this.startHeaders()
+        this.send(context.download.standIns(now))
+        for (const { peer, reason } of context.download.overdue(now)) this.drop(peer, reason)
+        for (const peer of context.headers.late(now, this.headerAge())) {
+          this.drop(peer, "it does not tell its headers in time")
+        }
+        this.considerChains(now)
+        if (now - this.rechecked >= RECHECK) this.recheck(now)
+        return this.report(now)
+      })
+    )
+  }
+
+  /** Blocks may have got lost, or be allowed again: what peers have is looked at anew. */
+  private recheck(now: number): void {
+    const { download, handOver, peers, tree } = this.context
+    this.rechecked = now
+    for (const { best, peer } of peers.values()) download.setBest(peer.id, validPart(tree, best))
+    download.recheck()
+    handOver.unblock()
+    this.context.wake()
+  }
+
+  private considerChains(now: number): void {
+    const { peers, timers, tree, headers } = this.context
+    for (const [id, state] of peers) {
+      if (!headers.isStarted(id)) continue
+      const verdict = timers.consider(id, validPart(tree, state.best), now)
+      if (verdict === "drop") this.drop(id, "its chain stays behind ours")
+      else if (verdict === "ask") askHeaders(this.context, state, Math.max(tree.parent(tree.tip()), 0))
+    }
+  }
+
+  private drop(id: number, reason: string): void {
+    this.context.peers.get(id)?.peer.disconnect({ reason, misbehaving: false })
+  }
+
+  /** Seconds since the best header was made. */
+  private headerAge(): number {
+    return seconds(this.context) - this.context.tree.time(this.context.tree.best())
+  }
+
+  private startHeaders(): void {
+    const { context } = this
+    if (context.loading) return
+    for (const id of context.headers.start(context.now(), this.headerAge())) {
+      const state = context.peers.get(id)
+      if (state !== undefined) askAll(context, state)
+    }
+  }
+
+  private report(now: number): Effect.Effect<void> {
+    const { peers, tree } = this.context
+    const blocks = tree.height(tree.tip())
+    const line = this.progress.look(now, { headers: tree.height(tree.best()), blocks, peers: peers.size })
+    return line === undefined ? Effect.void : Effect.logInfo("syncing", line)
+  }
+
+  /** Asks peers for blocks, noted before as asked for. */
+  private send(requests: ReadonlyArray<BlockRequest>): void {
+    const { peers, tree } = this.context
+    const byPeer = new Map<number, Array<InventoryItem>>()
+    for (const { id, peer } of requests) {
+      const type = this.prefersCompact(requests, peer, id) ? ItemType.compactBlock : ItemType.witnessBlock
+      const item = { type, hash: tree.hash(id).slice() }
+      const items = byPeer.get(peer)
+      if (items === undefined) byPeer.set(peer, [item])
+      else items.push(item)
+    }
+    for (const [id, items] of byPeer) {
+      for (let from = 0; from < items.length; from += MOST_ITEMS) {
+        peers.get(id)?.peer.post({ type: "getdata", items: items.slice(from, from + MOST_ITEMS) })
+      }
+    }
+  }
+
+  /** Whether a block is a single new one on top of the tip, whose transactions are likely to be in the mempool. */
+  private prefersCompact(requests: ReadonlyArray<BlockRequest>, peer: number, id: number): boolean {
+    const { context } = this
+    const speaks = context.peers.get(peer)?.peer.features.compactBlocks !== "none"
+    return speaks && requests.length === 1 && context.download.count === 1 && !context.initial &&
+      context.tree.parent(id) === context.tree.tip() && isNearTip(context)
+  }
+}

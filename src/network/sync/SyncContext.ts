@@ -1,0 +1,132 @@
+import type { Chain } from "../../chain/Chain.ts"
+import { type HeaderTree, NO_HEADER } from "../../chain/HeaderTree.ts"
+import type { SyncStatus } from "../../chain/SyncStatus.ts"
+import { blockWork } from "../../consensus/difficulty.ts"
+import type { ConsensusParams } from "../../consensus/params.ts"
+import type { Mempool } from "../../mempool/Mempool.ts"
+import type { Bytes } from "../../protocol/bytes.ts"
+import type { Peer } from "../Peer.ts"
+import type { PartialBlock } from "../wire/compactBlock.ts"
+import { Services } from "../wire/messages/version.ts"
+import type { BlockDownload } from "./BlockDownload.ts"
+import type { ChainSyncTimers } from "./ChainSyncTimers.ts"
+import type { HandOver } from "./HandOver.ts"
+import type { HeaderSync } from "./HeaderSync.ts"
+import type { HighBandwidth } from "./HighBandwidth.ts"
+import type { Presync } from "./Presync.ts"
+
+/** What the scheduler knows of a peer. */
+export interface SyncPeer {
+  readonly peer: Peer
+  /** The last header that it is known to have, whatever is known against it; `NO_HEADER` for none. */
+  best: number
+  /** The last header that it was told of. */
+  sent: number
+  /** A block that it announced and that we do not know the header of, in wire order. */
+  unknown: Bytes | undefined
+  presync: Presync | undefined
+  /** Compact blocks that wait for transactions, by number; `undefined` where the attempt failed. */
+  readonly partial: Map<number, PartialBlock | undefined>
+  /** Whether it was told to announce by headers. */
+  toldSendHeaders: boolean
+  /** When it last gave us a new block, and last announced one that was ahead of us, seconds since 1970; 0 for never. */
+  lastBlock: number
+  lastAnnouncement: number
+}
+
+/** What the parts of the scheduler share. One fiber changes it; others may look. */
+export interface SyncContext {
+  readonly chain: typeof Chain.Service
+  readonly status: typeof SyncStatus.Service
+  readonly mempool: typeof Mempool.Service
+  readonly tree: HeaderTree
+  readonly params: ConsensusParams
+  readonly peers: Map<number, SyncPeer>
+  readonly download: BlockDownload
+  readonly headers: HeaderSync
+  readonly timers: ChainSyncTimers
+  readonly highBandwidth: HighBandwidth
+  readonly handOver: HandOver
+  /** A random number from 0 to below 2^bits, for bits up to 64. */
+  readonly random: (bits: number) => bigint
+  /** Wakes the fiber that hands blocks to the chain. */
+  readonly wake: () => void
+  /** Milliseconds of the clock. */
+  readonly now: () => number
+  /** As of the last look: whether the node is in its initial download, and whether it loads. */
+  initial: boolean
+  loading: boolean
+  /** Blocks that nobody was asked for and that are on their way to the chain. */
+  unrequested: number
+}
+
+export const makeSyncPeer = (peer: Peer): SyncPeer => ({
+  peer,
+  best: NO_HEADER,
+  sent: NO_HEADER,
+  unknown: undefined,
+  presync: undefined,
+  partial: new Map(),
+  toldSendHeaders: false,
+  lastBlock: 0,
+  lastAnnouncement: 0
+})
+
+/** Seconds since 1970. */
+export const seconds = ({ now }: SyncContext): number => Math.floor(now() / 1000)
+
+/** Ends a connection whose peer broke a rule (protocol.md 6.11). */
+export const misbehaves = ({ peer }: SyncPeer, reason: string): void => peer.disconnect({ reason, misbehaving: true })
+
+/** Whether a peer has blocks to give. */
+export const servesBlocks = ({ hello, type }: Peer): boolean =>
+  (hello.services & (Services.network | Services.networkLimited)) !== 0n && type !== "addr-fetch" && type !== "feeler"
+
+/** Whether a peer is one of those that we called. */
+export const isChosen = ({ inbound, type }: Peer): boolean => !inbound && type !== "addr-fetch" && type !== "feeler"
+
+/** Seconds that the tip may be old for new blocks to be fetched by themselves: 20 blocks' time (protocol.md 6.8). */
+export const isNearTip = (context: SyncContext): boolean =>
+  context.tree.time(context.tree.tip()) > seconds(context) - 20 * context.params.targetSpacing
+
+/**
+ * Chain work below which headers are not kept (protocol.md 6.7, point 5): that of the tip less 144 blocks like it, and at least
+ * what the network's chain is known to have.
+ */
+export const workThreshold = ({ params, tree }: SyncContext): bigint => {
+  const tip = tree.tip()
+  const near = tree.chainwork(tip) - 144n * blockWork(tree.bits(tip))
+  return near > params.minimumChainWork ? near : params.minimumChainWork
+}
+
+/** The highest header of a chain that nothing is known against. */
+export const validPart = (tree: HeaderTree, id: number): number => {
+  if (id === NO_HEADER || !tree.isFailed(id)) return id
+  // What builds on a failed block is failed: the border is found by halving.
+  let low = 0
+  let high = tree.height(id)
+  while (high - low > 1) {
+    const middle = (low + high) >>> 1
+    if (tree.isFailed(tree.ancestor(id, middle))) high = middle
+    else low = middle
+  }
+  return tree.ancestor(id, low)
+}
+
+/** The peer has this header. */
+export const learn = (context: SyncContext, state: SyncPeer, id: number): void => {
+  const { tree } = context
+  if (
+    id === NO_HEADER || (state.best !== NO_HEADER && tree.compareWork(id, state.best) < 0 && !tree.isFailed(state.best))
+  ) {
+    return
+  }
+  state.best = id
+  context.download.setBest(state.peer.id, validPart(tree, id))
+  if (state.toldSendHeaders || tree.chainwork(id) < context.params.minimumChainWork) return
+  state.toldSendHeaders = true
+  if (state.peer.hello.commonVersion >= SENDHEADERS_VERSION) state.peer.post({ type: "sendheaders" })
+}
+
+/** The version from which on blocks may be announced by headers (BIP 130). */
+const SENDHEADERS_VERSION = 110_012

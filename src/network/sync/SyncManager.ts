@@ -1,0 +1,172 @@
+import * as Effect from "effect/Effect"
+import * as Queue from "effect/Queue"
+import * as Schedule from "effect/Schedule"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import { randomBytes } from "node:crypto"
+import { Chain } from "../../chain/Chain.ts"
+import { NO_HEADER } from "../../chain/HeaderTree.ts"
+import { SyncStatus } from "../../chain/SyncStatus.ts"
+import { Mempool } from "../../mempool/Mempool.ts"
+import type { Peer, PeerHandler } from "../Peer.ts"
+import type { PeerSync } from "../PeerManager.ts"
+import type { Message } from "../wire/message.ts"
+import { type InventoryItem, isBlockItem } from "../wire/messages/inv.ts"
+import { BlockDownload } from "./BlockDownload.ts"
+import { writeBlocks } from "./BlockWriter.ts"
+import { ChainSyncTimers } from "./ChainSyncTimers.ts"
+import { HandOver } from "./HandOver.ts"
+import { HeaderSync } from "./HeaderSync.ts"
+import { HighBandwidth } from "./HighBandwidth.ts"
+import { admits } from "./incomingBlocks.ts"
+import { Scheduler, type SyncEvent, TICK } from "./Scheduler.ts"
+import type { SyncContext } from "./SyncContext.ts"
+
+/**
+ * Follows the chain with the most work: headers first, then blocks from all peers.
+ *
+ * ```
+ * peers ─ received ─► events ─► scheduler ─ getheaders, getdata, announcements ─► peers
+ *                        ▲          └─ blocks ─► hand-over ─► writer ─► Chain.deliver
+ *                        └──────────────────── verdicts ──────────┘
+ * ```
+ *
+ * The scheduler is one fiber and owns all state. It never waits for the writer: what is asked for is bounded by what
+ * the hand-over holds. Peers wait for the scheduler.
+ */
+export interface SyncManager extends PeerHandler {
+  /** How far a peer is, and what it is asked for. */
+  readonly syncOf: (peer: Peer) => PeerSync
+  /** Whether no block came for so long that another peer may know more (protocol.md 6.10). */
+  readonly staleTip: () => boolean
+  /** When a peer last announced a block that was ahead of us, seconds since 1970; 0 for never. */
+  readonly lastAnnouncement: (peer: Peer) => number
+}
+
+export interface SyncManagerOptions {
+  /** Random bytes; the system's where it is left out. */
+  readonly random?: (bytes: number) => Uint8Array
+}
+
+/** Events that wait for the scheduler; more make their senders wait. */
+const QUEUE = 64
+
+/** Blocks' time without a new tip after which it is stale (protocol.md 6.10). */
+const STALE_BLOCKS = 3
+
+const UNKNOWN: PeerSync = {
+  syncedHeaders: -1,
+  syncedBlocks: -1,
+  presyncedHeaders: -1,
+  inFlight: [],
+  lastBlock: 0,
+  highBandwidthTo: false,
+  highBandwidthFrom: false
+}
+
+/** Messages that the scheduler has a use for. */
+const isOurs = ({ type }: Message): boolean =>
+  type === "headers" || type === "block" || type === "inv" || type === "cmpctblock" || type === "blocktxn" ||
+  type === "notfound"
+
+/** Whether an inventory is for the scheduler: transactions are not. */
+const hasBlocks = (items: ReadonlyArray<InventoryItem>): boolean => items.some(isBlockItem)
+
+/** A random number of so many bits, in whole bytes. */
+const randomNumber = (random: (bytes: number) => Uint8Array) => (bits: number): bigint =>
+  random(Math.ceil(bits / 8)).reduce((value, byte) => (value << 8n) | BigInt(byte), 0n)
+
+/** Starts the scheduler and the writer, for as long as the scope is open. */
+export const make = (
+  options: SyncManagerOptions = {}
+): Effect.Effect<SyncManager, never, Chain | SyncStatus | Mempool | Scope.Scope> =>
+  Effect.gen(function*() {
+    const chain = yield* Chain
+    const status = yield* SyncStatus
+    const mempool = yield* Mempool
+    const clock = yield* Effect.clock
+    const { params, tree } = chain
+    const events = yield* Effect.acquireRelease(Queue.bounded<SyncEvent>(QUEUE), Queue.shutdown)
+    const wakeUps = yield* Queue.sliding<void>(1)
+    const handOver = new HandOver(tree)
+    const context: SyncContext = {
+      chain,
+      status,
+      mempool,
+      tree,
+      params,
+      peers: new Map(),
+      download: new BlockDownload({ tree, minimumChainWork: params.minimumChainWork }),
+      headers: new HeaderSync(params.targetSpacing),
+      timers: new ChainSyncTimers(tree),
+      highBandwidth: new HighBandwidth(),
+      handOver,
+      random: randomNumber(options.random ?? randomBytes),
+      wake: () => void wakeUps.unsafeOffer(undefined),
+      now: () => clock.unsafeCurrentTimeMillis(),
+      initial: true,
+      loading: true,
+      unrequested: 0
+    }
+    const scheduler = new Scheduler(context)
+    yield* scheduler.look()
+    let over = false
+    const offer = (event: SyncEvent): Effect.Effect<void> =>
+      Effect.suspend(() => over ? Effect.void : Effect.asVoid(Queue.offer(events, event)))
+
+    const loop = Queue.takeBetween(events, 1, QUEUE).pipe(
+      Effect.flatMap((batch) => scheduler.handle(batch)),
+      Effect.catchAllDefect((defect) => Effect.logError("the sync scheduler met a defect", defect)),
+      Effect.forever
+    )
+    yield* Effect.forkScoped(loop)
+    yield* writeBlocks({
+      chain,
+      tree,
+      handOver,
+      wakeUps,
+      report: (written) => offer({ type: "written", written })
+    }).pipe(
+      // The chain says the same on `failure`, which ends the node.
+      Effect.catchAll((failure) => Effect.logError("no more blocks are stored", { reason: failure.message })),
+      Effect.forkScoped
+    )
+    yield* Effect.forkScoped(Stream.runForEach(chain.events, () => offer({ type: "tip" })))
+    yield* Effect.forkScoped(Effect.repeat(offer({ type: "tick" }), Schedule.spaced(TICK)))
+    yield* Effect.addFinalizer(() => Effect.sync(() => void (over = true)))
+
+    return {
+      connected: (peer) => offer({ type: "connected", peer }),
+      gone: (peer) => offer({ type: "gone", peer }),
+      received: (peer, message) =>
+        Effect.suspend(() => {
+          if (!isOurs(message) || (message.type === "inv" && !hasBlocks(message.items))) return Effect.void
+          const state = context.peers.get(peer.id)
+          if (message.type !== "block" || state === undefined) {
+            return offer({ type: "message", peer, message, unrequested: false })
+          }
+          const before = context.unrequested
+          if (!admits(context, state, message.block)) return Effect.void
+          return offer({ type: "message", peer, message, unrequested: context.unrequested > before })
+        }),
+      syncOf: (peer) => syncOf(context, peer),
+      staleTip: () =>
+        !context.loading && context.download.count === 0 &&
+        context.now() - scheduler.tipMoved > 1000 * STALE_BLOCKS * params.targetSpacing,
+      lastAnnouncement: (peer) => context.peers.get(peer.id)?.lastAnnouncement ?? 0
+    }
+  })
+
+const syncOf = ({ download, highBandwidth, peers, tree }: SyncContext, { features, id }: Peer): PeerSync => {
+  const state = peers.get(id)
+  if (state === undefined) return UNKNOWN
+  return {
+    syncedHeaders: state.best === NO_HEADER ? -1 : tree.height(state.best),
+    syncedBlocks: download.commonHeight(id),
+    presyncedHeaders: state.presync?.lookedAt ?? -1,
+    inFlight: download.inFlight(id),
+    lastBlock: state.lastBlock,
+    highBandwidthTo: highBandwidth.has(id),
+    highBandwidthFrom: features.compactBlocks === "high-bandwidth"
+  }
+}

@@ -1,0 +1,56 @@
+import { type HeaderTree, NO_HEADER } from "../../chain/HeaderTree.ts"
+
+/** Most headers that a block is announced with (protocol.md 6.7). */
+export const MOST_ANNOUNCED = 8
+
+/** What of the header tree an announcement depends on. */
+export type AnnouncementTree = Pick<HeaderTree, "ancestor" | "height" | "parent" | "forkPoint" | "isActive">
+
+/** What a peer knows, and how it wants to hear of blocks. */
+export interface Listener {
+  /** The last headers that it told us and that we told it; `NO_HEADER` for none. */
+  readonly best: number
+  readonly sent: number
+  readonly wantsHeaders: boolean
+  /** It wants compact blocks unasked. */
+  readonly wantsCompact: boolean
+}
+
+export type Announcement =
+  | { readonly type: "none" }
+  | { readonly type: "inv"; readonly id: number }
+  | { readonly type: "headers"; readonly ids: ReadonlyArray<number> }
+  | { readonly type: "compact"; readonly id: number }
+
+const NONE: Announcement = { type: "none" }
+
+/** The blocks that lead from what was announced last to the tip, at most the last eight. */
+export const freshBlocks = (tree: AnnouncementTree, announced: number, tip: number): ReadonlyArray<number> => {
+  const fork = tree.height(tree.forkPoint(announced, tip))
+  const first = Math.max(fork + 1, tree.height(tip) - MOST_ANNOUNCED + 1)
+  const ids: Array<number> = []
+  for (let height = first; height <= tree.height(tip); height++) ids.push(tree.ancestor(tip, height))
+  return ids
+}
+
+/**
+ * How to tell a peer of new blocks: by headers that connect to what it knows, or by the tip's hash alone. Source:
+ * upstream `net_processing.cpp`, `SendMessages`.
+ */
+export const announcementFor = (
+  tree: AnnouncementTree,
+  fresh: ReadonlyArray<number>,
+  { best, sent, wantsCompact, wantsHeaders }: Listener
+): Announcement => {
+  const reaches = (end: number, id: number): boolean =>
+    end !== NO_HEADER && tree.height(end) >= tree.height(id) && tree.ancestor(end, tree.height(id)) === id
+  const knows = (id: number): boolean => reaches(best, id) || reaches(sent, id)
+  const tip = fresh.at(-1)
+  if (tip === undefined || knows(tip)) return NONE
+  const first = fresh.findIndex((id) => !knows(id))
+  const ids = fresh.slice(first)
+  const parent = tree.parent(ids[0] ?? tip)
+  const connects = parent !== NO_HEADER && knows(parent)
+  if (connects && wantsCompact && ids.length === 1) return { type: "compact", id: tip }
+  return connects && wantsHeaders ? { type: "headers", ids } : { type: "inv", id: tip }
+}

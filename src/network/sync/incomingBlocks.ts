@@ -1,0 +1,172 @@
+import type { Delivery } from "../../chain/Chain.ts"
+import { NO_HEADER } from "../../chain/HeaderTree.ts"
+import { blockWork } from "../../consensus/difficulty.ts"
+import type { Reject } from "../../consensus/Reject.ts"
+import type { Block } from "../../protocol/block.ts"
+import { binaryString, type Bytes } from "../../protocol/bytes.ts"
+import { COMPACT_VERSION } from "../wire/messages/compact.ts"
+import type { InventoryItem } from "../wire/messages/inv.ts"
+import { isBlockItem } from "../wire/messages/inv.ts"
+import type { Received } from "./HandOver.ts"
+import { learn, misbehaves, seconds, type SyncContext, type SyncPeer, validPart, workThreshold } from "./SyncContext.ts"
+
+/** Blocks that nobody asked for which may be on their way to the chain at once. */
+const MOST_UNREQUESTED = 8
+
+/** Blocks above the tip that an unrequested one may be (protocol.md 6.8). */
+const MOST_AHEAD = 288
+
+/** Senders that are remembered until the chain has judged their blocks. */
+const MOST_SOURCES = 4096
+
+/**
+ * Whether there is room for a block that came, before it is queued: nobody is held up by blocks that nobody wanted. To be
+ * paid back by `takeBlock`.
+ */
+export const admits = (context: SyncContext, { peer }: SyncPeer, block: Block): boolean => {
+  if (context.download.isAsked(peer.id, context.tree.find(block.hash))) return true
+  if (context.unrequested >= MOST_UNREQUESTED) return false
+  context.unrequested++
+  return true
+}
+
+/** Hands a block on to the chain. */
+export const handOn = (context: SyncContext, item: Received): void => {
+  context.handOver.push(item)
+  context.wake()
+}
+
+/** Whether a block that nobody was asked for is worth a look (protocol.md 6.8). */
+const isWelcome = (context: SyncContext, { header }: Block, parent: number): boolean => {
+  const { tree } = context
+  const tip = tree.tip()
+  const work = tree.chainwork(parent) + blockWork(header.bits)
+  return work >= tree.chainwork(tip) && work >= workThreshold(context) &&
+    tree.height(parent) + 1 <= tree.height(tip) + MOST_AHEAD
+}
+
+/** Takes a block that `admits` let in. */
+export const takeBlock = (context: SyncContext, state: SyncPeer, block: Block, unrequested: boolean): void => {
+  const { download, tree } = context
+  const { id: peer } = state.peer
+  const id = tree.find(block.hash)
+  const item = { block, id, peer, compact: false, unrequested }
+  if (id !== NO_HEADER && download.received(peer, id, block.size, context.now())) {
+    state.partial.delete(id)
+    return handOn(context, item)
+  }
+  // Paid back by the verdict where it goes on.
+  const passed = context.loading ? false : welcome(context, state, block, id)
+  if (passed) handOn(context, item)
+  else if (unrequested) context.unrequested--
+}
+
+/** Judges a block that its sender was not asked for. Returns whether it goes on. */
+const welcome = (context: SyncContext, state: SyncPeer, block: Block, id: number): boolean => {
+  const { download, tree } = context
+  const parent = tree.find(block.header.prevHash)
+  if (parent === NO_HEADER) {
+    misbehaves(state, "a block whose predecessor is unknown")
+    return false
+  }
+  if (id !== NO_HEADER) {
+    learn(context, state, id)
+    if (tree.hasBlock(id) || download.isUnstored(id)) return false
+  }
+  // What another peer was asked for is wanted from anybody; but it stays asked for until this one is known to be good.
+  return download.askersOf(id).length > 0 || isWelcome(context, block, parent)
+}
+
+/** Takes the word of a peer that it does not have what it was asked for. */
+export const takeNotFound = (
+  context: SyncContext,
+  { partial, peer }: SyncPeer,
+  items: ReadonlyArray<InventoryItem>
+): void => {
+  for (const item of items) {
+    if (!isBlockItem(item)) continue
+    const id = context.tree.find(item.hash)
+    if (id === NO_HEADER) continue
+    partial.delete(id)
+    context.download.lacks(peer.id, id)
+  }
+}
+
+/** Whether a refusal is held against whoever sent the block (protocol.md 6.11). */
+const isOffence = ({ kind }: Reject): boolean => kind !== "time-future"
+
+/** What the chain makes of blocks, brought home to those who sent them. */
+export class Verdicts {
+  private readonly context: SyncContext
+  /** Who sent a block that the chain has stored and not judged yet, by its hash; the oldest first. */
+  private readonly sources = new Map<string, Received>()
+
+  constructor(context: SyncContext) {
+    this.context = context
+  }
+
+  take(batch: ReadonlyArray<Received>, { judged, refused }: Delivery): void {
+    const { context } = this
+    context.handOver.done(batch)
+    for (const [i, item] of batch.entries()) this.stored(item, refused[i])
+    for (const { hash, reject } of judged) this.judged(hash, reject)
+    if (judged.some(({ reject }) => reject !== undefined) || refused.some((reject) => reject !== undefined)) {
+      for (const { best, peer } of context.peers.values()) {
+        context.download.setBest(peer.id, validPart(context.tree, best))
+      }
+      context.handOver.unblock()
+      context.wake()
+    }
+  }
+
+  private stored(item: Received, reject: Reject | undefined): void {
+    const { context } = this
+    if (item.unrequested) context.unrequested--
+    const id = item.id === NO_HEADER ? context.tree.find(item.block.hash) : item.id
+    if (id !== NO_HEADER) {
+      // Somebody else may have been asked for it.
+      if (reject === undefined) context.download.arrives(id, item.block.size)
+      context.download.settled(id)
+    }
+    const state = context.peers.get(item.peer)
+    if (reject !== undefined) return this.blame(item, reject)
+    this.sources.set(binaryString(item.block.hash), item)
+    if (this.sources.size > MOST_SOURCES) {
+      for (const oldest of this.sources.keys()) {
+        this.sources.delete(oldest)
+        break
+      }
+    }
+    if (state === undefined) return
+    state.lastBlock = seconds(context)
+    learn(context, state, id)
+  }
+
+  private judged(hash: Bytes, reject: Reject | undefined): void {
+    const key = binaryString(hash)
+    const source = this.sources.get(key)
+    this.sources.delete(key)
+    if (source === undefined) return
+    if (reject !== undefined) this.blame(source, reject)
+    else if (!this.context.initial && this.context.download.count === 0) this.thank(source.peer)
+  }
+
+  private blame(item: Received, reject: Reject): void {
+    const state = this.context.peers.get(item.peer)
+    if (state === undefined) return
+    this.context.download.scoreOf(item.peer)?.failed()
+    if (!item.compact && isOffence(reject)) misbehaves(state, `an invalid block (${reject.reason})`)
+  }
+
+  /** A peer was the first to give us the new tip: it may send the next ones unasked. */
+  private thank(id: number): void {
+    const { highBandwidth, peers } = this.context
+    const peer = peers.get(id)?.peer
+    if (peer === undefined || peer.features.compactBlocks === "none") return
+    const choice = highBandwidth.gaveBlock(id, peer.inbound)
+    if (choice === undefined) return
+    peer.post({ type: "sendcmpct", highBandwidth: true, version: COMPACT_VERSION })
+    const dismissed = choice.dismissed === undefined ? undefined : peers.get(choice.dismissed)
+    dismissed?.peer.post({ type: "sendcmpct", highBandwidth: false, version: COMPACT_VERSION })
+  }
+}

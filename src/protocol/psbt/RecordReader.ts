@@ -1,0 +1,137 @@
+import { secp256k1 } from "@noble/curves/secp256k1.js"
+import { binaryString, type Bytes, concat } from "../bytes.ts"
+import { DecodeError, Reader } from "../Reader.ts"
+import { isKeySized } from "../scriptOperations.ts"
+import type { KeyOrigin, ProprietaryRecord, UnknownRecord } from "./Psbt.ts"
+
+/** Reads the maps of a PSBT record by record. The messages are the reference node's (upstream `psbt.h`). */
+
+/** Why bytes are no PSBT; caught where the whole is decoded. */
+export class Fault extends Error {}
+
+export interface PsbtRecord {
+  readonly type: number
+  /** The whole key, its type included. */
+  readonly key: Bytes
+  /** What stands in the key behind the type. */
+  readonly data: Bytes
+  readonly value: Bytes
+}
+
+/** A key as Base: what tells it from other keys of its type. */
+export const dataKey = ({ data }: PsbtRecord): string => binaryString(data)
+
+const SEPARATORS = { global: "the global", input: "an input", output: "an output" } as const
+
+/** The records of one map, up to its separator. */
+export class RecordReader {
+  private readonly reader: Reader
+  private readonly map: keyof typeof SEPARATORS
+  private readonly seen = new Set<string>()
+
+  constructor(reader: Reader, map: keyof typeof SEPARATORS) {
+    this.reader = reader
+    this.map = map
+  }
+
+  /** The next record; `undefined` at the separator. */
+  next(): PsbtRecord | undefined {
+    const { map, reader } = this
+    if (reader.remaining === 0) throw new Fault(`Separator is missing at the end of ${SEPARATORS[map]} map`)
+    const key = reader.varBytes("key")
+    if (key.length === 0) return undefined
+    const inKey = new Reader(key)
+    const type = inKey.compactSize("key type")
+    return { type, key, data: key.subarray(inKey.offset), value: reader.varBytes("value") }
+  }
+
+  /** Refuses a record whose key was there before. */
+  once({ key }: PsbtRecord, what: string, word = "Key"): void {
+    if (this.seen.size === this.seen.add(binaryString(key)).size) {
+      throw new Fault(`Duplicate ${word}, ${what} already provided`)
+    }
+  }
+
+  /** The same for a record of a type that has no key of its own. */
+  single(record: PsbtRecord, duplicate: string, name: string): Bytes {
+    this.once(record, duplicate)
+    if (record.key.length !== 1) throw new Fault(`${name} key is more than one byte type`)
+    return record.value
+  }
+
+  unknown(record: PsbtRecord, to: Map<string, UnknownRecord>): void {
+    this.once(record, "key for unknown value")
+    to.set(binaryString(record.key), { key: record.key, value: record.value })
+  }
+
+  proprietary(record: PsbtRecord, to: Map<string, ProprietaryRecord>): void {
+    const { data, key, value } = record
+    const reader = new Reader(data)
+    const identifier = reader.varBytes("proprietary identifier")
+    const subtype = reader.compactSize("proprietary subtype")
+    if (to.has(binaryString(key))) throw new Fault("Duplicate Key, proprietary key already found")
+    to.set(binaryString(key), { identifier, subtype, key, value })
+  }
+}
+
+/** What an empty script stands for: none. */
+export const nonEmpty = (bytes: Bytes): Bytes | undefined => bytes.length === 0 ? undefined : bytes
+
+const SIZE_FAULT = "Size of value was not the stated size"
+
+/** Reads one thing that fills a value. */
+export const whole = <A>(value: Bytes, read: (reader: Reader) => A): A => {
+  const reader = new Reader(value)
+  const result = read(reader)
+  if (reader.remaining > 0) throw new Fault(SIZE_FAULT)
+  return result
+}
+
+/** A value of a fixed size. */
+export const sized = (value: Bytes, size: number): Bytes => {
+  if (value.length !== size) throw new Fault(SIZE_FAULT)
+  return value
+}
+
+/** 32 bytes; zeros stand for none. */
+export const hashOrNone = (value: Bytes): Bytes | undefined =>
+  sized(value, 32).every((byte) => byte === 0) ? undefined : value
+
+/** Whether bytes are a public key: compressed, uncompressed or hybrid, and a point of the curve. */
+export const isPublicKey = (key: Bytes): boolean => {
+  if (!isKeySized(key)) return false
+  if (key[0] !== 0x06 && key[0] !== 0x07) return secp256k1.utils.isValidPublicKey(key)
+  const parityIsTrue = ((key[0] ?? 0) & 1) === ((key[64] ?? 0) & 1)
+  return parityIsTrue && secp256k1.utils.isValidPublicKey(concat(Uint8Array.of(0x04), key.subarray(1)))
+}
+
+/** A public key that has to be valid. */
+export const publicKey = (key: Bytes, message = "Invalid pubkey"): Bytes => {
+  if (!isPublicKey(key)) throw new Fault(message)
+  return key
+}
+
+/** The public key in the key of a record of some type. */
+export const keyOfRecord = ({ data }: PsbtRecord, type: string): Bytes => {
+  if (data.length !== 33 && data.length !== 65) {
+    throw new Fault(`Size of key was not the expected size for the type ${type}`)
+  }
+  return publicKey(data)
+}
+
+export const readOrigin = (value: Bytes): KeyOrigin => {
+  if (value.length === 0 || value.length % 4 !== 0) throw new Fault("Invalid length for HD key path")
+  const reader = new Reader(value, 4)
+  const path = Array.from({ length: value.length / 4 - 1 }, () => reader.u32("key path"))
+  return { fingerprint: value.subarray(0, 4), path }
+}
+
+/** Runs `read`; answers why the bytes are none, if they are not. */
+export const attemptRead = <A extends object>(read: () => A): A | { readonly error: string } => {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof Fault || error instanceof DecodeError) return { error: error.message }
+    throw error
+  }
+}

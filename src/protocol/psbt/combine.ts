@@ -1,0 +1,132 @@
+import { displayHash, equal } from "../bytes.ts"
+import { makeTransaction, outpointKey, prevoutIndex, prevoutTxid } from "../transaction.ts"
+import type { Psbt, PsbtInput, PsbtMap, PsbtOutput, Records } from "./Psbt.ts"
+
+/** PSBTs put together: of one transaction (the combiner of BIP 174), or of several. Upstream `psbt.cpp`, `Merge`. */
+
+/** The records of both; where both have one, the first one's. */
+const both = <A>(a: Records<A>, b: Records<A>): Records<A> => b.size === 0 ? a : new Map([...b, ...a])
+
+const mergeMaps = <M extends PsbtMap>(a: M, b: M): M => ({
+  ...a,
+  redeemScript: a.redeemScript ?? b.redeemScript,
+  witnessScript: a.witnessScript ?? b.witnessScript,
+  origins: both(a.origins, b.origins),
+  taprootInternalKey: a.taprootInternalKey ?? b.taprootInternalKey,
+  taprootOrigins: both(a.taprootOrigins, b.taprootOrigins),
+  musig2Participants: both(a.musig2Participants, b.musig2Participants),
+  proprietary: both(a.proprietary, b.proprietary),
+  unknown: both(a.unknown, b.unknown)
+})
+
+const mergeInputs = (a: PsbtInput, b: PsbtInput): PsbtInput => ({
+  ...mergeMaps(a, b),
+  nonWitnessUtxo: a.nonWitnessUtxo ?? b.nonWitnessUtxo,
+  witnessUtxo: a.witnessUtxo ?? b.witnessUtxo,
+  partialSignatures: both(a.partialSignatures, b.partialSignatures),
+  sighashType: a.sighashType ?? b.sighashType,
+  finalScriptSig: a.finalScriptSig ?? b.finalScriptSig,
+  finalScriptWitness: a.finalScriptWitness ?? b.finalScriptWitness,
+  preimages: {
+    ripemd160: both(a.preimages.ripemd160, b.preimages.ripemd160),
+    sha256: both(a.preimages.sha256, b.preimages.sha256),
+    hash160: both(a.preimages.hash160, b.preimages.hash160),
+    hash256: both(a.preimages.hash256, b.preimages.hash256)
+  },
+  taprootKeySignature: a.taprootKeySignature ?? b.taprootKeySignature,
+  taprootScriptSignatures: both(a.taprootScriptSignatures, b.taprootScriptSignatures),
+  taprootLeaves: both(a.taprootLeaves, b.taprootLeaves),
+  taprootMerkleRoot: a.taprootMerkleRoot ?? b.taprootMerkleRoot,
+  musig2Nonces: both(a.musig2Nonces, b.musig2Nonces),
+  musig2Signatures: both(a.musig2Signatures, b.musig2Signatures)
+})
+
+const mergeOutputs = (a: PsbtOutput, b: PsbtOutput): PsbtOutput => ({
+  ...mergeMaps(a, b),
+  taprootTree: a.taprootTree.length > 0 ? a.taprootTree : b.taprootTree
+})
+
+const mergePsbts = (a: Psbt, b: Psbt): Psbt => ({
+  transaction: a.transaction,
+  xpubs: both(a.xpubs, b.xpubs),
+  inputs: a.inputs.map((input, n) => {
+    const other = b.inputs[n]
+    return other === undefined ? input : mergeInputs(input, other)
+  }),
+  outputs: a.outputs.map((output, n) => {
+    const other = b.outputs[n]
+    return other === undefined ? output : mergeOutputs(output, other)
+  }),
+  proprietary: both(a.proprietary, b.proprietary),
+  unknown: both(a.unknown, b.unknown)
+})
+
+/**
+ * Puts together what several PSBTs know of one transaction; `undefined` if they are of different ones. Where they
+ * contradict each other, the first one is right.
+ */
+export const combinePsbts = (first: Psbt, ...others: ReadonlyArray<Psbt>): Psbt | undefined => {
+  if (others.some(({ transaction }) => !equal(transaction.txid, first.transaction.txid))) return undefined
+  return others.reduce(mergePsbts, first)
+}
+
+/** An input in another transaction: signatures of the one it comes from mean nothing there. */
+const unsigned = (input: PsbtInput): PsbtInput => ({
+  ...input,
+  partialSignatures: new Map(),
+  finalScriptSig: undefined,
+  finalScriptWitness: undefined,
+  taprootKeySignature: undefined,
+  taprootScriptSignatures: new Map(),
+  musig2Nonces: new Map(),
+  musig2Signatures: new Map()
+})
+
+/** Puts the items of a list into another order, in place of which none says where a coin comes from. */
+export type Shuffle = <A>(items: ReadonlyArray<A>) => ReadonlyArray<A>
+
+/**
+ * Makes one transaction of several, without their signatures: with the highest of their versions, at least 1, and the
+ * lowest of their lock times; the inputs and outputs in the order that `shuffle` gives them.
+ * Upstream `rpc/rawtransaction.cpp`, `joinpsbts`.
+ */
+export const joinPsbts = (
+  psbts: ReadonlyArray<Psbt>,
+  shuffle: Shuffle
+): { readonly psbt: Psbt } | { readonly error: string } => {
+  const seen = new Set<string>()
+  for (const { inputs } of psbts.map(({ transaction }) => transaction)) {
+    for (const { prevout } of inputs) {
+      if (seen.size !== seen.add(outpointKey(prevout)).size) continue
+      return { error: `Input ${displayHash(prevoutTxid(prevout))}:${prevoutIndex(prevout)} exists in multiple PSBTs` }
+    }
+  }
+  const inputs = shuffle(psbts.flatMap((psbt) =>
+    psbt.transaction.inputs.flatMap((input, n) => {
+      const map = psbt.inputs[n]
+      return map === undefined ? [] : [{ input, map: unsigned(map) }]
+    })
+  ))
+  const outputs = shuffle(psbts.flatMap((psbt) =>
+    psbt.transaction.outputs.flatMap((output, n) => {
+      const map = psbt.outputs[n]
+      return map === undefined ? [] : [{ output, map }]
+    })
+  ))
+  const transaction = makeTransaction({
+    version: Math.max(1, ...psbts.map(({ transaction }) => transaction.version)),
+    lockTime: Math.min(0xffffffff, ...psbts.map(({ transaction }) => transaction.lockTime)),
+    inputs: inputs.map(({ input }) => input),
+    outputs: outputs.map(({ output }) => output)
+  })
+  return {
+    psbt: {
+      transaction,
+      xpubs: psbts.map(({ xpubs }) => xpubs).reduce(both, new Map()),
+      inputs: inputs.map(({ map }) => map),
+      outputs: outputs.map(({ map }) => map),
+      proprietary: psbts.map(({ proprietary }) => proprietary).reduce(both, new Map()),
+      unknown: psbts.map(({ unknown }) => unknown).reduce(both, new Map())
+    }
+  }
+}

@@ -1,0 +1,118 @@
+import { binaryString, type Bytes, concat, equal } from "../bytes.ts"
+import { Reader } from "../Reader.ts"
+import { prevoutIndex, prevoutTxid, readTransaction, type Transaction } from "../transaction.ts"
+import { type IsSignature, readInput } from "./inputRecords.ts"
+import { readOutputMap } from "./outputRecords.ts"
+import type { GlobalXpub, ProprietaryRecord, Psbt, PsbtInput, PsbtOutput, UnknownRecord } from "./Psbt.ts"
+import { attemptRead, Fault, publicKey, readOrigin, RecordReader, sized, whole } from "./RecordReader.ts"
+import { GlobalType } from "./types.ts"
+
+/** A whole PSBT from bytes. Upstream `psbt.h`, `PartiallySignedTransaction::Unserialize`. */
+
+/** `psbt` and 0xff. */
+export const PSBT_MAGIC = Uint8Array.of(0x70, 0x73, 0x62, 0x74, 0xff)
+
+const XPUB_SIZE = 78
+
+/** Offsets in an extended key. */
+const CHAIN_CODE = 13
+const PUBKEY = 45
+
+const readUnsigned = (value: Bytes): Transaction => {
+  const transaction = whole(value, (reader) => readTransaction(reader, false))
+  if (transaction.inputs.some(({ scriptSig }) => scriptSig.length > 0)) {
+    throw new Fault("Unsigned tx does not have empty scriptSigs and scriptWitnesses.")
+  }
+  return transaction
+}
+
+/** The key of an extended key among others: what tells two keys apart is how they derive. */
+export const xpubKey = (xpub: Bytes): string =>
+  binaryString(concat(xpub.subarray(PUBKEY), xpub.subarray(CHAIN_CODE, PUBKEY)))
+
+interface Globals {
+  readonly transaction: Transaction
+  readonly xpubs: ReadonlyMap<string, GlobalXpub>
+  readonly proprietary: ReadonlyMap<string, ProprietaryRecord>
+  readonly unknown: ReadonlyMap<string, UnknownRecord>
+}
+
+const readGlobals = (reader: Reader): Globals => {
+  const records = new RecordReader(reader, "global")
+  let transaction: Transaction | undefined
+  const xpubs = new Map<string, GlobalXpub>()
+  const proprietary = new Map<string, ProprietaryRecord>()
+  const unknown = new Map<string, UnknownRecord>()
+  for (let record = records.next(); record !== undefined; record = records.next()) {
+    switch (record.type) {
+      case GlobalType.UNSIGNED_TX:
+        transaction = readUnsigned(records.single(record, "unsigned tx", "Global unsigned tx"))
+        break
+      case GlobalType.XPUB: {
+        const xpub = record.data
+        if (xpub.length !== XPUB_SIZE) {
+          throw new Fault("Size of key was not the expected size for the type global xpub")
+        }
+        publicKey(xpub.subarray(PUBKEY))
+        if (xpubs.has(xpubKey(xpub))) throw new Fault("Duplicate key, global xpub already provided")
+        xpubs.set(xpubKey(xpub), { xpub, origin: readOrigin(record.value) })
+        break
+      }
+      case GlobalType.VERSION: {
+        const value = sized(records.single(record, "version", "Global version"), 4)
+        if (value.some((byte) => byte !== 0)) throw new Fault("Unsupported version number")
+        break
+      }
+      case GlobalType.PROPRIETARY:
+        records.proprietary(record, proprietary)
+        break
+      default:
+        records.unknown(record, unknown)
+    }
+  }
+  if (transaction === undefined) throw new Fault("No unsigned transaction was provided")
+  return { transaction, xpubs, proprietary, unknown }
+}
+
+/** Refuses a previous transaction that is not the one whose output is spent. */
+const checkUtxo = (prevout: Bytes, previous: Transaction | undefined): void => {
+  if (previous === undefined) return
+  if (!equal(previous.txid, prevoutTxid(prevout))) throw new Fault("Non-witness UTXO does not match outpoint hash")
+  if (prevoutIndex(prevout) >= previous.outputs.length) {
+    throw new Fault("Input specifies output index that does not exist")
+  }
+}
+
+const readPsbt = (reader: Reader, isSignature: IsSignature): Psbt => {
+  if (!equal(reader.bytes(PSBT_MAGIC.length, "magic bytes"), PSBT_MAGIC)) throw new Fault("Invalid PSBT magic bytes")
+  const globals = readGlobals(reader)
+  const { transaction } = globals
+  const inputs: Array<PsbtInput> = []
+  for (const { prevout } of transaction.inputs) {
+    if (reader.remaining === 0) {
+      throw new Fault("Inputs provided does not match the number of inputs in transaction.")
+    }
+    const input = readInput(reader, isSignature)
+    checkUtxo(prevout, input.nonWitnessUtxo)
+    inputs.push(input)
+  }
+  const outputs: Array<PsbtOutput> = []
+  while (outputs.length < transaction.outputs.length) {
+    if (reader.remaining === 0) {
+      throw new Fault("Outputs provided does not match the number of outputs in transaction.")
+    }
+    outputs.push(readOutputMap(reader))
+  }
+  if (reader.remaining > 0) throw new Fault("extra data after PSBT")
+  return { ...globals, inputs, outputs }
+}
+
+/**
+ * Reads a PSBT that fills its bytes, or says why they are none, in the reference node's words where it has some.
+ * Byte strings are views. `isSignature` says what is an ECDSA signature with its hash type.
+ */
+export const decodePsbt = (
+  bytes: Bytes,
+  isSignature: IsSignature
+): { readonly psbt: Psbt } | { readonly error: string } =>
+  attemptRead(() => ({ psbt: readPsbt(new Reader(bytes), isSignature) }))

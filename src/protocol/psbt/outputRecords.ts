@@ -1,0 +1,81 @@
+import type { Bytes } from "../bytes.ts"
+import { Reader } from "../Reader.ts"
+import type { PsbtOutput, TreeLeaf } from "./Psbt.ts"
+import { Fault, RecordReader } from "./RecordReader.ts"
+import { newMapDraft, sharedReaders } from "./sharedRecords.ts"
+import { OutputType } from "./types.ts"
+
+/** The map of an output. Upstream `psbt.h`, `PSBTOutput::Unserialize`. */
+
+/** Branches between a leaf and the root, at most (BIP 341). */
+const MAX_DEPTH = 128
+
+/** Whether depths, listed depth first, are those of all leaves of one binary tree. */
+export const isWholeTree = (depths: ReadonlyArray<number>): boolean => {
+  const open: Array<number> = []
+  for (const depth of depths) {
+    const last = open[open.length - 1]
+    if (last !== undefined && depth < last) return false
+    open.push(depth)
+    for (;;) {
+      const [left, right] = open.slice(-2)
+      if (right === undefined || left !== right || right === 0) break
+      open.splice(-2, 2, right - 1)
+    }
+  }
+  return open.length === 1 && open[0] === 0
+}
+
+const readTree = (value: Bytes): ReadonlyArray<TreeLeaf> => {
+  if (value.length === 0) throw new Fault("Output Taproot tree must not be empty")
+  const reader = new Reader(value)
+  const leaves: Array<TreeLeaf> = []
+  while (reader.remaining > 0) {
+    const depth = reader.u8("depth")
+    const leafVersion = reader.u8("leaf version")
+    const script = reader.varBytes("leaf script")
+    if (depth > MAX_DEPTH) throw new Fault("Output Taproot tree has as leaf greater than Taproot maximum depth")
+    if ((leafVersion & 1) !== 0) throw new Fault("Output Taproot tree has a leaf with an invalid leaf version")
+    leaves.push({ depth, leafVersion, script })
+  }
+  if (!isWholeTree(leaves.map(({ depth }) => depth))) throw new Fault("Output Taproot tree is malformed")
+  return leaves
+}
+
+/** Reads the map of an output up to its separator. */
+export const readOutputMap = (reader: Reader): PsbtOutput => {
+  const records = new RecordReader(reader, "output")
+  const draft = newMapDraft()
+  let taprootTree: ReadonlyArray<TreeLeaf> = []
+  for (let record = records.next(); record !== undefined; record = records.next()) {
+    switch (record.type) {
+      case OutputType.REDEEM_SCRIPT:
+        sharedReaders.redeemScript(draft, "output", records, record)
+        break
+      case OutputType.WITNESS_SCRIPT:
+        sharedReaders.witnessScript(draft, "output", records, record)
+        break
+      case OutputType.BIP32_DERIVATION:
+        sharedReaders.origin(draft, "output", records, record)
+        break
+      case OutputType.TAP_INTERNAL_KEY:
+        sharedReaders.internalKey(draft, "output", records, record)
+        break
+      case OutputType.TAP_TREE:
+        taprootTree = readTree(records.single(record, "output Taproot tree", "Output Taproot tree"))
+        break
+      case OutputType.TAP_BIP32_DERIVATION:
+        sharedReaders.taprootOrigin(draft, "output", records, record)
+        break
+      case OutputType.MUSIG2_PARTICIPANTS:
+        sharedReaders.musig2(draft, "output", records, record)
+        break
+      case OutputType.PROPRIETARY:
+        sharedReaders.proprietary(draft, "output", records, record)
+        break
+      default:
+        records.unknown(record, draft.unknown)
+    }
+  }
+  return { ...draft, taprootTree }
+}

@@ -1,0 +1,45 @@
+/** The types of records in a PSBT (BIP 174, 371, 373). Types that are not listed are unknown records. */
+
+export const GlobalType = {
+  UNSIGNED_TX: 0x00,
+  XPUB: 0x01,
+  VERSION: 0xfb,
+  PROPRIETARY: 0xfc
+} as const
+
+export const InputType = {
+  NON_WITNESS_UTXO: 0x00,
+  WITNESS_UTXO: 0x01,
+  PARTIAL_SIGNATURE: 0x02,
+  SIGHASH: 0x03,
+  REDEEM_SCRIPT: 0x04,
+  WITNESS_SCRIPT: 0x05,
+  BIP32_DERIVATION: 0x06,
+  SCRIPT_SIG: 0x07,
+  SCRIPT_WITNESS: 0x08,
+  RIPEMD160: 0x0a,
+  SHA256: 0x0b,
+  HASH160: 0x0c,
+  HASH256: 0x0d,
+  TAP_KEY_SIGNATURE: 0x13,
+  TAP_SCRIPT_SIGNATURE: 0x14,
+  TAP_LEAF_SCRIPT: 0x15,
+  TAP_BIP32_DERIVATION: 0x16,
+  TAP_INTERNAL_KEY: 0x17,
+  TAP_MERKLE_ROOT: 0x18,
+  MUSIG2_PARTICIPANTS: 0x1a,
+  MUSIG2_NONCE: 0x1b,
+  MUSIG2_SIGNATURE: 0x1c,
+  PROPRIETARY: 0xfc
+} as const
+
+export const OutputType = {
+  REDEEM_SCRIPT: 0x00,
+  WITNESS_SCRIPT: 0x01,
+  BIP32_DERIVATION: 0x02,
+  TAP_INTERNAL_KEY: 0x05,
+  TAP_TREE: 0x06,
+  TAP_BIP32_DERIVATION: 0x07,
+  MUSIG2_PARTICIPANTS: 0x08,
+  PROPRIETARY: 0xfc
+} as const

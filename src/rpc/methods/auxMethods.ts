@@ -1,0 +1,141 @@
+import * as Effect from "effect/Effect"
+import { Chain } from "../../chain/Chain.ts"
+import { SyncStatus } from "../../chain/SyncStatus.ts"
+import { targetOf } from "../../consensus/difficulty.ts"
+import type { AuxCandidate } from "../../mempool/mining/AuxCandidates.ts"
+import { Miner } from "../../mempool/mining/Miner.ts"
+import { PeerManager } from "../../network/PeerManager.ts"
+import { parseAddress, scriptOf } from "../../protocol/address.ts"
+import { type Auxpow, readAuxpow } from "../../protocol/auxpow.ts"
+import { displayHash, EMPTY, fromHex, parseDisplayHash, reversed, toHex } from "../../protocol/bytes.ts"
+import { chainId } from "../../protocol/header.ts"
+import { DecodeError, Reader } from "../../protocol/Reader.ts"
+import type { JsonValue } from "../encodeJson.ts"
+import { type Method, method } from "../method.ts"
+import { hexText, string } from "../params.ts"
+import { RPC_CODE, RpcError } from "../RpcError.ts"
+import * as Shape from "../shape.ts"
+import { compactBits, wide } from "./chainMethods.ts"
+import { storageError } from "./errors.ts"
+import { miningError } from "./miningErrors.ts"
+
+/** Merged mining (rpc.md 3.5.1). */
+
+/** What a caller gets to merge-mine. Source: upstream `rpc/auxpow_miner.cpp`, `createAuxBlock`. */
+export const CANDIDATE = Shape.object({
+  hash: Shape.hex("Hash of the block: what the parent's coinbase has to commit to"),
+  chainid: Shape.integer("Chain id of the block"),
+  previousblockhash: Shape.hex("Hash of the tip"),
+  coinbasevalue: Shape.integer("What the coinbase pays, in the smallest unit"),
+  bits: Shape.hex("The target in compact form"),
+  height: Shape.integer("Height of the block"),
+  _target: Shape.hex("The target, its bytes in reverse")
+})
+
+/** What a pool is told while the node has no peers. */
+const NOT_CONNECTED = "Namecoin is not connected!"
+
+export const candidateJson = ({ header, template }: AuxCandidate, powLimit: bigint): JsonValue => ({
+  hash: displayHash(header.hash),
+  chainid: chainId(header.version),
+  previousblockhash: displayHash(template.prevHash),
+  coinbasevalue: template.coinbase.outputs[0]?.value ?? 0,
+  bits: compactBits(template.bits),
+  height: template.height,
+  _target: toHex(reversed(fromHex(wide(targetOf(template.bits, powLimit) ?? 0n)) ?? EMPTY))
+})
+
+/** Reads a proof that a caller hands in; what follows it is ignored, and what is no hexadecimal is as good as nothing. */
+const decodeAuxpow = (hex: string): Effect.Effect<Auxpow, RpcError> =>
+  Effect.suspend(() => {
+    try {
+      return Effect.succeed(readAuxpow(new Reader(fromHex(hex) ?? EMPTY)))
+    } catch (cause) {
+      // The reference node's stream says no more than this.
+      if (cause instanceof DecodeError) return RpcError.misc("DataStream::read(): end of data: iostream error")
+      throw cause
+    }
+  })
+
+const ERRORS = [`-9 ${NOT_CONNECTED}`, "-10 Namecoin is downloading blocks..."]
+
+export const auxMethods: Effect.Effect<
+  ReadonlyArray<Method>,
+  never,
+  Chain | Miner | PeerManager | SyncStatus
+> = Effect.gen(function*() {
+  const chain = yield* Chain
+  const miner = yield* Miner
+  const peers = yield* PeerManager
+  const status = yield* SyncStatus
+  const { auxpowStartHeight, network, powLimit } = chain.params
+
+  /** Whether it makes sense to mine. The private network is mined without peers and whatever its age. */
+  const checkReady: Effect.Effect<void, RpcError> = Effect.gen(function*() {
+    if (network.name !== "regtest") {
+      const { inbound, outbound } = yield* peers.count
+      if (inbound + outbound === 0) {
+        return yield* new RpcError({ code: RPC_CODE.notConnected, message: NOT_CONNECTED })
+      }
+      if (yield* status.initialDownload) return yield* RpcError.initialDownload()
+    }
+    const { height } = yield* chain.tip
+    if (height + 1 < auxpowStartHeight) return yield* RpcError.misc("mining auxblock method is not yet available")
+  })
+
+  const createauxblock = method({
+    name: "createauxblock",
+    group: "Mining",
+    summary: "Makes a block to be merge-mined, and returns what the parent has to commit to and to work for.",
+    params: { address: string("Who the coinbase pays.") },
+    results: [{ shape: CANDIDATE }],
+    examples: [["N4rFLvJTRKtyVvAXSqTCBxWNZAd1MzgFMB"]],
+    errors: [
+      "-5 Error: Invalid coinbase payout address",
+      ...ERRORS,
+      "-1 mining auxblock method is not yet available",
+      "-1 TestBlockValidity failed: <reason>"
+    ],
+    handler: ({ address }) =>
+      Effect.gen(function*() {
+        const parsed = parseAddress(network, address)
+        if ("error" in parsed) {
+          return yield* RpcError.invalidAddressOrKey("Error: Invalid coinbase payout address")
+        }
+        yield* checkReady
+        const candidate = yield* miner.auxCandidate(scriptOf(parsed.destination))
+        return candidateJson(candidate, powLimit)
+      }).pipe(Effect.mapError((failure) => failure instanceof RpcError ? failure : miningError(failure)))
+  })
+
+  const submitauxblock = method({
+    name: "submitauxblock",
+    group: "Mining",
+    summary: "Offers a block that createauxblock made, with its merged-mining proof.",
+    params: { hash: hexText("Hash of the block."), auxpow: hexText("The proof.") },
+    results: [{ shape: Shape.boolean("Whether the block is a good one") }],
+    examples: [["080f4a16410fe94cd35a9678ab817f8f8dd4f7dc2347813090d9d9bcabc20ea8", "<proof in hexadecimal digits>"]],
+    errors: [
+      "-8 invalid block hash hex",
+      "-8 block hash unknown",
+      "-1 DataStream::read(): end of data: iostream error",
+      ...ERRORS
+    ],
+    handler: ({ auxpow, hash }) =>
+      Effect.gen(function*() {
+        yield* checkReady
+        const wanted = parseDisplayHash(hash)
+        if (wanted === undefined) return yield* RpcError.invalidParameter("invalid block hash hex")
+        yield* miner.candidate(wanted)
+        return yield* miner.submitAux(wanted, yield* decodeAuxpow(auxpow))
+      }).pipe(
+        Effect.catchTags({
+          CandidateUnknown: ({ message }) => RpcError.invalidParameter(message),
+          StorageCorrupted: storageError,
+          StorageUnavailable: storageError
+        })
+      )
+  })
+
+  return [createauxblock, submitauxblock]
+})

@@ -1,0 +1,262 @@
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import { Chain } from "../../chain/Chain.ts"
+import { NO_HEADER } from "../../chain/HeaderTree.ts"
+import { SyncStatus } from "../../chain/SyncStatus.ts"
+import { targetOf } from "../../consensus/difficulty.ts"
+import {
+  type ConsensusParams,
+  MAX_BLOCK_SIGOPS_COST,
+  MAX_BLOCK_WEIGHT,
+  WITNESS_SCALE_FACTOR
+} from "../../consensus/params.ts"
+import { Mempool } from "../../mempool/Mempool.ts"
+import { type BlockTemplate, commitmentScript, type Outline } from "../../mempool/mining/blockTemplate.ts"
+import { Miner } from "../../mempool/mining/Miner.ts"
+import { PeerManager } from "../../network/PeerManager.ts"
+import { binaryString, type Bytes, displayHash, equal, toHex } from "../../protocol/bytes.ts"
+import { prevoutTxid } from "../../protocol/transaction.ts"
+import type { JsonValue } from "../encodeJson.ts"
+import { type Json, typeOf } from "../json.ts"
+import { type Method, method } from "../method.ts"
+import { decodeHash, json, object, optional, refined, withDefault } from "../params.ts"
+import { RPC_CODE, RpcError } from "../RpcError.ts"
+import * as Shape from "../shape.ts"
+import { compactBits, decodeHexBlock, wide } from "./chainMethods.ts"
+import { storageError } from "./errors.ts"
+import { miningError } from "./miningErrors.ts"
+
+/** `getblocktemplate` (BIP 22, 23 and 145; upstream `rpc/mining.cpp`). */
+
+const TRANSACTION = Shape.object({
+  data: Shape.hex("The transaction"),
+  txid: Shape.hex("Its hash without witnesses"),
+  hash: Shape.hex("Its hash with witnesses"),
+  depends: Shape.array(Shape.integer("Position, from 1, of a transaction here that it needs")),
+  fee: Shape.integer("What it pays, in the smallest unit"),
+  sigops: Shape.integer("Cost of its signature operations"),
+  weight: Shape.integer("Weight units")
+})
+
+const TEMPLATE = Shape.object({
+  capabilities: Shape.array(Shape.string("What the node can do beside this: proposal")),
+  version: Shape.integer("Version of the block, without the flag of merged mining"),
+  rules: Shape.array(Shape.string("A soft fork that is active, behind ! where it has to be understood")),
+  vbavailable: Shape.map("rulename", Shape.integer("Version bit of a soft fork that is voted on")),
+  vbrequired: Shape.integer("Version bits that have to be set"),
+  previousblockhash: Shape.hex("Hash of the tip"),
+  transactions: Shape.array(TRANSACTION),
+  coinbaseaux: Shape.map("key", Shape.hex("What has to be in the coinbase")),
+  coinbasevalue: Shape.integer("What the coinbase may pay at most, in the smallest unit"),
+  longpollid: Shape.string("To be sent along by who wants to wait for something new"),
+  target: Shape.hex("What the hash must not exceed"),
+  mintime: Shape.time("Earliest time of the block"),
+  mutable: Shape.array(Shape.string("What may be changed")),
+  noncerange: Shape.hex("First and last nonce"),
+  sigoplimit: Shape.integer("Limit of the cost of signature operations"),
+  sizelimit: Shape.integer("Limit of the bytes of the block"),
+  weightlimit: Shape.optional(Shape.integer("Limit of its weight units")),
+  curtime: Shape.time("Time of the block"),
+  bits: Shape.hex("The target in compact form"),
+  height: Shape.integer("Height of the block"),
+  default_witness_commitment: Shape.optional(
+    Shape.hex("Script of the output that commits to the witnesses of the block as it stands")
+  )
+})
+
+/** Largest block with witnesses, bytes (upstream `MAX_BLOCK_SERIALIZED_SIZE`). */
+const MAX_BLOCK_SIZE = 4_000_000
+
+/** When somebody who waits for new transactions is first looked after, and how often then. */
+const FIRST_LOOK = "60 seconds"
+const NEXT_LOOK = "10 seconds"
+
+const invalidMode = RpcError.invalidParameter("Invalid mode")
+
+const textOf = (value: Json): string => {
+  if (typeof value !== "string") throw RpcError.wrongType(typeOf(value), "string")
+  return value
+}
+
+const rulesOf = (value: Json): ReadonlySet<string> => new Set(Array.isArray(value) ? value.map(textOf) : [])
+
+/** What a waiting caller has already. */
+interface Known {
+  readonly tip: Bytes
+  readonly sequence: number
+}
+
+/** Reads a longpollid: the hash of a tip and a count behind it. Anything but text stands for what there is now. */
+const decodeLongPollId = (value: Json): Known | "now" => {
+  if (typeof value !== "string") return "now"
+  const sequence = Number.parseInt(value.slice(64), 10)
+  return { tip: decodeHash(value.slice(0, 64), "longpollid"), sequence: Number.isNaN(sequence) ? 0 : sequence }
+}
+
+const PARAMS = {
+  template_request: object(
+    {
+      mode: optional(json("`template` or `proposal` (BIP 23).", "string"), "template"),
+      capabilities: optional(json("What the caller can do; ignored.", "json array")),
+      rules: withDefault(
+        refined(json("Soft forks that the caller understands; `segwit` has to be among them.", "json array"), rulesOf),
+        new Set<string>()
+      ),
+      longpollid: optional(
+        refined(json("That of an earlier template: waits until there is something new.", "string"), decodeLongPollId)
+      ),
+      data: optional(json("The block that is proposed, in hexadecimal digits.", "string"))
+    },
+    "What is asked for."
+  )
+}
+
+const transactionsJson = ({ selection, transactions }: BlockTemplate, scale: number): ReadonlyArray<JsonValue> => {
+  const positions = new Map(transactions.map(({ txidKey }, at) => [txidKey, at]))
+  return selection.entries.map(({ fee, sigopCost, transaction }) => ({
+    data: toHex(transaction.bytes),
+    txid: displayHash(transaction.txid),
+    hash: displayHash(transaction.wtxid),
+    depends: transaction.inputs.flatMap(({ prevout }) => positions.get(binaryString(prevoutTxid(prevout))) ?? []),
+    fee,
+    sigops: sigopCost / scale,
+    weight: transaction.weight
+  }))
+}
+
+/** A template with the time and the target that a block has now. */
+const templateJson = (
+  template: BlockTemplate,
+  now: Outline,
+  sequence: number,
+  { activation, powLimit }: ConsensusParams
+): JsonValue => {
+  const { coinbase, height, prevHash, transactions, version } = template
+  const segwit = height >= activation.segwit
+  // Before segwit signature operations and sizes count plainly.
+  const scale = segwit ? 1 : WITNESS_SCALE_FACTOR
+  const previous = displayHash(prevHash)
+  return {
+    capabilities: ["proposal"],
+    version,
+    rules: ["csv", ...(segwit ? ["!segwit"] : []), ...(height >= activation.taproot ? ["taproot"] : [])],
+    vbavailable: {},
+    vbrequired: 0,
+    previousblockhash: previous,
+    transactions: transactionsJson(template, scale),
+    coinbaseaux: {},
+    coinbasevalue: coinbase.outputs[0]?.value ?? 0,
+    longpollid: `${previous}${sequence}`,
+    target: wide(targetOf(now.bits, powLimit) ?? 0n),
+    mintime: now.minTime,
+    mutable: ["time", "transactions", "prevblock"],
+    noncerange: "00000000ffffffff",
+    sigoplimit: MAX_BLOCK_SIGOPS_COST / scale,
+    sizelimit: MAX_BLOCK_SIZE / scale,
+    ...(segwit ? { weightlimit: MAX_BLOCK_WEIGHT } : {}),
+    curtime: now.time,
+    bits: compactBits(now.bits),
+    height,
+    default_witness_commitment: toHex(commitmentScript(transactions))
+  }
+}
+
+export const blockTemplateMethod: Effect.Effect<
+  Method,
+  never,
+  Chain | Mempool | Miner | PeerManager | SyncStatus
+> = Effect.gen(function*() {
+  const chain = yield* Chain
+  const mempool = yield* Mempool
+  const miner = yield* Miner
+  const peers = yield* PeerManager
+  const status = yield* SyncStatus
+  const { params, tree } = chain
+  /** The mempool's count when a template was last made. */
+  let lastSequence = 0
+
+  /** Judges a block that somebody would like to mine; `null` where there is nothing against it. */
+  const judge = (data: Json | undefined): Effect.Effect<string | null, RpcError> =>
+    Effect.gen(function*() {
+      if (typeof data !== "string") return yield* RpcError.type("Missing data String key for proposal")
+      const block = yield* decodeHexBlock(data)
+      const known = tree.find(block.hash)
+      if (known !== NO_HEADER) {
+        if (tree.isFailed(known)) return "duplicate-invalid"
+        return tree.wasConnected(known) ? "duplicate" : "duplicate-inconclusive"
+      }
+      const verdict = yield* Effect.mapError(chain.judge(block), storageError)
+      return verdict?.reason ?? null
+    })
+
+  /** On the test networks people mine whenever they like. */
+  const checkReady: Effect.Effect<void, RpcError> = Effect.gen(function*() {
+    if (params.network.name !== "mainnet") return
+    const { inbound, outbound } = yield* peers.count
+    if (inbound + outbound === 0) {
+      return yield* new RpcError({ code: RPC_CODE.notConnected, message: "Namecoin Core is not connected!" })
+    }
+    if (yield* status.initialDownload) {
+      const message = "Namecoin Core is in initial sync and waiting for blocks..."
+      return yield* new RpcError({ code: RPC_CODE.initialDownload, message })
+    }
+  })
+
+  const isTip = (tip: Bytes): boolean => equal(tree.hash(tree.tip()), tip)
+
+  /** Waits until the tip is another one. Looks every second too, for what happens before the events are heard. */
+  const tipChanged = ({ tip }: Known): Effect.Effect<void> =>
+    Stream.merge(chain.events, Stream.tick("1 second")).pipe(
+      Stream.takeWhile(() => isTip(tip)),
+      Stream.runDrain
+    )
+
+  const poolChanged = ({ sequence }: Known): Effect.Effect<void> =>
+    Effect.gen(function*() {
+      yield* Effect.sleep(FIRST_LOOK)
+      while (mempool.info().sequence === sequence) yield* Effect.sleep(NEXT_LOOK)
+    })
+
+  const waitForNews = (given: Known | "now"): Effect.Effect<void> => {
+    const known = given === "now" ? { tip: tree.hash(tree.tip()).slice(), sequence: lastSequence } : given
+    return Effect.raceFirst(tipChanged(known), poolChanged(known))
+  }
+
+  return method({
+    name: "getblocktemplate",
+    group: "Mining",
+    summary: "Returns what a block on top of the tip can be made of, or judges a block that is proposed.",
+    params: PARAMS,
+    results: [
+      { when: "the proposal is a good one", shape: Shape.nothing("") },
+      { when: "it is not", shape: Shape.string("Why (BIP 22)") },
+      { when: "a template is asked for", shape: TEMPLATE }
+    ],
+    examples: [[{ rules: ["segwit"] }], [{ mode: "proposal", data: "<block in hexadecimal digits>" }]],
+    errors: [
+      "-8 getblocktemplate must be called with the segwit rule set (call with {\"rules\": [\"segwit\"]})",
+      "-8 Invalid mode",
+      "-3 Missing data String key for proposal",
+      "-22 Block decode failed",
+      "-9 Namecoin Core is not connected!",
+      "-10 Namecoin Core is in initial sync and waiting for blocks...",
+      "-1 TestBlockValidity failed: <reason>"
+    ],
+    waits: true,
+    handler: ({ template_request: { data, longpollid, mode = "template", rules } }) =>
+      Effect.gen(function*() {
+        if (mode === "proposal") return yield* judge(data)
+        if (mode !== "template") return yield* invalidMode
+        yield* checkReady
+        if (longpollid !== undefined) yield* waitForNews(longpollid)
+        if (!rules.has("segwit")) {
+          return yield* RpcError.invalidParameter(
+            "getblocktemplate must be called with the segwit rule set (call with {\"rules\": [\"segwit\"]})"
+          )
+        }
+        const { sequence, template } = yield* Effect.mapError(miner.template, miningError)
+        lastSequence = sequence
+        return templateJson(template, yield* miner.outline, sequence, params)
+      })
+  })
+})

@@ -1,0 +1,174 @@
+import * as Effect from "effect/Effect"
+import { Chain } from "../../chain/Chain.ts"
+import { Mempool } from "../../mempool/Mempool.ts"
+import { DEFAULT_MAX_TRIES, Miner } from "../../mempool/mining/Miner.ts"
+import { parseAddress, scriptOf } from "../../protocol/address.ts"
+import { binaryString, type Bytes, displayHash, fromHex, parseDisplayHash, toHex } from "../../protocol/bytes.ts"
+import { descriptorScript } from "../../protocol/descriptorScript.ts"
+import type { Transaction } from "../../protocol/transaction.ts"
+import { helpText } from "../help.ts"
+import { type Method, method } from "../method.ts"
+import { array, boolean, hexText, int32, int64, refined, string, withDefault } from "../params.ts"
+import { RPC_CODE, RpcError } from "../RpcError.ts"
+import * as Shape from "../shape.ts"
+import { decodeAnyTransaction } from "../shapes/decodeTransaction.ts"
+import { miningError } from "./miningErrors.ts"
+
+/** Methods that mine blocks here and now: on the private network, where that takes two tries (rpc.md 3.5). */
+
+const HASHES = Shape.array(Shape.hex("Hash of a block"))
+
+const EXAMPLE = "N4rFLvJTRKtyVvAXSqTCBxWNZAd1MzgFMB"
+
+const TRIES = "How many nonces to try in all."
+
+export const generateMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Mempool | Miner> = Effect.gen(
+  function*() {
+    const { params: { network } } = yield* Chain
+    const mempool = yield* Mempool
+    const miner = yield* Miner
+
+    const generate = (count: number, script: Bytes, maxTries: number) =>
+      miner.generate(count, script, maxTries).pipe(
+        Effect.map((hashes) => hashes.map(displayHash)),
+        Effect.mapError(miningError)
+      )
+
+    const generatetoaddress = method({
+      name: "generatetoaddress",
+      group: "Mining",
+      summary: "Mines blocks that pay an address, each with a merged-mining proof, and returns their hashes.",
+      params: {
+        nblocks: int32("How many."),
+        address: string("Who they pay."),
+        maxtries: withDefault(int32(TRIES), DEFAULT_MAX_TRIES)
+      },
+      results: [{ shape: HASHES }],
+      examples: [[11, EXAMPLE]],
+      errors: ["-5 Error: Invalid address", "-1 TestBlockValidity failed: <reason>"],
+      handler: ({ address, maxtries, nblocks }) =>
+        Effect.suspend(() => {
+          const parsed = parseAddress(network, address)
+          if ("error" in parsed) return RpcError.invalidAddressOrKey("Error: Invalid address")
+          // The reference node reads a negative number as a very large one.
+          return generate(nblocks, scriptOf(parsed.destination), maxtries < 0 ? Infinity : maxtries)
+        })
+    })
+
+    const generatetodescriptor = method({
+      name: "generatetodescriptor",
+      group: "Mining",
+      summary: "Mines blocks that pay the script of a descriptor, and returns their hashes.",
+      params: {
+        num_blocks: int32("How many."),
+        descriptor: string("What they pay, with or without a checksum. Its keys have to be there, not derived."),
+        maxtries: withDefault(
+          refined(int64(TRIES), (tries) => {
+            if (tries < 0) throw RpcError.integerOutOfRange()
+            return tries
+          }),
+          DEFAULT_MAX_TRIES
+        )
+      },
+      results: [{ shape: HASHES }],
+      examples: [[11, `addr(${EXAMPLE})`]],
+      errors: [
+        "-5 <what is wrong with the descriptor>",
+        "-8 Ranged descriptor not accepted. Maybe pass through deriveaddresses first?",
+        "-8 Multipath descriptor not accepted",
+        "-1 TestBlockValidity failed: <reason>"
+      ],
+      handler: ({ descriptor, maxtries, num_blocks: count }) =>
+        Effect.suspend(() => {
+          const parsed = descriptorScript(network, descriptor)
+          if ("script" in parsed) return generate(count, parsed.script, maxtries)
+          return manyScripts(parsed.kind) ?? RpcError.invalidAddressOrKey(parsed.error)
+        })
+    })
+
+    /** The script that a descriptor or an address stands for. */
+    const outputScript = (output: string): Effect.Effect<Bytes, RpcError> => {
+      const parsed = descriptorScript(network, output)
+      if ("script" in parsed) return Effect.succeed(parsed.script)
+      const address = parseAddress(network, output)
+      if ("destination" in address) return Effect.succeed(scriptOf(address.destination))
+      return manyScripts(parsed.kind) ?? RpcError.invalidAddressOrKey("Error: Invalid address or descriptor")
+    }
+
+    /** A transaction of the pool by its txid, or one in hexadecimal digits. */
+    const findTransaction = (text: string): Effect.Effect<Transaction, RpcError> => {
+      const txid = parseDisplayHash(text)
+      if (txid !== undefined) {
+        const entry = mempool.get(binaryString(txid))
+        return entry === undefined
+          ? RpcError.invalidAddressOrKey(`Transaction ${text} not in mempool.`)
+          : Effect.succeed(entry.transaction)
+      }
+      const bytes = fromHex(text)
+      const transaction = bytes === undefined ? undefined : decodeAnyTransaction(bytes)
+      return transaction === undefined
+        ? RpcError.deserialization(`Transaction decode failed for ${text}. Make sure the tx has at least one input.`)
+        : Effect.succeed(transaction)
+    }
+
+    const generateblock = method({
+      name: "generateblock",
+      group: "Mining",
+      summary: "Mines a block of exactly the transactions given, in their order. Their fees are not claimed.",
+      params: {
+        output: string("Who it pays: an address or a descriptor."),
+        transactions: array(
+          hexText("A transaction of the mempool by its txid, or any in hexadecimal digits."),
+          "Its transactions."
+        ),
+        submit: withDefault(boolean("Whether the block is offered to the chain, or returned."), true)
+      },
+      results: [{
+        shape: Shape.object({
+          hash: Shape.hex("Hash of the block"),
+          hex: Shape.optional(Shape.hex("The block, where it is not offered to the chain"))
+        })
+      }],
+      examples: [[EXAMPLE, []]],
+      errors: [
+        "-5 Error: Invalid address or descriptor",
+        "-5 Transaction <txid> not in mempool.",
+        "-22 Transaction decode failed for <hex>. Make sure the tx has at least one input.",
+        "-25 TestBlockValidity failed: <reason>",
+        "-1 Failed to make block."
+      ],
+      handler: ({ output, submit, transactions }) =>
+        Effect.gen(function*() {
+          const script = yield* outputScript(output)
+          const chosen = yield* Effect.forEach(transactions, findTransaction)
+          const block = yield* miner.generateWith(script, chosen, submit).pipe(
+            Effect.catchTag("TemplateInvalid", ({ message }) => RpcError.verifyError(message)),
+            Effect.catchTag("NoWorkFound", ({ message }) => RpcError.misc(message)),
+            Effect.mapError((failure) => failure instanceof RpcError ? failure : miningError(failure))
+          )
+          const hash = displayHash(block.hash)
+          return submit ? { hash } : { hash, hex: toHex(block.bytes) }
+        })
+    })
+
+    const removed: Method = method({
+      name: "generate",
+      group: "Hidden",
+      summary: "Was removed: generatetoaddress with an address of the wallet does what it did.",
+      params: {},
+      results: [{ shape: Shape.nothing("Never: it always fails.") }],
+      examples: [],
+      errors: ["-32601 <this text>"],
+      handler: () => new RpcError({ code: RPC_CODE.methodNotFound, message: helpText(removed) })
+    })
+
+    return [generatetoaddress, generatetodescriptor, generateblock, removed]
+  }
+)
+
+/** The refusal of a descriptor that stands for more than one script. */
+const manyScripts = (kind: "invalid" | "ranged" | "multipath"): RpcError | undefined => {
+  if (kind === "multipath") return RpcError.invalidParameter("Multipath descriptor not accepted")
+  if (kind === "invalid") return undefined
+  return RpcError.invalidParameter("Ranged descriptor not accepted. Maybe pass through deriveaddresses first?")
+}

@@ -1,0 +1,16 @@
+import type { MinedBlockRefused, TemplateInvalid } from "../../mempool/mining/errors.ts"
+import type { StorageFailure } from "../../storage/errors.ts"
+import { RpcError } from "../RpcError.ts"
+import { storageError } from "./errors.ts"
+
+/** What failures of mining are in answers. */
+export const miningError = (failure: TemplateInvalid | MinedBlockRefused | StorageFailure): RpcError => {
+  switch (failure._tag) {
+    case "TemplateInvalid":
+      return RpcError.misc(failure.message)
+    case "MinedBlockRefused":
+      return RpcError.internal(failure.message)
+    default:
+      return storageError(failure)
+  }
+}

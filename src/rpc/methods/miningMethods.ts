@@ -1,0 +1,183 @@
+import * as Effect from "effect/Effect"
+import { Chain } from "../../chain/Chain.ts"
+import { type HeaderTree, NO_HEADER } from "../../chain/HeaderTree.ts"
+import type { SyncStatus } from "../../chain/SyncStatus.ts"
+import { difficultyOf, targetOf } from "../../consensus/difficulty.ts"
+import { Mempool } from "../../mempool/Mempool.ts"
+import { Miner } from "../../mempool/mining/Miner.ts"
+import { MIN_BLOCK_FEE_RATE } from "../../mempool/mining/selectChunks.ts"
+import type { PeerManager } from "../../network/PeerManager.ts"
+import { type BlockHeader, readBlockHeader } from "../../protocol/block.ts"
+import { displayHash, fromHex } from "../../protocol/bytes.ts"
+import { DecodeError, Reader } from "../../protocol/Reader.ts"
+import { Amount } from "../encodeJson.ts"
+import { type Method, method } from "../method.ts"
+import { hexText, int32, withDefault } from "../params.ts"
+import { RpcError } from "../RpcError.ts"
+import * as Shape from "../shape.ts"
+import { auxMethods } from "./auxMethods.ts"
+import { blockTemplateMethod } from "./blockTemplateMethod.ts"
+import { compactBits, wide } from "./chainMethods.ts"
+import { generateMethods } from "./generateMethods.ts"
+
+/** Methods about mining (rpc.md 3.5), and what is known of the work that others do. */
+
+const DEFAULT_LOOKUP = 120
+
+/**
+ * Hashes a second that went into the blocks up to a height: of the last `lookup`, or since the last change of the
+ * difficulty where that is -1. Source: upstream `rpc/mining.cpp`, `GetNetworkHashPS`.
+ */
+export const networkHashRate = (tree: HeaderTree, last: number, lookup: number, interval: number): number => {
+  const height = tree.height(last)
+  if (height === 0) return 0
+  const count = Math.min(height, lookup === -1 ? height % interval + 1 : lookup)
+  let first = last
+  let earliest = tree.time(last)
+  let latest = earliest
+  for (let i = 0; i < count; i++) {
+    first = tree.parent(first)
+    const time = tree.time(first)
+    earliest = Math.min(earliest, time)
+    latest = Math.max(latest, time)
+  }
+  return latest === earliest ? 0 : Number(tree.chainwork(last) - tree.chainwork(first)) / (latest - earliest)
+}
+
+const decodeHeader = (hex: string): Effect.Effect<BlockHeader, RpcError> =>
+  Effect.suspend(() => {
+    const failed = RpcError.deserialization("Block header decode failed")
+    const bytes = fromHex(hex)
+    if (bytes === undefined) return failed
+    try {
+      return Effect.succeed(readBlockHeader(new Reader(bytes)))
+    } catch (cause) {
+      if (cause instanceof DecodeError) return failed
+      throw cause
+    }
+  })
+
+const TARGET = {
+  bits: Shape.hex("The target in compact form"),
+  difficulty: Shape.number("The difficulty"),
+  target: Shape.hex("The target")
+}
+
+const infoMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Mempool | Miner> = Effect.gen(function*() {
+  const chain = yield* Chain
+  const mempool = yield* Mempool
+  const miner = yield* Miner
+  const { params: { network, powLimit, retargetInterval }, tree } = chain
+
+  const targetJson = (bits: number) => ({
+    bits: compactBits(bits),
+    difficulty: difficultyOf(bits),
+    target: wide(targetOf(bits, powLimit) ?? 0n)
+  })
+
+  const getmininginfo = method({
+    name: "getmininginfo",
+    group: "Mining",
+    summary: "Returns figures about mining.",
+    params: {},
+    results: [{
+      shape: Shape.object({
+        blocks: Shape.integer("Height of the tip"),
+        currentblockweight: Shape.optional(
+          Shape.integer("Weight of the block last put together, with what is kept free for its coinbase")
+        ),
+        currentblocktx: Shape.optional(Shape.integer("Its transactions, without the coinbase")),
+        ...TARGET,
+        networkhashps: Shape.number("Hashes a second of the network, from the last 120 blocks"),
+        pooledtx: Shape.integer("Transactions of the mempool"),
+        blockmintxfee: Shape.amount("Least fee a kvB of what is put into a block"),
+        chain: Shape.string("main, test or regtest"),
+        next: Shape.object({ height: Shape.integer("Height of the next block"), ...TARGET }),
+        warnings: Shape.array(Shape.string("A warning"))
+      })
+    }],
+    examples: [[]],
+    handler: () =>
+      Effect.gen(function*() {
+        const { header, height } = yield* chain.tip
+        const next = yield* miner.outline
+        const last = miner.last()
+        return {
+          blocks: height,
+          ...(last === undefined ? {} : { currentblockweight: last.weight, currentblocktx: last.transactions }),
+          ...targetJson(header.bits),
+          networkhashps: networkHashRate(tree, tree.tip(), DEFAULT_LOOKUP, retargetInterval),
+          pooledtx: mempool.info().size,
+          blockmintxfee: new Amount(MIN_BLOCK_FEE_RATE),
+          chain: network.chainName,
+          next: { height: next.height, ...targetJson(next.bits) },
+          warnings: []
+        }
+      })
+  })
+
+  const getnetworkhashps = method({
+    name: "getnetworkhashps",
+    group: "Mining",
+    summary: "Returns an estimate of the hashes a second that the network makes.",
+    params: {
+      nblocks: withDefault(
+        int32("From how many blocks; -1 for those since the difficulty last changed."),
+        DEFAULT_LOOKUP
+      ),
+      height: withDefault(int32("The last of them; -1 for the tip."), -1)
+    },
+    results: [{ shape: Shape.number("Hashes a second") }],
+    examples: [[], [120, 1000]],
+    errors: [
+      "-8 Invalid nblocks. Must be a positive number or -1.",
+      "-8 Block does not exist at specified height"
+    ],
+    handler: ({ height, nblocks }) =>
+      Effect.suspend(() => {
+        if (nblocks < -1 || nblocks === 0) {
+          return RpcError.invalidParameter("Invalid nblocks. Must be a positive number or -1.")
+        }
+        const last = height === -1 ? tree.tip() : height < 0 ? NO_HEADER : tree.at(height)
+        return last === NO_HEADER
+          ? RpcError.invalidParameter("Block does not exist at specified height")
+          : Effect.succeed(networkHashRate(tree, last, nblocks, retargetInterval))
+      })
+  })
+
+  const submitheader = method({
+    name: "submitheader",
+    group: "Mining",
+    summary: "Offers a header, with its merged-mining proof where its version says so.",
+    params: { hexdata: hexText("The header.") },
+    results: [{ shape: Shape.nothing("") }],
+    examples: [["<header in hexadecimal digits>"]],
+    errors: [
+      "-22 Block header decode failed",
+      "-25 Must submit previous header (<hash>) first",
+      "-25 <why it is refused>"
+    ],
+    handler: ({ hexdata }) =>
+      Effect.gen(function*() {
+        const header = yield* decodeHeader(hexdata)
+        const { prevHash } = header.header
+        if (tree.find(prevHash) === NO_HEADER) {
+          return yield* RpcError.verifyError(`Must submit previous header (${displayHash(prevHash)}) first`)
+        }
+        const { reject } = yield* chain.acceptHeaders([header])
+        return reject === undefined ? null : yield* RpcError.verifyError(reject.reason)
+      })
+  })
+
+  return [getmininginfo, getnetworkhashps, submitheader]
+})
+
+/** All methods about mining that need no wallet. */
+export const miningMethods: Effect.Effect<
+  ReadonlyArray<Method>,
+  never,
+  Chain | Mempool | Miner | PeerManager | SyncStatus
+> = Effect.map(
+  Effect.all([infoMethods, auxMethods, generateMethods, blockTemplateMethod]),
+  ([info, aux, generate, template]) => [...info, ...aux, ...generate, template]
+)

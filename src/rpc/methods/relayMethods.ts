@@ -1,0 +1,392 @@
+import * as Effect from "effect/Effect"
+import { Chain } from "../../chain/Chain.ts"
+import { FeeEstimator, HIGHEST_TARGET } from "../../mempool/FeeEstimator.ts"
+import { HORIZON_NAMES } from "../../mempool/FeeHistory.ts"
+import { Mempool } from "../../mempool/Mempool.ts"
+import { dustOutputs } from "../../mempool/policy/dust.ts"
+import { feeOf } from "../../mempool/policy/feeRate.ts"
+import { MAX_PACKAGE_COUNT } from "../../mempool/policy/limits.ts"
+import { COIN, MAX_MONEY } from "../../protocol/amount.ts"
+import { binaryString, displayHash, fromBinaryString, fromHex } from "../../protocol/bytes.ts"
+import { isUnspendable } from "../../protocol/script.ts"
+import { hasValidOperations } from "../../protocol/scriptOperations.ts"
+import type { Transaction, TransactionOutput } from "../../protocol/transaction.ts"
+import { Amount } from "../encodeJson.ts"
+import { type Method, method } from "../method.ts"
+import { NodeOptions } from "../NodeOptions.ts"
+import {
+  amount,
+  array,
+  double,
+  hash,
+  hexText,
+  int32,
+  int64,
+  notNull,
+  object,
+  optional,
+  orEmpty,
+  refined,
+  string,
+  withDefault
+} from "../params.ts"
+import { RPC_CODE, RpcError } from "../RpcError.ts"
+import * as Shape from "../shape.ts"
+import type { Members } from "../shapes/context.ts"
+import { decodeAnyTransaction } from "../shapes/decodeTransaction.ts"
+import { nameOutputJson } from "../shapes/name.ts"
+import { rawEstimateJson, rejectionText, trialJson } from "../shapes/relay.ts"
+import { storageError } from "./errors.ts"
+import { contextFor, decodeGiven, ENCODINGS } from "./nameEncodings.ts"
+import { NAME_OUTPUT_MEMBERS } from "./shapes.ts"
+
+/** Methods about transactions on their way into a block: sending, fees, pending names (rpc.md 3.4, 3.8, 3.10, 5.5). */
+
+const TXID = "4fe1cfd5439d1fadb8cce35a4888595c161d7a1922d6191433b4d3e1d1030fa4"
+
+const TRANSACTION = "01000000011111111111111111111111111111111111111111111111111111111111111111000000000000000000" +
+  "0140420f00000000001976a914d5e3d1e149ac4ed83061077faa6d8d92152938c088ac00000000"
+
+/** What a transaction may pay for 1000 virtual bytes where the caller does not say: 0.10 NMC. */
+const DEFAULT_MAX_FEE_RATE = COIN / 10
+
+/** A limit on fees: a rate of 1 NMC or more is one that nobody means. Upstream `rpc/util.cpp`, `ParseFeeRate`. */
+const maxFeeRate = withDefault(
+  refined(amount("The highest fee rate that is not refused, in NMC for 1000 virtual bytes; 0 for any."), (rate) => {
+    if (rate >= COIN) {
+      throw RpcError.invalidParameter("Fee rates larger than or equal to 1BTC/kvB are not accepted")
+    }
+    return rate
+  }),
+  DEFAULT_MAX_FEE_RATE,
+  "0.10"
+)
+
+const confirmTarget = refined(int32(`Within how many blocks it is to be mined, 1 to ${HIGHEST_TARGET}.`), (target) => {
+  if (target >= 1 && target <= HIGHEST_TARGET) return target
+  throw RpcError.invalidParameter(`Invalid conf_target, must be between 1 and ${HIGHEST_TARGET}`)
+})
+
+const estimateMode = withDefault(
+  refined(
+    string("economical follows a fall of fees at once, conservative waits for it to last; unset is economical."),
+    (text) => {
+      const mode = text.toLowerCase()
+      if (mode === "conservative") return mode
+      if (mode === "economical" || mode === "unset") return "economical"
+      throw RpcError.invalidParameter(
+        "Invalid estimate_mode parameter, must be one of: \"unset\", \"economical\", \"conservative\""
+      )
+    }
+  ),
+  "economical"
+)
+
+const TRIAL = Shape.object({
+  txid: Shape.hex("The transaction"),
+  wtxid: Shape.hex("Its hash with witnesses"),
+  "package-error": Shape.optional(Shape.string("What is wrong with the transactions as a whole; not with one alone")),
+  allowed: Shape.optional(Shape.boolean("Whether the mempool would take it; missing where another one fails")),
+  vsize: Shape.optional(Shape.integer("Virtual bytes, or what its signature operations count for")),
+  fees: Shape.optional(Shape.object({
+    base: Shape.amount("What it pays"),
+    "effective-feerate": Shape.amount("The fee rate that it counts with, in NMC for 1000 virtual bytes"),
+    "effective-includes": Shape.array(Shape.hex("A transaction in that rate, by its hash with witnesses"))
+  })),
+  "reject-reason": Shape.optional(Shape.string("Why the mempool would not")),
+  "reject-details": Shape.optional(Shape.string("The same with more words"))
+})
+
+const RANGE = Shape.object({
+  startrange: Shape.number("Where the range of fee rates begins, in the smallest unit for 1000 virtual bytes"),
+  endrange: Shape.number("Where it ends"),
+  withintarget: Shape.number("Transactions mined within the target, older ones counting less"),
+  totalconfirmed: Shape.number("Transactions mined at all"),
+  inmempool: Shape.number("Transactions that wait for the target or longer"),
+  leftmempool: Shape.number("Transactions that left the mempool after the target, not mined")
+})
+
+const HORIZON = Shape.optional(Shape.object({
+  feerate: Shape.optional(Shape.amount("Fee rate in NMC for 1000 virtual bytes")),
+  decay: Shape.number("What is left of a count after one more block"),
+  scale: Shape.integer("Blocks that are not told apart"),
+  pass: Shape.optional({ ...RANGE, description: "The lowest range of fee rates that passes" }),
+  fail: Shape.optional({ ...RANGE, description: "The highest range below that does not" }),
+  errors: Shape.optional(Shape.array(Shape.string("Why there is no fee rate")))
+}))
+
+const decode = (hexstring: string): Transaction | undefined => {
+  const bytes = fromHex(hexstring)
+  return bytes === undefined ? undefined : decodeAnyTransaction(bytes)
+}
+
+/** Whether what is paid to an output is lost, as far as its script shows. */
+const burns = ({ script }: TransactionOutput): boolean => isUnspendable(script) || !hasValidOperations(script)
+
+const FEE_EXCEEDED = "Fee exceeds maximum configured by user (e.g. -maxtxfee, maxfeerate)"
+const BURN_EXCEEDED = "Unspendable output exceeds maximum configured by user (maxburnamount)"
+const ALREADY_MINED = "Transaction outputs already in utxo set"
+const NO_INPUTS = "Make sure the tx has at least one input."
+const PACKAGE_COUNT = `Array must contain between 1 and ${MAX_PACKAGE_COUNT} transactions.`
+const OLD_PRIORITY = "Priority is no longer supported, dummy argument to prioritisetransaction must be 0."
+const DUSTY_PRIORITY = "Priority is not supported for transactions with dust outputs."
+
+export const relayMethods: Effect.Effect<
+  ReadonlyArray<Method>,
+  never,
+  Chain | Mempool | FeeEstimator | NodeOptions
+> = Effect.gen(function*() {
+  const chain = yield* Chain
+  const pool = yield* Mempool
+  const estimator = yield* FeeEstimator
+  const options = yield* NodeOptions
+  const { network } = chain.params
+
+  /** Upstream `node/transaction.cpp`, `BroadcastTransaction`. */
+  const broadcast = (transaction: Transaction, maxFee: number): Effect.Effect<void, RpcError> =>
+    Effect.gen(function*() {
+      if ((yield* Effect.mapError(chain.coinOf(transaction.txid), storageError)) !== undefined) {
+        return yield* new RpcError({ code: RPC_CODE.verifyAlreadyInUtxoSet, message: ALREADY_MINED })
+      }
+      if (pool.get(transaction.txidKey) === undefined) {
+        if (maxFee > 0) {
+          const [trial] = yield* Effect.mapError(pool.test([transaction]), storageError)
+          if (trial?.type === "rejected") return yield* refusal(trial.rejected)
+          if (trial?.type === "accepted" && trial.entry.fee > maxFee) return yield* RpcError.verifyError(FEE_EXCEEDED)
+        }
+        yield* pool.accept(transaction).pipe(
+          Effect.mapError((error) => error._tag === "TransactionRejected" ? refusal(error) : storageError(error))
+        )
+      }
+      pool.broadcastLater(transaction.txidKey)
+    })
+
+  const sendrawtransaction = method({
+    name: "sendrawtransaction",
+    group: "Raw transactions",
+    summary: "Takes a transaction into the mempool and announces it until some peer asks for it. One that is there " +
+      "already is announced again.",
+    params: {
+      hexstring: hexText("The transaction."),
+      maxfeerate: maxFeeRate,
+      maxburnamount: withDefault(
+        amount("The most that an output may lose, because nobody can ever spend it, in NMC."),
+        0,
+        "0.00"
+      )
+    },
+    results: [{ shape: Shape.hex("Its txid") }],
+    examples: [[TRANSACTION], [TRANSACTION, 0]],
+    errors: [
+      `-22 TX decode failed. ${NO_INPUTS}`,
+      "-8 Fee rates larger than or equal to 1BTC/kvB are not accepted",
+      `-25 ${BURN_EXCEEDED}`,
+      `-25 ${FEE_EXCEEDED}`,
+      "-25 bad-txns-inputs-missingorspent",
+      "-26 <why the mempool does not take it>",
+      `-27 ${ALREADY_MINED}`
+    ],
+    handler: ({ hexstring, maxburnamount, maxfeerate }) =>
+      Effect.suspend(() => {
+        const transaction = decode(hexstring)
+        if (transaction === undefined) return RpcError.deserialization(`TX decode failed. ${NO_INPUTS}`)
+        if (transaction.outputs.some((output) => burns(output) && output.value > maxburnamount)) {
+          return RpcError.verifyError(BURN_EXCEEDED)
+        }
+        return Effect.as(
+          broadcast(transaction, feeOf(maxfeerate, transaction.virtualSize)),
+          displayHash(transaction.txid)
+        )
+      })
+  })
+
+  const testmempoolaccept = method({
+    name: "testmempoolaccept",
+    group: "Raw transactions",
+    summary: "Tells whether the mempool would take transactions, and takes none. Of several, parents come before " +
+      "children, none may stand against another or against one in the mempool, and after the first that fails " +
+      "nothing is said of the others.",
+    params: {
+      rawtxs: array(hexText("A transaction."), "The transactions, 25 at most."),
+      maxfeerate: maxFeeRate
+    },
+    results: [{ shape: Shape.array(TRIAL) }],
+    examples: [[[TRANSACTION]]],
+    errors: [
+      `-8 ${PACKAGE_COUNT}`,
+      "-8 Fee rates larger than or equal to 1BTC/kvB are not accepted",
+      `-22 TX decode failed: <hex> ${NO_INPUTS}`
+    ],
+    handler: ({ maxfeerate, rawtxs }) =>
+      Effect.gen(function*() {
+        if (rawtxs.length < 1 || rawtxs.length > MAX_PACKAGE_COUNT) {
+          return yield* RpcError.invalidParameter(PACKAGE_COUNT)
+        }
+        const transactions: Array<Transaction> = []
+        for (const hexstring of rawtxs) {
+          const transaction = decode(hexstring)
+          if (transaction === undefined) {
+            return yield* RpcError.deserialization(`TX decode failed: ${hexstring} ${NO_INPUTS}`)
+          }
+          transactions.push(transaction)
+        }
+        const trials = yield* Effect.mapError(pool.test(transactions), storageError)
+        return trialJson(transactions, trials, maxfeerate)
+      })
+  })
+
+  const estimatesmartfee = method({
+    name: "estimatesmartfee",
+    group: "Util",
+    summary: "Returns the fee rate for a transaction to be mined within so many blocks, as far as this node saw " +
+      "transactions come and be mined; never less than what the mempool asks for.",
+    params: { conf_target: confirmTarget, estimate_mode: estimateMode },
+    results: [{
+      shape: Shape.object({
+        feerate: Shape.optional(Shape.amount("Fee rate in NMC for 1000 virtual bytes")),
+        errors: Shape.optional(Shape.array(Shape.string("Why there is none"))),
+        blocks: Shape.integer("The target that it is for: at least 2, and no longer than the node has seen")
+      })
+    }],
+    examples: [[6], [6, "conservative"]],
+    errors: [
+      `-8 Invalid conf_target, must be between 1 and ${HIGHEST_TARGET}`,
+      "-8 Invalid estimate_mode parameter, must be one of: \"unset\", \"economical\", \"conservative\""
+    ],
+    handler: ({ conf_target, estimate_mode }) =>
+      Effect.sync(() => {
+        const { blocks, feeRate } = estimator.estimateSmart(conf_target, estimate_mode)
+        if (feeRate === undefined) return { errors: ["Insufficient data or no feerate found"], blocks }
+        const { minFeeRate, minRelayFeeRate } = pool.info()
+        return { feerate: new Amount(Math.max(feeRate, minFeeRate, minRelayFeeRate)), blocks }
+      })
+  })
+
+  const estimaterawfee = method({
+    name: "estimaterawfee",
+    group: "Hidden",
+    summary: "Returns what each horizon of the fee estimator says for a target, and what it counted.",
+    params: {
+      conf_target: confirmTarget,
+      threshold: withDefault(
+        refined(double("The share that has to be mined within the target."), (share) => {
+          if (share < 0 || share > 1) throw RpcError.invalidParameter("Invalid threshold")
+          return share
+        }),
+        0.95
+      )
+    },
+    results: [{ shape: Shape.object({ short: HORIZON, medium: HORIZON, long: HORIZON }) }],
+    examples: [[6], [6, 0.9]],
+    errors: [`-8 Invalid conf_target, must be between 1 and ${HIGHEST_TARGET}`, "-8 Invalid threshold"],
+    handler: ({ conf_target, threshold }) =>
+      Effect.sync(() => {
+        const horizons: Record<string, Members> = {}
+        for (const name of HORIZON_NAMES) {
+          const estimate = estimator.estimateRaw(conf_target, threshold, name)
+          if (estimate !== undefined) horizons[name] = rawEstimateJson(estimate)
+        }
+        return horizons
+      })
+  })
+
+  const prioritisetransaction = method({
+    name: "prioritisetransaction",
+    group: "Mining",
+    summary: "Lets a transaction count for mining as if it paid more or less. Several calls add up.",
+    params: {
+      txid: hash("The transaction, in the mempool or still to come."),
+      dummy: optional(double("0: what it stood for is gone.")),
+      fee_delta: refined(int64("What is added to its fee, in the smallest unit; may be negative."), (delta, label) => {
+        if (Math.abs(delta) > MAX_MONEY) throw RpcError.invalidParameter(`${label} is out of range`)
+        return delta
+      })
+    },
+    results: [{ shape: Shape.boolean("true") }],
+    examples: [[TXID, 0, 10_000]],
+    errors: [`-8 ${OLD_PRIORITY}`, `-8 ${DUSTY_PRIORITY}`, "-8 fee_delta is out of range"],
+    handler: ({ dummy, fee_delta, txid }) =>
+      Effect.suspend(() => {
+        if (dummy !== undefined && dummy !== 0) return RpcError.invalidParameter(OLD_PRIORITY)
+        const key = binaryString(txid)
+        const entry = pool.get(key)
+        if (entry !== undefined && dustOutputs(entry.transaction).length > 0) {
+          return RpcError.invalidParameter(DUSTY_PRIORITY)
+        }
+        return Effect.as(pool.prioritise(key, fee_delta), true)
+      })
+  })
+
+  const getprioritisedtransactions = method({
+    name: "getprioritisedtransactions",
+    group: "Mining",
+    summary: "Lists what prioritisetransaction added to fees.",
+    params: {},
+    results: [{
+      shape: Shape.map(
+        "txid",
+        Shape.object({
+          fee_delta: Shape.integer("What was added, in the smallest unit"),
+          in_mempool: Shape.boolean("Whether the transaction is in the mempool"),
+          modified_fee: Shape.optional(Shape.integer("Its fee with that, where it is"))
+        })
+      )
+    }],
+    examples: [[]],
+    handler: () =>
+      Effect.sync(() =>
+        new Map(Array.from(pool.prioritised(), ([key, delta]): readonly [string, Members] => {
+          const entry = pool.get(key)
+          const members = { fee_delta: delta, in_mempool: entry !== undefined, modified_fee: entry?.modifiedFee }
+          return [displayHash(fromBinaryString(key)), members]
+        }))
+      )
+  })
+
+  const name_pending = method({
+    name: "name_pending",
+    group: "Names",
+    summary: "Lists the operations on names that wait for a block, several on one name in their order. A name_new is " +
+      "not among them: nobody can tell its name.",
+    params: {
+      name: optional(string("The name to look for."), "all names"),
+      options: orEmpty(notNull(object(ENCODINGS, "Options.")))
+    },
+    results: [{
+      shape: Shape.array(Shape.object({
+        ...NAME_OUTPUT_MEMBERS,
+        op: Shape.string("name_firstupdate or name_update")
+      }))
+    }],
+    examples: [[], ["d/example"]],
+    errors: ["-1000 Name/value is invalid for encoding ascii"],
+    handler: ({ name, options: given }) =>
+      Effect.gen(function*() {
+        const context = contextFor(network, options, given)
+        const meant = name === undefined ? undefined : binaryString(yield* decodeGiven(name, context.nameEncoding))
+        return pool.pending(meant).flatMap(({ name: output, transaction: { txid } }): ReadonlyArray<Members> => {
+          const operation = output?.script.operation
+          if (output === undefined || operation === undefined || operation.op === "name_new") return []
+          const { name, op, value } = operation
+          const { script: { address }, vout } = output
+          return [{ ...nameOutputJson(context, { name, value, txid, vout, address }), op }]
+        })
+      })
+  })
+
+  return [
+    sendrawtransaction,
+    testmempoolaccept,
+    estimatesmartfee,
+    estimaterawfee,
+    prioritisetransaction,
+    getprioritisedtransactions,
+    name_pending
+  ]
+})
+
+/** Missing inputs have a code of their own: they may still come. */
+const refusal = (rejected: Parameters<typeof rejectionText>[0]): RpcError =>
+  rejected.kind === "missing-inputs"
+    ? RpcError.verifyError(rejectionText(rejected))
+    : RpcError.verifyRejected(rejectionText(rejected))

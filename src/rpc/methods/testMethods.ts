@@ -1,0 +1,79 @@
+import * as Effect from "effect/Effect"
+import { Chain } from "../../chain/Chain.ts"
+import { MockTime } from "../../chain/NodeClock.ts"
+import { Scheduler } from "../../chain/Scheduler.ts"
+import { type Method, method } from "../method.ts"
+import { int64 } from "../params.ts"
+import { RpcError } from "../RpcError.ts"
+import * as Shape from "../shape.ts"
+import { storageError } from "./errors.ts"
+
+/** Methods for tests of the node (rpc.md 3.10). */
+
+/** The last second whose nanoseconds fit into 63 bits. */
+const MAX_MOCK_TIME = 9_223_372_036
+
+const MAX_FORWARD_SECONDS = 3_600
+
+const NULL = [{ shape: Shape.nothing("") }]
+
+export const testMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | MockTime | Scheduler> = Effect.gen(
+  function*() {
+    const chain = yield* Chain
+    const clock = yield* MockTime
+    const scheduler = yield* Scheduler
+    const isPrivate = chain.params.network.name === "regtest"
+
+    const onRegtest = (name: string) => `${name} is for regression testing (-regtest mode) only`
+
+    const setmocktime = method({
+      name: "setmocktime",
+      group: "Hidden",
+      summary: "Stops the clock of the node at a time. On regtest alone.",
+      params: { timestamp: int64("Seconds since 1970; 0 goes back to the real time.") },
+      results: NULL,
+      examples: [[1_700_000_000]],
+      errors: [`-1 ${onRegtest("setmocktime")}`, `-8 Mocktime must be in the range [0, ${MAX_MOCK_TIME}], not <n>.`],
+      handler: ({ timestamp }) =>
+        Effect.suspend(() => {
+          if (!isPrivate) return RpcError.misc(onRegtest("setmocktime"))
+          if (timestamp < 0 || timestamp > MAX_MOCK_TIME) {
+            const range = `[0, ${MAX_MOCK_TIME}]`
+            return RpcError.invalidParameter(`Mocktime must be in the range ${range}, not ${timestamp}.`)
+          }
+          return Effect.as(clock.set(timestamp === 0 ? undefined : timestamp), null)
+        })
+    })
+
+    const mockscheduler = method({
+      name: "mockscheduler",
+      group: "Hidden",
+      summary: "Makes what the node does every few minutes due so much earlier. On regtest alone.",
+      params: { delta_time: int64("Seconds, 1 to 3600.") },
+      results: NULL,
+      examples: [[600]],
+      errors: [`-1 ${onRegtest("mockscheduler")}`, "-1 delta_time must be between 1 and 3600 seconds (1 hr)"],
+      handler: ({ delta_time: seconds }) =>
+        Effect.suspend(() => {
+          if (!isPrivate) return RpcError.misc(onRegtest("mockscheduler"))
+          if (seconds <= 0 || seconds > MAX_FORWARD_SECONDS) {
+            return RpcError.misc("delta_time must be between 1 and 3600 seconds (1 hr)")
+          }
+          return Effect.as(scheduler.forward(1000 * seconds), null)
+        })
+    })
+
+    const syncwithvalidationinterfacequeue = method({
+      name: "syncwithvalidationinterfacequeue",
+      group: "Hidden",
+      summary: "Waits until names, indexes, mempool and wallet have heard of all blocks so far.",
+      params: {},
+      results: NULL,
+      examples: [[]],
+      // Delivers no block, and with it what was kept back of earlier ones.
+      handler: () => Effect.mapBoth(chain.deliver([], false), { onFailure: storageError, onSuccess: () => null })
+    })
+
+    return [setmocktime, mockscheduler, syncwithvalidationinterfacequeue]
+  }
+)

@@ -1,0 +1,38 @@
+import * as Context from "effect/Context"
+import type * as Effect from "effect/Effect"
+import type * as Redacted from "effect/Redacted"
+import type { StorageFailure } from "../storage/errors.ts"
+import type { InvalidWalletRequest, WalletDamaged } from "./errors.ts"
+import type { Wallet } from "./Wallet.ts"
+
+/** The wallets of a node: the default one in wallet.json, named ones in wallets/. */
+export class Wallets extends Context.Tag("svcd/Wallets")<Wallets, {
+  /** Whether there are wallets at all (`-disablewallet`). */
+  readonly enabled: boolean
+  /** Those that are loaded, in the order in which they were. */
+  readonly loaded: () => ReadonlyArray<Wallet>
+  readonly get: (name: string) => Wallet | undefined
+  /** Names of the wallets on disk. */
+  readonly onDisk: Effect.Effect<ReadonlyArray<string>, StorageFailure>
+  readonly create: (request: {
+    readonly name: string
+    readonly privateKeys: boolean
+    readonly blank: boolean
+    readonly passphrase: Redacted.Redacted<string> | undefined
+    /** Whether it is to be loaded at each start; `undefined` leaves that as it is. */
+    readonly loadOnStart: boolean | undefined
+  }) => Effect.Effect<Wallet, InvalidWalletRequest | WalletDamaged | StorageFailure>
+  readonly load: (
+    name: string,
+    loadOnStart: boolean | undefined
+  ) => Effect.Effect<Wallet, InvalidWalletRequest | WalletDamaged | StorageFailure>
+  readonly unload: (
+    name: string,
+    loadOnStart: boolean | undefined
+  ) => Effect.Effect<void, InvalidWalletRequest | StorageFailure>
+  readonly restore: (
+    name: string,
+    file: string,
+    loadOnStart: boolean | undefined
+  ) => Effect.Effect<Wallet, InvalidWalletRequest | WalletDamaged | StorageFailure>
+}>() {}

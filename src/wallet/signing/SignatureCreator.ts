@@ -1,0 +1,92 @@
+import { LOCKTIME_THRESHOLD } from "../../consensus/interpreter/limits.ts"
+import { Sighash } from "../../consensus/sighash.ts"
+import { isMoney } from "../../protocol/amount.ts"
+import { type Bytes, concat } from "../../protocol/bytes.ts"
+import { signEcdsa, signSchnorr, tweakedKey } from "./sign.ts"
+import type { SigningContext } from "./SigningContext.ts"
+import { findByX, type SigningProvider } from "./SigningProvider.ts"
+
+/** Makes the signatures of one input. */
+export interface SignatureCreator {
+  /**
+   * An ECDSA signature with its hash type by the key with this HASH160. The script code is the script that runs, whole
+   * outside of witnesses, a name prefix included (protocol.md 5.2).
+   */
+  readonly ecdsa: (keyHash: Bytes, scriptCode: Bytes, inWitness: boolean) => Bytes | undefined
+  /** A Schnorr signature by an x-only key: of a leaf, or of the output. `tweak` is the root that the key is tweaked by. */
+  readonly schnorr: (xonly: Bytes, leafHash: Bytes | undefined, tweak: Bytes | undefined) => Bytes | undefined
+  /** Whether the input can be spent so. */
+  readonly verify: (scriptSig: Bytes, witness: ReadonlyArray<Bytes>) => boolean
+  /** Whether the transaction's lock time lets a script go on that asks for this one (BIP 65). */
+  readonly allowsAfter: (lockTime: number) => boolean
+  /** Whether the input's sequence number lets a script go on that asks for this one (BIP 112). */
+  readonly allowsOlder: (sequence: number) => boolean
+}
+
+const SEQUENCE_FINAL = 0xffffffff
+const SEQUENCE_DISABLED = 0x80000000
+const SEQUENCE_TIME_FLAG = 0x400000
+const SEQUENCE_MASK = 0xffff
+
+/** Signs with the keys of a provider. `hashType` 0 is the default: ALL outside of taproot. */
+export const keyCreator = (
+  context: SigningContext,
+  index: number,
+  provider: SigningProvider,
+  hashType: number
+): SignatureCreator => {
+  const { lockTime, version } = context.transaction
+  const { sequence } = context.input(index)
+  const ecdsaType = hashType === Sighash.DEFAULT ? Sighash.ALL : hashType
+  return {
+    ecdsa: (keyHash, scriptCode, inWitness) => {
+      const key = provider.key(keyHash)
+      if (key === undefined) return undefined
+      if (inWitness && (!key.compressed || !isMoney(context.coin(index).value))) return undefined
+      const hash = inWitness
+        ? context.witnessV0(index, ecdsaType, scriptCode)
+        : context.legacy(index, ecdsaType, scriptCode)
+      return concat(signEcdsa(hash, key.privateKey), Uint8Array.of(ecdsaType))
+    },
+    schnorr: (xonly, leafHash, tweak) => {
+      const key = findByX(xonly, provider.key)
+      if (key === undefined || !context.allKnown) return undefined
+      const hash = context.taproot(index, hashType, { annexHash: undefined, leafHash, codeSeparator: 0xffffffff })
+      if (hash === undefined) return undefined
+      const signature = signSchnorr(hash, tweak === undefined ? key.privateKey : tweakedKey(key.privateKey, tweak))
+      return hashType === Sighash.DEFAULT ? signature : concat(signature, Uint8Array.of(hashType))
+    },
+    verify: (scriptSig, witness) => context.verify(index, scriptSig, witness) === undefined,
+    allowsAfter: (wanted) =>
+      (wanted < LOCKTIME_THRESHOLD) === (lockTime < LOCKTIME_THRESHOLD) && wanted <= lockTime &&
+      sequence !== SEQUENCE_FINAL,
+    allowsOlder: (wanted) => {
+      if (version < 2 || sequence >= SEQUENCE_DISABLED) return false
+      const sameKind = (wanted & SEQUENCE_TIME_FLAG) === (sequence & SEQUENCE_TIME_FLAG)
+      return sameKind && (wanted & SEQUENCE_MASK) <= (sequence & SEQUENCE_MASK)
+    }
+  }
+}
+
+/** Bytes of r and s in signatures of ours (`signEcdsa`). */
+const SCALAR_SIZE = 32
+
+/** A signature of the largest size that ours have: 70 bytes of DER and the hash type. */
+const DUMMY_ECDSA: Bytes = concat(
+  Uint8Array.of(0x30, 2 * SCALAR_SIZE + 4, 0x02, SCALAR_SIZE, 0x01),
+  new Uint8Array(SCALAR_SIZE - 1),
+  Uint8Array.of(0x02, SCALAR_SIZE, 0x01),
+  new Uint8Array(SCALAR_SIZE - 1),
+  Uint8Array.of(Sighash.ALL)
+)
+
+const DUMMY_SCHNORR: Bytes = new Uint8Array(64)
+
+/** Stands in for signatures whose size alone is asked for: every key signs, every input can be spent. */
+export const DUMMY_CREATOR: SignatureCreator = {
+  ecdsa: () => DUMMY_ECDSA,
+  schnorr: () => DUMMY_SCHNORR,
+  verify: () => true,
+  allowsAfter: () => true,
+  allowsOlder: () => true
+}

@@ -1,0 +1,104 @@
+import { secp256k1 } from "@noble/curves/secp256k1.js"
+import { binaryString, type Bytes, concat } from "../../protocol/bytes.ts"
+import { hash160, ripemd160 } from "../../protocol/hash.ts"
+import type { KeyOrigin, Records, TaprootLeaf } from "../../protocol/psbt/Psbt.ts"
+
+/** What whoever signs knows: keys, scripts behind hashes, and where keys come from. */
+
+/** A private key, 32 bytes big-endian, and the form of its public key. Never part of a message or a log. */
+export interface SigningKey {
+  readonly privateKey: Bytes
+  readonly compressed: boolean
+}
+
+/** How a taproot output can be spent (BIP 341). */
+export interface TaprootSpendData {
+  /** x-only, 32 bytes. */
+  readonly internalKey: Bytes | undefined
+  /** `undefined` without a tree of scripts. */
+  readonly merkleRoot: Bytes | undefined
+  /** By `leafKey`. */
+  readonly leaves: Records<TaprootLeaf>
+}
+
+export interface SigningProvider {
+  /** The private key whose public key has this HASH160. */
+  readonly key: (keyHash: Bytes) => SigningKey | undefined
+  /** The public key with this HASH160, whether or not its private key is known. */
+  readonly pubkey: (keyHash: Bytes) => Bytes | undefined
+  /** The script with this HASH160. */
+  readonly redeemScript: (scriptHash: Bytes) => Bytes | undefined
+  /** The script with this SHA-256. */
+  readonly witnessScript: (scriptHash: Bytes) => Bytes | undefined
+  /** How the output with this x-only key can be spent. */
+  readonly taproot: (outputKey: Bytes) => TaprootSpendData | undefined
+  /** Where the key whose public key has this HASH160 comes from, if others are to know. */
+  readonly origin: (keyHash: Bytes) => KeyOrigin | undefined
+}
+
+/** Knows nothing: puts signatures together that others made. */
+export const NO_PROVIDER: SigningProvider = {
+  key: () => undefined,
+  pubkey: () => undefined,
+  redeemScript: () => undefined,
+  witnessScript: () => undefined,
+  taproot: () => undefined,
+  origin: () => undefined
+}
+
+/** The same knowledge without the private keys. */
+export const withoutKeys = (provider: SigningProvider): SigningProvider => ({ ...provider, key: () => undefined })
+
+export const publicKeyOf = ({ compressed, privateKey }: SigningKey): Uint8Array =>
+  secp256k1.getPublicKey(privateKey, compressed)
+
+/** What `makeProvider` takes; each may be left out. */
+export interface Knowledge {
+  readonly keys?: ReadonlyArray<SigningKey>
+  readonly pubkeys?: ReadonlyArray<Bytes>
+  /** Redeem and witness scripts alike. */
+  readonly scripts?: ReadonlyArray<Bytes>
+  readonly taproot?: ReadonlyArray<{ readonly outputKey: Bytes; readonly spend: TaprootSpendData }>
+  readonly origins?: ReadonlyArray<{ readonly pubkey: Bytes; readonly origin: KeyOrigin }>
+}
+
+/** Makes a provider of lists. */
+export const makeProvider = (knowledge: Knowledge): SigningProvider => {
+  const { keys = [], origins = [], pubkeys = [], scripts = [], taproot = [] } = knowledge
+  const keysByHash = new Map<string, SigningKey>()
+  const pubkeysByHash = new Map<string, Bytes>()
+  for (const pubkey of [...pubkeys, ...origins.map(({ pubkey }) => pubkey)]) {
+    pubkeysByHash.set(binaryString(hash160(pubkey)), pubkey)
+  }
+  for (const key of keys) {
+    const pubkey = publicKeyOf(key)
+    const hash = binaryString(hash160(pubkey))
+    keysByHash.set(hash, key)
+    pubkeysByHash.set(hash, pubkey)
+  }
+  const scriptsByHash = new Map(scripts.map((script) => [binaryString(hash160(script)), script]))
+  const taprootByKey = new Map(taproot.map(({ outputKey, spend }) => [binaryString(outputKey), spend]))
+  const originsByHash = new Map(origins.map(({ origin, pubkey }) => [binaryString(hash160(pubkey)), origin]))
+  return {
+    key: (keyHash) => keysByHash.get(binaryString(keyHash)),
+    pubkey: (keyHash) => pubkeysByHash.get(binaryString(keyHash)),
+    redeemScript: (scriptHash) => scriptsByHash.get(binaryString(scriptHash)),
+    // HASH160 is RIPEMD-160 of SHA-256.
+    witnessScript: (scriptHash) => scriptsByHash.get(binaryString(ripemd160(scriptHash))),
+    taproot: (outputKey) => taprootByKey.get(binaryString(outputKey)),
+    origin: (keyHash) => originsByHash.get(binaryString(keyHash))
+  }
+}
+
+/** The HASH160 of both public keys that have this x. */
+export const keyHashesOfX = (xonly: Bytes): ReadonlyArray<Bytes> =>
+  [0x02, 0x03].map((prefix) => hash160(concat(Uint8Array.of(prefix), xonly)))
+
+/** What `find` knows for one of the keys that have this x. */
+export const findByX = <A>(xonly: Bytes, find: (keyHash: Bytes) => A | undefined): A | undefined => {
+  for (const keyHash of keyHashesOfX(xonly)) {
+    const found = find(keyHash)
+    if (found !== undefined) return found
+  }
+  return undefined
+}

@@ -1,0 +1,32 @@
+import { binaryString, type Bytes } from "../../protocol/bytes.ts"
+import { hash160 } from "../../protocol/hash.ts"
+import type { SignatureCreator } from "./SignatureCreator.ts"
+import type { SignatureData } from "./SignatureData.ts"
+import type { SigningProvider } from "./SigningProvider.ts"
+
+/** All that takes part in unlocking an input. */
+export interface Work {
+  readonly provider: SigningProvider
+  readonly creator: SignatureCreator
+  readonly data: SignatureData
+}
+
+/** A public key by its HASH160, from whoever knows it. */
+export const findPubkey = ({ data, provider }: Work, keyHash: Bytes): Bytes | undefined => {
+  const key = binaryString(keyHash)
+  return data.signatures.get(key)?.pubkey ?? data.pubkeys.get(key) ?? provider.pubkey(keyHash)
+}
+
+/** A signature that is there already, or a new one. */
+export const ecdsaSignature = (work: Work, pubkey: Bytes, script: Bytes, inWitness: boolean): Bytes | undefined => {
+  const { creator, data, provider } = work
+  const keyHash = hash160(pubkey)
+  const known = data.signatures.get(binaryString(keyHash))
+  if (known !== undefined) return known.signature
+  const origin = provider.origin(keyHash)
+  if (origin !== undefined) data.addOrigin({ pubkey, origin })
+  const signature = creator.ecdsa(keyHash, script, inWitness)
+  if (signature === undefined) data.missing.signatures.push(keyHash)
+  else data.addSignature(pubkey, signature)
+  return signature
+}

@@ -1,0 +1,96 @@
+import { type Bytes, equal } from "../../protocol/bytes.ts"
+import { binaryString, concat } from "../../protocol/bytes.ts"
+import { hash160 } from "../../protocol/hash.ts"
+import type { Psbt, PsbtInput, PsbtMap, PsbtOutput, Records } from "../../protocol/psbt/Psbt.ts"
+import { prevoutIndex, prevoutTxid, type TransactionOutput } from "../../protocol/transaction.ts"
+import { SignatureData } from "./SignatureData.ts"
+
+/** Between the maps of a PSBT and the data that signing works on. Upstream `psbt.cpp`. */
+
+/** The output that an input spends, from the transaction that made it or, for want of that, as the PSBT says. */
+export const spentOutput = (psbt: Psbt, index: number): TransactionOutput | undefined => {
+  const map = psbt.inputs[index]
+  const input = psbt.transaction.inputs[index]
+  if (map === undefined || input === undefined) return undefined
+  const { nonWitnessUtxo, witnessUtxo } = map
+  if (nonWitnessUtxo === undefined) return witnessUtxo
+  const isIt = equal(nonWitnessUtxo.txid, prevoutTxid(input.prevout))
+  return isIt ? nonWitnessUtxo.outputs[prevoutIndex(input.prevout)] : undefined
+}
+
+const fill = <A>(to: Map<string, A>, from: Records<A>): void => {
+  for (const [key, record] of from) if (!to.has(key)) to.set(key, record)
+}
+
+/** The two public keys with an x: an even and an odd y. */
+const keysOfX = (xonly: Bytes): ReadonlyArray<Bytes> => [2, 3].map((parity) => concat(Uint8Array.of(parity), xonly))
+
+const fillMap = (data: SignatureData, map: PsbtMap): void => {
+  data.redeemScript = map.redeemScript
+  data.witnessScript = map.witnessScript
+  for (const entry of map.origins.values()) data.addOrigin(entry)
+  data.taprootInternalKey = map.taprootInternalKey
+  fill(data.taprootOrigins, map.taprootOrigins)
+  for (const { xonly } of map.taprootOrigins.values()) {
+    for (const pubkey of keysOfX(xonly)) data.pubkeys.set(binaryString(hash160(pubkey)), pubkey)
+  }
+}
+
+export const dataOfInput = (input: PsbtInput): SignatureData => {
+  const data = new SignatureData()
+  data.scriptSig = input.finalScriptSig ?? data.scriptSig
+  data.witness = input.finalScriptWitness ?? data.witness
+  data.complete = input.finalScriptSig !== undefined || input.finalScriptWitness !== undefined
+  if (data.complete) return data
+  fillMap(data, input)
+  fill(data.signatures, input.partialSignatures)
+  data.taprootKeySignature = input.taprootKeySignature
+  data.taprootMerkleRoot = input.taprootMerkleRoot
+  fill(data.taprootScriptSignatures, input.taprootScriptSignatures)
+  fill(data.taprootLeaves, input.taprootLeaves)
+  for (const kind of ["ripemd160", "sha256", "hash160", "hash256"] as const) {
+    fill(data.preimages[kind], input.preimages[kind])
+  }
+  return data
+}
+
+export const dataOfOutput = (output: PsbtOutput): SignatureData => {
+  const data = new SignatureData()
+  fillMap(data, output)
+  return data
+}
+
+const mergedMap = <M extends PsbtMap>(map: M, data: SignatureData): M => ({
+  ...map,
+  redeemScript: map.redeemScript ?? data.redeemScript,
+  witnessScript: map.witnessScript ?? data.witnessScript,
+  origins: new Map([...data.origins, ...map.origins]),
+  taprootInternalKey: data.taprootInternalKey ?? map.taprootInternalKey,
+  taprootOrigins: new Map([...map.taprootOrigins, ...data.taprootOrigins])
+})
+
+/** What unlocks a finished input takes the place of all that led there. */
+const finished = (input: PsbtInput, { scriptSig, witness }: SignatureData): PsbtInput => ({
+  ...input,
+  partialSignatures: new Map(),
+  origins: new Map(),
+  redeemScript: undefined,
+  witnessScript: undefined,
+  finalScriptSig: scriptSig.length > 0 ? scriptSig : input.finalScriptSig,
+  finalScriptWitness: witness.length > 0 ? witness : input.finalScriptWitness
+})
+
+/** The input with what signing found; `finalize` allows it to become finished. */
+export const inputWith = (input: PsbtInput, data: SignatureData, finalize: boolean): PsbtInput => {
+  if (data.complete && finalize) return finished(input, data)
+  return {
+    ...mergedMap(input, data),
+    partialSignatures: new Map([...data.signatures, ...input.partialSignatures]),
+    taprootKeySignature: data.taprootKeySignature ?? input.taprootKeySignature,
+    taprootScriptSignatures: new Map([...data.taprootScriptSignatures, ...input.taprootScriptSignatures]),
+    taprootLeaves: new Map([...data.taprootLeaves, ...input.taprootLeaves]),
+    taprootMerkleRoot: data.taprootMerkleRoot ?? input.taprootMerkleRoot
+  }
+}
+
+export const outputWith = (output: PsbtOutput, data: SignatureData): PsbtOutput => mergedMap(output, data)

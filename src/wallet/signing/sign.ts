@@ -1,0 +1,48 @@
+import { schnorr, secp256k1 } from "@noble/curves/secp256k1.js"
+import { tapTweak } from "../../consensus/signature.ts"
+import type { Bytes } from "../../protocol/bytes.ts"
+
+/**
+ * Signatures. Deterministic: the same key and hash always make the same signature, so that no nonce is ever used for
+ * two (RFC 6979; BIP 340 with zeros for the auxiliary randomness). Nothing here throws for what a caller may have
+ * got from a stranger; keys were checked when they were read.
+ */
+
+const { Point } = secp256k1
+const { Fn } = Point
+
+/** The nonce's entropy in a further attempt: the count of attempts, little endian. */
+const entropy = (attempt: number): Uint8Array => {
+  const bytes = new Uint8Array(32)
+  new DataView(bytes.buffer).setUint32(0, attempt, true)
+  return bytes
+}
+
+/**
+ * Signs a hash of 32 bytes with ECDSA; DER without a hash type. Nonces are tried until r is below 2^255, so that
+ * signatures have at most 70 bytes and their size can be told beforehand. s is low.
+ * Source: upstream `key.cpp`, `CKey::Sign`.
+ */
+export const signEcdsa = (hash: Bytes, privateKey: Bytes): Uint8Array => {
+  for (let attempt = 0;; attempt++) {
+    const options = attempt === 0 ? {} : { extraEntropy: entropy(attempt) }
+    const compact = secp256k1.sign(hash, privateKey, { ...options, prehash: false, lowS: true, format: "compact" })
+    if ((compact[0] ?? 0) < 0x80) return secp256k1.Signature.fromBytes(compact, "compact").toBytes("der")
+  }
+}
+
+/**
+ * The private key of a taproot output: that of its internal key, tweaked by the root of its tree of scripts, of no
+ * bytes where it has none (BIP 341).
+ */
+export const tweakedKey = (privateKey: Bytes, merkleRoot: Bytes): Uint8Array => {
+  const scalar = Fn.fromBytes(privateKey)
+  const point = Point.BASE.multiply(scalar).toBytes(true)
+  const even = point[0] === 0x02 ? scalar : Fn.neg(scalar)
+  const tweak = Fn.fromBytes(tapTweak(point.subarray(1), merkleRoot))
+  return Fn.toBytes(Fn.add(even, tweak))
+}
+
+/** Signs 32 bytes as BIP 340 says: 64 bytes. */
+export const signSchnorr = (hash: Bytes, privateKey: Bytes): Uint8Array =>
+  schnorr.sign(hash, privateKey, new Uint8Array(32))

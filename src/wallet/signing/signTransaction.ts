@@ -1,0 +1,141 @@
+import { type ScriptError, scriptErrorMessages } from "../../consensus/interpreter/scriptError.ts"
+import { Sighash } from "../../consensus/sighash.ts"
+import { type Bytes, displayHash } from "../../protocol/bytes.ts"
+import {
+  makeTransaction,
+  prevoutIndex,
+  prevoutTxid,
+  type Transaction,
+  type TransactionInput
+} from "../../protocol/transaction.ts"
+import { extractData } from "./extract.ts"
+import { produceSignature } from "./produce.ts"
+import { keyCreator } from "./SignatureCreator.ts"
+import { SignatureData } from "./SignatureData.ts"
+import { SigningContext, type SpentOutput } from "./SigningContext.ts"
+import { NO_PROVIDER, type SigningProvider } from "./SigningProvider.ts"
+
+/** Transactions signed as a whole, without a PSBT around them. Source: upstream `script/sign.cpp`, `SignTransaction`. */
+
+/** An input that is not signed, or not enough; as it stands in the transaction now. */
+export interface SigningFailure {
+  /** As people write it. */
+  readonly txid: string
+  readonly vout: number
+  readonly witness: ReadonlyArray<Bytes>
+  readonly scriptSig: Bytes
+  readonly sequence: number
+  /** The reference node's words. */
+  readonly error: string
+}
+
+export interface SignedTransaction {
+  readonly transaction: Transaction
+  /** Whether every input can be spent as it is. */
+  readonly complete: boolean
+  readonly errors: ReadonlyArray<SigningFailure>
+}
+
+/** An input and why it cannot be spent, if it cannot. */
+export interface SignedInput {
+  readonly input: TransactionInput
+  readonly error: string | undefined
+}
+
+export const MISSING_COIN = "Input not found or already spent"
+export const MISSING_AMOUNT = "Missing amount"
+
+const errorText = (error: ScriptError): string => {
+  switch (error) {
+    case "INVALID_STACK_OPERATION":
+      return "Unable to sign input, invalid stack size (possibly missing key)"
+    case "SIG_NULLFAIL":
+      return "CHECK(MULTI)SIG failing with non-zero signature (possibly need more signatures)"
+    default:
+      return scriptErrorMessages[error]
+  }
+}
+
+/** Whether there is something to sign: SINGLE without an output to match would sign the number 1. */
+const canSign = ({ transaction }: SigningContext, index: number, hashType: number): boolean =>
+  (hashType & ~Sighash.ANYONECANPAY) !== Sighash.SINGLE || index < transaction.outputs.length
+
+/**
+ * Signs one input with what a provider knows, beside the signatures that it has. `hashType` 0 is the default: ALL, and
+ * for taproot a signature of 64 bytes.
+ */
+export const signInput = (
+  context: SigningContext,
+  index: number,
+  provider: SigningProvider,
+  hashType: number = Sighash.DEFAULT
+): SignedInput => {
+  const before = context.input(index)
+  const output = context.spent[index]
+  if (output === undefined) return { input: before, error: MISSING_COIN }
+  const data = extractData(context, index)
+  if (canSign(context, index, hashType)) {
+    produceSignature({ provider, creator: keyCreator(context, index, provider, hashType), data }, output.script)
+  }
+  const input = { ...before, scriptSig: data.scriptSig, witness: data.witness }
+  if (output.value === undefined && input.witness.length > 0) return { input, error: MISSING_AMOUNT }
+  const error = data.complete ? undefined : context.verify(index, input.scriptSig, input.witness)
+  return { input, error: error === undefined ? undefined : errorText(error) }
+}
+
+const failure = ({ input, error }: SignedInput): ReadonlyArray<SigningFailure> => {
+  if (error === undefined) return []
+  const { prevout, scriptSig, sequence, witness } = input
+  return [{ txid: displayHash(prevoutTxid(prevout)), vout: prevoutIndex(prevout), witness, scriptSig, sequence, error }]
+}
+
+const withInputs = (
+  { lockTime, outputs, version }: Transaction,
+  inputs: ReadonlyArray<TransactionInput>
+): Transaction => makeTransaction({ version, inputs, outputs, lockTime })
+
+/**
+ * Signs what can be signed of a transaction. `coins` are the outputs that it spends, in the order of its inputs;
+ * `undefined` where nobody knows one.
+ */
+export const signTransaction = (
+  transaction: Transaction,
+  coins: ReadonlyArray<SpentOutput | undefined>,
+  provider: SigningProvider,
+  hashType: number = Sighash.DEFAULT
+): SignedTransaction => {
+  const context = new SigningContext(transaction, coins)
+  const signed = transaction.inputs.map((_, index) => signInput(context, index, provider, hashType))
+  const errors = signed.flatMap(failure)
+  const inputs = signed.map(({ input }) => input)
+  return { transaction: withInputs(transaction, inputs), complete: errors.length === 0, errors }
+}
+
+/**
+ * Puts the signatures of several copies of a transaction together, as the first of them with all that is known. The
+ * copies may have fewer inputs. Source: upstream `rpc/rawtransaction.cpp`, `combinerawtransaction`.
+ */
+export const combineSignatures = (
+  first: Transaction,
+  others: ReadonlyArray<Transaction>,
+  coins: ReadonlyArray<SpentOutput>
+): Transaction => {
+  const contexts = [first, ...others].map((transaction) =>
+    new SigningContext(transaction, transaction.inputs.map((_, index) => coins[index]))
+  )
+  const own = new SigningContext(first, coins)
+  const inputs = first.inputs.map((input, index) => {
+    const output = coins[index]
+    if (output === undefined) return input
+    const data = new SignatureData()
+    for (const context of contexts) {
+      if (index < context.transaction.inputs.length) data.merge(extractData(context, index))
+    }
+    produceSignature(
+      { provider: NO_PROVIDER, creator: keyCreator(own, index, NO_PROVIDER, Sighash.ALL), data },
+      output.script
+    )
+    return { ...input, scriptSig: data.scriptSig, witness: data.witness }
+  })
+  return withInputs(first, inputs)
+}

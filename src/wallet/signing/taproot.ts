@@ -1,0 +1,122 @@
+import { TAPSCRIPT_LEAF } from "../../consensus/interpreter/limits.ts"
+import { tapLeafHash } from "../../consensus/interpreter/taproot.ts"
+import { binaryString, type Bytes, concat, EMPTY } from "../../protocol/bytes.ts"
+import { sortedLeaves } from "../../protocol/psbt/encode.ts"
+import { leafKey, type TaprootLeaf } from "../../protocol/psbt/Psbt.ts"
+import { sortedHashes } from "../../protocol/psbt/sharedRecords.ts"
+import { Op, ScriptCursor } from "../../protocol/script.ts"
+import { minimalNumber } from "../../protocol/scriptOperations.ts"
+import { compactSizeLength } from "../../protocol/Writer.ts"
+import { findByX } from "./SigningProvider.ts"
+import type { Work } from "./Work.ts"
+
+/**
+ * Taproot outputs (BIP 341): by key, else by the leaf that makes the smallest witness. Leaves that can be signed are
+ * one key with OP_CHECKSIG, and `multi_a` of BIP 387.
+ */
+
+/** What a leaf asks for: this many signatures of these x-only keys. */
+interface LeafKeys {
+  readonly required: number
+  readonly keys: ReadonlyArray<Bytes>
+}
+
+const X_SIZE = 32
+
+/** Keys of a `multi_a`, at most (BIP 387). */
+const MAX_KEYS = 999
+
+/** The keys at the beginning of a script, each with its check, and where what follows begins. */
+const checkedKeys = (script: Bytes): { readonly keys: ReadonlyArray<Bytes>; readonly end: number } => {
+  const keys: Array<Bytes> = []
+  let at = 0
+  while (keys.length < MAX_KEYS) {
+    const check = at + 1 + X_SIZE
+    if (script[at] !== X_SIZE || script[check] !== (at === 0 ? Op.OP_CHECKSIG : Op.OP_CHECKSIGADD)) break
+    keys.push(script.subarray(at + 1, check))
+    at = check + 1
+  }
+  return { keys, end: at }
+}
+
+/** The keys of a leaf of one of the known forms; `undefined` for any other. */
+export const leafKeys = (script: Bytes): LeafKeys | undefined => {
+  const { end, keys } = checkedKeys(script)
+  if (keys.length === 1 && end === script.length) return { required: 1, keys }
+  const cursor = new ScriptCursor(script, end)
+  if (!cursor.next()) return undefined
+  const required = minimalNumber(cursor.opcode, cursor.data)
+  const isLast = cursor.offset + 1 === script.length && script[cursor.offset] === Op.OP_NUMEQUAL
+  if (!isLast || required === undefined || required < 1 || required > keys.length) return undefined
+  return { required, keys }
+}
+
+/** Says where an x-only key comes from, if that is known: with the leaf, if it stands in one. */
+const noteOrigin = ({ data, provider }: Work, xonly: Bytes, leafHash: Bytes | undefined): void => {
+  const origin = findByX(xonly, provider.origin)
+  if (origin === undefined) return
+  const key = binaryString(xonly)
+  const before = data.taprootOrigins.get(key)
+  const leafHashes = sortedHashes([...before?.leafHashes ?? [], ...leafHash === undefined ? [] : [leafHash]])
+  data.taprootOrigins.set(key, { xonly, origin: before?.origin ?? origin, leafHashes })
+}
+
+const leafSignature = (work: Work, xonly: Bytes, leafHash: Bytes): Bytes | undefined => {
+  const { creator, data } = work
+  noteOrigin(work, xonly, leafHash)
+  const key = binaryString(concat(xonly, leafHash))
+  const known = data.taprootScriptSignatures.get(key)
+  if (known !== undefined) return known.signature
+  const signature = creator.schnorr(xonly, leafHash, undefined)
+  if (signature !== undefined) data.taprootScriptSignatures.set(key, { xonly, leafHash, signature })
+  return signature
+}
+
+/** The witness of a leaf, its script and control block included. */
+const satisfyLeaf = (work: Work, leaf: TaprootLeaf): ReadonlyArray<Bytes> | undefined => {
+  const asked = leaf.leafVersion === TAPSCRIPT_LEAF ? leafKeys(leaf.script) : undefined
+  const [control] = leaf.controlBlocks
+  if (asked === undefined || control === undefined) return undefined
+  const leafHash = tapLeafHash(leaf.leafVersion, leaf.script)
+  const signatures = asked.keys.map((key) => leafSignature(work, key, leafHash))
+  let left = asked.required
+  const items = signatures.map((signature) => signature !== undefined && left-- > 0 ? signature : EMPTY)
+  // The first key's is on top of the stack.
+  return left > 0 ? undefined : [...items.reverse(), leaf.script, control]
+}
+
+const witnessSize = (items: ReadonlyArray<Bytes>): number =>
+  items.reduce((size, { length }) => size + compactSizeLength(length) + length, 0)
+
+const keySignature = (work: Work, outputKey: Bytes): Bytes | undefined => {
+  const { creator, data } = work
+  const { taprootInternalKey: internal } = data
+  if (internal !== undefined) noteOrigin(work, internal, undefined)
+  noteOrigin(work, outputKey, undefined)
+  data.taprootKeySignature ??=
+    (internal === undefined ? undefined : creator.schnorr(internal, undefined, data.taprootMerkleRoot ?? EMPTY)) ??
+      creator.schnorr(outputKey, undefined, undefined)
+  return data.taprootKeySignature
+}
+
+/**
+ * The witness of a taproot output; `undefined` where signatures lack. Source: upstream `script/sign.cpp`,
+ * `SignTaproot`.
+ */
+export const satisfyTaproot = (work: Work, outputKey: Bytes): ReadonlyArray<Bytes> | undefined => {
+  const { data, provider } = work
+  const known = provider.taproot(outputKey)
+  data.taprootInternalKey ??= known?.internalKey
+  data.taprootMerkleRoot ??= known?.merkleRoot
+  for (const leaf of known?.leaves.values() ?? []) {
+    if (!data.taprootLeaves.has(leafKey(leaf))) data.taprootLeaves.set(leafKey(leaf), leaf)
+  }
+  const signature = keySignature(work, outputKey)
+  if (signature !== undefined) return [signature]
+  let smallest: ReadonlyArray<Bytes> | undefined
+  for (const leaf of sortedLeaves(data.taprootLeaves)) {
+    const items = satisfyLeaf(work, leaf)
+    if (items !== undefined && (smallest === undefined || witnessSize(items) < witnessSize(smallest))) smallest = items
+  }
+  return smallest
+}

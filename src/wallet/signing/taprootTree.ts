@@ -1,0 +1,92 @@
+import { secp256k1 } from "@noble/curves/secp256k1.js"
+import { tapLeafHash } from "../../consensus/interpreter/taproot.ts"
+import { tapTweak } from "../../consensus/signature.ts"
+import { type Bytes, compare, concat, EMPTY } from "../../protocol/bytes.ts"
+import { taggedHash } from "../../protocol/hash.ts"
+import { compareControlBlocks } from "../../protocol/psbt/inputRecords.ts"
+import { isWholeTree } from "../../protocol/psbt/outputRecords.ts"
+import { leafKey, type TaprootLeaf, type TreeLeaf } from "../../protocol/psbt/Psbt.ts"
+import type { TaprootSpendData } from "./SigningProvider.ts"
+
+/** Taproot outputs made of an internal key and a tree of scripts (BIP 341). */
+
+export interface TaprootOutput {
+  /** x-only, 32 bytes. */
+  readonly outputKey: Bytes
+  readonly spend: TaprootSpendData
+}
+
+/** A part of the tree: its hash, and the leaves below with the way up to here. */
+interface Branch {
+  readonly depth: number
+  readonly hash: Bytes
+  readonly leaves: ReadonlyArray<{ readonly leaf: TreeLeaf; readonly path: ReadonlyArray<Bytes> }>
+}
+
+const leafBranch = (leaf: TreeLeaf): Branch => ({
+  depth: leaf.depth,
+  hash: tapLeafHash(leaf.leafVersion, leaf.script),
+  leaves: [{ leaf, path: [] }]
+})
+
+const joined = (a: Branch, b: Branch): Branch => {
+  const [first, second] = compare(a.hash, b.hash) < 0 ? [a, b] : [b, a]
+  const below = (branch: Branch, sibling: Branch) =>
+    branch.leaves.map(({ leaf, path }) => ({ leaf, path: [...path, sibling.hash] }))
+  return {
+    depth: a.depth - 1,
+    hash: taggedHash("TapBranch", first.hash, second.hash),
+    leaves: [...below(a, b), ...below(b, a)]
+  }
+}
+
+/** The tree of leaves that are listed depth first. */
+const rootOf = (leaves: ReadonlyArray<TreeLeaf>): Branch | undefined => {
+  const open: Array<Branch> = []
+  for (const leaf of leaves) {
+    let branch = leafBranch(leaf)
+    for (let left = open[open.length - 1]; left !== undefined && left.depth === branch.depth;) {
+      open.pop()
+      branch = joined(left, branch)
+      left = open[open.length - 1]
+    }
+    open.push(branch)
+  }
+  return open[0]
+}
+
+const spendLeaves = (root: Branch, head: number, internalKey: Bytes): ReadonlyMap<string, TaprootLeaf> => {
+  const found = new Map<string, TaprootLeaf>()
+  for (const { leaf, path } of root.leaves) {
+    const { leafVersion, script } = leaf
+    const control = concat(Uint8Array.of(leafVersion | head), internalKey, ...path)
+    const before = found.get(leafKey(leaf))?.controlBlocks ?? []
+    const controlBlocks = [...before, control].sort(compareControlBlocks)
+    found.set(leafKey(leaf), { script, leafVersion, controlBlocks })
+  }
+  return found
+}
+
+/**
+ * Makes the output of an x-only internal key and a tree, listed depth first; without a tree where the list is empty.
+ * Depths that make no tree, and an internal key that is none, are the caller's mistake: `RangeError`.
+ */
+export const makeTaproot = (internalKey: Bytes, leaves: ReadonlyArray<TreeLeaf> = []): TaprootOutput => {
+  if (leaves.length > 0 && !isWholeTree(leaves.map(({ depth }) => depth))) {
+    throw new RangeError("the leaves make no tree")
+  }
+  const { Point } = secp256k1
+  const even = concat(Uint8Array.of(0x02), internalKey)
+  if (!secp256k1.utils.isValidPublicKey(even, true)) throw new RangeError("the internal key is no key")
+  const root = rootOf(leaves)
+  const tweak = Point.Fn.fromBytes(tapTweak(internalKey, root?.hash ?? EMPTY))
+  const output = Point.fromBytes(even).add(Point.BASE.multiply(tweak)).toBytes(true)
+  return {
+    outputKey: output.subarray(1),
+    spend: {
+      internalKey,
+      merkleRoot: root?.hash,
+      leaves: root === undefined ? new Map() : spendLeaves(root, (output[0] ?? 0) & 1, internalKey)
+    }
+  }
+}

@@ -1,0 +1,71 @@
+import { assert, describe, it } from "@effect/vitest"
+import { blockFlags, flagNames } from "../../../src/consensus/flags.ts"
+import { mainnetParams, regtestParams, testnetParams, withOverrides } from "../../../src/consensus/params.ts"
+import { consensusFlags, mandatoryFlags, standardFlags } from "../../../src/mempool/policy/scriptFlags.ts"
+
+const MANDATORY = [
+  "CHECKLOCKTIMEVERIFY",
+  "CHECKSEQUENCEVERIFY",
+  "DERSIG",
+  "NAMES_MEMPOOL",
+  "NULLDUMMY",
+  "P2SH",
+  "TAPROOT",
+  "WITNESS"
+]
+
+const STANDARD = [
+  ...MANDATORY,
+  "CLEANSTACK",
+  "CONST_SCRIPTCODE",
+  "DISCOURAGE_OP_SUCCESS",
+  "DISCOURAGE_UPGRADABLE_NOPS",
+  "DISCOURAGE_UPGRADABLE_PUBKEYTYPE",
+  "DISCOURAGE_UPGRADABLE_TAPROOT_VERSION",
+  "DISCOURAGE_UPGRADABLE_WITNESS_PROGRAM",
+  "LOW_S",
+  "MINIMALDATA",
+  "MINIMALIF",
+  "NAMES_LONG_SALT",
+  "NULLFAIL",
+  "STRICTENC",
+  "WITNESS_PUBKEYTYPE"
+].sort()
+
+describe("standardFlags", () => {
+  it("holds on every network and at every height, taproot and the long salt included", () => {
+    for (const params of [mainnetParams, testnetParams, regtestParams]) {
+      for (const height of [0, 300_000, 900_000]) {
+        assert.deepStrictEqual(flagNames(standardFlags(height, params)), STANDARD)
+      }
+    }
+  })
+})
+
+describe("mandatoryFlags", () => {
+  it("leaves out what is only policy, and the long salt where blocks do not ask for it", () => {
+    assert.deepStrictEqual(flagNames(mandatoryFlags(900_000, mainnetParams)), MANDATORY)
+    assert.deepStrictEqual(
+      flagNames(mandatoryFlags(1, regtestParams)),
+      [...MANDATORY, "NAMES_LONG_SALT"].sort()
+    )
+    const withoutTaproot = withOverrides(regtestParams, { activation: { taproot: Infinity } })
+    assert.deepStrictEqual(flagNames(mandatoryFlags(1, withoutTaproot)), MANDATORY)
+  })
+})
+
+describe("consensusFlags", () => {
+  it("is what a block at the height asks for, and names as in the mempool", () => {
+    assert.deepStrictEqual(flagNames(consensusFlags(0, mainnetParams)), ["NAMES_MEMPOOL"])
+    assert.deepStrictEqual(
+      flagNames(consensusFlags(475_000, mainnetParams)),
+      MANDATORY.filter((name) => name !== "TAPROOT")
+    )
+  })
+
+  it("is never more than what standard transactions meet", () => {
+    for (const height of [0, 250_000, 335_000, 475_000]) {
+      assert.strictEqual(blockFlags(height, mainnetParams) & ~standardFlags(height, mainnetParams), 0)
+    }
+  })
+})

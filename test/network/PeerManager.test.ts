@@ -1,0 +1,566 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Deferred, Effect, Exit, Scope, TestClock } from "effect"
+import { connect, createServer } from "node:net"
+import type { PeerHandler } from "../../src/network/Peer.ts"
+import { parseEndpoint } from "../../src/network/wire/addressText.ts"
+import { encodeFrame } from "../../src/network/wire/framing.ts"
+import { regtest } from "../../src/protocol/networks.ts"
+import {
+  eventually,
+  inTime,
+  realSleep,
+  remoteListener,
+  type RemotePeer,
+  remotePeer,
+  versionMessage
+} from "../support/network.ts"
+import { freePort, memoryStore, NO_INFO, type TestNetwork, testNetwork } from "../support/peerManager.ts"
+
+const connectTo = ({ port }: TestNetwork, from?: string) =>
+  Effect.tap(remotePeer(port, from === undefined ? {} : { from }), (remote) => remote.call())
+
+/** Waits until the manager has so many peers. */
+const untilPeers = (network: TestNetwork, count: number) =>
+  inTime(
+    Effect.gen(function*() {
+      while ((yield* network.manager.peers).length !== count) yield* realSleep(5)
+    }),
+    `${count} peers`
+  )
+
+const calls = (network: TestNetwork, message: string) => network.logs.filter((entry) => entry.message === message)
+
+describe("PeerManager: inbound", () => {
+  it.scoped("lets peers in, lists and counts them, and says so in the log", () =>
+    Effect.gen(function*() {
+      const network = yield* testNetwork({
+        listening: true,
+        userAgentComment: "unit",
+        party: { startHeight: () => 12 }
+      })
+      const remote = yield* remotePeer(network.port)
+      const theirs = yield* remote.call({ version: { userAgent: "/evil\n<b>:1/", startHeight: 33 } })
+      assert.match(theirs.userAgent ?? "", /^\/svcd:[0-9.]+\(unit\)\/$/)
+      assert.strictEqual(theirs.startHeight, 12)
+      yield* untilPeers(network, 1)
+      const [info] = yield* network.manager.peers
+      assert.strictEqual(info?.peer.name, `127.0.0.1:${remote.socket.localPort}`)
+      assert.strictEqual(info?.peer.bind, `127.0.0.1:${network.port}`)
+      assert.deepStrictEqual(yield* network.manager.count, { inbound: 1, outbound: 0 })
+      assert.deepStrictEqual(calls(network, "peer connected"), [{
+        level: "INFO",
+        message: "peer connected",
+        facts: {
+          subsystem: "network",
+          peer: info?.peer.name,
+          direction: "inbound",
+          type: "inbound",
+          userAgent: "/evilb:1/",
+          version: 110_016,
+          height: 33
+        }
+      }])
+      yield* Effect.sync(() => remote.socket.end())
+      yield* untilPeers(network, 0)
+      assert.strictEqual(calls(network, "peer disconnected")[0]?.facts["reason"], "the peer went away")
+      const { received, sent } = yield* network.manager.totals
+      assert.isAbove(received, 100)
+      assert.isAbove(sent, 100)
+    }))
+
+  it.scoped("listens on both families where no host is given", () =>
+    Effect.gen(function*() {
+      const port = yield* freePort
+      const network = yield* testNetwork({ listen: { host: "", port } })
+      yield* (yield* remotePeer(port, { host: "127.0.0.1" })).call()
+      yield* (yield* remotePeer(port, { host: "::1" })).call()
+      yield* untilPeers(network, 2)
+      const names = (yield* network.manager.peers).map(({ peer }) => peer.address.network)
+      assert.deepStrictEqual(names, ["ipv4", "ipv6"])
+    }))
+
+  it.scoped("fails where it cannot listen", () =>
+    Effect.gen(function*() {
+      const first = yield* testNetwork({ listening: true })
+      const error = yield* Effect.flip(testNetwork({ listen: { host: "127.0.0.1", port: first.port } }))
+      assert.strictEqual(error._tag, "ListenFailed")
+      assert.include(error.message, `127.0.0.1:${first.port}`)
+      assert.include(error.message, "in use")
+    }))
+
+  it.scoped("keeps within maxPeers, of which one slot at least is for who calls", () =>
+    Effect.gen(function*() {
+      const network = yield* testNetwork({ listening: true, maxPeers: 3 })
+      const remotes: Array<RemotePeer> = []
+      for (let i = 0; i < 6; i++) remotes.push(yield* remotePeer(network.port))
+      yield* eventually("all but one are refused", () => remotes.filter(({ closed }) => closed).length === 5)
+      yield* remotes.find(({ closed }) => !closed)?.call() ?? Effect.void
+      yield* untilPeers(network, 1)
+    }))
+
+  it.scoped("neither listens nor calls with maxPeers 0", () =>
+    Effect.gen(function*() {
+      const listener = yield* remoteListener()
+      const network = yield* testNetwork({
+        listening: true,
+        maxPeers: 0,
+        addPeers: [{ host: "127.0.0.1", port: listener.port }],
+        resolve: () => Effect.dieMessage("DNS was asked")
+      })
+      yield* network.manager.connectOnce(`127.0.0.1:${listener.port}`)
+      yield* TestClock.adjust("2 minutes")
+      yield* realSleep(50)
+      assert.strictEqual(listener.connections.length, 0)
+      assert.isFalse(yield* network.manager.lonely)
+      const refused = yield* Effect.async<boolean>((resume) => {
+        const socket = connect(network.port, "127.0.0.1")
+        socket.on("error", () => resume(Effect.succeed(true))).on("connect", () => resume(Effect.succeed(false)))
+      })
+      assert.isTrue(refused)
+    }))
+
+  it.scoped("evicts somebody for a newcomer when all slots are taken, and never more than one", () =>
+    Effect.gen(function*() {
+      const network = yield* testNetwork({ listening: true, maxInbound: 60 })
+      const remotes: Array<RemotePeer> = []
+      for (let i = 0; i < 60; i++) remotes.push(yield* connectTo(network))
+      yield* untilPeers(network, 60)
+      yield* connectTo(network)
+      yield* eventually("one is evicted", () => remotes.some(({ closed }) => closed))
+      yield* untilPeers(network, 60)
+      assert.strictEqual(remotes.filter(({ closed }) => closed).length, 1)
+    }))
+
+  it.scoped("refuses banned addresses, and disconnects who is banned", () =>
+    Effect.gen(function*() {
+      let saved = 0
+      const store = memoryStore({ save: Effect.sync(() => void (saved += 1)) })
+      const network = yield* testNetwork({ listening: true, party: { store } })
+      const stays = yield* connectTo(network, "127.0.0.1")
+      const goes = yield* connectTo(network, "127.0.5.1")
+      assert.strictEqual(yield* network.manager.ban("127.0.5.0/24", 1_000), "banned")
+      assert.strictEqual(yield* network.manager.ban("127.0.5.0/24", 1_000), "already")
+      assert.strictEqual(yield* network.manager.ban("nonsense", 1_000), "invalid")
+      yield* goes.disconnected
+      yield* (yield* remotePeer(network.port, { from: "127.0.5.9" })).disconnected
+      yield* stays.alive
+      assert.deepStrictEqual((yield* network.manager.bans).map(({ subnet }) => subnet), ["127.0.5.0/24"])
+      assert.strictEqual(yield* network.manager.unban("127.0.5.0/24"), "unbanned")
+      yield* connectTo(network, "127.0.5.9")
+      assert.isAbove(saved, 1)
+    }))
+
+  it.scoped("lets discouraged addresses in only as long as there is room", () =>
+    Effect.gen(function*() {
+      const store = memoryStore()
+      store.bans.discourage({ network: "ipv4", bytes: Uint8Array.of(127, 0, 0, 9) })
+      const network = yield* testNetwork({ listening: true, maxInbound: 3, party: { store } })
+      yield* connectTo(network, "127.0.0.9")
+      yield* connectTo(network)
+      yield* (yield* remotePeer(network.port, { from: "127.0.0.9" })).disconnected
+      yield* connectTo(network)
+      yield* untilPeers(network, 3)
+    }))
+
+  it.scoped("goes on among 200 connections that send garbage", () =>
+    Effect.gen(function*() {
+      const network = yield* testNetwork({ listening: true })
+      for (let i = 0; i < 200; i++) {
+        const socket = connect(network.port, "127.0.0.1")
+        socket.on("error", () => {})
+        const bytes = new Uint8Array(1 + i * 3).map((_, at) => (at * 7 + i * 13) & 0xff)
+        if (i % 4 === 0) bytes.set(regtest.magic.subarray(0, bytes.length))
+        socket.write(bytes)
+        if (i % 3 === 0) socket.destroy()
+        else setTimeout(() => socket.destroy(), 100)
+      }
+      const honest = yield* connectTo(network)
+      yield* honest.alive
+      yield* untilPeers(network, 1)
+      assert.deepStrictEqual(yield* network.manager.count, { inbound: 1, outbound: 0 })
+    }))
+
+  it.scoped("holds little for peers that announce 32 MiB and send nothing of it", () =>
+    Effect.gen(function*() {
+      const network = yield* testNetwork({ listening: true })
+      const before = process.memoryUsage().arrayBuffers
+      for (let i = 0; i < 40; i++) {
+        const remote = yield* connectTo(network)
+        const frame = encodeFrame(regtest.magic, "block", [new Uint8Array(10)])
+        new DataView(frame.buffer).setUint32(16, 0x02000000, true)
+        yield* remote.sendBytes(frame)
+        yield* Effect.sync(() => remote.received.splice(0))
+      }
+      yield* realSleep(100)
+      assert.isBelow(process.memoryUsage().arrayBuffers - before, 40_000_000)
+    }))
+})
+
+describe("PeerManager: peers of the operator", () => {
+  it.scoped("calls them by host name too, and nobody else", () =>
+    Effect.gen(function*() {
+      const listener = yield* remoteListener()
+      const network = yield* testNetwork({
+        addPeers: [{ host: "localhost", port: listener.port }],
+        network: { ...regtest, dnsSeeds: ["seed.test."], fixedSeeds: ["192.0.2.1:1"] },
+        resolve: () => Effect.dieMessage("DNS was asked")
+      })
+      assert.isTrue(yield* network.manager.lonely)
+      const remote = yield* listener.accept
+      yield* remote.answer({ version: { services: 0n } })
+      yield* untilPeers(network, 1)
+      assert.isFalse(yield* network.manager.lonely)
+      assert.strictEqual((yield* network.manager.peers)[0]?.peer.type, "manual")
+      assert.deepStrictEqual(yield* network.manager.count, { inbound: 0, outbound: 1 })
+      assert.deepStrictEqual(yield* network.manager.added, [{
+        node: `localhost:${listener.port}`,
+        connected: { address: `localhost:${listener.port}`, inbound: false }
+      }])
+      yield* TestClock.adjust("2 minutes")
+      assert.deepStrictEqual(calls(network, "DNS seeds done"), [])
+      assert.strictEqual(network.store.book.size, 0)
+    }))
+
+  it.scoped("calls again after 1, 2, 4… up to 60 seconds, and warns once", () =>
+    Effect.gen(function*() {
+      const listener = yield* remoteListener()
+      const network = yield* testNetwork({ addPeers: [{ host: "127.0.0.1", port: listener.port }] })
+      const pauses = [1, 2, 4, 8, 16, 32, 60, 60]
+      for (const [index, pause] of pauses.entries()) {
+        const remote = yield* listener.accept
+        yield* remote.expect("version")
+        yield* remote.close
+        yield* realSleep(30)
+        yield* TestClock.adjust(`${pause * 1000 - 1} millis`)
+        yield* realSleep(30)
+        assert.strictEqual(listener.connections.length, index + 1, `before ${pause} s`)
+        yield* TestClock.adjust("1 millis")
+      }
+      // A connection that lasts makes it patient again.
+      const good = yield* listener.accept
+      yield* good.answer()
+      yield* untilPeers(network, 1)
+      yield* TestClock.adjust("61 seconds")
+      yield* good.close
+      yield* untilPeers(network, 0)
+      yield* realSleep(30)
+      yield* TestClock.adjust("1 seconds")
+      yield* (yield* listener.accept).answer()
+    }))
+
+  it.scoped("warns once of a peer that cannot be reached, and goes on trying", () =>
+    Effect.gen(function*() {
+      const port = yield* freePort
+      const network = yield* testNetwork({ addPeers: [{ host: "127.0.0.1", port }] })
+      for (let i = 0; i < 5; i++) {
+        yield* realSleep(40)
+        yield* TestClock.adjust("60 seconds")
+      }
+      const warnings = calls(network, "peer cannot be reached").filter(({ level }) => level === "WARN")
+      assert.strictEqual(warnings.length, 1)
+      assert.strictEqual(warnings[0]?.facts["reason"], "nobody listens there")
+      const listener = yield* remoteListener({ port })
+      yield* TestClock.adjust("60 seconds")
+      yield* (yield* listener.accept).answer()
+      yield* untilPeers(network, 1)
+    }))
+
+  it.scoped("gives up a call that is not answered after 5 seconds, and a handshake after 60", () =>
+    Effect.gen(function*() {
+      const listener = yield* remoteListener()
+      yield* testNetwork({ addPeers: [{ host: "127.0.0.1", port: listener.port }] })
+      const remote = yield* listener.accept
+      yield* remote.expect("version")
+      yield* TestClock.adjust("59 seconds")
+      assert.isFalse(remote.closed)
+      yield* TestClock.adjust("1 seconds")
+      yield* remote.disconnected
+    }))
+
+  it.scoped("notices that it calls itself, and never does so again", () =>
+    Effect.gen(function*() {
+      const port = yield* freePort
+      const network = yield* testNetwork({
+        listen: { host: "127.0.0.1", port },
+        addPeers: [{ host: "127.0.0.1", port }]
+      })
+      const itself = "this peer is the node itself, and is not called again"
+      for (let i = 0; i < 20; i++) {
+        yield* TestClock.adjust("60 seconds")
+        yield* realSleep(10)
+      }
+      assert.strictEqual(calls(network, itself).length, 1)
+      assert.strictEqual(calls(network, "peer connected").length, 0)
+      assert.isBelow(network.logs.length, 8)
+      assert.strictEqual((yield* network.manager.peers).length, 0)
+    }))
+
+  it.scoped("disconnects one that misbehaves, does not discourage it, and calls it later", () =>
+    Effect.gen(function*() {
+      const listener = yield* remoteListener()
+      const misbehaving: PeerHandler = {
+        connected: () => Effect.void,
+        received: (peer) => Effect.sync(() => peer.disconnect({ reason: "bad", misbehaving: true })),
+        gone: () => Effect.void
+      }
+      const network = yield* testNetwork({
+        addPeers: [{ host: "127.0.0.1", port: listener.port }],
+        party: { handlers: [misbehaving] }
+      })
+      const remote = yield* listener.accept
+      yield* remote.answer()
+      yield* remote.send({ type: "getaddr" })
+      yield* remote.disconnected
+      yield* untilPeers(network, 0)
+      yield* realSleep(30)
+      yield* TestClock.adjust("2 seconds")
+      yield* (yield* listener.accept).answer()
+      assert.isFalse(network.store.bans.isDiscouraged({ network: "ipv4", bytes: Uint8Array.of(127, 0, 0, 1) }))
+    }))
+
+  it.scoped("adds, lists and removes peers; the connection of a removed one stays, and is its last", () =>
+    Effect.gen(function*() {
+      const listener = yield* remoteListener()
+      const node = `127.0.0.1:${listener.port}`
+      const network = yield* testNetwork()
+      assert.isTrue(yield* network.manager.add(node))
+      assert.isFalse(yield* network.manager.add(node))
+      const remote = yield* listener.accept
+      yield* remote.answer()
+      yield* untilPeers(network, 1)
+      assert.isTrue(yield* network.manager.remove(node))
+      assert.isFalse(yield* network.manager.remove(node))
+      assert.deepStrictEqual(yield* network.manager.added, [])
+      yield* remote.alive
+      yield* remote.close
+      yield* untilPeers(network, 0)
+      yield* TestClock.adjust("5 minutes")
+      yield* realSleep(50)
+      assert.strictEqual(listener.connections.length, 1)
+      assert.isTrue(yield* network.manager.add("no such: host"))
+      assert.deepStrictEqual(yield* network.manager.added, [{ node: "no such: host", connected: undefined }])
+    }))
+
+  it.scoped("calls once, disconnects by address and by number, and says where there is nobody", () =>
+    Effect.gen(function*() {
+      const listener = yield* remoteListener()
+      const network = yield* testNetwork()
+      for (const by of ["name", "id"] as const) {
+        yield* network.manager.connectOnce(`127.0.0.1:${listener.port}`)
+        const remote = yield* listener.accept
+        yield* remote.answer()
+        yield* untilPeers(network, 1)
+        const [info] = yield* network.manager.peers
+        if (info === undefined) return assert.fail("no peer")
+        yield* network.manager.disconnect(by === "name" ? { name: info.peer.name } : { id: info.peer.id })
+        yield* remote.disconnected
+        const error = yield* Effect.flip(network.manager.disconnect({ id: info.peer.id }))
+        assert.strictEqual(error._tag, "PeerNotFound")
+      }
+      yield* TestClock.adjust("5 minutes")
+      assert.strictEqual(listener.connections.length, 2)
+    }))
+
+  it.scoped("ends all connections and makes none while it is off", () =>
+    Effect.gen(function*() {
+      const listener = yield* remoteListener()
+      const network = yield* testNetwork({
+        listening: true,
+        addPeers: [{ host: "127.0.0.1", port: listener.port }]
+      })
+      const outbound = yield* listener.accept
+      yield* outbound.answer()
+      const inbound = yield* connectTo(network)
+      yield* network.manager.setActive(false)
+      yield* outbound.disconnected
+      yield* inbound.disconnected
+      yield* (yield* remotePeer(network.port)).disconnected
+      yield* TestClock.adjust("5 minutes")
+      yield* realSleep(50)
+      assert.strictEqual(listener.connections.length, 1)
+      yield* network.manager.setActive(true)
+      yield* (yield* listener.accept).answer()
+      yield* connectTo(network)
+    }))
+
+  it.scoped("asks every peer for a pong when told to", () =>
+    Effect.gen(function*() {
+      const network = yield* testNetwork({ listening: true })
+      const remotes = [yield* connectTo(network), yield* connectTo(network)]
+      for (const remote of remotes) yield* remote.expect("ping")
+      yield* network.manager.ping
+      for (const remote of remotes) yield* remote.expect("ping")
+    }))
+
+  it.scoped("calls through a proxy, which gets the name", () =>
+    Effect.gen(function*() {
+      const asked: Array<string> = []
+      const proxyPort = yield* Effect.acquireRelease(
+        Effect.async<{ port: number; close: () => void }>((resume) => {
+          const server = createServer((socket) => {
+            socket.on("error", () => {})
+            socket.once("data", () => {
+              socket.write(Uint8Array.of(5, 0))
+              socket.once("data", (request) => {
+                asked.push(request.subarray(5, -2).toString())
+                socket.write(Uint8Array.of(5, 0, 0, 1, 0, 0, 0, 0, 0, 0))
+              })
+            })
+          })
+          server.listen(0, "127.0.0.1", () => {
+            const bound = server.address()
+            const port = typeof bound === "object" && bound !== null ? bound.port : 0
+            resume(Effect.succeed({ port, close: () => server.close() }))
+          })
+        }),
+        ({ close }) => Effect.sync(close)
+      )
+      const network = yield* testNetwork({
+        addPeers: [{ host: "hidden.example", port: 8334 }],
+        proxy: { host: "127.0.0.1", port: proxyPort.port }
+      })
+      yield* eventually("the proxy is asked", () => asked.length > 0)
+      assert.deepStrictEqual(asked, ["hidden.example"])
+      assert.strictEqual(network.manager.proxy, `127.0.0.1:${proxyPort.port}`)
+    }))
+})
+
+describe("PeerManager: peers of its own choice", () => {
+  /** Addresses of loopback in the book, all on one port. */
+  const bookOf = (port: number, count: number, services = 0x409n) => {
+    const store = memoryStore()
+    const addresses = Array.from({ length: count }, (_, i) => ({
+      address: { network: "ipv4" as const, bytes: Uint8Array.of(127, 0, 1, i + 1) },
+      port,
+      services,
+      time: 0
+    }))
+    store.book.add(addresses, { seed: "test" }, { now: 0 })
+    return store
+  }
+
+  const everywhere = remoteListener({ host: "0.0.0.0" })
+
+  it.scoped("calls one address of a group, tells the book, and refuses one without the services", () =>
+    Effect.gen(function*() {
+      const listener = yield* everywhere
+      const store = bookOf(listener.port, 5)
+      const network = yield* testNetwork({ party: { store, nearTip: () => false } })
+      assert.isTrue(yield* network.manager.lonely)
+      yield* TestClock.adjust("1 seconds")
+      const first = yield* listener.accept
+      yield* first.answer({ version: { services: 0x408n } }).pipe(Effect.catchAllDefect(() => Effect.void))
+      yield* first.disconnected
+      yield* TestClock.adjust("5 seconds")
+      const second = yield* listener.accept
+      const theirs = yield* second.answer()
+      assert.isTrue(theirs.relay)
+      yield* untilPeers(network, 1)
+      const [info] = yield* network.manager.peers
+      assert.strictEqual(info?.peer.type, "outbound-full-relay")
+      const tried = store.book.all().filter((entry) => entry.tried)
+      assert.strictEqual(tried.length, 1)
+      // All others are of the same group, which is that of what leads nowhere.
+      yield* TestClock.adjust("30 seconds")
+      yield* realSleep(50)
+      assert.strictEqual(listener.connections.length, 2)
+    }))
+
+  it.scoped("discourages a peer that misbehaves, unless it is of this machine", () =>
+    Effect.gen(function*() {
+      const network = yield* testNetwork({ listening: true })
+      const remote = yield* connectTo(network)
+      yield* remote.send({
+        type: "inv",
+        items: Array.from({ length: 50_001 }, () => ({ type: 2, hash: new Uint8Array(32) }))
+      })
+      yield* remote.disconnected
+      yield* untilPeers(network, 0)
+      const local = parseEndpoint("127.0.0.1", 1)
+      assert.isFalse(local !== undefined && network.store.bans.isDiscouraged(local.address))
+    }))
+
+  it.scoped("tries anchors first, without transactions, and leaves them behind at the end", () =>
+    Effect.gen(function*() {
+      const listener = yield* everywhere
+      const anchor = { address: { network: "ipv4" as const, bytes: Uint8Array.of(127, 0, 3, 3) }, port: listener.port }
+      const kept: Array<unknown> = []
+      const store = memoryStore({ anchors: [anchor], setAnchors: (list) => void kept.push(...list) })
+      const scope = yield* Scope.make()
+      const network = yield* Scope.extend(testNetwork({ party: { store } }), scope)
+      yield* TestClock.adjust("1 seconds")
+      const remote = yield* listener.accept
+      const theirs = yield* remote.answer()
+      assert.isFalse(theirs.relay)
+      yield* untilPeers(network, 1)
+      assert.strictEqual((yield* network.manager.peers)[0]?.peer.type, "block-relay-only")
+      yield* inTime(Scope.close(scope, Exit.void), "the end", 1_000)
+      assert.strictEqual(kept.length, 1)
+    }))
+
+  it.scoped("does not call an address that is not known to offer what we need", () =>
+    Effect.gen(function*() {
+      const listener = yield* everywhere
+      yield* testNetwork({ party: { store: bookOf(listener.port, 3, 0n) } })
+      yield* TestClock.adjust("20 seconds")
+      yield* realSleep(50)
+      assert.strictEqual(listener.connections.length, 0)
+    }))
+
+  it.scoped("asks DNS seeds where no address is known", () =>
+    Effect.gen(function*() {
+      const listener = yield* everywhere
+      const asked: Array<string> = []
+      const network = yield* testNetwork({
+        network: { ...regtest, defaultP2pPort: listener.port, dnsSeeds: ["one.test.", "two.test."] },
+        resolve: (name) =>
+          Effect.sync(() => {
+            asked.push(name)
+            return [{ network: "ipv4", bytes: Uint8Array.of(127, 0, 4, asked.length) }]
+          })
+      })
+      yield* eventually("the seeds are asked", () => asked.length === 2)
+      yield* TestClock.adjust("2 seconds")
+      yield* (yield* listener.accept).answer()
+      yield* untilPeers(network, 1)
+    }))
+})
+
+describe("PeerManager: the end", () => {
+  it.scoped("frees the port and ends all connections within a second, also while a handler is busy", () =>
+    Effect.gen(function*() {
+      const busy = yield* Deferred.make<void>()
+      const gone: Array<number> = []
+      const handler: PeerHandler = {
+        connected: () => Effect.void,
+        received: () => Effect.zipRight(Deferred.succeed(busy, void 0), Effect.never),
+        gone: (peer) => Effect.sync(() => void gone.push(peer.id))
+      }
+      const scope = yield* Scope.make()
+      const network = yield* Scope.extend(testNetwork({ listening: true, party: { handlers: [handler] } }), scope)
+      const remotes = [yield* connectTo(network), yield* connectTo(network), yield* remotePeer(network.port)]
+      yield* remotes[0]?.send({ type: "getaddr" }) ?? Effect.void
+      yield* Deferred.await(busy)
+      const heard = remotes.map(({ received }) => received.length)
+      yield* inTime(Scope.close(scope, Exit.void), "the end", 1_000)
+      for (const remote of remotes) yield* remote.disconnected
+      assert.deepStrictEqual(gone.sort(), [0, 1])
+      assert.deepStrictEqual(remotes.map(({ received }) => received.length), heard)
+      yield* testNetwork({ listen: { host: "127.0.0.1", port: network.port } })
+    }))
+
+  it.scoped("a version message of another time, or none at all, costs its sender alone", () =>
+    Effect.gen(function*() {
+      const network = yield* testNetwork({ listening: true, party: { info: () => NO_INFO } })
+      const odd = yield* remotePeer(network.port)
+      yield* odd.call({ version: { time: Number.MAX_SAFE_INTEGER, startHeight: -1, services: 2n ** 64n - 1n } })
+      yield* untilPeers(network, 1)
+      assert.strictEqual((yield* network.manager.peers)[0]?.peer.hello.startHeight, -1)
+      const old = yield* remotePeer(network.port)
+      yield* old.send(versionMessage({ version: 31_799 }))
+      yield* old.disconnected
+      const oldest = yield* remotePeer(network.port)
+      yield* oldest.call({ version: { version: 31_800 } })
+      yield* untilPeers(network, 2)
+    }))
+})

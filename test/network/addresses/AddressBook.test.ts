@@ -1,0 +1,473 @@
+import { assert, describe, it } from "@effect/vitest"
+import { FastCheck } from "effect"
+import { AddressBook, type AddressBookOptions } from "../../../src/network/addresses/AddressBook.ts"
+import { endpointKey } from "../../../src/network/wire/netAddress.ts"
+import { address, known, NOW, numbered, seeded } from "./support.ts"
+
+const HOUR = 3600
+const DAY = 24 * HOUR
+
+const newBook = (options: Partial<AddressBookOptions> = {}): AddressBook =>
+  new AddressBook({ random: seeded(7), key: new Uint8Array(16).fill(5), ...options })
+
+const source = address("80.1.2.3")
+const somebody = known("90.1.2.3:8334")
+
+const add = (book: AddressBook, ...list: ReadonlyArray<ReturnType<typeof known>>): number =>
+  book.add(list, source, { now: NOW })
+
+/** Fails unless every address has one tried slot, or 1 to 8 new buckets, and the counts are those of the slots. */
+const checkBook = (book: AddressBook): void => {
+  const seen = new Map<string, { fresh: Set<number>; tried: number }>()
+  const slots = new Set<string>()
+  for (const { address: { address, port, tried }, bucket, position, table } of book.places()) {
+    const slot = `${table} ${bucket} ${position}`
+    assert.isFalse(slots.has(slot))
+    slots.add(slot)
+    assert.isBelow(bucket, table === "new" ? 1024 : 256)
+    assert.isBelow(position, 64)
+    assert.strictEqual(tried, table === "tried")
+    const key = endpointKey(address, port)
+    const places = seen.get(key) ?? { fresh: new Set<number>(), tried: 0 }
+    seen.set(key, places)
+    if (table === "tried") places.tried++
+    else {
+      assert.isFalse(places.fresh.has(bucket))
+      places.fresh.add(bucket)
+    }
+  }
+  const all = book.all()
+  assert.strictEqual(seen.size, all.length)
+  assert.strictEqual(book.size, all.length)
+  const counts = new Map<string, { fresh: number; tried: number }>()
+  for (const entry of all) {
+    const places = seen.get(endpointKey(entry.address, entry.port))
+    assert.isDefined(places)
+    assert.deepStrictEqual(book.find(entry.address, entry.port), entry)
+    const count = counts.get(entry.address.network) ?? { fresh: 0, tried: 0 }
+    counts.set(entry.address.network, count)
+    if (entry.tried) {
+      count.tried++
+      assert.strictEqual(places.tried, 1)
+      assert.strictEqual(places.fresh.size, 0)
+      assert.isAbove(entry.lastSuccess, 0)
+    } else {
+      count.fresh++
+      assert.strictEqual(places.tried, 0)
+      assert.isAtLeast(places.fresh.size, 1)
+      assert.isAtMost(places.fresh.size, 8)
+    }
+  }
+  assert.deepStrictEqual(new Map(book.counts()), new Map(counts))
+}
+
+describe("which addresses the book takes", () => {
+  it.each([
+    ["90.1.2.3:8334", true],
+    ["[2a02:1::1]:8334", true],
+    ["10.0.0.1:8334", false],
+    ["127.0.0.1:8334", false],
+    ["[::1]:8334", false],
+    ["[fe80::1]:8334", false],
+    ["0.0.0.0:8334", false],
+    ["90.1.2.3:0", false]
+  ])("%s: %s", (text, taken) => {
+    const book = newBook()
+    assert.strictEqual(add(book, known(text)), taken ? 1 : 0)
+    assert.strictEqual(book.size, taken ? 1 : 0)
+  })
+
+  it("takes addresses of this machine where it may, and other private ones never", () => {
+    const book = newBook({ allowLocal: true })
+    assert.strictEqual(add(book, known("127.0.0.1:18444"), known("[::1]:18444"), known("192.168.1.1:8334")), 2)
+    assert.strictEqual(add(book, known("0.0.0.0:18444")), 0)
+    checkBook(book)
+  })
+
+  it("keeps its own copy of an address, not the message that it came in", () => {
+    const book = newBook()
+    const message = Uint8Array.of(1, 90, 1, 2, 3, 1)
+    add(book, { ...somebody, address: { network: "ipv4", bytes: message.subarray(1, 5) } })
+    message.fill(9)
+    const [kept] = book.all()
+    assert.strictEqual(kept?.address.bytes.buffer.byteLength, 4)
+    assert.deepStrictEqual(Array.from(kept?.address.bytes ?? []), [90, 1, 2, 3])
+  })
+})
+
+describe("what the book learns of an address", () => {
+  it("makes it older by the penalty, unless it speaks of itself", () => {
+    const book = newBook()
+    book.add([somebody], source, { now: NOW, penalty: 7200 })
+    assert.strictEqual(book.all()[0]?.time, somebody.time - 7200)
+    const itself = newBook()
+    itself.add([somebody], somebody.address, { now: NOW, penalty: 7200 })
+    assert.strictEqual(itself.all()[0]?.time, somebody.time)
+    const early = newBook()
+    early.add([known("90.1.2.3:8334", { time: 100 })], source, { now: NOW, penalty: 7200 })
+    assert.strictEqual(early.all()[0]?.time, 0)
+  })
+
+  it.each([
+    { why: "an hour newer, online", old: NOW - 2 * HOUR, time: NOW - HOUR, taken: false },
+    { why: "a second more than that", old: NOW - 2 * HOUR - 1, time: NOW - HOUR, taken: true },
+    { why: "a day newer, offline", old: NOW - 4 * DAY, time: NOW - 3 * DAY, taken: false },
+    { why: "a second more than that, offline", old: NOW - 4 * DAY - 1, time: NOW - 3 * DAY, taken: true }
+  ])("renews the time: $why", ({ old, taken, time }) => {
+    const book = newBook()
+    add(book, known("90.1.2.3:8334", { time: old }))
+    add(book, known("90.1.2.3:8334", { time, services: 0x400n }))
+    assert.strictEqual(book.all()[0]?.time, taken ? time : old)
+    assert.strictEqual(book.all()[0]?.services, 0x409n)
+  })
+
+  it("notes services, and at the end of a connection that it was there", () => {
+    const book = newBook()
+    add(book, known("90.1.2.3:8334", { time: NOW - 1200 }))
+    book.setServices(somebody.address, 8334, 1n)
+    book.connected(somebody.address, 8334, NOW)
+    assert.strictEqual(book.all()[0]?.time, NOW - 1200)
+    book.connected(somebody.address, 8334, NOW + 1)
+    assert.strictEqual(book.all()[0]?.time, NOW + 1)
+    assert.strictEqual(book.all()[0]?.services, 1n)
+  })
+
+  it("counts a failure once until somebody answers", () => {
+    const book = newBook()
+    const other = known("91.1.2.3:8334")
+    add(book, somebody, other)
+    const attempts = () => book.find(somebody.address, somebody.port)?.attempts
+    book.attempt(somebody.address, 8334, NOW, true)
+    book.attempt(somebody.address, 8334, NOW + 1, true)
+    assert.strictEqual(attempts(), 1)
+    book.good(other.address, other.port, NOW + 2)
+    book.attempt(somebody.address, 8334, NOW + 3, false)
+    assert.strictEqual(attempts(), 1)
+    book.attempt(somebody.address, 8334, NOW + 3, true)
+    assert.strictEqual(attempts(), 2)
+    assert.strictEqual(book.find(somebody.address, 8334)?.lastTry, NOW + 3)
+    book.good(somebody.address, 8334, NOW + 4)
+    assert.strictEqual(attempts(), 0)
+  })
+
+  it("moves an address that answered to the tried ones, once, and leaves its time", () => {
+    const book = newBook()
+    add(book, somebody)
+    assert.isFalse(book.good(somebody.address, 9999, NOW))
+    assert.isTrue(book.good(somebody.address, 8334, NOW))
+    assert.isFalse(book.good(somebody.address, 8334, NOW + 1))
+    assert.deepStrictEqual(book.counts().get("ipv4"), { fresh: 0, tried: 1 })
+    assert.strictEqual(book.all()[0]?.time, somebody.time)
+    assert.strictEqual(book.all()[0]?.lastSuccess, NOW + 1)
+    checkBook(book)
+  })
+})
+
+describe("terrible addresses", () => {
+  const sampled = (prepare: (book: AddressBook) => void, now = NOW, time = NOW - DAY): boolean => {
+    const book = newBook()
+    add(book, known("90.1.2.3:8334", { time }))
+    prepare(book)
+    return book.sample(0, 0, now).length === 1
+  }
+  const fail = (count: number, last: number) => (book: AddressBook): void => {
+    for (let i = 0; i < count; i++) {
+      // Somebody else answers in between, so that the next failure counts.
+      book.attempt(somebody.address, 8334, last - count + i + 1, true)
+      book.good(address("99.9.9.9"), 1, last + 1)
+    }
+  }
+  const answer = (at: number) => (book: AddressBook): void => void book.good(somebody.address, 8334, at)
+
+  it("are those not seen for 30 days, and those from the future", () => {
+    assert.isTrue(sampled(() => {}, NOW, NOW - 30 * DAY))
+    assert.isFalse(sampled(() => {}, NOW, NOW - 30 * DAY - 1))
+    assert.isTrue(sampled(() => {}, NOW, NOW + 600))
+    assert.isFalse(sampled(() => {}, NOW, NOW + 601))
+  })
+
+  it("are those that failed three times and never answered", () => {
+    assert.isTrue(sampled(fail(2, NOW - 61)))
+    assert.isFalse(sampled(fail(3, NOW - 61)))
+  })
+
+  it("are none that were called within the last minute", () => {
+    assert.isTrue(sampled(fail(3, NOW - 60)))
+    assert.isFalse(sampled(fail(3, NOW - 61)))
+  })
+
+  it("are those that failed ten times over a week", () => {
+    const both = (count: number, success: number) => (book: AddressBook): void => {
+      answer(success)(book)
+      fail(count, NOW - 61)(book)
+    }
+    assert.isTrue(sampled(both(9, NOW - 8 * DAY)))
+    assert.isFalse(sampled(both(10, NOW - 8 * DAY)))
+    assert.isTrue(sampled(both(10, NOW - 7 * DAY)))
+    assert.isFalse(sampled(both(10, NOW - 7 * DAY - 1)))
+  })
+})
+
+describe("selection", () => {
+  it("gives nothing where there is nothing that is asked for", () => {
+    const book = newBook()
+    assert.isUndefined(book.select({}, NOW))
+    add(book, somebody)
+    assert.isUndefined(book.select({ networks: new Set(["torv3"]) }, NOW))
+    book.good(somebody.address, 8334, NOW)
+    assert.isUndefined(book.select({ newOnly: true }, NOW))
+    assert.strictEqual(book.select({}, NOW)?.port, 8334)
+  })
+
+  it("takes new and tried ones alike, and networks as asked for", () => {
+    const book = newBook()
+    const six = known("[2a02:1::1]:8334")
+    add(book, somebody, six)
+    book.good(somebody.address, 8334, NOW - DAY)
+    const networks = Array.from({ length: 200 }, () => book.select({}, NOW)?.address.network)
+    const share = networks.filter((network) => network === "ipv6").length
+    assert.isAbove(share, 60)
+    assert.isBelow(share, 140)
+    for (let i = 0; i < 20; i++) {
+      assert.strictEqual(book.select({ networks: new Set(["ipv6"]) }, NOW)?.address.network, "ipv6")
+      assert.strictEqual(book.select({ newOnly: true }, NOW)?.address.network, "ipv6")
+    }
+  })
+
+  it("seldom gives one that was just called, and again after ten minutes", () => {
+    const book = newBook()
+    const other = known("91.1.2.3:8334")
+    add(book, somebody, other)
+    book.attempt(other.address, 8334, NOW, false)
+    const share = (now: number): number =>
+      Array.from({ length: 300 }, () => book.select({}, now)).filter((found) => found?.address.bytes[0] === 91).length
+    assert.isBelow(share(NOW + 599), 40)
+    assert.isAbove(share(NOW + 600), 100)
+  })
+})
+
+describe("collisions among tried addresses", () => {
+  /** A book where one address answered that has no place, and the two that compete. */
+  const collided = () => {
+    const book = newBook()
+    for (let n = 0; !book.hasCollisions; n++) {
+      const next = numbered(n * 131)
+      book.add([{ address: next, port: 8334, services: 9n, time: NOW }], numbered(n * 65536), { now: NOW })
+      book.good(next, 8334, NOW)
+    }
+    const old = book.selectCollision()
+    assert.isDefined(old)
+    const waiting = book.all().find(({ lastSuccess, tried }) => !tried && lastSuccess === NOW)
+    assert.isDefined(waiting)
+    const isTried = (which: { readonly address: typeof old.address; readonly port: number }) =>
+      book.find(which.address, which.port)?.tried
+    return { book, old, waiting, isTried }
+  }
+
+  it("leaves the place to one that answered within 4 hours", () => {
+    const { book, isTried, old, waiting } = collided()
+    book.good(old.address, old.port, NOW + 100)
+    book.resolveCollisions(NOW + 100 + 4 * HOUR - 1)
+    assert.isFalse(book.hasCollisions)
+    assert.isTrue(isTried(old))
+    assert.isFalse(isTried(waiting))
+    checkBook(book)
+  })
+
+  it("replaces one that was called and did not answer within a minute", () => {
+    const { book, isTried, old, waiting } = collided()
+    const later = NOW + 4 * HOUR
+    book.attempt(old.address, old.port, later, true)
+    book.resolveCollisions(later + 60)
+    assert.isTrue(book.hasCollisions)
+    book.resolveCollisions(later + 61)
+    assert.isFalse(book.hasCollisions)
+    assert.isFalse(isTried(old))
+    assert.isTrue(isTried(waiting))
+    assert.isUndefined(book.selectCollision())
+    checkBook(book)
+  })
+
+  it("replaces one that could not be tested within 40 minutes", () => {
+    const { book, isTried, old, waiting } = collided()
+    const answered = NOW + 5 * HOUR
+    book.good(waiting.address, waiting.port, answered)
+    book.resolveCollisions(answered + 2400)
+    assert.isTrue(isTried(old))
+    book.resolveCollisions(answered + 2401)
+    assert.isFalse(isTried(old))
+    assert.isTrue(isTried(waiting))
+    checkBook(book)
+  })
+
+  it("lets ten wait, no more", () => {
+    const book = newBook()
+    for (let n = 0; n < 12_000; n++) {
+      const next = numbered(n * 131)
+      book.add([{ address: next, port: 8334, services: 9n, time: NOW }], numbered(n * 65536), { now: NOW })
+      book.good(next, 8334, NOW)
+    }
+    const later = NOW + 5 * HOUR
+    book.resolveCollisions(later)
+    const moved = book.all().filter(({ lastSuccess, tried }) => tried && lastSuccess === later)
+    assert.isAtLeast(moved.length, 8)
+    assert.isAtMost(moved.length, 10)
+    assert.isFalse(book.hasCollisions)
+    checkBook(book)
+  })
+})
+
+describe("a sample", () => {
+  const book = newBook()
+  book.add(
+    Array.from({ length: 500 }, (_, n) => ({ address: numbered(n * 70_001), port: 8334, services: 9n, time: NOW })),
+    source,
+    { now: NOW }
+  )
+  add(book, known("[2a02:1::1]:8334"), known("90.1.2.3:8334", { time: NOW - 31 * DAY }))
+
+  it("has at most a number, and a percentage, of all", () => {
+    assert.lengthOf(book.sample(10, 0, NOW), 10)
+    assert.lengthOf(book.sample(1000, 23, NOW), Math.floor((book.size * 23) / 100))
+    assert.lengthOf(book.sample(3, 23, NOW), 3)
+    assert.lengthOf(book.sample(0, 0, NOW), book.size - 1)
+    assert.lengthOf(book.sample(0, 0, NOW, "ipv6"), 1)
+    assert.lengthOf(new AddressBook({ random: seeded(1) }).sample(1000, 23, NOW), 0)
+  })
+
+  it("has nothing twice, and differs", () => {
+    const one = book.sample(50, 0, NOW).map(({ address }) => address.bytes.join("."))
+    assert.strictEqual(new Set(one).size, 50)
+    assert.notDeepEqual(book.sample(50, 0, NOW).map(({ address }) => address.bytes.join(".")), one)
+    checkBook(book)
+  })
+})
+
+describe("bounds", () => {
+  it("lets one source fill 64 buckets, whatever it sends", () => {
+    const book = newBook()
+    const list = Array.from({ length: 30_000 }, (_, n) => ({
+      address: { network: "ipv4" as const, bytes: Uint8Array.of(50 + (n % 40), n % 251, n % 256, n >>> 8) },
+      port: 8334,
+      services: 9n,
+      time: NOW
+    }))
+    book.add(list, source, { now: NOW })
+    const buckets = new Set(Array.from(book.places(), ({ bucket }) => bucket))
+    assert.isAtMost(buckets.size, 64)
+    assert.isAtMost(book.size, 64 * 64)
+    assert.isAbove(book.size, 3000)
+    checkBook(book)
+  })
+
+  it("lets tried addresses of one group fill 8 buckets", () => {
+    const book = newBook()
+    for (let n = 0; n < 5000; n++) {
+      const next = { network: "ipv4" as const, bytes: Uint8Array.of(60, 1, n >>> 8, n & 0xff) }
+      book.add([{ address: next, port: 8334, services: 9n, time: NOW }], numbered(n * 65536), { now: NOW })
+      book.good(next, 8334, NOW)
+    }
+    const buckets = new Set(
+      Array.from(book.places()).filter(({ table }) => table === "tried").map(({ bucket }) => bucket)
+    )
+    assert.isAtMost(buckets.size, 8)
+    assert.isAtMost(book.counts().get("ipv4")?.tried ?? 0, 8 * 64)
+    checkBook(book)
+  })
+
+  it("puts an address that many tell of into 8 buckets at most", () => {
+    const book = newBook()
+    for (let n = 0; n < 20_000; n++) {
+      book.add([{ ...somebody, time: NOW + n }], numbered((n % 250) * 65536), { now: NOW })
+    }
+    assert.isAbove(Array.from(book.places()).length, 4)
+    checkBook(book)
+  })
+})
+
+type Step =
+  | { readonly do: "add"; readonly n: number; readonly from: number; readonly age: number }
+  | { readonly do: "good" | "attempt" | "connected"; readonly n: number }
+  | { readonly do: "resolve" | "sample"; readonly n: number }
+
+const step: FastCheck.Arbitrary<Step> = FastCheck.oneof(
+  FastCheck.record({
+    do: FastCheck.constant("add" as const),
+    n: FastCheck.nat(300),
+    from: FastCheck.nat(12),
+    age: FastCheck.integer({ min: -1000, max: 40 * DAY })
+  }),
+  FastCheck.record({
+    do: FastCheck.constantFrom("good" as const, "attempt" as const, "connected" as const),
+    n: FastCheck.nat(300)
+  }),
+  FastCheck.record({ do: FastCheck.constantFrom("resolve" as const, "sample" as const), n: FastCheck.nat(100) })
+)
+
+describe("any life of a book", () => {
+  it("keeps the invariants, and is the same after it was kept", () => {
+    FastCheck.assert(
+      FastCheck.property(FastCheck.array(step, { maxLength: 300 }), FastCheck.integer(), (steps, seed) => {
+        const book = newBook({ random: seeded(seed) })
+        let now = NOW
+        const place = (n: number) => numbered(n * 65_537)
+        for (const action of steps) {
+          now += 60
+          if (action.do === "add") {
+            const entry = { address: place(action.n), port: 8334, services: 9n, time: now - action.age }
+            book.add([entry], numbered(action.from * 65_536), { now, penalty: 7200 })
+          } else if (action.do === "good") book.good(place(action.n), 8334, now)
+          else if (action.do === "attempt") book.attempt(place(action.n), 8334, now, true)
+          else if (action.do === "connected") book.connected(place(action.n), 8334, now)
+          else if (action.do === "resolve") book.resolveCollisions(now)
+          else book.sample(action.n, 50, now)
+        }
+        checkBook(book)
+        const restored = AddressBook.fromJSON(book.toJSON(), { random: seeded(seed + 1) })
+        checkBook(restored)
+        assert.deepStrictEqual(restored.toJSON(), book.toJSON())
+      }),
+      { numRuns: 40, seed: 20_260_101 }
+    )
+  })
+})
+
+describe("a kept book", () => {
+  it("loses what has no place in it, and nothing else", () => {
+    const book = newBook()
+    add(book, somebody)
+    const kept = book.toJSON()
+    const [row] = kept.addresses
+    assert.isDefined(row)
+    const damaged = [
+      row,
+      row,
+      { ...row, address: "somewhere" },
+      { ...row, network: "ipv6" as const },
+      { ...row, address: "10.0.0.1" },
+      { ...row, address: "91.2.3.4", buckets: [] },
+      { ...row, address: "92.2.3.4", buckets: [1, 1, 2, 3, 4, 5, 6, 7, 8, 9] }
+    ]
+    const restored = AddressBook.fromJSON({ ...kept, addresses: damaged }, { random: seeded(3) })
+    checkBook(restored)
+    assert.deepStrictEqual(restored.all().map(({ address }) => address.bytes[0]), [90, 92])
+    const fresh = AddressBook.fromJSON({ key: "00", addresses: [row] }, { random: seeded(3) })
+    checkBook(fresh)
+    assert.strictEqual(fresh.size, 1)
+    assert.notStrictEqual(fresh.toJSON().key, "00")
+  })
+
+  it("keeps addresses of all networks apart", () => {
+    const book = newBook()
+    const bytes = Uint8Array.of(0xfc, ...new Uint8Array(15).fill(7))
+    const key = new Uint8Array(32).fill(9)
+    const list = [
+      { address: { network: "cjdns" as const, bytes }, port: 1, services: 2n ** 64n - 1n, time: NOW },
+      { address: { network: "torv3" as const, bytes: key }, port: 1, services: 9n, time: NOW },
+      { address: { network: "i2p" as const, bytes: key }, port: 1, services: 9n, time: NOW }
+    ]
+    assert.strictEqual(book.add(list, { seed: "x9.seed." }, { now: NOW }), 3)
+    const restored = AddressBook.fromJSON(book.toJSON(), { random: seeded(3) })
+    assert.deepStrictEqual(restored.all(), book.all())
+  })
+})

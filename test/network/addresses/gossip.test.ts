@@ -1,0 +1,441 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { AddressBook } from "../../../src/network/addresses/AddressBook.ts"
+import { BanList } from "../../../src/network/addresses/BanList.ts"
+import { type GossipOptions, make } from "../../../src/network/addresses/gossip.ts"
+import { ownAddressFor } from "../../../src/network/addresses/ownAddress.ts"
+import type { ConnectionType, Farewell, Peer } from "../../../src/network/Peer.ts"
+import type { Message } from "../../../src/network/wire/message.ts"
+import type { AddressEntry } from "../../../src/network/wire/messages/addr.ts"
+import { endpoint, NOW, numbered, seeded } from "./support.ts"
+
+const DAY = 86_400
+const ONION = "pg6mmjiyjmcrsslvykfwnntlaru7p5svn6y2ymmju6nubxndf4pscryd.onion:8334"
+
+interface TestPeer extends Peer {
+  readonly sent: Array<Message>
+  readonly farewells: Array<Farewell>
+}
+
+const newPeer = (
+  id: number,
+  type: ConnectionType,
+  fields: { readonly addrV2?: boolean; readonly ourAddress?: Peer["hello"]["ourAddress"]; readonly from?: string } = {}
+): TestPeer => {
+  const sent: Array<Message> = []
+  const farewells: Array<Farewell> = []
+  const { address, port } = endpoint(fields.from ?? `80.${id}.1.1:8334`)
+  return {
+    id,
+    type,
+    inbound: type === "inbound",
+    address,
+    port,
+    name: `peer ${id}`,
+    bind: "127.0.0.1:8334",
+    connectedAt: NOW,
+    hello: {
+      version: 110_016,
+      commonVersion: 110_016,
+      services: 9n,
+      userAgent: "/test/",
+      startHeight: 0,
+      relay: true,
+      timeOffset: 0,
+      wtxidRelay: true,
+      addrV2: fields.addrV2 ?? true,
+      ourAddress: fields.ourAddress
+    },
+    features: { sendHeaders: false, compactBlocks: "none", feeFilter: 0 },
+    traffic: {
+      bytesSent: 0,
+      bytesReceived: 0,
+      lastSend: 0,
+      lastReceive: 0,
+      sentByCommand: new Map(),
+      receivedByCommand: new Map()
+    },
+    latency: { last: undefined, best: undefined, waiting: undefined },
+    get closed() {
+      return farewells.length > 0
+    },
+    send: (message) => Effect.sync(() => void sent.push(message)),
+    post: (message) => void sent.push(message),
+    disconnect: (farewell) => void farewells.push(farewell),
+    sent,
+    farewells
+  }
+}
+
+const setup = (fields: Partial<GossipOptions> = {}) => {
+  const clock = { now: NOW }
+  const book = new AddressBook({ random: seeded(1) })
+  const bans = new BanList({ key: new Uint8Array(16) })
+  const gossip = make({
+    book,
+    bans,
+    random: seeded(4),
+    key: new Uint8Array(16).fill(6),
+    now: () => clock.now,
+    services: 0x409n,
+    ownAddress: () => undefined,
+    initialDownload: () => false,
+    reachable: () => true,
+    ...fields
+  })
+  const run = (effect: Effect.Effect<void>) => Effect.runSync(effect)
+  return {
+    book,
+    bans,
+    clock,
+    gossip,
+    connect: (peer: TestPeer) => (run(gossip.connected(peer)), peer),
+    receive: (peer: TestPeer, message: Message) => run(gossip.received(peer, message)),
+    gone: (peer: TestPeer) => run(gossip.gone(peer)),
+    /** Two minutes of ticks. */
+    pass: (seconds = 300) => {
+      for (let i = 0; i < seconds; i++) gossip.tick(++clock.now)
+    }
+  }
+}
+
+const entry = (n: number, fields: Partial<AddressEntry> = {}): AddressEntry => ({
+  time: NOW,
+  services: 9n,
+  address: numbered(n * 65_537),
+  port: 8334,
+  ...fields
+})
+
+const entries = (count: number, fields: Partial<AddressEntry> = {}): Array<AddressEntry> =>
+  Array.from({ length: count }, (_, n) => entry(n, fields))
+
+const addrv2 = (addresses: ReadonlyArray<AddressEntry>): Message => ({ type: "addrv2", addresses })
+
+const addressesSent = (peer: TestPeer): ReadonlyArray<AddressEntry> =>
+  peer.sent.flatMap((message) => message.type === "addrv2" || message.type === "addr" ? message.addresses : [])
+
+describe("asking for addresses", () => {
+  it.each<[ConnectionType, boolean]>([
+    ["outbound-full-relay", true],
+    ["manual", true],
+    ["addr-fetch", true],
+    ["block-relay-only", false],
+    ["feeler", false],
+    ["inbound", false]
+  ])("%s: %s", (type, asked) => {
+    const { connect, gossip } = setup()
+    const peer = connect(newPeer(1, type))
+    assert.deepStrictEqual(peer.sent, asked ? [{ type: "getaddr" }] : [])
+    assert.strictEqual(gossip.gossipOf(peer).enabled, asked)
+  })
+})
+
+describe("addresses that come", () => {
+  it("are limited: one at first, one every ten seconds, a thousand more when asked for", () => {
+    const { clock, connect, gossip, receive } = setup()
+    const inbound = connect(newPeer(1, "inbound"))
+    receive(inbound, addrv2(entries(5)))
+    assert.deepStrictEqual(gossip.gossipOf(inbound), { enabled: true, processed: 1, rateLimited: 4 })
+    clock.now += 9.9
+    receive(inbound, addrv2(entries(5)))
+    assert.strictEqual(gossip.gossipOf(inbound).processed, 1)
+    clock.now += 0.2
+    receive(inbound, addrv2(entries(5)))
+    assert.strictEqual(gossip.gossipOf(inbound).processed, 2)
+    clock.now += 1_000_000
+    receive(inbound, addrv2(entries(1000)))
+    receive(inbound, addrv2(entries(1000)))
+    assert.strictEqual(gossip.gossipOf(inbound).processed, 1002)
+    const outbound = connect(newPeer(2, "outbound-full-relay"))
+    receive(outbound, addrv2(entries(1000)))
+    receive(outbound, addrv2(entries(2)))
+    assert.deepStrictEqual(gossip.gossipOf(outbound), { enabled: true, processed: 1001, rateLimited: 1 })
+  })
+
+  it("go into the book, two hours older, with a usable time", () => {
+    const { book, connect, receive } = setup()
+    const peer = connect(newPeer(1, "outbound-full-relay"))
+    const times = [NOW, NOW + 600, NOW + 601, 100_000_000, 100_000_001]
+    receive(peer, addrv2(times.map((time, n) => entry(n, { time }))))
+    const kept = times.map((_, n) => book.find(numbered(n * 65_537), 8334)?.time)
+    const wrong = NOW - 5 * DAY
+    assert.deepStrictEqual(kept, [NOW, NOW + 600, wrong, wrong, 100_000_001].map((time) => time - 7200))
+    receive(peer, { type: "addr", addresses: [{ ...entry(99), ...endpoint("80.1.1.1:8334") }] })
+    assert.strictEqual(book.find(peer.address, 8334)?.time, NOW)
+  })
+
+  it("are left out where they are of no use, banned, discouraged or out of reach", () => {
+    const { bans, book, connect, gossip, receive } = setup({ reachable: (network) => network !== "torv3" })
+    const peer = connect(newPeer(1, "outbound-full-relay"))
+    bans.ban("92.0.0.0/8", NOW + 100, NOW)
+    bans.discourage(endpoint("93.1.2.3:1").address)
+    const with_ = (text: string, services = 1n): AddressEntry => ({ ...entry(0), ...endpoint(text), services })
+    receive(
+      peer,
+      addrv2([
+        with_("91.1.2.3:8334", 8n),
+        with_("92.1.2.3:8334"),
+        with_("93.1.2.3:8334"),
+        with_("10.1.2.3:8334"),
+        with_(ONION),
+        entry(0, { address: { network: "unknown", id: 99, bytes: new Uint8Array(3) } }),
+        with_("94.1.2.3:8334", 0x400n)
+      ])
+    )
+    assert.deepStrictEqual(book.all().map(({ address }) => address.bytes[0]), [94])
+    assert.strictEqual(gossip.gossipOf(peer).processed, 4)
+  })
+
+  it("mean nothing from a block-relay peer, and end the connection of one that was called for them", () => {
+    const { book, connect, gossip, receive } = setup()
+    const blocks = connect(newPeer(1, "block-relay-only"))
+    receive(blocks, addrv2(entries(5)))
+    assert.strictEqual(book.size, 0)
+    assert.isFalse(gossip.gossipOf(blocks).enabled)
+    const fetched = connect(newPeer(2, "addr-fetch"))
+    receive(fetched, addrv2(entries(1)))
+    assert.lengthOf(fetched.farewells, 0)
+    receive(fetched, addrv2(entries(2)))
+    assert.isFalse(fetched.farewells[0]?.misbehaving)
+    const silent = connect(newPeer(3, "addr-fetch"))
+    gossip.tick(NOW + 300)
+    assert.lengthOf(silent.farewells, 0)
+    gossip.tick(NOW + 301)
+    assert.lengthOf(silent.farewells, 1)
+  })
+})
+
+describe("addresses that go on", () => {
+  /** Ten peers that take part, and one that tells. */
+  const circle = (fields: Partial<GossipOptions> = {}) => {
+    const given = setup(fields)
+    const peers = Array.from({ length: 10 }, (_, id) => given.connect(newPeer(id + 1, "outbound-full-relay")))
+    const teller = given.connect(newPeer(50, "outbound-full-relay"))
+    // The answer to our question is over.
+    given.receive(teller, addrv2(entries(3, { time: NOW - DAY })))
+    const reached = () => peers.filter((peer) => addressesSent(peer).length > 0).map(({ id }) => id)
+    return { ...given, peers, teller, reached }
+  }
+
+  it("go to two peers, not back, and to the same ones that day", () => {
+    const { pass, peers, reached, receive, teller } = circle()
+    receive(teller, addrv2([entry(1000)]))
+    pass()
+    const first = reached()
+    assert.lengthOf(first, 2)
+    assert.lengthOf(addressesSent(teller), 0)
+    const other = peers.find(({ id }) => !first.includes(id))
+    assert.isDefined(other)
+    receive(teller, addrv2([entry(1000, { time: NOW + 300 })]))
+    pass()
+    assert.deepStrictEqual(reached(), first)
+    for (const peer of peers) assert.isAtMost(addressesSent(peer).length, 1)
+  })
+
+  it("go to others another day", () => {
+    const { clock, pass, reached, receive, teller } = circle()
+    for (let day = 0; day < 5; day++) {
+      receive(teller, addrv2([entry(1000, { time: clock.now })]))
+      pass()
+      clock.now += DAY
+    }
+    assert.isAbove(reached().length, 2)
+  })
+
+  it("wait for a moment, 30 seconds on average, and come together", () => {
+    const { gossip, peers, receive, teller } = circle()
+    gossip.tick(NOW + 1)
+    for (let n = 0; n < 60; n++) receive(teller, addrv2([entry(1000 + n)]))
+    const waiting = peers.filter((peer) => addressesSent(peer).length === 0).length
+    assert.strictEqual(waiting, 10)
+    for (let i = 2; i < 400; i++) gossip.tick(NOW + i)
+    for (const peer of peers) {
+      assert.isAtMost(peer.sent.filter(({ type }) => type === "addrv2").length, 1)
+    }
+    assert.isAbove(peers.filter((peer) => addressesSent(peer).length > 1).length, 5)
+  })
+
+  it.each<[string, number, Partial<AddressEntry>, boolean]>([
+    ["fresh and few", 10, {}, true],
+    ["too many", 11, {}, false],
+    ["ten minutes old", 1, { time: NOW - 600 }, false],
+    ["a second younger", 1, { time: NOW - 599 }, true],
+    ["of no use", 1, { services: 8n }, false],
+    ["private", 1, { address: endpoint("10.0.0.1:1").address }, false]
+  ])("only fresh ones do, in short messages: %s", (_, count, fields, goes) => {
+    const { pass, reached, receive, teller } = circle()
+    receive(teller, addrv2(Array.from({ length: count }, (__, n) => entry(2000 + n, fields))))
+    pass()
+    assert.strictEqual(reached().length > 0, goes)
+  })
+
+  it("do not while a peer answers our question", () => {
+    const { connect, pass, reached, receive } = circle()
+    const peer = connect(newPeer(60, "outbound-full-relay"))
+    receive(peer, addrv2(entries(1000, { time: NOW - DAY })))
+    receive(peer, addrv2([entry(3000)]))
+    pass()
+    assert.lengthOf(reached(), 0)
+    receive(peer, addrv2([{ ...entry(3001), time: NOW + 300 }]))
+    pass()
+    assert.lengthOf(reached(), 2)
+  })
+
+  it("reach only those who understand them", () => {
+    const { connect, pass, receive } = setup()
+    const old = connect(newPeer(1, "outbound-full-relay", { addrV2: false }))
+    const teller = connect(newPeer(2, "outbound-full-relay"))
+    receive(teller, addrv2([]))
+    receive(teller, addrv2([{ ...entry(0), ...endpoint(ONION) }]))
+    receive(teller, addrv2([entry(1)]))
+    pass()
+    assert.deepStrictEqual(old.sent.slice(1), [{ type: "addr", addresses: [entry(1)] }])
+  })
+
+  it("reach one or two peers where we cannot call them", () => {
+    const { pass, peers, receive, teller } = circle({ reachable: () => false })
+    for (let n = 0; n < 40; n++) receive(teller, addrv2([entry(1000 + n)]))
+    pass(1000)
+    const copies = peers.reduce((sum, peer) => sum + addressesSent(peer).length, 0)
+    assert.isAbove(copies, 45)
+    assert.isBelow(copies, 75)
+  })
+
+  it("forget a peer that is gone", () => {
+    const { gone, gossip, pass, peers, receive, reached, teller } = circle()
+    for (const peer of peers) gone(peer)
+    receive(teller, addrv2([entry(1000)]))
+    pass()
+    assert.lengthOf(reached(), 0)
+    assert.deepStrictEqual(gossip.gossipOf(teller).enabled, true)
+    assert.deepStrictEqual(gossip.gossipOf(newPeer(1, "inbound")), { enabled: false, processed: 0, rateLimited: 0 })
+  })
+})
+
+describe("the answer to getaddr", () => {
+  const filled = (count: number) => {
+    const given = setup()
+    for (let n = 0; given.book.size < count; n++) {
+      given.book.add([{ ...entry(n), address: numbered(n * 65_537) }], numbered(n * 65_536), { now: NOW })
+    }
+    return given
+  }
+
+  it("is 23 % of the book, once, to who called us", () => {
+    const { connect, receive } = filled(1000)
+    const peer = connect(newPeer(1, "inbound"))
+    receive(peer, { type: "getaddr" })
+    assert.lengthOf(addressesSent(peer), 230)
+    receive(peer, { type: "getaddr" })
+    assert.lengthOf(peer.sent, 1)
+    const outbound = connect(newPeer(2, "outbound-full-relay"))
+    receive(outbound, { type: "getaddr" })
+    assert.lengthOf(addressesSent(outbound), 0)
+  })
+
+  it("is 1000 addresses at most, and in a message that the peer understands", () => {
+    const { connect, receive } = filled(5000)
+    const peer = connect(newPeer(1, "inbound", { addrV2: false }))
+    receive(peer, { type: "getaddr" })
+    assert.lengthOf(addressesSent(peer), 1000)
+    assert.deepStrictEqual(peer.sent.map(({ type }) => type), ["addr"])
+  })
+
+  it("stays the same for about a day, for all who come the same way", () => {
+    const { clock, connect, receive } = filled(300)
+    const told = (id: number): ReadonlyArray<string> => {
+      const peer = connect(newPeer(id, "inbound"))
+      receive(peer, { type: "getaddr" })
+      return addressesSent(peer).map(({ address }) => address.bytes.join(".")).sort()
+    }
+    const first = told(1)
+    clock.now += 21 * 3600 - 1
+    assert.deepStrictEqual(told(2), first)
+    clock.now += 6 * 3600 + 2
+    assert.notDeepEqual(told(3), first)
+  })
+
+  it("has nobody in it who is banned or discouraged", () => {
+    const { bans, connect, receive } = filled(100)
+    bans.ban("50.0.0.0/8", NOW + 10, NOW)
+    const peer = connect(newPeer(1, "inbound"))
+    receive(peer, { type: "getaddr" })
+    assert.lengthOf(peer.sent, 0)
+  })
+})
+
+describe("our own address", () => {
+  const own = endpoint("95.1.2.3:8334")
+
+  it("is told first alone and at once, then daily on average", () => {
+    const { clock, connect, gossip } = setup({ ownAddress: () => own })
+    const peer = connect(newPeer(1, "outbound-full-relay"))
+    gossip.tick(NOW + 1)
+    assert.deepStrictEqual(peer.sent.slice(1), [addrv2([{ time: NOW + 1, services: 0x409n, ...own }])])
+    for (; clock.now < NOW + 100 * DAY; clock.now += 60) gossip.tick(clock.now)
+    const count = addressesSent(peer).length
+    assert.isAbove(count, 60)
+    assert.isBelow(count, 140)
+  })
+
+  it.each<[string, Partial<GossipOptions>, ConnectionType]>([
+    ["while we are behind", { ownAddress: () => own, initialDownload: () => true }, "outbound-full-relay"],
+    ["without one", {}, "outbound-full-relay"],
+    ["where it leads nowhere", { ownAddress: () => endpoint("10.0.0.1:8334") }, "outbound-full-relay"],
+    ["to a block-relay peer", { ownAddress: () => own }, "block-relay-only"],
+    ["to one that called us and asked nothing", { ownAddress: () => own }, "inbound"]
+  ])("is not told %s", (_, fields, type) => {
+    const { connect, pass } = setup(fields)
+    const peer = connect(newPeer(1, type))
+    pass()
+    assert.lengthOf(addressesSent(peer), 0)
+  })
+
+  it("is what we know, or what the peer sees", () => {
+    const seen = endpoint("96.1.2.3:5555")
+    const local = [{ ...own, score: 1 }, { ...endpoint("[2a02:1::1]:8334"), score: 4 }]
+    const tell = (peer: Peer, fields: Partial<Parameters<typeof ownAddressFor>[1]> = {}) =>
+      ownAddressFor(peer, { local: [], listenPort: 8334, discover: true, random: () => 0, ...fields })
+    const plain = newPeer(1, "inbound")
+    const inbound = newPeer(1, "inbound", { ourAddress: seen })
+    const outbound = newPeer(1, "outbound-full-relay", { ourAddress: seen })
+    assert.isUndefined(tell(plain))
+    assert.deepStrictEqual(tell(plain, { local }), own)
+    assert.deepStrictEqual(
+      tell(newPeer(1, "inbound", { from: "[2a02:2::1]:1" }), { local }),
+      endpoint("[2a02:1::1]:8334")
+    )
+    assert.isUndefined(tell(plain, { local: [{ ...endpoint("10.0.0.1:8334"), score: 4 }] }))
+    assert.deepStrictEqual(tell(inbound), seen)
+    assert.deepStrictEqual(tell(outbound), { ...seen, port: 8334 })
+    assert.isUndefined(tell(inbound, { discover: false }))
+    assert.isUndefined(tell(newPeer(1, "inbound", { ourAddress: seen, from: "127.0.0.1:1" })))
+    assert.isUndefined(tell(newPeer(1, "inbound", { ourAddress: endpoint("10.0.0.1:1") })))
+    // Half of the time what the peer sees; an eighth, where peers have confirmed what we know.
+    assert.deepStrictEqual(tell(inbound, { local, random: () => 0.49 }), seen)
+    assert.deepStrictEqual(tell(inbound, { local, random: () => 0.5 }), own)
+    const confirmed = [{ ...own, score: 5 }]
+    assert.deepStrictEqual(tell(inbound, { local: confirmed, random: () => 0.124 }), seen)
+    assert.deepStrictEqual(tell(inbound, { local: confirmed, random: () => 0.125 }), own)
+  })
+})
+
+describe("floods", () => {
+  it("leave at most 1000 addresses waiting for a peer", () => {
+    const { connect, gossip, receive } = setup()
+    const slow = connect(newPeer(1, "outbound-full-relay"))
+    gossip.tick(NOW)
+    for (let id = 2; id < 12; id++) {
+      const teller = connect(newPeer(id, "outbound-full-relay"))
+      receive(teller, addrv2([]))
+      for (let n = 0; n < 60; n++) {
+        receive(teller, addrv2(Array.from({ length: 10 }, (_, i) => entry(id * 1000 + n * 10 + i))))
+      }
+    }
+    slow.sent.length = 0
+    for (let i = 1; i < 400; i++) gossip.tick(NOW + i)
+    assert.isAbove(addressesSent(slow).length, 500)
+    for (const message of slow.sent) if (message.type === "addrv2") assert.isAtMost(message.addresses.length, 1000)
+  })
+})

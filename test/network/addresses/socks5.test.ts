@@ -1,0 +1,209 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Either, Exit, Fiber, type Scope } from "effect"
+import { once } from "node:events"
+import { type AddressInfo, createServer, type Socket } from "node:net"
+import { connectThrough, isolatingCredentials } from "../../../src/network/addresses/socks5.ts"
+import { seeded } from "./support.ts"
+
+/** A proxy that does what a test says with each connection. */
+const proxyWith = (serve: (socket: Socket) => void) =>
+  Effect.acquireRelease(
+    Effect.promise(async () => {
+      const sockets = new Set<Socket>()
+      const server = createServer((socket) => {
+        sockets.add(socket)
+        socket.on("close", () => sockets.delete(socket)).on("error", () => {})
+        serve(socket)
+      })
+      server.listen(0, "127.0.0.1")
+      await once(server, "listening")
+      const { port } = server.address() as AddressInfo
+      return { server, sockets, host: "127.0.0.1", port }
+    }),
+    ({ server, sockets }) =>
+      Effect.sync(() => {
+        for (const socket of sockets) socket.destroy()
+        server.close()
+      })
+  )
+
+/** Answers what comes, message by message, with these bytes; keeps what came. */
+const scripted = (answers: ReadonlyArray<ReadonlyArray<number>>, heard: Array<ReadonlyArray<number>> = []) =>
+(
+  socket: Socket
+): void => {
+  let next = 0
+  socket.on("data", (data) => {
+    heard.push(Array.from(data))
+    const answer = answers[next++]
+    if (answer !== undefined) socket.write(Uint8Array.from(answer))
+  })
+}
+
+const OPEN = [5, 0]
+const DONE = [5, 0, 0, 1, 1, 2, 3, 4, 0, 80]
+const target = { host: "seed.example", port: 8334 }
+
+const bytesOf = (text: string): ReadonlyArray<number> => [text.length, ...Buffer.from(text)]
+
+const reasonOf = (
+  serve: (socket: Socket) => void,
+  options: Parameters<typeof connectThrough>[2] = {},
+  to = target
+): Effect.Effect<string, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const proxy = yield* proxyWith(serve)
+    const outcome = yield* Effect.scoped(Effect.either(connectThrough(proxy, to, { limit: "5 seconds", ...options })))
+    assert.isTrue(Either.isLeft(outcome))
+    return Either.isLeft(outcome) ? outcome.left.message : ""
+  })
+
+describe("a connection through a SOCKS5 proxy", () => {
+  it.scopedLive("passes the name on as it is, and gives a socket with what the peer has sent", () =>
+    Effect.gen(function*() {
+      const heard: Array<ReadonlyArray<number>> = []
+      const proxy = yield* proxyWith(scripted([OPEN, [...DONE, 7, 8], [9]], heard))
+      const socket = yield* connectThrough(proxy, target)
+      const received: Array<number> = []
+      socket.on("data", (data) => received.push(...data))
+      socket.write(Uint8Array.of(42))
+      yield* Effect.promise(async () => {
+        while (received.length < 3) await new Promise((resolve) => setTimeout(resolve, 5))
+      })
+      assert.deepStrictEqual(received, [7, 8, 9])
+      assert.deepStrictEqual(heard, [[5, 1, 0], [5, 1, 0, 3, ...bytesOf("seed.example"), 0x20, 0x8e], [42]])
+    }))
+
+  it.scopedLive("logs in where the proxy wants it", () =>
+    Effect.gen(function*() {
+      const heard: Array<ReadonlyArray<number>> = []
+      const proxy = yield* proxyWith(scripted([[5, 2], [1, 0], DONE], heard))
+      yield* connectThrough(proxy, target, { credentials: { user: "u", password: "pass" } })
+      assert.deepStrictEqual(heard.slice(0, 2), [[5, 2, 0, 2], [1, ...bytesOf("u"), ...bytesOf("pass")]])
+    }))
+
+  it.scopedLive.each([
+    { kind: "IPv6", answer: [5, 0, 0, 4, ...new Array<number>(18).fill(1)] },
+    { kind: "a name", answer: [5, 0, 0, 3, 255, ...new Array<number>(257).fill(1)] },
+    { kind: "an empty name", answer: [5, 0, 0, 3, 0, 1, 1] }
+  ])("reads over the bound address: $kind", ({ answer }) =>
+    Effect.gen(function*() {
+      const proxy = yield* proxyWith(scripted([OPEN, [...answer, 99]]))
+      const socket = yield* connectThrough(proxy, target)
+      const [data] = yield* Effect.promise(() => once(socket, "data"))
+      assert.deepStrictEqual(Array.from(data as Uint8Array), [99])
+    }))
+
+  it.scopedLive("works where every byte comes alone", () =>
+    Effect.gen(function*() {
+      const proxy = yield* proxyWith((socket) => {
+        const answers = [OPEN, DONE]
+        socket.on("data", () => {
+          for (const [i, byte] of (answers.shift() ?? []).entries()) {
+            setTimeout(() => socket.write(Uint8Array.of(byte)), 3 * i)
+          }
+        })
+        socket.setNoDelay(true)
+      })
+      const socket = yield* connectThrough(proxy, target)
+      assert.isFalse(socket.destroyed)
+    }))
+
+  it.scopedLive.each<
+    { readonly why: string; readonly answers: ReadonlyArray<ReadonlyArray<number>>; readonly reason: string }
+  >([
+    { why: "another version", answers: [[4, 0]], reason: "it is no SOCKS5 proxy" },
+    {
+      why: "a web server",
+      answers: [Array.from(Buffer.from("HTTP/1.1 400 Bad Request\r\n"))],
+      reason: "it is no SOCKS5 proxy"
+    },
+    { why: "no method that we have", answers: [[5, 255]], reason: "the proxy wants another login" },
+    { why: "a login that nobody offered", answers: [[5, 2]], reason: "the proxy wants another login" },
+    { why: "a refused connection", answers: [OPEN, [5, 5, 0, 1]], reason: "the connection is refused" },
+    { why: "an onion service's refusal", answers: [OPEN, [5, 240, 0, 1]], reason: "there is no such onion service" },
+    { why: "an unknown refusal", answers: [OPEN, [5, 99, 0, 1]], reason: "the proxy answers 99" },
+    { why: "an answer of another version", answers: [OPEN, [4, 0, 0, 1]], reason: "the proxy's answer makes no sense" },
+    { why: "a reserved byte", answers: [OPEN, [5, 0, 1, 1]], reason: "the proxy's answer makes no sense" },
+    { why: "an unknown kind of address", answers: [OPEN, [5, 0, 0, 2]], reason: "the proxy's answer makes no sense" }
+  ])("fails with $why", ({ answers, reason }) =>
+    Effect.gen(function*() {
+      assert.strictEqual(yield* reasonOf(scripted(answers)), `cannot reach seed.example:8334: ${reason}`)
+    }))
+
+  it.scopedLive("fails with a refused login, and says nothing of it", () =>
+    Effect.gen(function*() {
+      for (const answer of [[1, 1], [5, 0]]) {
+        const reason = yield* reasonOf(scripted([[5, 2], answer]), { credentials: { user: "me", password: "hidden" } })
+        assert.strictEqual(reason, "cannot reach seed.example:8334: the proxy refuses the login")
+      }
+    }))
+
+  it.scopedLive("fails wherever the proxy stops in the middle", () =>
+    Effect.gen(function*() {
+      for (let length = 0; length < OPEN.length + DONE.length; length++) {
+        const answers = [OPEN.slice(0, length), DONE.slice(0, Math.max(0, length - OPEN.length))]
+        const reason = yield* reasonOf((socket) => {
+          let next = 0
+          socket.on("data", () => {
+            const answer = answers[next++] ?? []
+            socket.write(Uint8Array.from(answer))
+            if (answer.length < (next === 1 ? OPEN : DONE).length) socket.end()
+          })
+        })
+        assert.include(reason, "the proxy closed the connection", `after ${length} bytes`)
+      }
+    }))
+
+  it.scopedLive("fails where the proxy is slow: silent, or a byte now and then", () =>
+    Effect.gen(function*() {
+      const silent = yield* reasonOf(() => {}, { limit: "100 millis" })
+      assert.include(silent, "the proxy takes too long")
+      const slow = yield* reasonOf((socket) => {
+        socket.write(Uint8Array.of(...OPEN, 5, 0, 0, 3, 255))
+        const timer = setInterval(() => socket.write(Uint8Array.of(1)), 20)
+        socket.on("close", () => clearInterval(timer))
+      }, { limit: "200 millis" })
+      assert.include(slow, "the proxy takes too long")
+    }))
+
+  it.scopedLive("fails where there is no proxy, or the name is too long", () =>
+    Effect.gen(function*() {
+      const proxy = yield* proxyWith(() => {})
+      yield* Effect.promise(() => new Promise((resolve) => proxy.server.close(resolve)))
+      const outcome = yield* Effect.scoped(Effect.flip(connectThrough(proxy, { host: "::1", port: 1 })))
+      assert.strictEqual(outcome.message, "cannot reach [::1]:1: the proxy cannot be reached: ECONNREFUSED")
+      assert.include(yield* reasonOf(() => {}, {}, { host: "a".repeat(256), port: 1 }), "255 bytes")
+      const longest = yield* proxyWith(scripted([OPEN, DONE]))
+      yield* connectThrough(longest, { host: "a".repeat(255), port: 1 })
+    }))
+
+  it.scopedLive("leaves nothing open when it is interrupted, and when its scope closes", () =>
+    Effect.gen(function*() {
+      const proxy = yield* proxyWith(scripted([OPEN]))
+      const closed = Effect.promise(async () => {
+        while (proxy.sockets.size > 0) await new Promise((resolve) => setTimeout(resolve, 5))
+      })
+      const fiber = yield* Effect.fork(Effect.scoped(connectThrough(proxy, target)))
+      yield* Effect.promise(async () => {
+        while (proxy.sockets.size === 0) await new Promise((resolve) => setTimeout(resolve, 5))
+      })
+      assert.isTrue(Exit.isInterrupted(yield* Fiber.interrupt(fiber)))
+      yield* closed
+      const open = yield* proxyWith(scripted([OPEN, DONE]))
+      const socket = yield* Effect.scoped(connectThrough(open, target))
+      assert.isTrue(socket.destroyed)
+    }))
+})
+
+describe("logins that keep connections apart", () => {
+  it("differ from connection to connection and from run to run", () => {
+    const [one, other] = [isolatingCredentials(seeded(1)), isolatingCredentials(seeded(2))]
+    const logins = [one(), one(), other()]
+    assert.strictEqual(new Set(logins.map(({ user }) => user)).size, 3)
+    for (const { password, user } of logins) {
+      assert.strictEqual(user, password)
+      assert.match(user, /^[0-9a-f]{16}-[0-9]+$/)
+    }
+  })
+})

@@ -1,0 +1,165 @@
+import { assert, describe, it } from "@effect/vitest"
+import { FastCheck } from "effect"
+import { extraBlockRelay, extraFullRelay, type ExtraPeer } from "../../../src/network/connect/extra.ts"
+import { nextPause } from "../../../src/network/connect/Manual.ts"
+import { nodeAddress } from "../../../src/network/connect/nodeAddress.ts"
+import { nextConnection, type SlotLimits, slotLimits, type SlotState } from "../../../src/network/connect/slots.ts"
+import { ownUserAgent } from "../../../src/network/connect/userAgent.ts"
+
+const DEFAULTS = { maxPeers: 125, maxInbound: 125, maxOutbound: 25, listening: true, configured: 0 }
+
+describe("slotLimits", () => {
+  const cases: ReadonlyArray<readonly [string, Partial<typeof DEFAULTS>, Partial<SlotLimits>]> = [
+    ["the reference node's division", {}, { fullRelay: 8, blockRelay: 2, feelers: 1, manual: 8, inbound: 114 }],
+    ["maxInbound", { maxInbound: 10 }, { inbound: 10 }],
+    ["no room for feelers", { maxOutbound: 10 }, { fullRelay: 8, blockRelay: 2, feelers: 0, inbound: 115 }],
+    ["few peers, listening", { maxPeers: 3 }, { fullRelay: 2, blockRelay: 0, feelers: 0, inbound: 1 }],
+    ["few peers, not listening", { maxPeers: 3, listening: false }, { fullRelay: 3, inbound: 0 }],
+    ["one peer", { maxPeers: 1 }, { fullRelay: 1, inbound: 1 }],
+    ["no outbound", { maxOutbound: 0 }, { fullRelay: 0, blockRelay: 0, feelers: 0, inbound: 125 }],
+    ["none at all", { maxPeers: 0 }, { fullRelay: 0, blockRelay: 0, feelers: 0, manual: 0, inbound: 0, total: 0 }],
+    ["configured peers", { configured: 2 }, { fullRelay: 0, blockRelay: 0, feelers: 0, manual: 25, inbound: 123 }],
+    ["more configured than allowed", { configured: 9, maxPeers: 4 }, { manual: 3, inbound: 1 }]
+  ]
+  for (const [what, given, expected] of cases) {
+    it(`keeps to ${what}`, () => assert.deepInclude(slotLimits({ ...DEFAULTS, ...given }), expected))
+  }
+
+  it("never gives out more than maxPeers where there are two at least", () => {
+    FastCheck.assert(FastCheck.property(
+      FastCheck.integer({ min: 2, max: 300 }),
+      FastCheck.integer({ min: 0, max: 300 }),
+      FastCheck.integer({ min: 0, max: 300 }),
+      FastCheck.boolean(),
+      (maxPeers, maxInbound, maxOutbound, listening) => {
+        const limits = slotLimits({ maxPeers, maxInbound, maxOutbound, listening, configured: 0 })
+        const outbound = limits.fullRelay + limits.blockRelay + limits.feelers
+        assert.isAtMost(outbound + limits.inbound, maxPeers)
+        assert.isAtMost(outbound, maxOutbound)
+        assert.isAtMost(limits.inbound, maxInbound)
+      }
+    ))
+  })
+})
+
+describe("nextConnection", () => {
+  const limits = slotLimits(DEFAULTS)
+  const state = (
+    fullRelay: number,
+    blockRelay: number,
+    feelers: number,
+    wants: Partial<SlotState> = {}
+  ): SlotState => ({
+    open: new Map([["outbound-full-relay", fullRelay], ["block-relay-only", blockRelay], ["feeler", feelers]]),
+    extraPeer: false,
+    extraBlockRelay: false,
+    feeler: false,
+    ...wants
+  })
+  const all = { extraPeer: true, extraBlockRelay: true, feeler: true }
+  const cases: ReadonlyArray<readonly [SlotState, string | undefined]> = [
+    [state(0, 0, 0), "outbound-full-relay"],
+    [state(7, 2, 0, all), "outbound-full-relay"],
+    [state(8, 1, 0, all), "block-relay-only"],
+    [state(8, 2, 0), undefined],
+    [state(8, 2, 0, { feeler: true }), "feeler"],
+    [state(8, 2, 0, { feeler: true, extraBlockRelay: true }), "block-relay-only"],
+    [state(8, 2, 0, all), "outbound-full-relay"],
+    [state(9, 2, 0, all), undefined],
+    [state(8, 3, 0, all), undefined],
+    [state(8, 2, 1, all), undefined]
+  ]
+  for (const [given, expected] of cases) {
+    it(`${JSON.stringify({ ...given, open: [...given.open.values()] })} → ${expected}`, () =>
+      assert.strictEqual(nextConnection(limits, given), expected))
+  }
+})
+
+describe("extra peers", () => {
+  const peer = (id: number, lastBlock: number, changes: Partial<ExtraPeer> = {}): ExtraPeer => ({
+    id,
+    lastBlock,
+    network: "ipv4",
+    connectedAt: 0,
+    busy: false,
+    ...changes
+  })
+
+  it("lets the full-relay peer go whose last block is the oldest, of equals the youngest", () => {
+    assert.strictEqual(extraFullRelay([peer(1, 50), peer(2, 40), peer(3, 60)], 2, 31), 2)
+    assert.strictEqual(extraFullRelay([peer(1, 40), peer(2, 40), peer(3, 60)], 2, 31), 2)
+    assert.isUndefined(extraFullRelay([peer(1, 50), peer(2, 40)], 2, 31))
+  })
+
+  it("spares for now who is new or busy, and always the only one of a network", () => {
+    assert.isUndefined(extraFullRelay([peer(1, 50), peer(2, 40)], 1, 30))
+    assert.isUndefined(extraFullRelay([peer(1, 50), peer(2, 40, { busy: true })], 1, 31))
+    const onion = peer(2, 0, { network: "torv3" })
+    assert.strictEqual(extraFullRelay([peer(1, 50), onion, peer(3, 70)], 2, 31), 1)
+    assert.isUndefined(extraFullRelay([peer(1, 50), onion], 1, 31))
+  })
+
+  it("lets the youngest block-relay peer go, or the one before where the youngest gave us a block since", () => {
+    assert.strictEqual(extraBlockRelay([peer(1, 0), peer(2, 0), peer(3, 0)], 2, 31), 3)
+    assert.strictEqual(extraBlockRelay([peer(1, 0), peer(2, 5), peer(3, 6)], 2, 31), 2)
+    assert.strictEqual(extraBlockRelay([peer(1, 0), peer(2, 6), peer(3, 6)], 2, 31), 3)
+    assert.isUndefined(extraBlockRelay([peer(1, 0), peer(2, 6)], 2, 31))
+    assert.isUndefined(extraBlockRelay([peer(1, 0), peer(2, 0), peer(3, 0)], 2, 30))
+  })
+})
+
+describe("nextPause", () => {
+  const hello = {
+    version: 1,
+    commonVersion: 1,
+    services: 0n,
+    userAgent: "",
+    startHeight: 0,
+    relay: true,
+    timeOffset: 0,
+    wtxidRelay: false,
+    addrV2: false,
+    ourAddress: undefined
+  }
+  const outcome = (lasted: number, misbehaving = false, met = true) => ({
+    farewell: { reason: "", misbehaving },
+    hello: met ? hello : undefined,
+    lasted,
+    self: false
+  })
+
+  it("doubles up to a minute, and begins anew after a connection that lasted and was good", () => {
+    assert.strictEqual(nextPause(1_000, undefined), 2_000)
+    assert.strictEqual(nextPause(32_000, undefined), 60_000)
+    assert.strictEqual(nextPause(60_000, outcome(60_000)), 1_000)
+    assert.strictEqual(nextPause(60_000, outcome(59_999)), 60_000)
+    assert.strictEqual(nextPause(8_000, outcome(600_000, true)), 16_000)
+    assert.strictEqual(nextPause(8_000, outcome(600_000, false, false)), 16_000)
+  })
+})
+
+describe("nodeAddress", () => {
+  const cases: ReadonlyArray<readonly [string, string | undefined, number]> = [
+    ["192.0.2.1", "192.0.2.1", 8334],
+    ["192.0.2.1:99", "192.0.2.1", 99],
+    ["[::1]:99", "::1", 99],
+    ["::1", "::1", 8334],
+    ["node.example", "node.example", 8334],
+    ["node.example:1", "node.example", 1],
+    ["node.example:0", undefined, 0],
+    ["1.2.3.4:0", undefined, 0],
+    ["two words", undefined, 0],
+    ["", undefined, 0]
+  ]
+  for (const [text, host, port] of cases) {
+    it(`reads ${JSON.stringify(text)}`, () =>
+      assert.deepStrictEqual(nodeAddress(text, 8334), host === undefined ? undefined : { host, port }))
+  }
+})
+
+describe("ownUserAgent", () => {
+  it("carries the operator's comment", () => {
+    assert.match(ownUserAgent(undefined), /^\/svcd:[0-9.]+\/$/)
+    assert.match(ownUserAgent("here"), /^\/svcd:[0-9.]+\(here\)\/$/)
+  })
+})

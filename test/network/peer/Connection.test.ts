@@ -1,0 +1,472 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Deferred, Effect, Fiber, TestClock } from "effect"
+import { createServer, type Socket } from "node:net"
+import type { Farewell, Peer, PeerHandler } from "../../../src/network/Peer.ts"
+import {
+  Connection,
+  type ConnectionContext,
+  type ConnectionFacts,
+  OUTBOX_LIMITS
+} from "../../../src/network/peer/Connection.ts"
+import { encodeFrame } from "../../../src/network/wire/framing.ts"
+import { encodeMessage, type Message } from "../../../src/network/wire/message.ts"
+import { regtest } from "../../../src/protocol/networks.ts"
+import { eventually, inTime, realSleep, type RemotePeer, remotePeer, versionMessage } from "../../support/network.ts"
+
+/** A connection of ours and its other end. */
+interface Pair {
+  readonly connection: Connection
+  readonly remote: RemotePeer
+  readonly ended: Effect.Effect<Farewell>
+  readonly fiber: Fiber.RuntimeFiber<Farewell>
+  /** Handshaken. */
+  readonly opened: Effect.Effect<Peer>
+  readonly context: ConnectionContext
+}
+
+const UP: ConnectionFacts["introduction"] = {
+  services: 0x409n,
+  userAgent: "/svcd:test/",
+  startHeight: 7,
+  nonce: 99n,
+  isOwnNonce: () => false,
+  nearTip: false
+}
+
+interface PairOptions {
+  readonly handlers?: ReadonlyArray<PeerHandler>
+  readonly facts?: Partial<ConnectionFacts>
+  readonly outbox?: ConnectionContext["outbox"]
+}
+
+const pair = (options: PairOptions = {}) =>
+  Effect.gen(function*() {
+    const arrived = yield* Deferred.make<Socket>()
+    const server = yield* Effect.acquireRelease(
+      Effect.async<ReturnType<typeof createServer>>((resume) => {
+        const listener = createServer((socket) => Deferred.unsafeDone(arrived, Effect.succeed(socket)))
+        listener.listen(0, "127.0.0.1", () => resume(Effect.succeed(listener)))
+      }),
+      (listener) => Effect.sync(() => listener.close())
+    )
+    const bound = server.address()
+    const remote = yield* remotePeer(typeof bound === "object" && bound !== null ? bound.port : 0)
+    let nonce = 0n
+    const context: ConnectionContext = {
+      magic: regtest.magic,
+      handlers: options.handlers ?? [],
+      totals: { sent: 0, received: 0 },
+      nonce: () => ++nonce,
+      outbox: options.outbox ?? OUTBOX_LIMITS
+    }
+    const connection = yield* Connection.make(yield* Deferred.await(arrived), {
+      id: 1,
+      type: "inbound",
+      address: { network: "ipv4", bytes: Uint8Array.of(127, 0, 0, 1) },
+      port: 1234,
+      name: "127.0.0.1:1234",
+      bind: undefined,
+      expectedServices: 0n,
+      introduction: UP,
+      ...options.facts
+    }, context)
+    const opened = yield* Deferred.make<Peer>()
+    const fiber = yield* Effect.fork(connection.run((peer) => Effect.asVoid(Deferred.succeed(opened, peer))))
+    const made: Pair = {
+      connection,
+      remote,
+      context,
+      fiber,
+      ended: inTime(Fiber.join(fiber), "the end of the connection"),
+      opened: inTime(Deferred.await(opened), "the handshake")
+    }
+    return made
+  })
+
+/** A pair after its handshake. */
+const openPair = (options: PairOptions = {}) =>
+  Effect.gen(function*() {
+    const made = yield* pair(options)
+    yield* made.remote.call({ features: [{ type: "wtxidrelay" }, { type: "sendaddrv2" }] })
+    yield* made.remote.expect("ping")
+    return made
+  })
+
+/** A handler that writes down what it hears. */
+const recorder = (changes: Partial<PeerHandler> = {}) => {
+  const heard: Array<string> = []
+  const handler: PeerHandler = {
+    connected: () => Effect.sync(() => void heard.push("connected")),
+    received: (_, message) => Effect.sync(() => void heard.push(message.type)),
+    gone: () => Effect.sync(() => void heard.push("gone")),
+    ...changes
+  }
+  return { heard, handler }
+}
+
+describe("Connection", () => {
+  it.scoped("shakes hands in the order of an inbound connection, then pings", () =>
+    Effect.gen(function*() {
+      const { opened, remote } = yield* pair()
+      const theirs = yield* remote.call({ features: [{ type: "wtxidrelay" }, { type: "sendaddrv2" }] })
+      assert.strictEqual(theirs.version, 110_016)
+      assert.strictEqual(theirs.services, 0x409n)
+      assert.strictEqual(theirs.startHeight, 7)
+      assert.strictEqual(theirs.sender?.nonce, 99n)
+      const peer = yield* opened
+      assert.isTrue(peer.hello.wtxidRelay)
+      assert.isTrue(peer.hello.addrV2)
+      yield* remote.expect("ping")
+      assert.deepStrictEqual(
+        remote.received.map(({ type }) => type),
+        ["version", "wtxidrelay", "sendaddrv2", "verack", "ping"]
+      )
+    }))
+
+  it.scoped("speaks first on an outbound connection, and sends nothing more before it is answered", () =>
+    Effect.gen(function*() {
+      const { opened, remote } = yield* pair({ facts: { type: "outbound-full-relay" } })
+      yield* remote.expect("version")
+      yield* realSleep(20)
+      assert.strictEqual(remote.received.length, 1)
+      yield* remote.send(versionMessage({ version: 70_015 }))
+      yield* remote.expect("verack")
+      assert.strictEqual(remote.count("wtxidrelay"), 0)
+      assert.strictEqual(remote.count("sendaddrv2"), 0)
+      yield* remote.send({ type: "verack" })
+      assert.strictEqual((yield* opened).hello.commonVersion, 70_015)
+    }))
+
+  it.scoped("ignores what comes before the handshake, even what would be an offence", () =>
+    Effect.gen(function*() {
+      const { handler, heard } = recorder()
+      const { remote } = yield* pair({ handlers: [handler] })
+      yield* remote.send({ type: "verack" }, { type: "ping", nonce: 5n }, { type: "mempool" })
+      yield* remote.sendBytes(encodeFrame(regtest.magic, "inv", [Uint8Array.of(0xfe, 0xff, 0xff, 0xff, 0)]))
+      yield* remote.send(versionMessage(), { type: "ping", nonce: 6n }, { type: "getaddr" }, { type: "verack" })
+      yield* remote.alive
+      assert.strictEqual(remote.count("pong"), 1)
+      assert.deepStrictEqual(heard, ["connected"])
+    }))
+
+  it.scoped("hands messages on in order, and ignores a second version, a second verack and unknown commands", () =>
+    Effect.gen(function*() {
+      const { handler, heard } = recorder()
+      const { remote } = yield* openPair({ handlers: [handler] })
+      const unknown: Message = { type: "unknown", command: "frobnicate", payload: Uint8Array.of(1) }
+      yield* remote.send(versionMessage(), { type: "verack" }, unknown, { type: "getaddr" }, { type: "sendheaders" })
+      yield* remote.alive
+      assert.strictEqual(remote.count("version"), 1)
+      assert.deepStrictEqual(heard, ["connected", "getaddr", "sendheaders"])
+    }))
+
+  it.scoped("notes what the peer asked for", () =>
+    Effect.gen(function*() {
+      const { opened, remote } = yield* openPair()
+      yield* remote.send(
+        { type: "sendheaders" },
+        { type: "feefilter", feeRate: 100_000 },
+        { type: "sendcmpct", highBandwidth: true, version: 2n },
+        { type: "sendcmpct", highBandwidth: false, version: 1n }
+      )
+      yield* remote.alive
+      assert.deepStrictEqual((yield* opened).features, {
+        sendHeaders: true,
+        feeFilter: 100_000,
+        compactBlocks: "high-bandwidth"
+      })
+    }))
+
+  const disconnecting: ReadonlyArray<readonly [string, Message, boolean]> = [
+    ["wtxidrelay after verack", { type: "wtxidrelay" }, false],
+    ["sendaddrv2 after verack", { type: "sendaddrv2" }, false],
+    ["mempool", { type: "mempool" }, false],
+    ["filterload", { type: "filterload", filter: new Uint8Array(3), hashFunctions: 1, tweak: 0, flags: 0 }, false],
+    ["filteradd", { type: "filteradd", data: new Uint8Array(3) }, false],
+    ["filterclear", { type: "filterclear" }, false],
+    ["getcfilters", { type: "getcfilters", filterType: 0, startHeight: 0, stopHash: new Uint8Array(32) }, false],
+    [
+      "an inventory that is too long",
+      { type: "inv", items: Array.from({ length: 50_001 }, () => ({ type: 2, hash: new Uint8Array(32) })) },
+      true
+    ],
+    [
+      "a locator that is too long",
+      {
+        type: "getheaders",
+        version: 1,
+        locator: Array.from({ length: 102 }, () => new Uint8Array(32)),
+        stop: new Uint8Array(32)
+      },
+      false
+    ]
+  ]
+  for (const [what, message, misbehaving] of disconnecting) {
+    it.scoped(`disconnects for ${what}, ${misbehaving ? "as an offence" : "without further blame"}`, () =>
+      Effect.gen(function*() {
+        const { ended, remote } = yield* openPair()
+        yield* remote.send(message)
+        assert.strictEqual((yield* ended).misbehaving, misbehaving)
+        yield* remote.disconnected
+      }))
+  }
+
+  it.scoped("drops what does not parse or has a wrong checksum, and counts it", () =>
+    Effect.gen(function*() {
+      const { handler, heard } = recorder()
+      const { connection, remote } = yield* openPair({ handlers: [handler] })
+      const wrong = encodeFrame(regtest.magic, "getaddr", [])
+      wrong[23] = (wrong[23] ?? 0) ^ 1
+      yield* remote.sendBytes(wrong)
+      yield* remote.sendBytes(encodeFrame(regtest.magic, "tx", [new Uint8Array(2)]))
+      // Longer than any honest `getaddr`.
+      yield* remote.sendBytes(encodeFrame(regtest.magic, "getaddr", [new Uint8Array(0x20001)]))
+      yield* remote.alive
+      assert.strictEqual(connection.counters.dropped, 3)
+      assert.deepStrictEqual(heard, ["connected"])
+    }))
+
+  const fatal: ReadonlyArray<readonly [string, (frame: Uint8Array) => void]> = [
+    ["a wrong magic", (frame) => frame.set([1], 0)],
+    ["a length above 32 MiB", (frame) => frame.set([1, 0, 0, 2], 16)],
+    ["a length of 4 GiB", (frame) => frame.set([255, 255, 255, 255], 16)]
+  ]
+  for (const [what, spoil] of fatal) {
+    it.scoped(`disconnects for a frame with ${what}, before and after the handshake`, () =>
+      Effect.gen(function*() {
+        for (const make of [pair(), openPair()]) {
+          const { ended, remote } = yield* make
+          const frame = encodeFrame(regtest.magic, "ping", [new Uint8Array(8)])
+          spoil(frame)
+          yield* remote.sendBytes(frame)
+          assert.isFalse((yield* ended).misbehaving)
+          yield* remote.disconnected
+        }
+      }))
+  }
+
+  it.scoped("takes a long message that comes together with verack, and none that comes before", () =>
+    Effect.gen(function*() {
+      const { handler, heard } = recorder()
+      const { connection, remote } = yield* pair({ handlers: [handler] })
+      const items = Array.from({ length: 1_000 }, () => ({ type: 1, hash: new Uint8Array(32) }))
+      yield* remote.send(versionMessage(), { type: "inv", items })
+      yield* remote.expect("verack")
+      assert.strictEqual(connection.counters.dropped, 1)
+      const frames: ReadonlyArray<Message> = [{ type: "verack" }, { type: "inv", items }]
+      yield* remote.sendBytes(Buffer.concat(frames.map((message) => encodeMessage(regtest.magic, message))))
+      yield* remote.alive
+      assert.deepStrictEqual(heard, ["connected", "inv"])
+    }))
+
+  it.scoped("takes messages in pieces of one byte", () =>
+    Effect.gen(function*() {
+      const { remote } = yield* openPair()
+      const frame = encodeFrame(regtest.magic, "ping", [Uint8Array.of(1, 2, 3, 4, 5, 6, 7, 8)])
+      for (const byte of frame) {
+        yield* remote.sendBytes(Uint8Array.of(byte))
+        yield* realSleep(0)
+      }
+      yield* remote.expect("pong", ({ nonce }) => nonce === 0x0807060504030201n)
+    }))
+
+  it.scoped("ends when the peer goes away in the middle of a frame, after what was complete", () =>
+    Effect.gen(function*() {
+      for (const cut of [3, 10, 23, 24, 30]) {
+        const { handler, heard } = recorder()
+        const { ended, remote } = yield* openPair({ handlers: [handler] })
+        yield* remote.send({ type: "getaddr" })
+        yield* remote.sendBytes(encodeFrame(regtest.magic, "tx", [new Uint8Array(100)]).subarray(0, cut))
+        yield* Effect.sync(() => remote.socket.end())
+        yield* ended
+        assert.deepStrictEqual(heard, ["connected", "getaddr", "gone"])
+      }
+    }))
+
+  it.scoped("does not tell handlers of a peer that never completed its handshake", () =>
+    Effect.gen(function*() {
+      const { handler, heard } = recorder()
+      const { ended, remote } = yield* pair({ handlers: [handler] })
+      yield* remote.send(versionMessage())
+      yield* remote.expect("verack")
+      yield* remote.close
+      yield* ended
+      assert.deepStrictEqual(heard, [])
+    }))
+
+  it.scoped("a defect of a handler costs the connection, and every handler hears the end", () =>
+    Effect.gen(function*() {
+      const broken = recorder({ received: () => Effect.dieMessage("boom") })
+      const throwing = recorder({
+        gone: () => {
+          throw new Error("boom")
+        }
+      })
+      const fine = recorder()
+      const { ended, remote } = yield* openPair({ handlers: [throwing.handler, broken.handler, fine.handler] })
+      yield* remote.send({ type: "getaddr" })
+      assert.deepStrictEqual(yield* ended, { reason: "an error of our own", misbehaving: false })
+      assert.deepStrictEqual(throwing.heard, ["connected", "getaddr"])
+      assert.deepStrictEqual(broken.heard, ["connected", "gone"])
+      assert.deepStrictEqual(fine.heard, ["connected", "gone"])
+      yield* remote.disconnected
+    }))
+
+  it.scoped("lets a handler disconnect its peer, once", () =>
+    Effect.gen(function*() {
+      const { handler, heard } = recorder({
+        received: (peer) =>
+          Effect.sync(() => {
+            peer.disconnect({ reason: "first", misbehaving: true })
+            peer.disconnect({ reason: "second", misbehaving: false })
+            peer.post({ type: "getaddr" })
+          })
+      })
+      const { ended, remote } = yield* openPair({ handlers: [handler] })
+      yield* remote.send({ type: "getaddr" }, { type: "getaddr" })
+      assert.deepStrictEqual(yield* ended, { reason: "first", misbehaving: true })
+      assert.deepStrictEqual(heard, ["connected", "gone"])
+    }))
+
+  it.scoped("stops reading while a handler is busy, so that the peer has to wait", () =>
+    Effect.gen(function*() {
+      const go = yield* Deferred.make<void>()
+      const { handler, heard } = recorder({ received: () => Deferred.await(go) })
+      const { connection, remote } = yield* openPair({ handlers: [handler] })
+      const payload = new Uint8Array(100_000)
+      const frame = encodeFrame(regtest.magic, "feefilter", [payload])
+      for (let i = 0; i < 400; i++) yield* remote.sendBytes(frame)
+      yield* realSleep(200)
+      assert.isAbove(remote.socket.writableLength, 20_000_000)
+      assert.isBelow(connection.counters.bytesReceived, 400_000)
+      yield* Deferred.succeed(go, void 0)
+      yield* remote.alive
+      assert.deepStrictEqual(heard, ["connected"])
+    }))
+
+  const BLOB: Message = { type: "unknown", command: "blob", payload: new Uint8Array(500_000) }
+
+  it.scoped("makes a handler wait whose answers the peer does not take, and holds little for it", () =>
+    Effect.gen(function*() {
+      let served = 0
+      const { handler } = recorder({
+        received: (peer) =>
+          Effect.gen(function*() {
+            for (let i = 0; i < 100; i++) {
+              yield* peer.send(BLOB)
+              served += 1
+            }
+          })
+      })
+      const { connection, remote } = yield* openPair({ handlers: [handler] })
+      remote.socket.pause()
+      yield* remote.send({ type: "getaddr" })
+      yield* realSleep(300)
+      // What the system's buffers took comes on top of the soft limit.
+      assert.isBelow(served, 40)
+      assert.isFalse(connection.closed)
+      remote.socket.resume()
+      yield* eventually("everything is served", () => remote.bytesReceived > 50_000_000)
+      assert.strictEqual(served, 100)
+    }))
+
+  it.scoped("disconnects a peer that is posted more than the hard limit allows", () =>
+    Effect.gen(function*() {
+      const { ended, opened, remote } = yield* openPair()
+      remote.socket.pause()
+      const peer = yield* opened
+      for (let i = 0; i < 100 && !peer.closed; i++) peer.post(BLOB)
+      assert.isTrue(peer.closed)
+      assert.isFalse((yield* ended).misbehaving)
+    }))
+
+  it.scoped("goes on, without a word, with what cannot be sent any more", () =>
+    Effect.gen(function*() {
+      const { ended, opened, remote } = yield* openPair()
+      remote.socket.pause()
+      const peer = yield* opened
+      const sending = yield* Effect.fork(Effect.forEach(Array.from({ length: 50 }), () => peer.send(BLOB)))
+      yield* realSleep(50)
+      peer.disconnect({ reason: "enough", misbehaving: false })
+      yield* inTime(Fiber.join(sending), "the sender")
+      yield* ended
+    }))
+
+  it.scoped("counts bytes and messages of both directions", () =>
+    Effect.gen(function*() {
+      const { connection, context, remote } = yield* openPair()
+      yield* remote.send({ type: "unknown", command: "whatever", payload: new Uint8Array(10) })
+      yield* remote.alive
+      const { bytesReceived, bytesSent, receivedByCommand, sentByCommand } = connection.counters
+      assert.strictEqual(bytesSent, remote.bytesReceived)
+      assert.strictEqual(sentByCommand.get("pong"), 32)
+      assert.strictEqual(receivedByCommand.get("*other*"), 34)
+      assert.strictEqual(receivedByCommand.get("ping"), 32)
+      assert.strictEqual([...receivedByCommand.values()].reduce((a, b) => a + b), bytesReceived)
+      assert.strictEqual([...sentByCommand.values()].reduce((a, b) => a + b), bytesSent)
+      assert.deepStrictEqual(context.totals, { sent: bytesSent, received: bytesReceived })
+    }))
+
+  it.scoped("closes the socket and says goodbye when it is interrupted", () =>
+    Effect.gen(function*() {
+      const { handler, heard } = recorder()
+      const { fiber, remote } = yield* openPair({ handlers: [handler] })
+      yield* inTime(Fiber.interrupt(fiber), "the interruption", 1_000)
+      yield* remote.disconnected
+      assert.deepStrictEqual(heard, ["connected", "gone"])
+    }))
+
+  it.scoped("gives a handshake 60 seconds", () =>
+    Effect.gen(function*() {
+      const { connection, ended, remote } = yield* pair()
+      yield* remote.send(versionMessage())
+      yield* remote.expect("verack")
+      yield* TestClock.adjust("59 seconds")
+      assert.isFalse(connection.closed)
+      yield* TestClock.adjust("1 seconds")
+      assert.strictEqual((yield* ended).reason, "the handshake took too long")
+    }))
+
+  it.scoped("pings every two minutes and measures the answers", () =>
+    Effect.gen(function*() {
+      const { opened, remote } = yield* openPair()
+      const first = remote.received.find((message) => message.type === "ping")
+      const peer = yield* opened
+      yield* TestClock.adjust("50 seconds")
+      assert.strictEqual(peer.latency.waiting, 50_000)
+      yield* remote.send({ type: "pong", nonce: first?.nonce ?? 0n })
+      yield* remote.alive
+      assert.deepStrictEqual(peer.latency, { last: 50_000, best: 50_000, waiting: undefined })
+      yield* TestClock.adjust("69 seconds")
+      assert.strictEqual(remote.count("ping"), 1)
+      yield* TestClock.adjust("20 seconds")
+      const { nonce } = yield* remote.expect("ping")
+      yield* remote.send({ type: "pong", nonce: (nonce ?? 0n) + 1n }, { type: "pong", nonce: nonce ?? 0n })
+      yield* remote.alive
+      assert.deepStrictEqual(peer.latency, { last: 19_000, best: 19_000, waiting: undefined })
+    }))
+
+  it.scoped("disconnects a peer that talks and does not answer pings for 20 minutes", () =>
+    Effect.gen(function*() {
+      const { connection, ended, remote } = yield* openPair()
+      for (let minute = 0; minute < 19; minute++) {
+        yield* TestClock.adjust("1 minutes")
+        yield* remote.alive
+      }
+      yield* TestClock.adjust("59 seconds")
+      assert.isFalse(connection.closed)
+      yield* TestClock.adjust("1 seconds")
+      assert.strictEqual((yield* ended).reason, "no answer to a ping for 20 minutes")
+    }))
+
+  it.scoped("disconnects a peer of the time before pongs that says nothing for 20 minutes, and not sooner", () =>
+    Effect.gen(function*() {
+      const { connection, ended, remote } = yield* pair()
+      yield* remote.call({ version: { version: 60_000 } })
+      assert.isUndefined((yield* remote.expect("ping")).nonce)
+      yield* TestClock.adjust("1199 seconds")
+      assert.isFalse(connection.closed)
+      yield* TestClock.adjust("1 seconds")
+      assert.strictEqual((yield* ended).reason, "nothing received for 20 minutes")
+    }))
+})

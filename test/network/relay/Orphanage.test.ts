@@ -1,0 +1,223 @@
+import { assert, describe, it } from "@effect/vitest"
+import { FastCheck } from "effect"
+import { MAX_SCORE, Orphanage, RESERVED_WEIGHT } from "../../../src/network/relay/Orphanage.ts"
+import { binaryString } from "../../../src/protocol/bytes.ts"
+import type { Transaction } from "../../../src/protocol/transaction.ts"
+import { seeded } from "./random.ts"
+import { coinOf, nowhere, spend } from "./spends.ts"
+
+const wtxidOf = ({ wtxid }: Transaction): string => binaryString(wtxid)
+
+const orphanage = (limits?: ConstructorParameters<typeof Orphanage>[1]): Orphanage => new Orphanage(seeded(3), limits)
+
+/** What is to be tried again, in this order. */
+const retries = (orphans: Orphanage): ReadonlyArray<Transaction> => {
+  const all: Array<Transaction> = []
+  for (let last: number | undefined;;) {
+    const next = orphans.nextRetry(last)
+    if (next === undefined) return all
+    all.push(next.transaction)
+    last = next.peer
+  }
+}
+
+describe("Orphanage", () => {
+  it("keeps a transaction for as long as somebody who announced it is there", () => {
+    const orphans = orphanage()
+    const orphan = spend()
+    orphans.add(orphan, 1)
+    orphans.add(orphan, 2)
+    orphans.announced(wtxidOf(orphan), 3)
+    assert.strictEqual(orphans.size, 1)
+    assert.strictEqual(orphans.usage.weight, orphan.weight)
+    assert.deepStrictEqual([1, 2, 3, 4].map((peer) => orphans.hasFrom(wtxidOf(orphan), peer)), [
+      true,
+      true,
+      true,
+      false
+    ])
+    orphans.gone(1)
+    orphans.gone(3)
+    assert.strictEqual(orphans.get(wtxidOf(orphan)), orphan)
+    orphans.gone(2)
+    assert.deepStrictEqual([orphans.size, orphans.usage], [0, { weight: 0, score: 0 }])
+  })
+
+  it("keeps the same transaction with another witness beside it", () => {
+    const orphans = orphanage()
+    const [one, other] = [spend({ witness: [Uint8Array.of(1)] }), spend({ witness: [Uint8Array.of(2)] })]
+    orphans.add(one, 1)
+    orphans.add(other, 1)
+    assert.strictEqual(orphans.size, 2)
+    orphans.remove(wtxidOf(one))
+    assert.isFalse(orphans.has(wtxidOf(one)))
+    assert.isTrue(orphans.has(wtxidOf(other)))
+  })
+
+  it("does not keep what nobody would relay for its size", () => {
+    const orphans = orphanage()
+    const [fits, large] = [spend({ bulk: 99_900 }), spend({ bulk: 100_000 })]
+    assert.isAtMost(fits.weight, 400_000)
+    assert.isAbove(large.weight, 400_000)
+    orphans.add(fits, 1)
+    orphans.add(large, 1)
+    assert.strictEqual(orphans.size, 1)
+  })
+
+  it("tries children again, once for each parent that came", () => {
+    const orphans = orphanage()
+    const [first, second] = [spend({ seed: 1, outputs: 2 }), spend({ seed: 2 })]
+    const child = spend({ of: [coinOf(first), coinOf(second)], seed: 3 })
+    const other = spend({ of: [coinOf(first, 1)], seed: 4 })
+    const stranger = spend({ seed: 5 })
+    for (const orphan of [child, other, stranger]) orphans.add(orphan, 1)
+    orphans.parentCame(first)
+    orphans.parentCame(first)
+    assert.sameMembers([...retries(orphans)], [child, other])
+    orphans.parentCame(second)
+    assert.deepStrictEqual(retries(orphans), [child])
+    assert.deepStrictEqual(retries(orphans), [])
+    assert.strictEqual(orphans.size, 3)
+  })
+
+  it("gives peers turns", () => {
+    const orphans = orphanage()
+    const parent = spend({ outputs: 4 })
+    const children = [0, 1, 2, 3].map((i) => spend({ of: [coinOf(parent, i)], seed: i }))
+    for (const [i, child] of children.entries()) orphans.add(child, i < 3 ? 1 : 2)
+    orphans.parentCame(parent)
+    const first = orphans.nextRetry(undefined)
+    assert.strictEqual(first?.peer, 1)
+    assert.strictEqual(orphans.nextRetry(first?.peer)?.peer, 2)
+    assert.strictEqual(orphans.nextRetry(2)?.peer, 1)
+    assert.strictEqual(orphans.nextRetry(1)?.peer, 1)
+  })
+
+  it("does not try again what the chosen peer took away with it", () => {
+    const orphans = orphanage()
+    const parent = spend()
+    orphans.add(spend({ of: [coinOf(parent)], seed: 1 }), 1)
+    orphans.parentCame(parent)
+    orphans.gone(1)
+    assert.isUndefined(orphans.nextRetry(undefined))
+  })
+
+  it("forgets what a block contains, or makes impossible", () => {
+    const orphans = orphanage()
+    const contained = spend({ seed: 1 })
+    const conflicting = spend({ of: [nowhere(2)], seed: 3 })
+    const other = spend({ seed: 4 })
+    for (const orphan of [contained, conflicting, other]) orphans.add(orphan, 1)
+    orphans.confirmed([contained, spend({ of: [nowhere(2)], seed: 9 })])
+    assert.deepStrictEqual([contained, conflicting, other].map((orphan) => orphans.has(wtxidOf(orphan))), [
+      false,
+      false,
+      true
+    ])
+  })
+
+  it("holds 3000, and drops the oldest of the peer that brought most for one more", () => {
+    const orphans = orphanage({ reservedWeight: 10 * RESERVED_WEIGHT, maxScore: MAX_SCORE })
+    const all = Array.from({ length: MAX_SCORE + 1 }, (_, seed) => spend({ seed }))
+    for (const orphan of all.slice(0, MAX_SCORE)) orphans.add(orphan, 1)
+    assert.strictEqual(orphans.size, MAX_SCORE)
+    orphans.add(all[MAX_SCORE] ?? assert.fail(), 1)
+    assert.strictEqual(orphans.size, MAX_SCORE)
+    assert.isFalse(orphans.has(wtxidOf(all[0] ?? assert.fail())))
+    assert.isTrue(orphans.has(wtxidOf(all[1] ?? assert.fail())))
+  })
+
+  it("counts one more for ten inputs, and not for nine", () => {
+    const orphans = orphanage()
+    const inputs = (count: number) => Array.from({ length: count }, (_, i) => nowhere(i + 1))
+    orphans.add(spend({ of: inputs(9) }), 1)
+    assert.strictEqual(orphans.usage.score, 1)
+    orphans.add(spend({ of: inputs(10) }), 1)
+    assert.strictEqual(orphans.usage.score, 3)
+    orphans.announced(wtxidOf(spend({ of: inputs(10) })), 2)
+    assert.strictEqual(orphans.usage.score, 4)
+    assert.deepStrictEqual([orphans.usageOf(1).score, orphans.usageOf(2).score], [3, 2])
+  })
+
+  it("holds 404,000 weight units for each peer that has something here", () => {
+    const orphans = orphanage()
+    const big = (seed: number) => spend({ seed, bulk: 99_000 })
+    orphans.add(big(1), 1)
+    orphans.add(spend({ seed: 2, bulk: 100 }), 1)
+    assert.strictEqual(orphans.size, 2)
+    orphans.add(big(3), 1)
+    assert.strictEqual(orphans.size, 2)
+    assert.isAtMost(orphans.usage.weight, RESERVED_WEIGHT)
+    orphans.add(big(4), 2)
+    orphans.add(spend({ seed: 5, bulk: 100 }), 2)
+    assert.strictEqual(orphans.size, 4)
+  })
+
+  it("drops what waits for a retry last", () => {
+    const orphans = orphanage({ reservedWeight: 1e9, maxScore: 2 })
+    const parent = spend()
+    const [child, other, more] = [spend({ of: [coinOf(parent)], seed: 1 }), spend({ seed: 2 }), spend({ seed: 3 })]
+    orphans.add(child, 1)
+    orphans.add(other, 1)
+    orphans.parentCame(parent)
+    orphans.add(more, 1)
+    assert.deepStrictEqual([child, other, more].map((orphan) => orphans.has(wtxidOf(orphan))), [true, false, true])
+    assert.deepStrictEqual(retries(orphans), [child])
+  })
+
+  it("keeps its limits, and what each peer brought within its share", () => {
+    const PEERS = 4
+    const limits = { reservedWeight: 3_000, maxScore: 40 }
+    const step = FastCheck.record({
+      do: FastCheck.constantFrom("add", "add", "add", "announce", "parent", "retry", "gone", "block", "remove"),
+      peer: FastCheck.nat({ max: PEERS - 1 }),
+      which: FastCheck.nat({ max: 25 })
+    })
+    const parents = Array.from({ length: 6 }, (_, seed) => spend({ seed: 100 + seed, outputs: 5 }))
+    const pool = Array.from({ length: 26 }, (_, i) =>
+      spend({
+        seed: i,
+        bulk: 40 * (i % 7),
+        of: Array.from({ length: 1 + (i * 5) % 23 }, (_, j) => coinOf(parents[(i + j) % 6] ?? assert.fail(), j % 5))
+      }))
+    FastCheck.assert(
+      FastCheck.property(FastCheck.array(step, { maxLength: 150 }), FastCheck.nat(), (steps, seed) => {
+        const orphans = new Orphanage(seeded(seed), limits)
+        for (const { do: what, peer, which } of steps) {
+          const orphan = pool[which] ?? assert.fail()
+          const parent = parents[which % 6] ?? assert.fail()
+          const before = Array.from({ length: PEERS }, (_, peer) => orphans.usageOf(peer))
+          if (what === "add") orphans.add(orphan, peer)
+          else if (what === "announce") orphans.announced(wtxidOf(orphan), peer)
+          else if (what === "parent") orphans.parentCame(parent)
+          else if (what === "retry") orphans.nextRetry(peer)
+          else if (what === "gone") orphans.gone(peer)
+          else if (what === "block") orphans.confirmed([orphan])
+          else orphans.remove(wtxidOf(orphan))
+
+          const peers = Array.from({ length: PEERS }, (_, peer) => orphans.usageOf(peer))
+          const present = pool.filter((orphan) => orphans.has(wtxidOf(orphan)))
+          assert.strictEqual(orphans.size, present.length)
+          assert.strictEqual(orphans.usage.weight, present.reduce((sum, { weight }) => sum + weight, 0))
+          const inputs = present.reduce((sum, { inputs }) => sum + Math.floor(inputs.length / 10), 0)
+          assert.strictEqual(orphans.usage.score, peers.reduce((sum, { count }) => sum + count, 0) + inputs)
+          assert.isAtMost(orphans.usage.score, limits.maxScore)
+          const active = peers.filter(({ count }) => count > 0).length
+          assert.isAtMost(orphans.usage.weight, limits.reservedWeight * Math.max(1, active))
+          for (let other = 0; other < PEERS; other++) {
+            const announced = present.filter((orphan) => orphans.hasFrom(wtxidOf(orphan), other))
+            assert.strictEqual(peers[other]?.count, announced.length)
+            assert.strictEqual(peers[other]?.weight, announced.reduce((sum, { weight }) => sum + weight, 0))
+            // Whoever is within its share keeps it, whatever another one brings.
+            const was = before[other] ?? assert.fail()
+            const within = was.weight <= limits.reservedWeight && was.score <= Math.floor(limits.maxScore / PEERS)
+            if ((what === "add" || what === "announce") && other !== peer && within) {
+              assert.deepStrictEqual(peers[other], was)
+            }
+          }
+        }
+      }),
+      { numRuns: 300 }
+    )
+  })
+})

@@ -1,0 +1,545 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Logger, PubSub, Ref, Stream, TestClock } from "effect"
+import { Chain } from "../../../src/chain/Chain.ts"
+import { ChainEvent } from "../../../src/chain/ChainEvent.ts"
+import { SyncStatus } from "../../../src/chain/SyncStatus.ts"
+import { turnOfEventLoop } from "../../../src/chain/turnOfEventLoop.ts"
+import { regtestParams } from "../../../src/consensus/params.ts"
+import { type RejectionKind, TransactionRejected } from "../../../src/mempool/errors.ts"
+import type { MempoolEvent } from "../../../src/mempool/PoolEntry.ts"
+import * as Relay from "../../../src/network/relay/Relay.ts"
+import { type InventoryItem, ItemType } from "../../../src/network/wire/messages/inv.ts"
+import { decodeBlock, makeBlock } from "../../../src/protocol/block.ts"
+import { binaryString, displayHash, toHex } from "../../../src/protocol/bytes.ts"
+import type { Transaction } from "../../../src/protocol/transaction.ts"
+import { noTree } from "../../support/noTree.ts"
+import { type FakePeer, fakePeer, itemsOf, ofType } from "./fakePeer.ts"
+import { FakePool, mempoolWith } from "./fakePool.ts"
+import { seeded } from "./random.ts"
+import { coinOf, spend } from "./spends.ts"
+
+/** What the mempool says to a transaction: nothing for yes. */
+type Verdict = (transaction: Transaction) => { readonly kind: RejectionKind; readonly reason: string } | undefined
+
+interface Node {
+  readonly relay: Relay.Relay
+  readonly pool: FakePool
+  readonly unbroadcast: Set<string>
+  readonly judged: Array<string>
+  /** Takes a transaction in as if it came from somewhere else. */
+  readonly submit: (transaction: Transaction, rate?: number) => Effect.Effect<void>
+  readonly remove: (transaction: Transaction) => Effect.Effect<void>
+  readonly connectBlock: (transactions: ReadonlyArray<Transaction>, imported?: boolean) => Effect.Effect<void>
+  readonly disconnectBlock: Effect.Effect<void>
+  readonly log: Effect.Effect<ReadonlyArray<string>>
+  readonly initialDownload: { value: boolean }
+  readonly fees: { min: number }
+}
+
+/** Lets the relay's fibers do what they can. */
+const settle = Effect.repeatN(turnOfEventLoop, 30)
+
+const pass = (time: `${number} ${"seconds" | "minutes"}`) => Effect.zipRight(TestClock.adjust(time), settle)
+
+/** Runs a test with a relay on a mempool that says what `verdict` says. */
+const withRelay = <A, E>(
+  use: (node: Node) => Effect.Effect<A, E>,
+  verdict: Verdict = () => undefined,
+  { before = [], interval = 500 }: {
+    /** What nobody asked for before the relay began. */
+    readonly before?: ReadonlyArray<Transaction>
+    readonly interval?: number
+  } = {}
+) =>
+  Effect.scoped(Effect.gen(function*() {
+    const pool = new FakePool()
+    const unbroadcast = new Set<string>()
+    for (const transaction of before) unbroadcast.add(pool.add(transaction).transaction.txidKey)
+    const judged: Array<string> = []
+    const initialDownload = { value: false }
+    const fees = { min: 100_000 }
+    const mempoolEvents = yield* PubSub.unbounded<MempoolEvent>()
+    const chainEvents = yield* PubSub.unbounded<ChainEvent>()
+    let block = decodeBlock(regtestParams.network.genesisBlock)
+    const submit = (transaction: Transaction, rate?: number) =>
+      Effect.suspend(() => PubSub.publish(mempoolEvents, { _tag: "Added", entry: pool.add(transaction, rate) }))
+    const mempool = mempoolWith({
+      accept: (transaction) =>
+        Effect.gen(function*() {
+          judged.push(displayHash(transaction.txid))
+          yield* turnOfEventLoop
+          const refusal = pool.get(transaction.txidKey) === undefined
+            ? verdict(transaction)
+            : { kind: "conflict" as const, reason: "txn-already-in-mempool" }
+          if (refusal !== undefined) {
+            return yield* new TransactionRejected({ txid: displayHash(transaction.txid), ...refusal })
+          }
+          yield* submit(transaction)
+          return pool.get(transaction.txidKey) ?? assert.fail("not added")
+        }),
+      get: pool.get,
+      getByWtxid: pool.getByWtxid,
+      cluster: pool.cluster,
+      info: () => ({
+        loaded: true,
+        size: pool.byTxid.size,
+        bytes: 0,
+        usage: 0,
+        totalFee: 0,
+        maxUsage: 1,
+        minFeeRate: fees.min,
+        minRelayFeeRate: 100_000,
+        incrementalFeeRate: 100,
+        unbroadcast: unbroadcast.size,
+        sequence: pool.sequence
+      }),
+      isUnbroadcast: (txid) => unbroadcast.has(txid),
+      broadcastDone: (txid) => void unbroadcast.delete(txid),
+      unbroadcast: () => [...unbroadcast].flatMap((txid) => pool.get(txid) ?? []),
+      events: Stream.fromPubSub(mempoolEvents)
+    })
+    const chain = Layer.mock(Chain, {
+      params: regtestParams,
+      repairs: [],
+      tree: noTree,
+      events: Stream.fromPubSub(chainEvents),
+      block: () => Effect.succeed(block)
+    })
+    const status = Layer.mock(SyncStatus, { initialDownload: Effect.sync(() => initialDownload.value) })
+    const lines = yield* Ref.make<ReadonlyArray<string>>([])
+    const logger = Logger.make<unknown, void>(({ annotations, logLevel, message }) => {
+      const parts = (Array.isArray(message) ? message : [message]).map((part) => JSON.stringify(part))
+      const subsystem = [...annotations].map(([key, value]) => `${key}=${String(value)}`)
+      Effect.runSync(Ref.update(lines, (all) => [...all, [logLevel.label, ...parts, ...subsystem].join(" ")]))
+    })
+    const relay = yield* Relay.make({ random: seeded(11), interval }).pipe(
+      Effect.provide(Layer.mergeAll(mempool, chain, status)),
+      Effect.provide(Logger.replace(Logger.defaultLogger, logger))
+    )
+    yield* settle
+    return yield* use({
+      relay,
+      pool,
+      unbroadcast,
+      judged,
+      submit: (transaction, rate) => Effect.zipRight(submit(transaction, rate), settle),
+      remove: (transaction) =>
+        Effect.suspend(() => {
+          const entry = pool.remove(transaction) ?? assert.fail("not in the pool")
+          return PubSub.publish(mempoolEvents, { _tag: "Removed", entry, reason: "expiry" })
+        }).pipe(Effect.zipRight(settle)),
+      connectBlock: (transactions, imported = false) =>
+        Effect.suspend(() => {
+          block = makeBlock(block, transactions)
+          const at = { height: 1, hash: block.hash }
+          return PubSub.publish(
+            chainEvents,
+            ChainEvent.BlockConnected({ block: at, transactions: transactions.length, imported })
+          )
+        }).pipe(Effect.zipRight(settle)),
+      disconnectBlock: Effect.suspend(() =>
+        PubSub.publish(chainEvents, ChainEvent.BlockDisconnected({ block: { height: 1, hash: block.hash } }))
+      ).pipe(Effect.zipRight(settle)),
+      log: Ref.get(lines),
+      initialDownload,
+      fees
+    })
+  }))
+
+const wtx = ({ wtxid }: Transaction): InventoryItem => ({ type: ItemType.wtx, hash: wtxid })
+
+const tx = ({ txid }: Transaction): InventoryItem => ({ type: ItemType.tx, hash: txid })
+
+const inv = (...items: ReadonlyArray<InventoryItem>) => ({ type: "inv", items }) as const
+
+const sendTx = ({ relay }: Node, peer: FakePeer, transaction: Transaction) =>
+  Effect.zipRight(relay.received(peer, { type: "tx", transaction }), settle)
+
+/** What a list of items says, to be compared. */
+const said = (items: ReadonlyArray<InventoryItem>): ReadonlyArray<string> =>
+  items.map(({ hash, type }) => `${type} ${toHex(hash)}`)
+
+const announcedTo = (peer: FakePeer) => said(itemsOf(peer.take(), "inv"))
+
+const askedOf = (peer: FakePeer) => said(itemsOf(peer.take(), "getdata"))
+
+const connect = ({ relay }: Node, ...peers: ReadonlyArray<FakePeer>) => Effect.forEach(peers, relay.connected)
+
+const [first, second] = [spend({ seed: 1, witness: [Uint8Array.of(1)] }), spend({ seed: 2 })]
+
+describe("asking for transactions", () => {
+  it.effect("asks who announced one, takes it in, and tells the others", () =>
+    withRelay((node) =>
+      Effect.gen(function*() {
+        const [from, other, inbound] = [fakePeer(), fakePeer(), fakePeer({ type: "inbound" })]
+        yield* connect(node, from, other, inbound)
+        yield* node.relay.received(from, inv(wtx(first)))
+        assert.deepStrictEqual(askedOf(from), said([wtx(first)]))
+        yield* sendTx(node, from, first)
+        assert.deepStrictEqual(node.judged, [displayHash(first.txid)])
+        yield* pass("30 seconds")
+        for (const peer of [other, inbound]) assert.deepStrictEqual(announcedTo(peer), said([wtx(first)]))
+        assert.deepStrictEqual(announcedTo(from), [])
+        assert.isAtLeast(node.relay.relayOf(other).lastSequence, 2)
+        const lines = (yield* node.log).filter((line) => line.includes("transaction relayed"))
+        assert.deepStrictEqual(lines, [
+          `INFO "transaction relayed" {"txid":"${displayHash(first.txid)}"} subsystem=mempool`
+        ])
+      })
+    ))
+
+  it.effect("asks a peer that called us later, and the next one after a minute", () =>
+    withRelay((node) =>
+      Effect.gen(function*() {
+        const [slow, next] = [fakePeer(), fakePeer({ type: "inbound" })]
+        yield* connect(node, slow, next)
+        yield* node.relay.received(next, inv(wtx(first)))
+        assert.deepStrictEqual(askedOf(next), [])
+        yield* node.relay.received(slow, inv(wtx(first)))
+        assert.deepStrictEqual(askedOf(slow), said([wtx(first)]))
+        yield* pass("59 seconds")
+        assert.deepStrictEqual(askedOf(next), [])
+        yield* pass("2 seconds")
+        assert.deepStrictEqual(askedOf(next), said([wtx(first)]))
+        yield* node.relay.received(next, { type: "notfound", items: [wtx(first)] })
+        yield* pass("2 seconds")
+        assert.deepStrictEqual([...askedOf(slow), ...askedOf(next)], [])
+      })
+    ))
+
+  it.effect("hears announcements in the form that was agreed, and asks with witnesses where there are some", () =>
+    withRelay((node) =>
+      Effect.gen(function*() {
+        const old = { wtxidRelay: false, commonVersion: 70_015 }
+        const [byWtxid, byTxid] = [fakePeer(), fakePeer({ hello: old })]
+        const bare = fakePeer({ hello: { ...old, services: 1n } })
+        yield* connect(node, byWtxid, byTxid, bare)
+        yield* node.relay.received(byWtxid, inv(tx(first)))
+        yield* node.relay.received(byTxid, inv(wtx(first)))
+        yield* pass("10 seconds")
+        assert.deepStrictEqual([...askedOf(byWtxid), ...askedOf(byTxid)], [])
+        yield* node.relay.received(byTxid, inv(tx(first)))
+        yield* node.relay.received(bare, inv(tx(second)))
+        yield* pass("3 seconds")
+        assert.deepStrictEqual(askedOf(byTxid), said([{ type: ItemType.witnessTx, hash: first.txid }]))
+        assert.deepStrictEqual(askedOf(bare), said([tx(second)]))
+      })
+    ))
+
+  it.effect("asks for at most 1000 in a message", () =>
+    withRelay((node) =>
+      Effect.gen(function*() {
+        const peer = fakePeer()
+        yield* connect(node, peer)
+        peer.take()
+        const items = Array.from({ length: 1001 }, (_, seed) => wtx(spend({ seed })))
+        yield* node.relay.received(peer, inv(...items))
+        assert.deepStrictEqual(ofType(peer.take(), "getdata").map(({ items }) => items.length), [1000, 1])
+      })
+    ))
+
+  for (const type of ["block-relay-only", "feeler"] as const) {
+    it.effect(`ends a ${type} connection on which transactions come`, () =>
+      withRelay((node) =>
+        Effect.gen(function*() {
+          const [announcing, sending, quiet] = [fakePeer({ type }), fakePeer({ type }), fakePeer({ type })]
+          yield* connect(node, announcing, sending, quiet)
+          yield* node.relay.received(announcing, inv(wtx(first)))
+          yield* node.relay.received(sending, { type: "tx", transaction: first })
+          yield* node.relay.received(quiet, inv({ type: ItemType.block, hash: first.txid }))
+          yield* node.submit(second)
+          yield* pass("30 seconds")
+          assert.isFalse(announcing.farewell()?.misbehaving)
+          assert.isFalse(sending.farewell()?.misbehaving)
+          assert.isUndefined(quiet.farewell())
+          assert.deepStrictEqual(announcedTo(quiet), [])
+          assert.deepStrictEqual(node.judged, [])
+        })
+      ))
+  }
+
+  it.effect("does neither hear nor take anything in the initial download", () =>
+    withRelay((node) =>
+      Effect.gen(function*() {
+        const peer = fakePeer()
+        node.initialDownload.value = true
+        yield* connect(node, peer)
+        yield* node.relay.received(peer, inv(wtx(first)))
+        yield* sendTx(node, peer, second)
+        yield* pass("10 seconds")
+        assert.deepStrictEqual(askedOf(peer), [])
+        assert.deepStrictEqual(node.judged, [])
+        assert.isUndefined(peer.farewell())
+        node.initialDownload.value = false
+        yield* node.relay.received(peer, inv(wtx(first)))
+        assert.deepStrictEqual(askedOf(peer), said([wtx(first)]))
+      })
+    ))
+})
+
+describe("judging transactions", () => {
+  const refusing = (kind: RejectionKind): Verdict => () => ({ kind, reason: "for the test" })
+
+  it.effect("punishes nobody for a bad one, and judges it once until the next block", () =>
+    withRelay((node) =>
+      Effect.gen(function*() {
+        const [peer, other] = [fakePeer(), fakePeer()]
+        yield* connect(node, peer, other)
+        yield* sendTx(node, peer, first)
+        yield* sendTx(node, other, first)
+        assert.lengthOf(node.judged, 1)
+        assert.isUndefined(peer.farewell())
+        yield* node.connectBlock([])
+        yield* sendTx(node, other, first)
+        assert.lengthOf(node.judged, 2)
+      }), refusing("consensus")))
+
+  it.effect("judges one that two peers send at the same time once", () =>
+    withRelay((node) =>
+      Effect.gen(function*() {
+        const [peer, other] = [fakePeer(), fakePeer()]
+        yield* connect(node, peer, other)
+        yield* TestClock.setTime(5_000)
+        yield* Effect.all([sendTx(node, peer, first), sendTx(node, other, first)], { concurrency: 2 })
+        assert.lengthOf(node.judged, 1)
+        assert.deepStrictEqual([peer, other].map((each) => node.relay.relayOf(each).lastTransaction), [5, 0])
+      })
+    ))
+
+  const parent = spend({ seed: 3 })
+  const child = spend({ seed: 4, of: [coinOf(parent)] })
+  const grandchild = spend({ seed: 5, of: [coinOf(child)] })
+
+  it.effect("asks for the parents of an orphan and then takes in what waited for them", () =>
+    Effect.suspend(() => {
+      const there = new Set<string>()
+      const verdict: Verdict = ({ inputs, txidKey }) => {
+        const missing = txidKey !== parent.txidKey &&
+          inputs.some(({ prevout }) => !there.has(binaryString(prevout.subarray(0, 32))))
+        if (!missing) there.add(txidKey)
+        return missing ? { kind: "missing-inputs", reason: "bad-txns-inputs-missingorspent" } : undefined
+      }
+      return withRelay((node) =>
+        Effect.gen(function*() {
+          const peer = fakePeer()
+          yield* connect(node, peer)
+          yield* sendTx(node, peer, grandchild)
+          yield* sendTx(node, peer, child)
+          yield* pass("3 seconds")
+          // The grandchild's parent came meanwhile, as an orphan: only that one's own is asked for.
+          const asked = askedOf(peer)
+          assert.include(asked, `${ItemType.witnessTx} ${toHex(parent.txid)}`)
+          yield* sendTx(node, peer, parent)
+          yield* settle
+          assert.deepStrictEqual([...node.pool.byTxid.keys()], [parent, child, grandchild].map((each) => each.txidKey))
+        }), verdict)
+    }))
+
+  it.effect("does not ask for what is confirmed, and asks again once that is taken back", () =>
+    withRelay((node) =>
+      Effect.gen(function*() {
+        const peer = fakePeer()
+        yield* connect(node, peer)
+        yield* node.connectBlock([first])
+        yield* node.relay.received(peer, inv(wtx(first)))
+        assert.deepStrictEqual(askedOf(peer), [])
+        yield* node.disconnectBlock
+        yield* node.relay.received(peer, inv(wtx(first)))
+        assert.deepStrictEqual(askedOf(peer), said([wtx(first)]))
+      })
+    ))
+})
+
+describe("announcing transactions", () => {
+  it.effect("names them as each peer does, above what it wants to be paid", () =>
+    withRelay((node) =>
+      Effect.gen(function*() {
+        const [byWtxid, byTxid] = [fakePeer(), fakePeer({ hello: { wtxidRelay: false } })]
+        const dear = fakePeer({ features: { feeFilter: 200_000 } })
+        const none = fakePeer({ hello: { relay: false } })
+        yield* connect(node, byWtxid, byTxid, dear, none)
+        yield* node.submit(first)
+        yield* node.submit(second, 300_000)
+        assert.strictEqual(node.relay.relayOf(byWtxid).toAnnounce, 2)
+        assert.strictEqual(node.relay.relayOf(none).toAnnounce, 0)
+        yield* pass("60 seconds")
+        assert.deepStrictEqual(announcedTo(byWtxid), said([wtx(second), wtx(first)]))
+        assert.deepStrictEqual(announcedTo(byTxid), said([tx(second), tx(first)]))
+        assert.deepStrictEqual(announcedTo(dear), said([wtx(second)]))
+        assert.deepStrictEqual(announcedTo(none), [])
+        assert.strictEqual(node.relay.relayOf(byWtxid).toAnnounce, 0)
+      })
+    ))
+
+  it.effect("does not announce what is gone again", () =>
+    withRelay((node) =>
+      Effect.gen(function*() {
+        const peer = fakePeer()
+        yield* connect(node, peer)
+        yield* node.submit(first)
+        yield* node.remove(first)
+        yield* pass("60 seconds")
+        assert.deepStrictEqual(announcedTo(peer), [])
+        assert.notInclude((yield* node.log).join(), "relayed")
+      })
+    ))
+
+  it.effect("tells all that called us at the same time", () =>
+    withRelay((node) =>
+      Effect.gen(function*() {
+        const peers = Array.from({ length: 5 }, () => fakePeer({ type: "inbound" }))
+        yield* connect(node, ...peers)
+        for (const peer of peers) peer.take()
+        for (let seed = 10; seed < 30; seed++) {
+          yield* node.submit(spend({ seed }))
+          yield* pass("1 seconds")
+          assert.lengthOf(new Set(peers.map((peer) => peer.take().length > 0)), 1)
+        }
+      })
+    ))
+
+  it.effect("tells peers that come of what nobody asked for so far, until somebody does", () =>
+    withRelay(
+      (node) =>
+        Effect.gen(function*() {
+          yield* pass("60 seconds")
+          const [early, late, latest] = [fakePeer(), fakePeer({ type: "inbound" }), fakePeer()]
+          yield* connect(node, early)
+          yield* pass("30 seconds")
+          assert.deepStrictEqual(announcedTo(early), said([wtx(first)]))
+          yield* connect(node, late)
+          yield* pass("30 seconds")
+          assert.deepStrictEqual(announcedTo(late), said([wtx(first)]))
+          assert.strictEqual(node.relay.transactionFor(late, wtx(first)), first)
+          assert.strictEqual(node.unbroadcast.size, 0)
+          yield* connect(node, latest)
+          yield* pass("30 seconds")
+          assert.deepStrictEqual(announcedTo(latest), [])
+          assert.lengthOf((yield* node.log).filter((line) => line.includes("transaction relayed")), 1)
+        }),
+      undefined,
+      { before: [first] }
+    ))
+
+  it.effect("announces what nobody asked for again after ten to fifteen minutes", () =>
+    withRelay(
+      (node) =>
+        Effect.gen(function*() {
+          const dear = fakePeer({ features: { feeFilter: 200_000 } })
+          yield* connect(node, dear)
+          node.unbroadcast.add(first.txidKey)
+          yield* node.submit(first)
+          yield* pass("60 seconds")
+          assert.deepStrictEqual(announcedTo(dear), [])
+          dear.features.feeFilter = 0
+          yield* pass("8 minutes")
+          assert.deepStrictEqual(announcedTo(dear), [])
+          yield* pass("7 minutes")
+          assert.deepStrictEqual(announcedTo(dear), said([wtx(first)]))
+        }),
+      undefined,
+      { interval: 10_000 }
+    ))
+})
+
+describe("transactionFor", () => {
+  it.effect("gives what was there when the peer was last told of transactions", () =>
+    withRelay((node) =>
+      Effect.gen(function*() {
+        const peer = fakePeer()
+        yield* connect(node, peer)
+        yield* pass("30 seconds")
+        yield* node.submit(first)
+        assert.isUndefined(node.relay.transactionFor(peer, wtx(first)))
+        yield* pass("30 seconds")
+        assert.strictEqual(node.relay.transactionFor(peer, wtx(first)), first)
+        assert.strictEqual(node.relay.transactionFor(peer, tx(first)), first)
+        assert.strictEqual(
+          node.relay.transactionFor(peer, { type: ItemType.witnessTx, hash: first.txid }),
+          first
+        )
+        assert.isUndefined(node.relay.transactionFor(peer, { type: ItemType.tx, hash: first.wtxid }))
+        assert.isUndefined(node.relay.transactionFor(fakePeer(), wtx(first)))
+      })
+    ))
+
+  it.effect("gives what is in the last block to everybody", () =>
+    withRelay((node) =>
+      Effect.gen(function*() {
+        const peer = fakePeer()
+        yield* connect(node, peer)
+        yield* node.connectBlock([first])
+        assert.strictEqual(node.relay.transactionFor(peer, wtx(first)), first)
+        assert.strictEqual(node.relay.transactionFor(peer, tx(first)), first)
+        yield* node.connectBlock([second])
+        assert.isUndefined(node.relay.transactionFor(peer, wtx(first)))
+        yield* node.connectBlock([first], true)
+        assert.isUndefined(node.relay.transactionFor(peer, wtx(first)))
+      })
+    ))
+})
+
+describe("the fee filter", () => {
+  const rates = (peer: FakePeer) => ofType(peer.take(), "feefilter").map(({ feeRate }) => feeRate)
+
+  it.effect("is told to peers that understand it, as soon as they are there", () =>
+    withRelay((node) =>
+      Effect.gen(function*() {
+        const peers = [
+          fakePeer(),
+          fakePeer({ hello: { commonVersion: 110_013 } }),
+          fakePeer({ hello: { commonVersion: 110_012 } }),
+          fakePeer({ type: "block-relay-only" })
+        ]
+        yield* connect(node, ...peers)
+        assert.deepStrictEqual(peers.map(rates), [[100_000], [100_000], [], []])
+      })
+    ))
+
+  it.effect("asks for nothing in the initial download, and for less when it is over", () =>
+    withRelay((node) =>
+      Effect.gen(function*() {
+        node.initialDownload.value = true
+        const peer = fakePeer()
+        yield* connect(node, peer)
+        assert.isAbove(rates(peer)[0] ?? 0, 9_000_000)
+        node.initialDownload.value = false
+        yield* pass("1 seconds")
+        assert.deepStrictEqual(rates(peer), [100_000])
+      })
+    ))
+
+  it.effect("follows what the mempool asks for", () =>
+    withRelay(
+      (node) =>
+        Effect.gen(function*() {
+          const peer = fakePeer()
+          yield* connect(node, peer)
+          peer.take()
+          node.fees.min = 1_000_000
+          yield* pass("6 minutes")
+          const [rate = 0] = rates(peer)
+          assert.isAbove(rate, 900_000)
+          assert.isBelow(rate, 1_100_000)
+        }),
+      undefined,
+      { interval: 10_000 }
+    ))
+})
+
+describe("a peer that is gone", () => {
+  it.effect("is neither asked nor told anything", () =>
+    withRelay((node) =>
+      Effect.gen(function*() {
+        const peer = fakePeer({ type: "inbound" })
+        yield* connect(node, peer)
+        yield* node.relay.received(peer, inv(wtx(first)))
+        yield* node.relay.gone(peer)
+        yield* node.submit(second)
+        peer.take()
+        yield* pass("60 seconds")
+        assert.deepStrictEqual(peer.take(), [])
+        assert.deepStrictEqual(node.relay.relayOf(peer), { toAnnounce: 0, lastSequence: 0, lastTransaction: 0 })
+      })
+    ))
+})

@@ -1,0 +1,226 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { RejectionKind } from "../../../src/mempool/errors.ts"
+import { TxDownloads } from "../../../src/network/relay/TxDownloads.ts"
+import { DELAY, type HashKind, MAX_ANNOUNCEMENTS } from "../../../src/network/relay/TxRequests.ts"
+import { binaryString, displayHash } from "../../../src/protocol/bytes.ts"
+import type { Transaction } from "../../../src/protocol/transaction.ts"
+import { FakePool } from "./fakePool.ts"
+import { seeded } from "./random.ts"
+import { coinOf, keyBytes, nowhere, spend } from "./spends.ts"
+
+/** Downloads with a preferred peer 1 and a peer 2 that is not; both speak wtxids. */
+const setup = () => {
+  const pool = new FakePool()
+  const downloads = new TxDownloads({
+    has: (txid) => pool.get(txid) !== undefined,
+    hasWtxid: (wtxid) => pool.getByWtxid(wtxid) !== undefined
+  }, seeded(1))
+  downloads.connected(1, { preferred: true, wtxidRelay: true })
+  downloads.connected(2, { preferred: false, wtxidRelay: true })
+  return { pool, downloads }
+}
+
+type Setup = ReturnType<typeof setup>
+
+/** Whether a peer that announces a transaction is asked for it. */
+const isAsked = ({ downloads }: Setup, transaction: Transaction, kind: HashKind = "wtxid"): boolean => {
+  const hash = kind === "wtxid" ? transaction.wtxid : transaction.txid
+  downloads.announced(1, hash, kind, 0)
+  const asked = downloads.requests(1, 10 * DELAY).some((request) => request.hash === binaryString(hash))
+  downloads.notFound(1, hash)
+  return asked
+}
+
+const reject = (
+  { downloads }: Setup,
+  transaction: Transaction,
+  kind: RejectionKind,
+  reason = "",
+  retry = false,
+  peer = 1
+) => downloads.rejected(peer, transaction, { kind, reason }, retry, 0)
+
+const witnessed = (seed: number): Transaction => spend({ seed, witness: [Uint8Array.of(seed)] })
+
+describe("TxDownloads", () => {
+  it("asks for what is announced and not here", () => {
+    const node = setup()
+    const transaction = witnessed(1)
+    assert.isTrue(isAsked(node, transaction))
+    node.pool.add(transaction)
+    assert.isFalse(isAsked(node, transaction))
+    assert.isFalse(isAsked(node, transaction, "txid"))
+    const other = spend({ seed: 1, witness: [Uint8Array.of(9)] })
+    assert.isTrue(isAsked(node, other), "with another witness it is another one")
+  })
+
+  it("does not ask for what came by another way since", () => {
+    const node = setup()
+    const transaction = spend({ seed: 1 })
+    node.downloads.announced(2, transaction.wtxid, "wtxid", 0)
+    node.pool.add(transaction)
+    assert.deepStrictEqual(node.downloads.requests(2, DELAY), [])
+    assert.deepStrictEqual(node.downloads.peersDue(DELAY), [])
+  })
+
+  describe("after a refusal", () => {
+    const refused: ReadonlyArray<[RejectionKind, string, "plain" | "witness", boolean, boolean]> = [
+      ["consensus", "bad-txns-vin-empty", "witness", true, false],
+      ["policy", "dust", "plain", true, true],
+      ["policy", "bad-txns-nonstandard-inputs", "witness", true, true],
+      ["mempool-full", "mempool min fee not met", "witness", true, false],
+      ["premature", "non-final", "witness", true, false],
+      ["witness", "bad-witness-nonstandard", "witness", true, false],
+      ["witness", "bad-witness-nonstandard", "plain", false, false]
+    ]
+    it.each(refused)("%s (%s) of one with %s: by wtxid %s, by txid %s", (kind, reason, form, byWtxid, byTxid) => {
+      const node = setup()
+      const transaction = form === "plain" ? spend({ seed: 1 }) : witnessed(1)
+      assert.isTrue(node.downloads.isNews(transaction))
+      reject(node, transaction, kind, reason)
+      assert.strictEqual(node.downloads.isNews(transaction), !byWtxid)
+      assert.strictEqual(isAsked(node, transaction), !byWtxid)
+      assert.strictEqual(isAsked(node, transaction, "txid"), !byTxid)
+      node.downloads.tipChanged()
+      assert.isTrue(node.downloads.isNews(transaction))
+    })
+
+    it("nothing is said against what is in the mempool", () => {
+      const node = setup()
+      const transaction = spend({ seed: 1 })
+      node.pool.add(transaction)
+      reject(node, transaction, "conflict", "txn-already-in-mempool")
+      node.pool.remove(transaction)
+      assert.isTrue(node.downloads.isNews(transaction))
+    })
+  })
+
+  describe("orphans", () => {
+    it("have their missing parents asked of who sent them, by txid", () => {
+      const node = setup()
+      const [known, missing] = [spend({ seed: 1 }), spend({ seed: 2, outputs: 2 })]
+      node.pool.add(known)
+      const orphan = spend({ seed: 3, of: [coinOf(known), coinOf(missing), coinOf(missing, 1)] })
+      const parents = reject(node, orphan, "missing-inputs")
+      assert.deepStrictEqual(parents.map(displayHash), [displayHash(missing.txid)])
+      assert.strictEqual(node.downloads.orphanCount, 1)
+      assert.deepStrictEqual(node.downloads.requests(1, DELAY - 1), [])
+      const [request, ...more] = node.downloads.requests(1, DELAY)
+      assert.deepStrictEqual(more, [])
+      assert.strictEqual(request?.kind, "txid")
+      assert.deepStrictEqual(keyBytes(request?.hash ?? ""), missing.txid)
+      assert.isFalse(node.downloads.isNews(orphan))
+    })
+
+    it("have their parents asked of whoever else announces them", () => {
+      const node = setup()
+      const missing = spend({ seed: 2 })
+      const orphan = spend({ seed: 3, of: [coinOf(missing)] })
+      reject(node, orphan, "missing-inputs")
+      node.downloads.announced(2, orphan.wtxid, "wtxid", 0)
+      node.downloads.requests(1, 2 * DELAY)
+      node.downloads.notFound(1, missing.txid)
+      assert.deepStrictEqual(node.downloads.requests(2, 2 * DELAY).map(({ hash }) => hash), [missing.txidKey])
+      node.downloads.gone(1)
+      assert.strictEqual(node.downloads.orphanCount, 1)
+      node.downloads.gone(2)
+      assert.strictEqual(node.downloads.orphanCount, 0)
+    })
+
+    it("have their parents asked of who announced them before they came", () => {
+      const node = setup()
+      const missing = spend({ seed: 2 })
+      const orphan = witnessed(3)
+      const child = spend({ seed: 3, of: [coinOf(missing)], witness: [Uint8Array.of(1)] })
+      assert.notDeepEqual(child.txid, orphan.txid)
+      node.downloads.announced(2, child.wtxid, "wtxid", 0)
+      node.downloads.received(1, child)
+      reject(node, child, "missing-inputs")
+      node.downloads.gone(1)
+      assert.strictEqual(node.downloads.orphanCount, 1)
+      assert.deepStrictEqual(node.downloads.requests(2, 2 * DELAY).map(({ hash }) => hash), [missing.txidKey])
+    })
+
+    it("are tried again when a parent comes, and go when they are judged", () => {
+      const node = setup()
+      const missing = spend({ seed: 2, outputs: 2 })
+      const [good, bad] = [0, 1].map((i) => spend({ seed: 3 + i, of: [coinOf(missing, i)] }))
+      if (good === undefined || bad === undefined) return assert.fail()
+      reject(node, good, "missing-inputs")
+      reject(node, bad, "missing-inputs")
+      node.pool.add(missing)
+      node.downloads.accepted(missing)
+      assert.strictEqual(node.downloads.nextRetry()?.transaction, good)
+      node.downloads.accepted(good)
+      assert.strictEqual(node.downloads.nextRetry()?.transaction, bad)
+      reject(node, bad, "policy", "dust", true)
+      assert.isUndefined(node.downloads.nextRetry())
+      assert.strictEqual(node.downloads.orphanCount, 0)
+      assert.isFalse(node.downloads.isNews(bad))
+    })
+
+    it("stay when something is still missing", () => {
+      const node = setup()
+      const parents = [spend({ seed: 1 }), spend({ seed: 2 })]
+      const orphan = spend({ seed: 3, of: parents.map((parent) => coinOf(parent)) })
+      reject(node, orphan, "missing-inputs")
+      node.downloads.accepted(parents[0] ?? assert.fail())
+      assert.strictEqual(node.downloads.nextRetry()?.transaction, orphan)
+      assert.deepStrictEqual(reject(node, orphan, "missing-inputs", "", true), [])
+      assert.strictEqual(node.downloads.orphanCount, 1)
+    })
+
+    it("are not kept where a parent was refused, by whatever witness", () => {
+      const node = setup()
+      const parent = spend({ seed: 1 })
+      reject(node, parent, "policy", "dust")
+      const orphan = spend({ seed: 2, of: [coinOf(parent)], witness: [Uint8Array.of(1)] })
+      assert.deepStrictEqual(reject(node, orphan, "missing-inputs"), [])
+      assert.strictEqual(node.downloads.orphanCount, 0)
+      assert.isFalse(isAsked(node, orphan))
+      assert.isFalse(isAsked(node, orphan, "txid"))
+    })
+
+    it("of a peer that is gone are not kept", () => {
+      const node = setup()
+      node.downloads.gone(1)
+      reject(node, spend({ seed: 2 }), "missing-inputs")
+      assert.strictEqual(node.downloads.orphanCount, 0)
+    })
+
+    it("of a peer that announced too much are not kept", () => {
+      const node = setup()
+      for (let i = 0; i < MAX_ANNOUNCEMENTS; i++) {
+        const hash = new Uint8Array(32)
+        new DataView(hash.buffer).setUint32(0, i)
+        node.downloads.announced(1, hash, "wtxid", 0)
+      }
+      reject(node, spend({ seed: 2 }), "missing-inputs")
+      assert.strictEqual(node.downloads.orphanCount, 0)
+      reject(node, spend({ seed: 2 }), "missing-inputs", "", false, 2)
+      assert.strictEqual(node.downloads.orphanCount, 1)
+    })
+
+    it("do not keep one with another witness from being asked for by txid", () => {
+      const node = setup()
+      const orphan = witnessed(3)
+      reject(node, orphan, "missing-inputs")
+      assert.isFalse(isAsked(node, orphan))
+      assert.isTrue(isAsked(node, orphan, "txid"))
+    })
+  })
+
+  it("does not ask for what a block contains, until a block is taken back", () => {
+    const node = setup()
+    const [transaction, orphan] = [witnessed(1), spend({ seed: 5, of: [nowhere(1)] })]
+    reject(node, orphan, "missing-inputs")
+    node.downloads.blockConnected([transaction])
+    assert.strictEqual(node.downloads.orphanCount, 0)
+    assert.isFalse(isAsked(node, transaction))
+    assert.isFalse(isAsked(node, transaction, "txid"))
+    node.downloads.tipChanged()
+    assert.isFalse(isAsked(node, transaction))
+    node.downloads.blockDisconnected()
+    assert.isTrue(isAsked(node, transaction))
+  })
+})

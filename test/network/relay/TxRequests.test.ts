@@ -1,0 +1,183 @@
+import { assert, describe, it } from "@effect/vitest"
+import { FastCheck } from "effect"
+import {
+  DELAY,
+  type HashKind,
+  MAX_ANNOUNCEMENTS,
+  MAX_IN_FLIGHT,
+  REQUEST_TIMEOUT,
+  TxRequests
+} from "../../../src/network/relay/TxRequests.ts"
+import { seeded } from "./random.ts"
+
+/** Requests with peers: even ones are preferred, and those above 9 speak wtxids. */
+const withPeers = (...peers: ReadonlyArray<number>): TxRequests => {
+  const requests = new TxRequests(seeded(1))
+  for (const peer of peers) requests.connected(peer, { preferred: peer % 2 === 0, wtxidRelay: peer > 9 })
+  return requests
+}
+
+const hashesDue = (requests: TxRequests, peer: number, now: number): ReadonlyArray<string> =>
+  requests.due(peer, now).map(({ hash }) => hash)
+
+/** Asks a peer for everything that is due. */
+const askAll = (requests: TxRequests, peer: number, now: number): ReadonlyArray<string> => {
+  const due = hashesDue(requests, peer, now)
+  for (const hash of due) requests.requested(peer, hash, now)
+  return due
+}
+
+describe("TxRequests", () => {
+  it("asks a preferred peer at once, and another two seconds later", () => {
+    const requests = withPeers(1, 2)
+    requests.announce(2, "a", "wtxid", 0)
+    requests.announce(1, "b", "wtxid", 0)
+    assert.deepStrictEqual(requests.due(2, 0), [{ ...requests.due(2, 0)[0], hash: "a", kind: "wtxid" }])
+    assert.deepStrictEqual(hashesDue(requests, 1, DELAY - 1), [])
+    assert.deepStrictEqual(requests.peersDue(DELAY), [1, 2])
+    assert.deepStrictEqual(hashesDue(requests, 1, DELAY), ["b"])
+  })
+
+  const delays: ReadonlyArray<[string, ReadonlyArray<number>, number, HashKind, number]> = [
+    ["a wtxid of a preferred peer", [10], 10, "wtxid", 0],
+    ["a txid where nobody speaks wtxids", [2], 2, "txid", 0],
+    ["a txid where somebody does", [2, 11], 2, "txid", DELAY],
+    ["a txid of a peer that called us, where somebody does", [1, 10], 1, "txid", 2 * DELAY]
+  ]
+  it.each(delays)("waits as long as it should for %s", (_, peers, peer, kind, delay) => {
+    const requests = withPeers(...peers)
+    requests.announce(peer, "a", kind, 1000)
+    if (delay > 0) assert.deepStrictEqual(hashesDue(requests, peer, 1000 + delay - 1), [])
+    assert.deepStrictEqual(hashesDue(requests, peer, 1000 + delay), ["a"])
+  })
+
+  it("waits longer for a peer that was asked for a hundred", () => {
+    const requests = withPeers(2)
+    for (let i = 0; i < MAX_IN_FLIGHT - 1; i++) requests.announce(2, `${i}`, "txid", 0)
+    askAll(requests, 2, 0)
+    requests.announce(2, "hundredth", "txid", 0)
+    assert.deepStrictEqual(askAll(requests, 2, 0), ["hundredth"])
+    assert.strictEqual(requests.inFlightOf(2), MAX_IN_FLIGHT)
+    requests.announce(2, "more", "txid", 0)
+    assert.deepStrictEqual(hashesDue(requests, 2, DELAY - 1), [])
+    assert.deepStrictEqual(hashesDue(requests, 2, DELAY), ["more"])
+  })
+
+  it("takes 5000 announcements of a peer, and more once some are dealt with", () => {
+    const requests = withPeers(2)
+    for (let i = 0; i <= MAX_ANNOUNCEMENTS; i++) requests.announce(2, `${i}`, "txid", 0)
+    assert.strictEqual(requests.countOf(2), MAX_ANNOUNCEMENTS)
+    assert.deepStrictEqual(requests.candidates(`${MAX_ANNOUNCEMENTS}`), [])
+    requests.forget("7")
+    requests.announce(2, "another", "txid", 0)
+    assert.deepStrictEqual(requests.candidates("another"), [2])
+  })
+
+  it("asks one peer at a time, a preferred one first, and the next after a minute", () => {
+    const requests = withPeers(1, 2, 3)
+    for (const peer of [1, 2, 3]) requests.announce(peer, "a", "txid", 0)
+    assert.deepStrictEqual(requests.peersDue(DELAY), [2])
+    askAll(requests, 2, DELAY)
+    assert.deepStrictEqual(requests.peersDue(DELAY + REQUEST_TIMEOUT - 1), [])
+    const [next = -1, ...more] = requests.peersDue(DELAY + REQUEST_TIMEOUT)
+    assert.include([1, 3], next)
+    assert.deepStrictEqual(more, [])
+    assert.strictEqual(requests.inFlightOf(2), 0)
+  })
+
+  it("lets a preferred peer go first that announces while another one waits to be asked", () => {
+    const requests = withPeers(1, 2)
+    requests.announce(1, "a", "txid", 0)
+    assert.deepStrictEqual(requests.peersDue(DELAY), [1])
+    requests.announce(2, "a", "txid", DELAY)
+    assert.deepStrictEqual(requests.peersDue(DELAY), [2])
+  })
+
+  it("asks the next peer when one does not have it or goes away", () => {
+    const requests = withPeers(2, 4, 6)
+    for (const peer of [2, 4, 6]) requests.announce(peer, "a", "txid", 0)
+    const asked: Array<number> = []
+    for (const end of ["answered", "gone"] as const) {
+      const [peer = -1] = requests.peersDue(0)
+      askAll(requests, peer, 0)
+      asked.push(peer)
+      if (end === "gone") requests.gone(peer)
+      else requests.answered(peer, "a")
+    }
+    assert.lengthOf(new Set([...asked, ...requests.peersDue(0)]), 3)
+  })
+
+  it("does not ask a peer twice, unless nobody was left to be asked", () => {
+    const requests = withPeers(2, 4)
+    for (const peer of [2, 4]) requests.announce(peer, "a", "txid", 0)
+    const [first = -1] = requests.peersDue(0)
+    askAll(requests, first, 0)
+    requests.answered(first, "a")
+    requests.announce(first, "a", "txid", 0)
+    const [second = -1] = requests.peersDue(0)
+    assert.notStrictEqual(first, second)
+    askAll(requests, second, 0)
+    requests.answered(second, "a")
+    assert.strictEqual(requests.size, 0)
+    requests.announce(first, "a", "txid", 0)
+    assert.deepStrictEqual(requests.peersDue(0), [first])
+  })
+
+  it("chooses among equals by chance, and not by who came first", () => {
+    const chosen = new Set<number>()
+    for (let seed = 0; seed < 50; seed++) {
+      const requests = new TxRequests(seeded(seed))
+      for (const peer of [1, 2, 3]) requests.connected(peer, { preferred: true, wtxidRelay: false })
+      for (const peer of [1, 2, 3]) requests.announce(peer, "a", "txid", 0)
+      for (const peer of requests.peersDue(0)) chosen.add(peer)
+    }
+    assert.deepStrictEqual([...chosen].sort(), [1, 2, 3])
+  })
+
+  it("knows nobody who did not connect", () => {
+    const requests = withPeers(2)
+    requests.announce(4, "a", "txid", 0)
+    requests.requested(2, "a", 0)
+    requests.answered(2, "a")
+    assert.strictEqual(requests.size, 0)
+    assert.isTrue(requests.knows(2))
+    assert.isFalse(requests.knows(4))
+  })
+
+  it("asks for each transaction once at a time, and in the end everybody or somebody successfully", () => {
+    const peer = FastCheck.nat({ max: 5 })
+    const hash = FastCheck.constantFrom("a", "b", "c")
+    const step = FastCheck.oneof(
+      FastCheck.record({ do: FastCheck.constant("announce" as const), peer, hash, wtxid: FastCheck.boolean() }),
+      FastCheck.record({ do: FastCheck.constantFrom("ask" as const, "answer" as const), peer, hash }),
+      FastCheck.record({ do: FastCheck.constantFrom("gone" as const, "connect" as const), peer }),
+      FastCheck.record({ do: FastCheck.constant("forget" as const), hash }),
+      FastCheck.record({ do: FastCheck.constant("wait" as const), time: FastCheck.constantFrom(500, 2_000, 60_000) })
+    )
+    FastCheck.assert(FastCheck.property(FastCheck.array(step, { maxLength: 60 }), FastCheck.nat(), (steps, seed) => {
+      const requests = new TxRequests(seeded(seed))
+      const connect = (peer: number): void =>
+        requests.connected(peer, { preferred: peer % 2 === 0, wtxidRelay: peer > 2 })
+      for (let peer = 0; peer <= 5; peer++) connect(peer)
+      let now = 0
+      for (const step of steps) {
+        if (step.do === "announce") requests.announce(step.peer, step.hash, step.wtxid ? "wtxid" : "txid", now)
+        else if (step.do === "answer") requests.answered(step.peer, step.hash)
+        else if (step.do === "gone") requests.gone(step.peer)
+        else if (step.do === "connect") connect(step.peer)
+        else if (step.do === "forget") requests.forget(step.hash)
+        else if (step.do === "wait") now += step.time
+        else askAll(requests, step.peer, now)
+        requests.check()
+      }
+      for (let round = 0; round < 10; round++) {
+        now += REQUEST_TIMEOUT
+        for (const peer of requests.peersDue(now)) askAll(requests, peer, now)
+        requests.check()
+      }
+      assert.strictEqual(requests.size, 0)
+      for (let peer = 0; peer <= 5; peer++) requests.gone(peer)
+      requests.check()
+    }))
+  })
+})

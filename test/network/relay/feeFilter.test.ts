@@ -1,0 +1,88 @@
+import { assert, describe, it } from "@effect/vitest"
+import { FastCheck } from "effect"
+import { type FeeFilterState, feeSteps, nextFeeFilter, roundFeeRate } from "../../../src/network/relay/feeFilter.ts"
+import { MAX_MONEY } from "../../../src/protocol/amount.ts"
+import { seeded } from "./random.ts"
+
+const STEPS = feeSteps(100)
+
+const FLOOR = 100_000
+
+const MINUTE = 60_000
+
+const needs = (rate: number, initialDownload = false) => ({ rate, floor: FLOOR, initialDownload })
+
+const fresh = (): FeeFilterState => ({ sent: undefined, next: 0 })
+
+describe("roundFeeRate", () => {
+  it("knows 0, half the incremental rate, and steps of a tenth up to 10,000,000", () => {
+    assert.deepStrictEqual(STEPS.slice(0, 3).map((step) => Math.round(step * 100) / 100), [0, 50, 55])
+    assert.isAtMost(STEPS[STEPS.length - 1] ?? Infinity, 1e7)
+    assert.isAbove((STEPS[STEPS.length - 1] ?? 0) * 1.1, 1e7)
+    assert.strictEqual(feeSteps(1)[1], 1)
+  })
+
+  it("leaves 0 as it is and takes the last step for all money", () => {
+    for (const random of [() => 0, () => 0.999]) {
+      assert.strictEqual(roundFeeRate(STEPS, 0, random), 0)
+      assert.strictEqual(roundFeeRate(STEPS, MAX_MONEY, random), Math.floor(STEPS[STEPS.length - 1] ?? 0))
+    }
+  })
+
+  it("goes up in one of three cases", () => {
+    assert.strictEqual(roundFeeRate(STEPS, 52, () => 0), 55)
+    assert.strictEqual(roundFeeRate(STEPS, 52, () => 0.333), 55)
+    assert.strictEqual(roundFeeRate(STEPS, 52, () => 0.334), 50)
+    assert.strictEqual(roundFeeRate(STEPS, 50, () => 0), 50)
+    assert.strictEqual(roundFeeRate(STEPS, 50, () => 0.5), 0)
+  })
+
+  it("stays within a step of the rate", () => {
+    FastCheck.assert(
+      FastCheck.property(FastCheck.integer({ min: 100, max: 9_000_000 }), FastCheck.nat(), (rate, seed) => {
+        const rounded = roundFeeRate(STEPS, rate, seeded(seed))
+        assert.isAtLeast(rounded, Math.floor(rate / 1.1) - 1)
+        assert.isAtMost(rounded, rate * 1.1)
+      })
+    )
+  })
+})
+
+describe("nextFeeFilter", () => {
+  it("tells at once, and again only what changed", () => {
+    const state = fresh()
+    assert.strictEqual(nextFeeFilter(state, needs(0), STEPS, 0, seeded(1)), FLOOR)
+    assert.isUndefined(nextFeeFilter(state, needs(0), STEPS, state.next, seeded(1)))
+    const next = state.next
+    assert.isUndefined(nextFeeFilter(state, needs(500_000), STEPS, next - 1, () => 0.9))
+    const told = nextFeeFilter(state, needs(500_000), STEPS, next, seeded(1)) ?? 0
+    assert.isAbove(told, 450_000)
+  })
+
+  it("asks for no transactions in the initial download, and takes that back as soon as it is over", () => {
+    const state = fresh()
+    const highest = Math.floor(STEPS[STEPS.length - 1] ?? 0)
+    assert.strictEqual(nextFeeFilter(state, needs(0, true), STEPS, 0, seeded(1)), highest)
+    assert.isUndefined(nextFeeFilter(state, needs(0, true), STEPS, 1, seeded(1)))
+    assert.strictEqual(nextFeeFilter(state, needs(0), STEPS, 1, seeded(1)), FLOOR)
+  })
+
+  it("looks again within five minutes after a big change, and not after a small one", () => {
+    for (const [rate, soon] of [[200_000, true], [133_333, false], [133_334, true], [110_000, false]] as const) {
+      const state: FeeFilterState = { sent: FLOOR, next: 60 * MINUTE }
+      assert.isUndefined(nextFeeFilter(state, needs(rate), STEPS, 0, seeded(1)))
+      assert.strictEqual(state.next <= 5 * MINUTE, soon, `${rate}`)
+    }
+    const state: FeeFilterState = { sent: 400_000, next: 60 * MINUTE }
+    nextFeeFilter(state, needs(0), STEPS, 0, seeded(1))
+    assert.isAtMost(state.next, 5 * MINUTE)
+  })
+
+  it("looks every ten minutes on average", () => {
+    const random = seeded(5)
+    const state = fresh()
+    const LOOKS = 2000
+    for (let i = 0; i < LOOKS; i++) nextFeeFilter(state, needs(0), STEPS, state.next, random)
+    assert.approximately(state.next / LOOKS, 10 * MINUTE, MINUTE)
+  })
+})

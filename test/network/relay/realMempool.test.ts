@@ -1,0 +1,117 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, type Scope } from "effect"
+import { Chain } from "../../../src/chain/Chain.ts"
+import { SyncStatus } from "../../../src/chain/SyncStatus.ts"
+import { Mempool } from "../../../src/mempool/Mempool.ts"
+import type { PeerHandler } from "../../../src/network/Peer.ts"
+import * as Relay from "../../../src/network/relay/Relay.ts"
+import * as Server from "../../../src/network/serve/Server.ts"
+import { type InventoryItem, ItemType } from "../../../src/network/wire/messages/inv.ts"
+import { toHex } from "../../../src/protocol/bytes.ts"
+import type { Transaction } from "../../../src/protocol/transaction.ts"
+import { output, pay, reward, type TestNode, withNode } from "../../support/mempool.ts"
+import { type FakePeer, fakePeer, itemsOf, ofType } from "./fakePeer.ts"
+
+/** The relay and the server on a real chain and a real mempool. */
+
+interface Peering {
+  readonly node: TestNode
+  readonly relay: Relay.Relay
+  readonly server: PeerHandler
+}
+
+const withRelay = <A, E>(use: (peering: Peering) => Effect.Effect<A, E, Scope.Scope>) =>
+  withNode((node) =>
+    Effect.gen(function*() {
+      const services = Layer.mergeAll(
+        Layer.succeed(Chain, node.chain),
+        Layer.succeed(Mempool, node.pool),
+        Layer.mock(SyncStatus, { initialDownload: Effect.succeed(false) })
+      )
+      // Rounds come at once where chance is nearly nothing.
+      const relay = yield* Effect.provide(Relay.make({ random: () => 0.001, interval: 5 }), services)
+      const server = yield* Effect.provide(Server.make(relay), services)
+      yield* Effect.sleep("20 millis")
+      return yield* use({ node, relay, server })
+    })
+  )
+
+const until = (what: string, holds: () => boolean) =>
+  Effect.gen(function*() {
+    for (let i = 0; i < 2_000; i++) {
+      if (holds()) return
+      yield* Effect.sleep("5 millis")
+    }
+    assert.fail(`it never came that ${what}`)
+  })
+
+const sendTx = ({ relay }: Peering, peer: FakePeer, transaction: Transaction) =>
+  relay.received(peer, { type: "tx", transaction })
+
+const wtx = ({ wtxid }: Transaction): InventoryItem => ({ type: ItemType.wtx, hash: wtxid })
+
+const hashes = (peer: FakePeer, type: "inv" | "getdata"): ReadonlyArray<string> =>
+  itemsOf(peer.sent, type).map(({ hash }) => toHex(hash))
+
+describe("on a real mempool", () => {
+  it.live("a transaction goes from one peer to the next, and to who comes for it", () =>
+    withRelay((peering) =>
+      Effect.gen(function*() {
+        const { node, relay, server } = peering
+        const [from, to] = [fakePeer(), fakePeer({ type: "inbound" })]
+        yield* Effect.forEach([from, to], relay.connected)
+        const transaction = pay([reward(1)])
+        yield* relay.received(from, { type: "inv", items: [wtx(transaction)] })
+        assert.deepStrictEqual(hashes(from, "getdata"), [toHex(transaction.wtxid)])
+        yield* sendTx(peering, from, transaction)
+        assert.isTrue(node.has(transaction))
+        yield* until("the other hears of it", () => hashes(to, "inv").includes(toHex(transaction.wtxid)))
+        yield* server.received(to, { type: "getdata", items: [wtx(transaction)] })
+        assert.deepStrictEqual(ofType(to.sent, "tx").map(({ transaction }) => toHex(transaction.bytes)), [
+          toHex(transaction.bytes)
+        ])
+        assert.isEmpty(hashes(from, "inv"))
+        yield* node.mine([transaction])
+        assert.isFalse(node.has(transaction))
+        yield* until("it is had from the block", () => relay.transactionFor(to, wtx(transaction)) !== undefined)
+      })
+    ))
+
+  it.live("orphans wait for their parents, and a bad transaction costs nobody the connection", () =>
+    withRelay((peering) =>
+      Effect.gen(function*() {
+        const { node, relay } = peering
+        const peer = fakePeer()
+        yield* relay.connected(peer)
+        const parent = pay([reward(2)])
+        const child = pay([output(parent)])
+        const grandchild = pay([output(child)])
+        const bad = pay([reward(3)], { fee: -1_000_000 })
+        yield* sendTx(peering, peer, grandchild)
+        yield* sendTx(peering, peer, child)
+        yield* sendTx(peering, peer, bad)
+        yield* until("the parent is asked for", () => hashes(peer, "getdata").includes(toHex(parent.txid)))
+        assert.strictEqual(node.pool.info().size, 0)
+        yield* sendTx(peering, peer, parent)
+        yield* until("all three are there", () => [parent, child, grandchild].every(node.has))
+        assert.isFalse(node.has(bad))
+        assert.isUndefined(peer.farewell())
+      })
+    ))
+
+  it.live("one of our own is announced to the first peer that comes, until it asks for it", () =>
+    withRelay(({ node, relay, server }) =>
+      Effect.gen(function*() {
+        const transaction = yield* node.take(pay([reward(4)]))
+        node.pool.broadcastLater(transaction.txidKey)
+        yield* Effect.sleep("20 millis")
+        const peer = fakePeer({ type: "inbound" })
+        yield* relay.connected(peer)
+        yield* until("the peer hears of it", () => hashes(peer, "inv").includes(toHex(transaction.wtxid)))
+        assert.isTrue(node.pool.isUnbroadcast(transaction.txidKey))
+        yield* server.received(peer, { type: "getdata", items: [wtx(transaction)] })
+        assert.lengthOf(ofType(peer.sent, "tx"), 1)
+        assert.isFalse(node.pool.isUnbroadcast(transaction.txidKey))
+      })
+    ))
+})

@@ -1,0 +1,374 @@
+import { assert, describe, it, layer } from "@effect/vitest"
+import { Deferred, Effect, Fiber, Layer, Logger, TestClock } from "effect"
+import { Chain, type ChainProgress } from "../../../src/chain/Chain.ts"
+import { BlockUnavailable } from "../../../src/chain/errors.ts"
+import { turnOfEventLoop } from "../../../src/chain/turnOfEventLoop.ts"
+import { mainnetParams, regtestParams } from "../../../src/consensus/params.ts"
+import { encodePayload, type Message } from "../../../src/network/wire/message.ts"
+import { FULL_HEADERS_SIZE, headersSize, MAX_HEADERS_SIZE } from "../../../src/network/wire/messages/headers.ts"
+import { ItemType } from "../../../src/network/wire/messages/inv.ts"
+import { makeAuxpow } from "../../../src/protocol/auxpow.ts"
+import { type BlockHeader, decodeBlock } from "../../../src/protocol/block.ts"
+import { concat, EMPTY, toHex } from "../../../src/protocol/bytes.ts"
+import { makeTransaction, outpoint } from "../../../src/protocol/transaction.ts"
+import { coinbaseInput, minimalAuxpow } from "../../support/regtest.ts"
+import { fakePeer, itemsOf, ofType } from "../relay/fakePeer.ts"
+import { hashOf, lineOf, treeOf } from "./branches.ts"
+import { servedChain, serverWith } from "./servedChain.ts"
+
+const ZEROS = new Uint8Array(32)
+const UNKNOWN = new Uint8Array(32).fill(0x11)
+
+const payloadOf = (message: Message | undefined): string =>
+  message === undefined ? "" : toHex(concat(...encodePayload(message)))
+
+/** The hash of a block of the served chain. */
+const hashAt = (height: number) => Effect.map(Chain, ({ tree }) => tree.hash(tree.at(height)).slice())
+
+const getdata = (type: number, ...hashes: ReadonlyArray<Uint8Array>): Message => ({
+  type: "getdata",
+  items: hashes.map((hash) => ({ type, hash }))
+})
+
+layer(servedChain)("Server", (it) => {
+  it.effect("announces 500 blocks to who asks with getblocks, and the tip once the last of them is fetched", () =>
+    Effect.gen(function*() {
+      const { tree } = yield* Chain
+      const server = yield* serverWith()
+      const [peer, other] = [fakePeer(), fakePeer()]
+      const locator = [yield* hashAt(9)]
+      yield* server.received(peer, { type: "getblocks", version: 1, locator, stop: ZEROS })
+      const items = itemsOf(peer.take(), "inv")
+      assert.lengthOf(items, 500)
+      assert.deepStrictEqual(items[0], { type: ItemType.block, hash: yield* hashAt(10) })
+      assert.deepStrictEqual(items[499], { type: ItemType.block, hash: yield* hashAt(509) })
+      const tip = [{ type: ItemType.block, hash: tree.hash(tree.tip()) }]
+      const last = getdata(ItemType.witnessBlock, yield* hashAt(509))
+      yield* server.received(peer, getdata(ItemType.witnessBlock, yield* hashAt(508)))
+      yield* server.received(other, last)
+      assert.deepStrictEqual([...peer.take(), ...other.take()].map(({ type }) => type), ["block", "block"])
+      yield* server.received(peer, last)
+      const [block, inv] = peer.take()
+      assert.strictEqual(block?.type, "block")
+      assert.deepStrictEqual(inv, { type: "inv", items: tip })
+      yield* server.received(peer, last)
+      assert.deepStrictEqual(peer.take().map(({ type }) => type), ["block"])
+    }))
+
+  it.effect("announces no more than there is, and no tip behind it", () =>
+    Effect.gen(function*() {
+      const server = yield* serverWith()
+      const peer = fakePeer()
+      yield* server.received(peer, { type: "getblocks", version: 1, locator: [yield* hashAt(598)], stop: ZEROS })
+      assert.deepStrictEqual(itemsOf(peer.take(), "inv").map(({ hash }) => toHex(hash)), [
+        toHex(yield* hashAt(599)),
+        toHex(yield* hashAt(600))
+      ])
+      yield* server.received(peer, { type: "getblocks", version: 1, locator: [yield* hashAt(600)], stop: ZEROS })
+      assert.deepStrictEqual(peer.take(), [])
+      yield* server.received(peer, getdata(ItemType.block, yield* hashAt(600)))
+      assert.deepStrictEqual(peer.take().map(({ type }) => type), ["block"])
+    }))
+
+  it.effect("sends blocks in the order in which they are asked for, with turns for others between them", () =>
+    Effect.gen(function*() {
+      const chain = yield* Chain
+      const server = yield* serverWith()
+      const peer = fakePeer()
+      const wanted = [yield* hashAt(300), yield* hashAt(2), yield* hashAt(600), yield* hashAt(0)]
+      let turns = 0
+      const count = (): void => {
+        turns++
+        handle = setImmediate(count)
+      }
+      let handle = setImmediate(count)
+      yield* server.received(peer, getdata(ItemType.witnessBlock, ...wanted, UNKNOWN))
+      clearImmediate(handle)
+      assert.isAtLeast(turns, 4)
+      const bytes = yield* Effect.forEach(wanted, (hash) => chain.blockBytes(hash))
+      assert.deepStrictEqual(peer.take().map(payloadOf), bytes.map(toHex))
+    }))
+
+  it.effect("strips witnesses for who does not ask for them", () =>
+    Effect.gen(function*() {
+      const chain = yield* Chain
+      const server = yield* serverWith()
+      const peer = fakePeer()
+      let stripped = 0
+      for (let height = 500; height <= 600; height++) {
+        const hash = yield* hashAt(height)
+        const block = yield* chain.block(hash)
+        yield* server.received(peer, getdata(ItemType.block, hash))
+        const [message] = ofType(peer.take(), "block")
+        const payload = concat(...encodePayload(message ?? assert.fail("no block")))
+        assert.strictEqual(payload.length, block.strippedSize)
+        const read = decodeBlock(payload)
+        assert.isFalse(read.transactions.some(({ hasWitness }) => hasWitness))
+        assert.strictEqual(toHex(read.merkle.root), toHex(block.header.merkleRoot))
+        if (block.size > block.strippedSize) stripped++
+      }
+      assert.isAbove(stripped, 5)
+    }))
+
+  it.effect("sends the last blocks compact, the tip always the same, and older ones whole", () =>
+    Effect.gen(function*() {
+      const chain = yield* Chain
+      yield* TestClock.setTime(1000 * (yield* chain.tip).header.time)
+      let nonce = 0n
+      const server = yield* serverWith({ nonce: () => ++nonce })
+      const peer = fakePeer()
+      const kinds: Array<string> = []
+      for (const height of [600, 600, 595, 594]) {
+        yield* server.received(peer, getdata(ItemType.compactBlock, yield* hashAt(height)))
+        for (const message of peer.take()) {
+          kinds.push(message.type === "cmpctblock" ? `compact ${message.nonce}` : message.type)
+        }
+      }
+      assert.deepStrictEqual(kinds, ["compact 1", "compact 1", "compact 2", "block"])
+      yield* TestClock.adjust("4 hours")
+      yield* server.received(peer, getdata(ItemType.compactBlock, yield* hashAt(600)))
+      assert.deepStrictEqual(peer.take().map(({ type }) => type), ["block"])
+    }))
+
+  it.effect("says nothing to blocks that it does not have, to filtered ones, and to types that nobody knows", () =>
+    Effect.gen(function*() {
+      const server = yield* serverWith()
+      const peer = fakePeer()
+      const hash = yield* hashAt(3)
+      yield* server.received(peer, getdata(ItemType.block, UNKNOWN))
+      yield* server.received(peer, getdata(ItemType.filteredBlock, hash))
+      yield* server.received(peer, getdata(99, hash))
+      yield* server.received(peer, { type: "ping", nonce: 1n })
+      assert.deepStrictEqual(peer.take(), [])
+    }))
+
+  it.effect("sends transactions of a block that is at most ten deep, else the whole block", () =>
+    Effect.gen(function*() {
+      const chain = yield* Chain
+      const server = yield* serverWith()
+      const peer = fakePeer()
+      for (const [height, type] of [[600, "blocktxn"], [590, "blocktxn"], [589, "block"]] as const) {
+        const hash = yield* hashAt(height)
+        yield* server.received(peer, { type: "getblocktxn", hash, indexes: [0] })
+        const [message] = peer.take()
+        assert.strictEqual(message?.type, type)
+        if (message?.type !== "blocktxn") continue
+        const [coinbase] = (yield* chain.block(hash)).transactions
+        assert.deepStrictEqual(message.transactions.map(({ bytes }) => toHex(bytes)), [toHex(coinbase?.bytes ?? EMPTY)])
+      }
+      yield* server.received(peer, { type: "getblocktxn", hash: UNKNOWN, indexes: [0] })
+      assert.deepStrictEqual(peer.take(), [])
+      assert.isUndefined(peer.farewell())
+    }))
+
+  it.effect("takes an index behind the end of a block as an offence", () =>
+    Effect.gen(function*() {
+      const chain = yield* Chain
+      const server = yield* serverWith()
+      const hash = yield* hashAt(600)
+      const { transactions } = yield* chain.block(hash)
+      const [good, bad] = [fakePeer(), fakePeer()]
+      yield* server.received(good, { type: "getblocktxn", hash, indexes: [transactions.length - 1] })
+      yield* server.received(bad, { type: "getblocktxn", hash, indexes: [0, transactions.length] })
+      assert.lengthOf(ofType(good.take(), "blocktxn"), 1)
+      assert.deepStrictEqual(bad.take(), [])
+      assert.isTrue(bad.farewell()?.misbehaving)
+    }))
+
+  it.effect("waits for a peer that does not read, and stops when it is gone", () =>
+    Effect.gen(function*() {
+      const server = yield* serverWith()
+      const gate = yield* Deferred.make<void>()
+      const peer = fakePeer({ reading: Deferred.await(gate) })
+      const hashes = [yield* hashAt(1), yield* hashAt(2), yield* hashAt(3)]
+      const fiber = yield* Effect.fork(server.received(peer, getdata(ItemType.witnessBlock, ...hashes)))
+      for (let i = 0; i < 10; i++) yield* turnOfEventLoop
+      assert.lengthOf(peer.sent, 0)
+      peer.disconnect({ reason: "test", misbehaving: false })
+      yield* Deferred.succeed(gate, undefined)
+      yield* Fiber.join(fiber)
+      assert.lengthOf(peer.sent, 1)
+    }))
+
+  it.effect("gives others turns while it reads headers", () =>
+    Effect.gen(function*() {
+      const server = yield* serverWith()
+      const peer = fakePeer()
+      let turns = 0
+      const count = (): void => {
+        turns++
+        handle = setImmediate(count)
+      }
+      let handle = setImmediate(count)
+      yield* server.received(peer, { type: "getheaders", version: 1, locator: [yield* hashAt(0)], stop: ZEROS })
+      clearImmediate(handle)
+      assert.isAtLeast(turns, 5)
+      const [message] = ofType(peer.take(), "headers")
+      assert.lengthOf(message?.headers ?? [], 600)
+    }))
+})
+
+describe("transactions", () => {
+  const input = { prevout: outpoint(UNKNOWN, 0), scriptSig: EMPTY, sequence: 0, witness: [Uint8Array.of(1)] }
+  const transaction = makeTransaction({
+    version: 2,
+    lockTime: 0,
+    inputs: [input],
+    outputs: [{ value: 1, script: Uint8Array.of(0x51) }]
+  })
+
+  const served = Layer.mock(Chain, {
+    params: regtestParams,
+    repairs: [],
+    tree: treeOf(lineOf(3), 2),
+    blockBytes: (hash) => new BlockUnavailable({ hash: toHex(hash), height: 1 })
+  }).pipe(Layer.merge(Logger.remove(Logger.defaultLogger)))
+
+  it.effect("come with witnesses for the types that say so", () =>
+    Effect.gen(function*() {
+      const server = yield* serverWith({ transactionFor: () => transaction })
+      const peer = fakePeer()
+      for (const type of [ItemType.tx, ItemType.witnessTx, ItemType.wtx]) {
+        yield* server.received(peer, getdata(type, transaction.txid))
+      }
+      const bare = toHex(transaction.strippedBytes())
+      assert.deepStrictEqual(peer.take().map(payloadOf), [bare, toHex(transaction.bytes), toHex(transaction.bytes)])
+    }).pipe(Effect.provide(served)))
+
+  it.effect("that are missing are said so together, before the next block is looked for", () =>
+    Effect.gen(function*() {
+      const asked: Array<number> = []
+      const server = yield* serverWith({
+        transactionFor: (_, { type }) => {
+          asked.push(type)
+          return type === ItemType.wtx ? transaction : undefined
+        }
+      })
+      const peer = fakePeer()
+      const items = [ItemType.tx, ItemType.wtx, ItemType.witnessTx, ItemType.block, ItemType.tx]
+        .map((type, i) => ({ type, hash: new Uint8Array(32).fill(i) }))
+      yield* server.received(peer, { type: "getdata", items })
+      assert.deepStrictEqual(asked, [ItemType.tx, ItemType.wtx, ItemType.witnessTx, ItemType.tx])
+      assert.deepStrictEqual(peer.take().map(({ type }) => type), ["tx", "notfound", "notfound"])
+      assert.deepStrictEqual(itemsOf(peer.sent, "notfound"), items.filter((_, i) => i === 0 || i === 2 || i === 4))
+    }).pipe(Effect.provide(served)))
+
+  for (
+    const [what, peer] of [
+      ["a connection for blocks", fakePeer({ type: "block-relay-only" })],
+      ["a peer that wants none", fakePeer({ hello: { relay: false } })]
+    ] as const
+  ) {
+    it.effect(`are nothing that ${what} is answered to`, () =>
+      Effect.gen(function*() {
+        const server = yield* serverWith({ transactionFor: () => transaction })
+        yield* server.received(peer, getdata(ItemType.wtx, transaction.wtxid))
+        assert.deepStrictEqual(peer.take(), [])
+      }).pipe(Effect.provide(served)))
+  }
+
+  it.effect("a block that cannot be read ends the connection, and nobody is to blame", () =>
+    Effect.gen(function*() {
+      const server = yield* serverWith()
+      const peer = fakePeer()
+      yield* server.received(peer, getdata(ItemType.witnessBlock, hashOf(1), hashOf(2)))
+      assert.deepStrictEqual(peer.take(), [])
+      assert.deepStrictEqual(peer.farewell(), { reason: "a block cannot be read", misbehaving: false })
+    }).pipe(Effect.provide(served)))
+})
+
+describe("getheaders", () => {
+  /** A header whose proof has about so many bytes. */
+  const headerOf = (size: number): BlockHeader => {
+    const { header } = decodeBlock(regtestParams.network.genesisBlock)
+    const proof = minimalAuxpow(header)
+    const coinbase = makeTransaction({
+      version: 1,
+      inputs: [coinbaseInput(new Uint8Array(size))],
+      outputs: [],
+      lockTime: 0
+    })
+    return { header, auxpow: makeAuxpow({ ...proof, coinbase }) }
+  }
+
+  const asked = { type: "getheaders", version: 1, locator: [hashOf(0)], stop: ZEROS } as const
+
+  const progress: ChainProgress = { tip: { height: 0, hash: ZEROS }, headers: 0, importing: undefined, behind: false }
+
+  /** What is sent by a chain of so many headers of one size, of which so many are stored. */
+  const sentBy = (
+    { changes = {}, count, header, stored = count, version = 110_016 }: {
+      readonly count: number
+      readonly header: BlockHeader
+      readonly stored?: number
+      readonly version?: number
+      readonly changes?: Partial<typeof Chain.Service>
+    }
+  ) =>
+    Effect.gen(function*() {
+      const server = yield* serverWith()
+      const peer = fakePeer({ hello: { version } })
+      yield* server.received(peer, asked)
+      return peer.take()
+    }).pipe(Effect.provide(Layer.mock(Chain, {
+      params: regtestParams,
+      repairs: [],
+      tree: treeOf(lineOf(count + 1), count),
+      progress: Effect.succeed(progress),
+      fullHeaders: (ids) => Effect.succeed(ids.filter((id) => id <= stored).map(() => header)),
+      ...changes
+    })))
+
+  const counts = (messages: ReadonlyArray<Message>) => ofType(messages, "headers").map(({ headers }) => headers.length)
+
+  const large = headerOf(8000)
+  const full = Math.ceil(FULL_HEADERS_SIZE / headersSize([large]))
+
+  it.effect("ends with the header that makes 4 MiB, for peers that know of the limit", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(counts(yield* sentBy({ count: 1900, header: large })), [full])
+      assert.deepStrictEqual(counts(yield* sentBy({ count: full, header: large })), [full])
+      assert.deepStrictEqual(counts(yield* sentBy({ count: full - 1, header: large })), [full - 1])
+      assert.deepStrictEqual(counts(yield* sentBy({ count: 1900, header: large, version: 110_000 })), [full])
+      assert.deepStrictEqual(counts(yield* sentBy({ count: 1900, header: large, version: 109_999 })), [1900])
+    }))
+
+  it.effect("sends nothing where that made more than 6 MiB", () =>
+    Effect.gen(function*() {
+      const huge = headerOf(MAX_HEADERS_SIZE)
+      assert.deepStrictEqual(counts(yield* sentBy({ count: 3, header: huge })), [])
+      assert.deepStrictEqual(counts(yield* sentBy({ count: 3, header: huge, version: 109_999 })), [3])
+    }))
+
+  it.effect("sends nothing where a header is not stored with its proof", () =>
+    Effect.gen(function*() {
+      const header = headerOf(10)
+      assert.deepStrictEqual(counts(yield* sentBy({ count: 300, header, stored: 299 })), [])
+      assert.deepStrictEqual(counts(yield* sentBy({ count: 300, header, stored: 300 })), [300])
+    }))
+
+  it.effect("sends an empty list as long as the chain has too little work", () =>
+    Effect.gen(function*() {
+      const header = headerOf(10)
+      assert.deepStrictEqual(counts(yield* sentBy({ count: 3, header, changes: { params: mainnetParams } })), [0])
+      const enough = { ...regtestParams, minimumChainWork: 8n }
+      assert.deepStrictEqual(counts(yield* sentBy({ count: 3, header, changes: { params: enough } })), [3])
+      const more = { ...regtestParams, minimumChainWork: 9n }
+      assert.deepStrictEqual(counts(yield* sentBy({ count: 3, header, changes: { params: more } })), [0])
+    }))
+
+  it.effect("is passed over while blocks are imported", () =>
+    Effect.gen(function*() {
+      const importing = {
+        phase: "blocks",
+        done: 1,
+        total: 2,
+        bytesDone: 1,
+        bytesTotal: 2,
+        height: 1,
+        elapsedMs: 1
+      } as const
+      const changes = { progress: Effect.succeed({ ...progress, importing }) }
+      assert.deepStrictEqual(yield* sentBy({ count: 3, header: headerOf(10), changes }), [])
+    }))
+})

@@ -1,0 +1,149 @@
+import { assert, describe, it } from "@effect/vitest"
+import { FastCheck } from "effect"
+import { type HeaderTree, locatorOf, NO_HEADER } from "../../../src/chain/HeaderTree.ts"
+import { regtestParams } from "../../../src/consensus/params.ts"
+import {
+  blocksFor,
+  forkOf,
+  headersFor,
+  isCompactServed,
+  isServable,
+  MAX_BLOCKS,
+  STALE_AGE_LIMIT
+} from "../../../src/network/serve/servingRules.ts"
+import { MAX_HEADERS } from "../../../src/network/wire/messages/headers.ts"
+import { type Branching, hashOf, lineOf, treeOf } from "./branches.ts"
+
+const ZEROS = new Uint8Array(32)
+const UNKNOWN = new Uint8Array(32).fill(0x11)
+
+const params = regtestParams
+
+/** A line of 21 headers, and a branch of four that leaves it at 10: numbers 21 to 24. */
+const branched = (branch: Partial<Branching> = {}, tip = 20): HeaderTree =>
+  treeOf([
+    ...lineOf(21),
+    ...[10, 21, 22, 23].map((parent, i) => ({ parent, time: 600 * (11 + i), connected: true, ...branch }))
+  ], tip)
+
+describe("forkOf", () => {
+  it("is the first block of the locator in the best chain, genesis where there is none", () => {
+    const tree = branched()
+    assert.strictEqual(forkOf(tree, [hashOf(15), hashOf(3)]), 15)
+    assert.strictEqual(forkOf(tree, [UNKNOWN, hashOf(3), hashOf(15)]), 3)
+    assert.strictEqual(forkOf(tree, [UNKNOWN]), 0)
+    assert.strictEqual(forkOf(tree, []), 0)
+    assert.strictEqual(forkOf(tree, [hashOf(24)]), 0)
+    assert.strictEqual(forkOf(tree, [hashOf(24), hashOf(10)]), 10)
+  })
+
+  it("is the tip for a block that builds on it, and not for one beside it", () => {
+    const tree = branched({}, 22)
+    assert.strictEqual(forkOf(tree, [hashOf(24)]), 22)
+    assert.strictEqual(forkOf(tree, [hashOf(20)]), 0)
+  })
+
+  it("finds where two chains part from the locator of either", () => {
+    const lines = FastCheck.record({
+      length: FastCheck.integer({ min: 2, max: 120 }),
+      fork: FastCheck.nat({ max: 119 }),
+      branch: FastCheck.integer({ min: 1, max: 120 })
+    })
+    FastCheck.assert(FastCheck.property(lines, ({ branch, fork, length }) => {
+      const parent = Math.min(fork, length - 1)
+      const side = Array.from({ length: branch }, (_, i) => ({ parent: i === 0 ? parent : length + i - 1 }))
+      const tree = treeOf([...lineOf(length), ...side], length - 1)
+      const found = forkOf(tree, locatorOf(tree, length + branch - 1))
+      // A locator has gaps: what it names is never above the fork, and all behind it is sent.
+      assert.isAtMost(tree.height(found), parent)
+      assert.strictEqual(tree.at(tree.height(found)), found)
+      assert.strictEqual(forkOf(tree, locatorOf(tree, length - 1)), length - 1)
+    }))
+  })
+})
+
+describe("headersFor", () => {
+  it("gives what follows the fork point, up to the stop hash or the tip", () => {
+    const tree = branched()
+    assert.deepStrictEqual(headersFor(tree, params, { locator: [hashOf(16)], stop: ZEROS }), [17, 18, 19, 20])
+    assert.deepStrictEqual(headersFor(tree, params, { locator: [hashOf(16)], stop: hashOf(18) }), [17, 18])
+    assert.deepStrictEqual(headersFor(tree, params, { locator: [hashOf(16)], stop: hashOf(16) }), [17, 18, 19, 20])
+    assert.deepStrictEqual(headersFor(tree, params, { locator: [hashOf(20)], stop: ZEROS }), [])
+  })
+
+  it("gives 2000 and no more", () => {
+    const tree = treeOf(lineOf(2102), 2101)
+    const locator = (id: number) => ({ locator: [hashOf(id)], stop: ZEROS })
+    assert.lengthOf(headersFor(tree, params, locator(101)) ?? [], 2000)
+    assert.lengthOf(headersFor(tree, params, locator(102)) ?? [], 1999)
+    assert.deepStrictEqual(headersFor(tree, params, locator(0))?.slice(-1), [MAX_HEADERS])
+  })
+
+  it("gives the one header that is asked for without a locator, if it may be had", () => {
+    const tree = branched()
+    assert.deepStrictEqual(headersFor(tree, params, { locator: [], stop: hashOf(5) }), [5])
+    assert.deepStrictEqual(headersFor(tree, params, { locator: [], stop: hashOf(24) }), [24])
+    assert.isUndefined(headersFor(tree, params, { locator: [], stop: UNKNOWN }))
+    assert.isUndefined(headersFor(branched({ connected: false }), params, { locator: [], stop: hashOf(24) }))
+  })
+})
+
+describe("blocksFor", () => {
+  it("ends before the stop hash", () => {
+    const tree = branched()
+    assert.deepStrictEqual(blocksFor(tree, { locator: [hashOf(16)], stop: hashOf(18) }), { ids: [17], more: false })
+    assert.deepStrictEqual(blocksFor(tree, { locator: [hashOf(17)], stop: hashOf(18) }), { ids: [], more: false })
+    assert.deepStrictEqual(blocksFor(tree, { locator: [hashOf(18)], stop: ZEROS }), { ids: [19, 20], more: false })
+  })
+
+  it("gives 500 and says that there is more", () => {
+    const tree = treeOf(lineOf(601), 600)
+    const from = (id: number) => blocksFor(tree, { locator: [hashOf(id)], stop: ZEROS })
+    assert.deepStrictEqual([from(99).ids.length, from(99).more], [MAX_BLOCKS, true])
+    assert.deepStrictEqual(from(100).ids.length, MAX_BLOCKS)
+    assert.deepStrictEqual([from(101).ids.length, from(101).more], [499, false])
+  })
+})
+
+describe("isServable", () => {
+  it("lets go of the best chain, and beside it of what was connected and is not refused", () => {
+    assert.isTrue(isServable(branched(), params, 0))
+    assert.isTrue(isServable(branched(), params, 20))
+    assert.isTrue(isServable(branched(), params, 24))
+    assert.isFalse(isServable(branched({ connected: false }), params, 24))
+    assert.isFalse(isServable(branched({ failed: true }), params, 24))
+  })
+
+  it("lets go of what is beside the best chain while it is younger than 30 days", () => {
+    const aged = (age: number): HeaderTree => branched({ time: 20 * 600 - age })
+    assert.isTrue(isServable(aged(STALE_AGE_LIMIT - 1), params, 24))
+    assert.isFalse(isServable(aged(STALE_AGE_LIMIT), params, 24))
+  })
+
+  it("lets go of it while so many blocks at their usual pace have not come since", () => {
+    const blocks = STALE_AGE_LIMIT / params.targetSpacing
+    const tree = (length: number): HeaderTree =>
+      treeOf([...lineOf(length), { parent: 0, connected: true, time: 600 * length }], length - 1)
+    const [near, far] = [tree(blocks + 1), tree(blocks + 2)]
+    assert.isTrue(isServable(near, params, blocks + 1))
+    assert.isFalse(isServable(far, params, blocks + 2))
+  })
+})
+
+describe("isCompactServed", () => {
+  it("holds for the tip and the five blocks before it", () => {
+    const tree = branched()
+    assert.isTrue(isCompactServed(tree, params, 15, 600 * 20))
+    assert.isFalse(isCompactServed(tree, params, 14, 600 * 20))
+  })
+
+  it("holds while the tip is younger than 20 blocks take", () => {
+    const tree = branched()
+    assert.isTrue(isCompactServed(tree, params, 20, 600 * 40 - 1))
+    assert.isFalse(isCompactServed(tree, params, 20, 600 * 40))
+  })
+
+  it("is asked of headers that are there", () => {
+    assert.strictEqual(branched().find(UNKNOWN), NO_HEADER)
+  })
+})

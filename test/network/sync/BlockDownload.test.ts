@@ -1,0 +1,321 @@
+import { assert, describe, it } from "@effect/vitest"
+import { FastCheck } from "effect"
+import { BlockDownload, type BlockRequest } from "../../../src/network/sync/BlockDownload.ts"
+import type { Source } from "../../../src/network/sync/DownloadPeer.ts"
+import { MOST_LIMIT, START_LIMIT } from "../../../src/network/sync/PeerScore.ts"
+import { BranchTree } from "./branchTree.ts"
+
+const CHOSEN: Source = { preferred: true, limited: false, below: Infinity }
+
+const SIZE = 1_000
+
+const heights = (tree: BranchTree, requests: ReadonlyArray<BlockRequest>, peer?: number): ReadonlyArray<number> =>
+  requests.filter((request) => peer === undefined || request.peer === peer).map(({ id }) => tree.height(id))
+
+const upTo = (from: number, to: number): ReadonlyArray<number> =>
+  Array.from({ length: Math.max(to - from + 1, 0) }, (_, i) => from + i)
+
+/** A chain of headers of which the first blocks are stored, and peers that have it all. */
+const chainOf = (
+  { blocks, peers = [CHOSEN], stored = 0, ...rest }: {
+    readonly blocks: number
+    readonly stored?: number
+    readonly peers?: ReadonlyArray<Source>
+    readonly window?: number
+    readonly budget?: number
+    readonly minimumChainWork?: bigint
+  }
+) => {
+  const tree = new BranchTree()
+  const ids = tree.grow(0, blocks)
+  for (const id of ids.slice(0, stored)) tree.stored.add(id)
+  tree.tipAt = stored === 0 ? 0 : ids[stored - 1] ?? 0
+  const download = new BlockDownload({ tree, minimumChainWork: 0n, ...rest })
+  for (const [id, source] of peers.entries()) {
+    download.add(id, source)
+    download.setBest(id, ids.at(-1) ?? 0)
+  }
+  return { tree, ids, download }
+}
+
+/** How a peer of the simulation behaves. */
+interface Behaviour {
+  /** Milliseconds to the first block, and for each block. */
+  readonly latency: number
+  readonly perBlock: number
+  /** After how many blocks it sends no more; and after how many it hangs up. */
+  readonly silentAfter: number
+  readonly goneAfter: number
+}
+
+interface Outcome {
+  readonly reached: boolean
+  readonly asked: number
+  readonly mostUnderWay: number
+  readonly mostOfOne: number
+  readonly furthest: number
+  readonly time: number
+}
+
+const STEP = 10
+
+/** Runs the download against peers that answer in order, until all blocks are stored or nothing helps. */
+const simulate = (blocks: number, behaviours: ReadonlyArray<Behaviour>, window = 256): Outcome => {
+  const { download, ids, tree } = chainOf({ blocks, peers: behaviours.map(() => CHOSEN), window })
+  const queues = behaviours.map((): Array<{ readonly id: number; readonly at: number }> => [])
+  const sent = behaviours.map(() => 0)
+  const alive = behaviours.map(() => true)
+  const isAlive = (peer: number): boolean => alive[peer] === true
+  const pending: Array<number> = []
+  let [asked, mostUnderWay, mostOfOne, furthest] = [0, 0, 0, 0]
+  const note = (requests: ReadonlyArray<BlockRequest>, now: number): void => {
+    for (const { id, peer } of requests) {
+      const [behaviour, queue] = [behaviours[peer], queues[peer]]
+      if (behaviour === undefined || queue === undefined) throw new Error(`no peer ${peer}`)
+      asked++
+      const free = Math.max(now + behaviour.latency, queue.at(-1)?.at ?? 0)
+      queue.push({ id, at: free + behaviour.perBlock })
+      furthest = Math.max(furthest, tree.height(id) - tree.height(tree.tip()))
+      mostOfOne = Math.max(mostOfOne, download.inFlight(peer).length)
+    }
+    mostUnderWay = Math.max(mostUnderWay, download.count)
+  }
+  const hangUp = (peer: number): void => {
+    alive[peer] = false
+    download.remove(peer)
+  }
+  let now = 0
+  for (; now < 600_000 && tree.height(tree.tip()) < blocks; now += STEP) {
+    for (const [peer, behaviour] of behaviours.entries()) {
+      const queue = queues[peer] ?? []
+      while (isAlive(peer) && queue[0] !== undefined && queue[0].at <= now) {
+        const id = queue.shift()?.id ?? 0
+        const count = sent[peer] ?? 0
+        if (count >= behaviour.goneAfter) hangUp(peer)
+        if (count >= behaviour.silentAfter || !isAlive(peer)) break
+        sent[peer] = count + 1
+        if (download.received(peer, id, SIZE, now)) pending.push(id)
+      }
+    }
+    // The chain takes some blocks a step.
+    for (const id of pending.splice(0, 20)) {
+      tree.store(id)
+      download.settled(id)
+    }
+    note(download.plan(now), now)
+    if (now % 250 === 0) {
+      note(download.standIns(now), now)
+      for (const { peer } of download.overdue(now)) hangUp(peer)
+    }
+  }
+  return { reached: tree.tip() === ids.at(-1), asked, mostUnderWay, mostOfOne, furthest, time: now }
+}
+
+const healthy = FastCheck.record({
+  latency: FastCheck.integer({ min: 0, max: 200 }),
+  perBlock: FastCheck.integer({ min: 0, max: 20 }),
+  silentAfter: FastCheck.constant(Infinity),
+  goneAfter: FastCheck.constant(Infinity)
+})
+
+const faulty = FastCheck.record({
+  latency: FastCheck.integer({ min: 0, max: 500 }),
+  perBlock: FastCheck.integer({ min: 0, max: 50 }),
+  silentAfter: FastCheck.integer({ min: 0, max: 100 }),
+  goneAfter: FastCheck.integer({ min: 0, max: 100 })
+})
+
+describe("BlockDownload", () => {
+  it("asks for what is missing, each block of one peer", () => {
+    const { download, tree } = chainOf({ blocks: 40, stored: 10, peers: [CHOSEN, CHOSEN] })
+    const requests = download.plan(0)
+    assert.deepStrictEqual(heights(tree, requests, 0), upTo(11, 10 + START_LIMIT))
+    assert.deepStrictEqual(heights(tree, requests, 1), upTo(11 + START_LIMIT, 40))
+    assert.deepStrictEqual(download.plan(1), [])
+    assert.deepStrictEqual(download.inFlight(0), upTo(11, 10 + START_LIMIT))
+  })
+
+  it("never asks for what is stored, also between missing blocks", () => {
+    const { download, ids, tree } = chainOf({ blocks: 12, stored: 4 })
+    for (const id of [ids[6], ids[8]]) tree.stored.add(id ?? 0)
+    assert.deepStrictEqual(heights(tree, download.plan(0)), [5, 6, 8, 10, 11, 12])
+  })
+
+  it("does not leave the window until the chain has stored what is before it", () => {
+    const { download, ids, tree } = chainOf({ blocks: 100, window: 10 })
+    assert.deepStrictEqual(heights(tree, download.plan(0)), upTo(1, 10))
+    const first = ids[0] ?? 0
+    assert.isTrue(download.received(0, first, SIZE, 5))
+    assert.deepStrictEqual(heights(tree, download.plan(5)), [])
+    tree.store(first)
+    download.settled(first)
+    assert.deepStrictEqual(heights(tree, download.plan(6)), [11])
+    for (const id of ids.slice(1, 5)) {
+      download.received(0, id, SIZE, 7)
+      tree.store(id)
+      download.settled(id)
+    }
+    assert.deepStrictEqual(heights(tree, download.plan(8)), upTo(12, 15))
+  })
+
+  it("bounds the bytes that are under way or wait, by the size that blocks have", () => {
+    const { download, ids, tree } = chainOf({ blocks: 400, budget: 1_000_000, peers: [CHOSEN, CHOSEN] })
+    for (let i = 0; i < 300; i++) {
+      const id = ids[i] ?? 0
+      download.ask(0, id, i)
+      download.received(0, id, 100_000, i)
+      tree.stored.add(id)
+      download.settled(id)
+    }
+    tree.tipAt = ids[299] ?? 0
+    const requests = download.plan(1000)
+    assert.isAtLeast(requests.length, 5)
+    assert.isAtMost(requests.length, 10)
+    for (const { id, peer } of requests) download.received(peer, id, 100_000, 1001)
+    assert.deepStrictEqual(download.plan(1002).length <= 2, true)
+  })
+
+  it("asks for nothing of a chain with less work than our tip or than the least", () => {
+    const low = chainOf({ blocks: 10, minimumChainWork: 23n })
+    assert.deepStrictEqual(low.download.plan(0), [])
+    const enough = chainOf({ blocks: 10, minimumChainWork: 22n })
+    assert.lengthOf(enough.download.plan(0), 10)
+    const { download, ids, tree } = chainOf({ blocks: 10, stored: 10 })
+    const [shorter, equal] = [tree.grow(ids[4] ?? 0, 4), tree.grow(ids[4] ?? 0, 5)]
+    download.setBest(0, shorter.at(-1) ?? 0)
+    assert.deepStrictEqual(download.plan(0), [])
+    download.setBest(0, equal.at(-1) ?? 0)
+    assert.deepStrictEqual(heights(tree, download.plan(0)), upTo(6, 10))
+  })
+
+  it("asks for nothing of a chain that is invalid", () => {
+    const { download, ids, tree } = chainOf({ blocks: 10 })
+    tree.failed.add(ids[3] ?? 0)
+    assert.deepStrictEqual(download.plan(0), [])
+    download.setBest(0, ids[2] ?? 0)
+    assert.deepStrictEqual(heights(tree, download.plan(0)), [1, 2, 3])
+  })
+
+  it("asks a peer without witnesses for blocks before segwit alone, and one of limited service for the last 288", () => {
+    const { download, tree } = chainOf({ blocks: 300, stored: 5, peers: [{ ...CHOSEN, below: 9 }] })
+    assert.deepStrictEqual(heights(tree, download.plan(0)), [6, 7, 8])
+    const limited = chainOf({ blocks: 300, stored: 5, peers: [{ ...CHOSEN, limited: true }] })
+    const asked = heights(limited.tree, limited.download.plan(0))
+    assert.isAtLeast(asked[0] ?? 0, 300 - 287)
+    assert.isAtMost(asked[0] ?? 0, 300 - 280)
+  })
+
+  it("asks who called us when nobody else is there, or nothing is under way", () => {
+    const called: Source = { ...CHOSEN, preferred: false }
+    const { download, tree } = chainOf({ blocks: 20, peers: [called] })
+    assert.lengthOf(download.plan(0), START_LIMIT)
+    const both = chainOf({ blocks: 40, peers: [called, CHOSEN] })
+    assert.deepStrictEqual(heights(both.tree, both.download.plan(0), 1), upTo(1, START_LIMIT))
+    assert.isAbove(tree.height(20), 0)
+  })
+
+  it("asks another peer for what the first one does not have", () => {
+    const { download, ids, tree } = chainOf({ blocks: 4, peers: [CHOSEN, CHOSEN] })
+    assert.deepStrictEqual(heights(tree, download.plan(0), 0), [1, 2, 3, 4])
+    download.lacks(0, ids[1] ?? 0)
+    const again = download.plan(1)
+    assert.deepStrictEqual(again, [{ peer: 1, id: ids[1] ?? 0 }])
+    download.lacks(1, ids[1] ?? 0)
+    assert.deepStrictEqual(download.plan(2), [])
+  })
+
+  it("frees what a peer that left was asked for", () => {
+    const { download, tree } = chainOf({ blocks: 8, peers: [CHOSEN, CHOSEN] })
+    assert.deepStrictEqual(heights(tree, download.plan(0), 0), upTo(1, 8))
+    download.remove(0)
+    assert.strictEqual(download.count, 0)
+    assert.deepStrictEqual(heights(tree, download.plan(1), 1), upTo(1, 8))
+  })
+
+  it("asks again for a block that the chain refused as altered", () => {
+    const { download, ids } = chainOf({ blocks: 3, peers: [CHOSEN, CHOSEN] })
+    download.plan(0)
+    const id = ids[0] ?? 0
+    assert.isTrue(download.received(0, id, SIZE, 1))
+    assert.isTrue(download.isUnstored(id))
+    download.settled(id)
+    download.remove(0)
+    assert.include(download.plan(2).map((request) => request.id), id)
+  })
+
+  it("lets another peer stand in for one that fell silent, and drops the one that holds up the window", () => {
+    const { download, ids, tree } = chainOf({ blocks: 100, window: 32, peers: [CHOSEN, CHOSEN] })
+    download.plan(0)
+    assert.deepStrictEqual(download.standIns(400), [])
+    for (const id of ids.slice(START_LIMIT, 32)) download.received(1, id, SIZE, 900)
+    download.plan(950)
+    const standIns = download.standIns(1_100)
+    assert.isAbove(standIns.length, 0)
+    assert.deepStrictEqual(heights(tree, standIns, 1), upTo(1, standIns.length))
+    assert.deepStrictEqual(download.overdue(1_101 + 2_000), [{ peer: 0, reason: "it holds up the download of blocks" }])
+  })
+
+  it("takes no peer for silent in a time in which we were busy ourselves", () => {
+    const { download } = chainOf({ blocks: 100, window: 32, peers: [CHOSEN, CHOSEN] })
+    download.plan(0)
+    download.excuse(5_000, 5_200)
+    assert.deepStrictEqual(download.standIns(5_300), [])
+    assert.deepStrictEqual(download.overdue(605_000 - 1), [])
+  })
+
+  it("asks nobody else where there is nobody else, however long a block takes, and gives up after ten minutes", () => {
+    const { download } = chainOf({ blocks: 3 })
+    download.plan(0)
+    assert.deepStrictEqual(download.standIns(500_000), [])
+    assert.deepStrictEqual(download.overdue(600_000), [])
+    assert.lengthOf(download.overdue(600_001), 1)
+  })
+
+  it("takes a block that nobody was asked for as no answer", () => {
+    const { download, ids } = chainOf({ blocks: 40, peers: [CHOSEN, CHOSEN] })
+    download.plan(0)
+    assert.isFalse(download.received(1, ids[0] ?? 0, SIZE, 1))
+    assert.isTrue(download.isAsked(0, ids[0] ?? 0))
+    assert.isFalse(download.received(7, ids[0] ?? 0, SIZE, 1))
+  })
+
+  it("property: from one healthy peer every block is asked for once, and within the bounds", () => {
+    FastCheck.assert(
+      FastCheck.property(FastCheck.integer({ min: 1, max: 700 }), healthy, (blocks, behaviour) => {
+        const outcome = simulate(blocks, [behaviour])
+        assert.isTrue(outcome.reached)
+        assert.strictEqual(outcome.asked, blocks)
+        assert.isAtMost(outcome.mostOfOne, MOST_LIMIT)
+        assert.isAtMost(outcome.furthest, 256)
+      }),
+      { numRuns: 25 }
+    )
+  })
+
+  it("property: whatever all but one peer do, the tip is reached", () => {
+    FastCheck.assert(
+      FastCheck.property(
+        FastCheck.integer({ min: 1, max: 500 }),
+        healthy,
+        FastCheck.array(faulty, { maxLength: 4 }),
+        (blocks, good, bad) => {
+          const outcome = simulate(blocks, [...bad, good])
+          assert.isTrue(outcome.reached)
+          assert.isAtMost(outcome.mostOfOne, MOST_LIMIT)
+          assert.isAtMost(outcome.furthest, 256)
+        }
+      ),
+      { numRuns: 40 }
+    )
+  })
+
+  it("keeps three far peers busy, and a stalling one costs little", () => {
+    const far = { latency: 100, perBlock: 0, silentAfter: Infinity, goneAfter: Infinity }
+    const free = simulate(2_000, [{ ...far, latency: 0 }], 1024).time
+    const all = simulate(2_000, [far, far, far], 1024).time
+    const stalling = simulate(2_000, [{ ...far, silentAfter: 0 }, far, far], 1024).time
+    // The chain takes 20 blocks each 10 ms, so that 2000 take a second at least.
+    assert.isAtMost(all, 1.8 * free + 300)
+    assert.isAtMost(stalling, all + 2_500)
+  })
+})

@@ -1,0 +1,94 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber, Queue, TestClock } from "effect"
+import { writeBlocks, type Written } from "../../../src/network/sync/BlockWriter.ts"
+import { HandOver } from "../../../src/network/sync/HandOver.ts"
+import { Block, decodeBlock } from "../../../src/protocol/block.ts"
+import { regtest } from "../../../src/protocol/networks.ts"
+import { StorageUnavailable } from "../../../src/storage/errors.ts"
+import { BranchTree } from "./branchTree.ts"
+
+const GENESIS = decodeBlock(regtest.genesisBlock)
+
+/** A chain of headers that stores what it is given in order, and a writer. */
+const begin = (blocks: number, fails = false) =>
+  Effect.gen(function*() {
+    const tree = new BranchTree()
+    const ids = tree.grow(0, blocks)
+    const handOver = new HandOver(tree)
+    const wakeUps = yield* Queue.sliding<void>(1)
+    const delivered: Array<{ readonly count: number; readonly bulk: boolean }> = []
+    const written: Array<Written> = []
+    let stored = 0
+    const fiber = yield* Effect.fork(writeBlocks({
+      chain: {
+        deliver: (batch, bulk) =>
+          Effect.suspend(() => {
+            if (fails) {
+              return Effect.fail(new StorageUnavailable({ file: "blk00000.dat", doing: "writing", reason: "full" }))
+            }
+            delivered.push({ count: batch.length, bulk })
+            for (let i = 0; i < batch.length; i++) tree.store(ids[stored++] ?? 0)
+            return Effect.succeed({ refused: batch.map(() => undefined), judged: [] })
+          })
+      },
+      tree: { best: () => ids.at(-1) ?? 0, height: tree.height, tip: tree.tip },
+      handOver,
+      wakeUps,
+      report: (one) =>
+        Effect.sync(() => {
+          handOver.done(one.batch)
+          written.push(one)
+        })
+    }))
+    const give = (from: number, to: number) =>
+      Effect.gen(function*() {
+        for (let height = from; height <= to; height++) {
+          const block = new Block(new Uint8Array(100), GENESIS.header, undefined, [])
+          handOver.push({ id: ids[height - 1] ?? 0, block, peer: 0, compact: false, unrequested: false })
+        }
+        wakeUps.unsafeOffer(undefined)
+        for (let i = 0; i < 50; i++) yield* Effect.yieldNow()
+      })
+    return { delivered, written, give, fiber }
+  })
+
+describe("writeBlocks", () => {
+  it.effect("stores in bulk while more than 16 blocks are missing, then settles", () =>
+    Effect.gen(function*() {
+      const { delivered, give, written } = yield* begin(100)
+      yield* give(1, 70)
+      assert.deepStrictEqual(delivered, [{ count: 64, bulk: true }, { count: 6, bulk: true }])
+      yield* give(71, 84)
+      yield* give(85, 100)
+      assert.deepStrictEqual(delivered.slice(2), [{ count: 14, bulk: true }, { count: 16, bulk: false }])
+      assert.deepStrictEqual(written.map(({ settled }) => settled), [false, false, false, true])
+    }))
+
+  it.effect("settles at once where a bulk brings the last block", () =>
+    Effect.gen(function*() {
+      const { delivered, give } = yield* begin(60)
+      yield* give(1, 60)
+      assert.deepStrictEqual(delivered, [{ count: 60, bulk: true }, { count: 0, bulk: false }])
+    }))
+
+  it.effect("settles once where the blocks stop coming for 300 milliseconds", () =>
+    Effect.gen(function*() {
+      const { delivered, give } = yield* begin(100)
+      yield* give(1, 10)
+      yield* TestClock.adjust("299 millis")
+      assert.lengthOf(delivered, 1)
+      yield* TestClock.adjust("1 millis")
+      assert.deepStrictEqual(delivered.slice(1), [{ count: 0, bulk: false }])
+      yield* TestClock.adjust("1 hour")
+      assert.lengthOf(delivered, 2)
+      yield* give(11, 12)
+      assert.deepStrictEqual(delivered.slice(2), [{ count: 2, bulk: true }])
+    }))
+
+  it.effect("fails with the chain", () =>
+    Effect.gen(function*() {
+      const { fiber, give } = yield* begin(3, true)
+      yield* give(1, 1)
+      assert.strictEqual((yield* Effect.flip(Fiber.join(fiber)))._tag, "StorageUnavailable")
+    }))
+})

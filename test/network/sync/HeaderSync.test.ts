@@ -1,0 +1,90 @@
+import { assert, describe, it } from "@effect/vitest"
+import { ANSWER_TIME, HeaderSync } from "../../../src/network/sync/HeaderSync.ts"
+
+const OLD = 86_400
+const RECENT = OLD - 1
+
+const withPeers = (...preferred: ReadonlyArray<boolean>): HeaderSync => {
+  const sync = new HeaderSync(600)
+  for (const [id, chosen] of preferred.entries()) sync.add(id, chosen)
+  return sync
+}
+
+describe("HeaderSync", () => {
+  it("asks one question at a time, and again after two minutes", () => {
+    const sync = withPeers(true)
+    assert.isTrue(sync.ask(0, 1_000))
+    assert.isFalse(sync.ask(0, 1_000 + ANSWER_TIME - 1))
+    assert.isTrue(sync.ask(0, 1_000 + ANSWER_TIME))
+    assert.isFalse(sync.answered(0))
+    assert.isTrue(sync.ask(0, 1_000 + ANSWER_TIME + 1))
+    assert.isFalse(sync.ask(7, 0))
+  })
+
+  it("remembers that there was more to ask while an answer was under way", () => {
+    const sync = withPeers(true)
+    sync.ask(0, 0)
+    sync.ask(0, 1)
+    assert.isTrue(sync.answered(0))
+    assert.isFalse(sync.answered(0))
+  })
+
+  it("syncs from one peer after the other while the best header is a day old, from whom it called first", () => {
+    const sync = withPeers(false, true, true)
+    assert.deepStrictEqual(sync.start(0, OLD), [1])
+    sync.ask(1, 0)
+    assert.deepStrictEqual(sync.start(1, OLD), [])
+    sync.answered(1)
+    sync.told(1)
+    assert.deepStrictEqual(sync.start(2, OLD), [2])
+    sync.ask(2, 2)
+    sync.answered(2)
+    sync.told(2)
+    assert.deepStrictEqual(sync.start(3, OLD), [0])
+    assert.deepStrictEqual(sync.start(4, OLD), [])
+    assert.isTrue(sync.isStarted(0))
+  })
+
+  it("syncs from all peers near the end of the chain", () => {
+    assert.deepStrictEqual(withPeers(false, true, true).start(0, RECENT), [0, 1, 2])
+  })
+
+  it("asks another one beside a peer that does not answer for 20 seconds", () => {
+    const sync = withPeers(true, true)
+    sync.start(0, OLD)
+    sync.ask(0, 0)
+    assert.deepStrictEqual(sync.start(20_000, OLD), [])
+    assert.deepStrictEqual(sync.start(20_001, OLD), [1])
+  })
+
+  it("gives the peer a quarter of an hour and a millisecond for each header to come", () => {
+    const sync = withPeers(true, true)
+    const age = 600 * 500_000
+    sync.start(0, age)
+    const end = 15 * 60_000 + 500_000
+    assert.deepStrictEqual(sync.late(end, age), [])
+    assert.deepStrictEqual(sync.late(end + 1, age), [0])
+    sync.told(0)
+    assert.deepStrictEqual(sync.late(end + 2, age), [])
+    const recent = withPeers(true, true)
+    recent.start(0, age)
+    assert.deepStrictEqual(recent.late(end + 1, RECENT), [])
+  })
+
+  it("begins anew with a late peer where there is no other", () => {
+    const sync = withPeers(true)
+    sync.start(0, OLD)
+    assert.deepStrictEqual(sync.late(3_600_000, OLD), [])
+    assert.deepStrictEqual(sync.start(3_600_000, OLD), [0])
+  })
+
+  it("forgets peers that left", () => {
+    const sync = withPeers(true)
+    sync.start(0, OLD)
+    sync.remove(0)
+    assert.isFalse(sync.isStarted(0))
+    assert.isFalse(sync.answered(0))
+    sync.add(1, true)
+    assert.deepStrictEqual(sync.start(1, OLD), [1])
+  })
+})

@@ -1,0 +1,461 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Duration, Effect, Layer, Logger } from "effect"
+import { Chain } from "../../../src/chain/Chain.ts"
+import * as SyncStatus from "../../../src/chain/SyncStatus.ts"
+import { regtestParams } from "../../../src/consensus/params.ts"
+import type { PoolEntry } from "../../../src/mempool/PoolEntry.ts"
+import * as SyncManager from "../../../src/network/sync/SyncManager.ts"
+import { makeCompactBlock } from "../../../src/network/wire/compactBlock.ts"
+import { ItemType } from "../../../src/network/wire/messages/inv.ts"
+import { type Block, decodeBlock, makeBlock } from "../../../src/protocol/block.ts"
+import { displayHash, equal, toHex } from "../../../src/protocol/bytes.ts"
+import { makeHeader } from "../../../src/protocol/header.ts"
+import { Op } from "../../../src/protocol/script.ts"
+import type { Transaction } from "../../../src/protocol/transaction.ts"
+import { chainLayer, temporaryDirectory } from "../../support/chain.ts"
+import { MemoryChain, trustScripts } from "../../support/MemoryChain.ts"
+import {
+  ANYONE,
+  BLOCK_VERSION,
+  buildBlock,
+  currency,
+  input,
+  makeCoinbase,
+  mine,
+  minimalAuxpow
+} from "../../support/regtest.ts"
+import { entryOf, mempoolWith } from "../relay/fakePool.ts"
+import { FakePeer, type FakePeerOptions, ServedBlocks } from "./fakePeers.ts"
+
+/** A chain whose tip is some minutes old, every third block with a merged-mining proof. */
+const recentChain = (count: number, salt = 0): MemoryChain => {
+  const chain = new MemoryChain(regtestParams, trustScripts)
+  const start = Math.floor(Date.now() / 1000) - 60 * count - 300
+  for (let i = 0; i < count; i++) grow(chain, salt, start + 60 * i)
+  return chain
+}
+
+/** Adds a block; `salt` tells branches apart. */
+const grow = (chain: MemoryChain, salt = 0, time = chain.tip.header.time + 60): Block => {
+  const height = chain.height + 1
+  const coinbase = makeCoinbase(height, [{ value: 5_000_000_000 / 2 ** Math.floor(height / 150), script: ANYONE }], {
+    extra: Uint8Array.of(Op.OP_0 + salt, 1)
+  })
+  return mine(chain, [], { coinbase, time })
+}
+
+const allBlocks = (chain: MemoryChain): ReadonlyArray<Block> =>
+  Array.from({ length: chain.height + 1 }, (_, height) => chain.blockAt(height))
+
+/** The first blocks of a chain as a chain of its own. */
+const firstOf = (chain: MemoryChain, height: number): MemoryChain => {
+  const first = new MemoryChain(regtestParams, trustScripts)
+  for (let at = 1; at <= height; at++) first.connect(chain.blockAt(at))
+  return first
+}
+
+interface Network {
+  readonly chain: typeof Chain.Service
+  readonly status: typeof SyncStatus.SyncStatus.Service
+  readonly manager: SyncManager.SyncManager
+  /** Connects a peer that serves blocks. */
+  readonly connect: (served: ServedBlocks, options?: FakePeerOptions) => Effect.Effect<FakePeer>
+  readonly untilTip: (tip: Block) => Effect.Effect<void>
+  readonly until: (what: string, test: () => boolean) => Effect.Effect<void>
+}
+
+/** Runs a test on a node with a chain on disk and peers in memory. */
+const network = <A, E>(
+  directory: string,
+  use: (network: Network) => Effect.Effect<A, E>,
+  { loaded = true, pool = [] }: { readonly loaded?: boolean; readonly pool?: ReadonlyArray<PoolEntry> } = {}
+) =>
+  Effect.scoped(Effect.gen(function*() {
+    const chain = yield* Chain
+    const status = yield* SyncStatus.SyncStatus
+    if (loaded) yield* status.loaded
+    const manager = yield* SyncManager.make()
+    const scope = yield* Effect.scope
+    const until = (what: string, test: () => boolean): Effect.Effect<void> =>
+      Effect.gen(function*() {
+        for (let i = 0; !test(); i++) {
+          if (i === 1_000) return yield* Effect.dieMessage(`not within 10 seconds: ${what}`)
+          yield* Effect.sleep("10 millis")
+        }
+      })
+    return yield* use({
+      chain,
+      status,
+      manager,
+      connect: (served, options) =>
+        Effect.gen(function*() {
+          const peer = new FakePeer(served, options)
+          yield* Effect.forkIn(peer.live(manager), scope)
+          return peer
+        }),
+      until,
+      untilTip: (tip) => until(`tip ${displayHash(tip.hash)}`, () => equal(chain.tree.hash(chain.tree.tip()), tip.hash))
+    })
+  })).pipe(
+    Effect.provide(
+      Layer.mergeAll(
+        SyncStatus.layer({ offline: false, expectsPeers: true }).pipe(Layer.provideMerge(chainLayer(directory))),
+        mempoolWith({ entries: () => pool })
+      )
+    ),
+    Effect.provide(Logger.remove(Logger.defaultLogger))
+  )
+
+const test = (name: string, use: (network: Network) => Effect.Effect<void>) =>
+  it.scopedLive(name, () => Effect.flatMap(temporaryDirectory, (directory) => network(directory, use)), 30_000)
+
+const headersOf = (blocks: ReadonlyArray<Block>) => ({ type: "headers" as const, headers: blocks })
+
+/** A block that pays itself too much. */
+const greedyBlock = (chain: MemoryChain): Block =>
+  buildBlock(chain, [], {
+    coinbase: makeCoinbase(chain.height + 1, [{ value: 5_100_000_000, script: ANYONE }]),
+    time: chain.tip.header.time + 60
+  })
+
+/** Blocks on top of a block, whatever it is worth. */
+const onTop = (block: Block, height: number, count: number): ReadonlyArray<Block> => {
+  const blocks: Array<Block> = []
+  let last = block
+  for (let i = 1; i <= count; i++) {
+    const chain = new MemoryChain(regtestParams, trustScripts)
+    const made = buildBlock(chain, [], { coinbase: makeCoinbase(height + i, [{ value: 0, script: ANYONE }]) })
+    let header = made.header
+    for (let nonce = 0;; nonce++) {
+      header = makeHeader({
+        version: BLOCK_VERSION,
+        prevHash: last.hash,
+        merkleRoot: made.header.merkleRoot,
+        time: last.header.time + 60,
+        bits: last.header.bits,
+        nonce
+      })
+      if ((header.hash[31] ?? 255) < 0x7f) break
+    }
+    last = makeBlock({ header, auxpow: undefined }, made.transactions)
+    blocks.push(last)
+  }
+  return blocks
+}
+
+describe("SyncManager", () => {
+  test("syncs headers first from one peer, and asks for each block once", ({ connect, manager, status, until, untilTip }) =>
+    Effect.gen(function*() {
+      const source = recentChain(600)
+      assert.isTrue(yield* status.syncing)
+      const peer = yield* connect(new ServedBlocks(allBlocks(source)))
+      yield* untilTip(source.tip)
+      yield* until("in sync", () => Effect.runSync(status.syncing) === false)
+      assert.deepStrictEqual(
+        [...peer.askedBlocks].sort(),
+        allBlocks(source).slice(1).map(({ hash }) => toHex(hash)).sort()
+      )
+      const order = peer.sent.map(({ type }) => type)
+      assert.isBelow(order.indexOf("getheaders"), order.indexOf("getdata"))
+      assert.isAtMost(peer.got("getheaders").length, 3)
+      assert.deepStrictEqual(peer.got("sendcmpct")[0], { type: "sendcmpct", highBandwidth: false, version: 2n })
+      assert.lengthOf(peer.got("sendheaders"), 1)
+      yield* until(
+        "all is noted",
+        () => manager.syncOf(peer).syncedBlocks === 600 || manager.syncOf(peer).syncedHeaders === 600
+      )
+      assert.deepStrictEqual(manager.syncOf(peer).inFlight, [])
+      assert.isAbove(manager.syncOf(peer).lastBlock, 0)
+      assert.isUndefined(peer.farewell)
+    }))
+
+  test("reaches the tip from three peers of which one stalls and one sends altered blocks, and drops the liar", ({ connect, until, untilTip }) =>
+    Effect.gen(function*() {
+      const source = recentChain(400)
+      const served = new ServedBlocks(allBlocks(source))
+      const other = decodeBlock(source.blockAt(7).bytes)
+      const alter = (block: Block): Block => makeBlock(block, other.transactions)
+      yield* connect(served, { serve: () => undefined })
+      const liar = yield* connect(served, { serve: alter })
+      yield* connect(served)
+      yield* untilTip(source.tip)
+      if (liar.askedBlocks.length > 0) {
+        yield* until("the liar is dropped", () => liar.farewell?.misbehaving === true)
+        assert.match(liar.farewell?.reason ?? "", /^an invalid block \(bad-txnmrklroot\)$/)
+      }
+    }))
+
+  test("stays with the best valid chain where a longer one is invalid, and drops the peer that offers it", ({ chain, connect, until, untilTip }) =>
+    Effect.gen(function*() {
+      const common = recentChain(19)
+      const greedy = greedyBlock(common)
+      const longer = [...allBlocks(common), greedy, ...onTop(greedy, 20, 10)]
+      const good = firstOf(common, 19)
+      for (let i = 0; i < 6; i++) grow(good, 3)
+      const bad = yield* connect(new ServedBlocks(longer))
+      const honest = yield* connect(new ServedBlocks(allBlocks(good)))
+      yield* untilTip(good.tip)
+      yield* until("the peer is dropped", () => bad.farewell?.misbehaving === true)
+      assert.isUndefined(honest.farewell)
+      // Who comes with that chain again is sent away for its headers.
+      const again = yield* connect(new ServedBlocks(longer))
+      yield* until("it is dropped again", () => again.farewell?.misbehaving === true)
+      assert.deepStrictEqual(again.askedBlocks, [])
+      assert.isTrue(equal((yield* chain.tip).hash, good.tip.hash))
+    }))
+
+  test("drops a peer for headers without work, with a broken proof, or out of order", ({ connect, manager, until }) =>
+    Effect.gen(function*() {
+      const source = recentChain(3)
+      const [, first, second] = allBlocks(source)
+      if (first === undefined || second === undefined) throw new Error("the chain is too short")
+      const { header } = first
+      const parts = {
+        version: header.version,
+        prevHash: header.prevHash,
+        merkleRoot: header.merkleRoot,
+        bits: header.bits,
+        time: header.time
+      }
+      let idle = makeHeader({ ...parts, nonce: 0 })
+      for (let nonce = 1; (idle.hash[31] ?? 0) < 0x80; nonce++) idle = makeHeader({ ...parts, nonce })
+      const merged = makeHeader({ ...parts, version: header.version | 0x100, nonce: 0 })
+      const stranger = minimalAuxpow(makeHeader({ ...parts, version: header.version | 0x100, nonce: 1 }))
+      const cases = [
+        [[{ header: idle, auxpow: undefined }], /high-hash/],
+        [[{ header: merged, auxpow: stranger }], /high-hash/],
+        [[second, first], /do not follow/],
+        [[{ header: makeHeader({ ...parts, bits: 0x1d00ffff, nonce: 0 }), auxpow: undefined }], /high-hash/]
+      ] as const
+      for (const [headers, reason] of cases) {
+        const peer = yield* connect(new ServedBlocks([source.blockAt(0)]))
+        yield* until("it was asked", () => peer.got("getheaders").length > 0)
+        yield* manager.received(peer, { type: "headers", headers: [...headers] })
+        yield* until(`it is dropped for ${reason}`, () => peer.farewell !== undefined)
+        assert.match(peer.farewell?.reason ?? "", reason)
+        assert.isTrue(peer.farewell?.misbehaving)
+      }
+    }))
+
+  test("takes a header that does not connect for a question", ({ connect, manager, until }) =>
+    Effect.gen(function*() {
+      const source = recentChain(4)
+      const peer = yield* connect(new ServedBlocks([source.blockAt(0)]))
+      yield* until("it was asked", () => peer.got("getheaders").length === 1)
+      yield* Effect.sleep("50 millis")
+      for (let i = 0; i < 3; i++) yield* manager.received(peer, headersOf([source.blockAt(4)]))
+      yield* until("it is asked for what lies between", () => peer.got("getheaders").length >= 2)
+      assert.isUndefined(peer.farewell)
+    }))
+
+  for (const way of ["inv", "headers", "cmpctblock"] as const) {
+    test(`follows a new block that a peer announces by ${way} at once`, ({ connect, manager, untilTip }) =>
+      Effect.gen(function*() {
+        const source = recentChain(10)
+        const served = new ServedBlocks(allBlocks(source))
+        const peer = yield* connect(served)
+        yield* untilTip(source.tip)
+        for (let i = 0; i < 3; i++) {
+          const block = grow(source)
+          served.extend([block])
+          if (way === "inv") {
+            yield* manager.received(peer, { type: "inv", items: [{ type: ItemType.block, hash: block.hash }] })
+          } else if (way === "headers") yield* manager.received(peer, headersOf([block]))
+          else yield* manager.received(peer, makeCompactBlock(block, 5n))
+          const [took] = yield* Effect.timed(untilTip(block))
+          assert.isBelow(Duration.toMillis(took), 2_000)
+          if (way === "cmpctblock") assert.notInclude(peer.askedBlocks, toHex(block.hash))
+        }
+        assert.isUndefined(peer.farewell)
+      }))
+  }
+
+  test("follows a reorganisation there and back, and tells other peers of it", ({ connect, manager, until, untilTip }) =>
+    Effect.gen(function*() {
+      const trunk = recentChain(20)
+      const branch = firstOf(trunk, 16)
+      for (let i = 0; i < 6; i++) grow(branch, 4)
+      const served = new ServedBlocks(allBlocks(trunk))
+      const peer = yield* connect(served)
+      yield* untilTip(trunk.tip)
+      const listener = yield* connect(new ServedBlocks(allBlocks(trunk)))
+      const byHeaders = yield* connect(new ServedBlocks(allBlocks(trunk)))
+      byHeaders.features.sendHeaders = true
+      yield* until("they are known", () => manager.syncOf(byHeaders).syncedHeaders === 20)
+      const fresh = allBlocks(branch).slice(17)
+      served.extend(fresh)
+      yield* manager.received(peer, headersOf(fresh))
+      yield* untilTip(branch.tip)
+      yield* until(
+        "the tip is announced by its hash",
+        () => listener.got("inv").some(({ items }) => items.some(({ hash }) => equal(hash, branch.tip.hash)))
+      )
+      yield* until("the branch is announced by headers", () => byHeaders.got("headers").length > 0)
+      assert.isTrue(
+        byHeaders.got("headers").some(({ headers }) =>
+          headers.some(({ header }) => equal(header.hash, branch.tip.hash))
+        )
+      )
+      assert.lengthOf(peer.got("inv"), 0)
+      for (let i = 0; i < 4; i++) grow(trunk, 5)
+      served.extend(allBlocks(trunk).slice(17))
+      yield* manager.received(peer, { type: "inv", items: [{ type: ItemType.block, hash: trunk.tip.hash }] })
+      yield* untilTip(trunk.tip)
+    }))
+
+  it.scopedLive("goes on where it was after a restart, and asks for nothing again", () =>
+    Effect.gen(function*() {
+      const directory = yield* temporaryDirectory
+      const source = recentChain(120)
+      const blocks = allBlocks(source)
+      const served = new ServedBlocks(blocks)
+      const first = yield* network(directory, ({ connect, untilTip }) =>
+        Effect.gen(function*() {
+          const peer = yield* connect(served, { serve: (block, height) => height > 50 ? undefined : block })
+          yield* untilTip(source.blockAt(50))
+          return peer
+        }))
+      assert.isAtLeast(first.askedBlocks.length, 50)
+      yield* network(directory, ({ chain, connect, untilTip }) =>
+        Effect.gen(function*() {
+          assert.strictEqual((yield* chain.progress).headers, 120)
+          const peer = yield* connect(served)
+          yield* untilTip(source.tip)
+          assert.deepStrictEqual(
+            [...peer.askedBlocks].sort(),
+            blocks.slice(51).map(({ hash }) => toHex(hash)).sort()
+          )
+        }))
+    }), 30_000)
+
+  test("judges blocks that nobody asked for, and moves for a valid one alone", ({ chain, connect, manager, until, untilTip }) =>
+    Effect.gen(function*() {
+      const source = recentChain(12)
+      const peer = yield* connect(new ServedBlocks(allBlocks(source)))
+      yield* untilTip(source.tip)
+      const orphan = onTop(onTop(source.tip, 12, 1)[0] ?? source.tip, 13, 1)[0] ?? source.tip
+      for (const [block, reason] of [[greedyBlock(source), /bad-cb-amount/], [orphan, /unknown/]] as const) {
+        const sender = yield* connect(new ServedBlocks(allBlocks(source)))
+        yield* until("it is known", () => manager.syncOf(sender).syncedHeaders >= 0)
+        yield* manager.received(sender, { type: "block", block })
+        yield* until("it is dropped", () => sender.farewell?.misbehaving === true)
+        assert.match(sender.farewell?.reason ?? "", reason)
+      }
+      // Low work: not worth a look.
+      const low = firstOf(source, 3)
+      yield* manager.received(peer, { type: "block", block: grow(low, 7) })
+      const next = grow(source)
+      yield* manager.received(peer, { type: "block", block: next })
+      yield* untilTip(next)
+      assert.isUndefined(peer.farewell)
+      assert.lengthOf(yield* chain.branches, 2)
+    }))
+
+  test("asks a peer that others stood in for nothing more, and leaves nothing under way when it goes", ({ connect, manager, until, untilTip }) =>
+    Effect.gen(function*() {
+      const source = recentChain(60)
+      const served = new ServedBlocks(allBlocks(source))
+      const silent = yield* connect(served, { serve: () => undefined })
+      yield* until("it is asked for blocks", () => manager.syncOf(silent).inFlight.length > 0)
+      silent.disconnect({ reason: "it goes", misbehaving: false })
+      yield* until("it is forgotten", () => manager.syncOf(silent).syncedHeaders === -1)
+      yield* connect(served)
+      yield* untilTip(source.tip)
+      assert.isFalse(manager.staleTip())
+    }))
+
+  it.scopedLive(
+    "puts a compact block together from the mempool and what the peer sends, and wants the next ones unasked",
+    () =>
+      Effect.gen(function*() {
+        const directory = yield* temporaryDirectory
+        const source = recentChain(103)
+        const spend = (height: number): Transaction => {
+          const transaction = source.blockAt(height).transactions[0]
+          if (transaction === undefined) throw new Error("a block has a coinbase")
+          return currency([input({ transaction, vout: 0 })], [{ value: 1_000_000, script: ANYONE }])
+        }
+        const [pooled, unknown] = [spend(1), spend(2)]
+        const entry = entryOf(pooled, 1)
+        const time = source.tip.header.time + 60
+        yield* network(directory, ({ connect, manager, until, untilTip }) =>
+          Effect.gen(function*() {
+            const served = new ServedBlocks(allBlocks(source))
+            const peer = yield* connect(served)
+            const liar = yield* connect(served)
+            yield* untilTip(source.tip)
+            for (const one of [peer, liar]) one.features.compactBlocks = "low-bandwidth"
+            yield* until("they are known", () => manager.syncOf(liar).syncedHeaders === 103)
+            const block = mine(source, [pooled, unknown], { time })
+            served.extend([block])
+            yield* manager.received(peer, makeCompactBlock(block, 9n))
+            yield* until("the missing transaction is asked for", () => peer.got("getblocktxn").length === 1)
+            assert.deepStrictEqual(peer.got("getblocktxn")[0]?.indexes, [2])
+            assert.deepStrictEqual(manager.syncOf(peer).inFlight, [104])
+            yield* manager.received(peer, { type: "blocktxn", hash: block.hash, transactions: [unknown] })
+            yield* untilTip(block)
+            assert.notInclude(peer.askedBlocks, toHex(block.hash))
+            yield* until("it may send blocks unasked", () => manager.syncOf(peer).highBandwidthTo)
+            assert.deepStrictEqual(peer.got("sendcmpct").at(-1), {
+              type: "sendcmpct",
+              highBandwidth: true,
+              version: 2n
+            })
+            // Too few transactions are an offence.
+            const next = mine(source, [spend(3), spend(4)], { time: time + 60 })
+            yield* manager.received(liar, makeCompactBlock(next, 9n))
+            yield* until("the missing transactions are asked for", () => liar.got("getblocktxn").length === 1)
+            yield* manager.received(liar, { type: "blocktxn", hash: next.hash, transactions: [] })
+            yield* until("it is dropped", () => liar.farewell?.misbehaving === true)
+            // Wrong ones are not: the whole block is asked for.
+            yield* manager.received(peer, makeCompactBlock(next, 10n))
+            yield* until("they are asked for again", () => peer.got("getblocktxn").length === 2)
+            served.extend([next])
+            yield* manager.received(peer, { type: "blocktxn", hash: next.hash, transactions: [pooled, unknown] })
+            yield* untilTip(next)
+            assert.include(peer.askedBlocks, toHex(next.hash))
+            assert.isUndefined(peer.farewell)
+          }), { pool: [entry] })
+      }),
+    30_000
+  )
+
+  test("sends new blocks in their compact form to who wants that", ({ chain, connect, manager, until, untilTip }) =>
+    Effect.gen(function*() {
+      const source = recentChain(5)
+      const served = new ServedBlocks(allBlocks(source))
+      const peer = yield* connect(served)
+      peer.features.compactBlocks = "high-bandwidth"
+      yield* untilTip(source.tip)
+      yield* until("it is known", () => manager.syncOf(peer).syncedHeaders === 5)
+      assert.isTrue(manager.syncOf(peer).highBandwidthFrom)
+      const block = grow(source)
+      yield* Effect.orDie(chain.submit(block))
+      yield* until("it is told", () => peer.got("cmpctblock").length === 1)
+      assert.isTrue(peer.got("cmpctblock").every(({ header }) => equal(header.header.hash, block.hash)))
+      assert.deepStrictEqual(peer.got("inv"), [])
+    }))
+
+  it.scopedLive(
+    "asks for nothing while the node loads, but sends liars away; then it syncs",
+    () =>
+      Effect.gen(function*() {
+        const directory = yield* temporaryDirectory
+        const source = recentChain(12)
+        yield* network(directory, ({ connect, manager, status, until, untilTip }) =>
+          Effect.gen(function*() {
+            const peer = yield* connect(new ServedBlocks(allBlocks(source)))
+            const liar = yield* connect(new ServedBlocks(allBlocks(source)))
+            yield* until("they are known", () => peer.got("sendcmpct").length + liar.got("sendcmpct").length === 2)
+            yield* manager.received(liar, headersOf([source.blockAt(2), source.blockAt(1)]))
+            yield* manager.received(peer, headersOf(allBlocks(source).slice(1)))
+            yield* until("the liar is dropped", () => liar.farewell?.misbehaving === true)
+            yield* Effect.sleep("400 millis")
+            assert.deepStrictEqual([...peer.got("getheaders"), ...peer.got("getdata")], [])
+            yield* status.loaded
+            yield* untilTip(source.tip)
+          }), { loaded: false })
+      }),
+    30_000
+  )
+})

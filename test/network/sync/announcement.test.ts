@@ -1,0 +1,67 @@
+import { assert, describe, it } from "@effect/vitest"
+import { NO_HEADER } from "../../../src/chain/HeaderTree.ts"
+import { announcementFor, freshBlocks, type Listener } from "../../../src/network/sync/announcement.ts"
+import { BranchTree } from "./branchTree.ts"
+
+const listener = (overrides: Partial<Listener> = {}): Listener => ({
+  best: NO_HEADER,
+  sent: NO_HEADER,
+  wantsHeaders: true,
+  wantsCompact: false,
+  ...overrides
+})
+
+/** Headers 1 to 20, and 21 to 26 on a branch from 16. */
+const begin = (): BranchTree => {
+  const tree = new BranchTree()
+  tree.grow(0, 20)
+  tree.grow(16, 6)
+  return tree
+}
+
+describe("announcements", () => {
+  it("tells of what leads from the last announced block to the tip, at most of eight", () => {
+    const tree = begin()
+    assert.deepStrictEqual(freshBlocks(tree, 18, 20), [19, 20])
+    assert.deepStrictEqual(freshBlocks(tree, 20, 26), [21, 22, 23, 24, 25, 26])
+    assert.deepStrictEqual(freshBlocks(tree, 1, 20), [13, 14, 15, 16, 17, 18, 19, 20])
+    assert.deepStrictEqual(freshBlocks(tree, 20, 18), [])
+  })
+
+  it("uses headers that connect to what the peer knows, from whatever side it was told", () => {
+    const tree = begin()
+    assert.deepStrictEqual(announcementFor(tree, [19, 20], listener({ best: 18 })), { type: "headers", ids: [19, 20] })
+    assert.deepStrictEqual(announcementFor(tree, [19, 20], listener({ best: 19 })), { type: "headers", ids: [20] })
+    assert.deepStrictEqual(announcementFor(tree, [19, 20], listener({ sent: 19 })), { type: "headers", ids: [20] })
+    assert.deepStrictEqual(announcementFor(tree, [21, 22], listener({ best: 20 })), { type: "headers", ids: [21, 22] })
+  })
+
+  it("uses the tip's hash where headers would not connect, or are not wanted", () => {
+    const tree = begin()
+    assert.deepStrictEqual(announcementFor(tree, [19, 20], listener()), { type: "inv", id: 20 })
+    assert.deepStrictEqual(announcementFor(tree, [19, 20], listener({ best: 17 })), { type: "inv", id: 20 })
+    assert.deepStrictEqual(announcementFor(tree, [19, 20], listener({ best: 18, wantsHeaders: false })), {
+      type: "inv",
+      id: 20
+    })
+  })
+
+  it("sends a single block in its compact form to who wants that", () => {
+    const tree = begin()
+    const compact = { wantsCompact: true, wantsHeaders: false }
+    assert.deepStrictEqual(announcementFor(tree, [20], listener({ best: 19, ...compact })), { type: "compact", id: 20 })
+    assert.deepStrictEqual(announcementFor(tree, [19, 20], listener({ best: 18, ...compact })), { type: "inv", id: 20 })
+    assert.deepStrictEqual(announcementFor(tree, [19, 20], listener({ best: 18, wantsCompact: true })), {
+      type: "headers",
+      ids: [19, 20]
+    })
+  })
+
+  it("says nothing to who knows the tip", () => {
+    const tree = begin()
+    for (const known of [{ best: 20 }, { sent: 20 }]) {
+      assert.deepStrictEqual(announcementFor(tree, [20], listener(known)), { type: "none" })
+    }
+    assert.deepStrictEqual(announcementFor(tree, [], listener()), { type: "none" })
+  })
+})

@@ -1,0 +1,163 @@
+import { Effect, Queue } from "effect"
+import type { ConnectionType, Farewell, Features, Hello, Peer, PeerHandler } from "../../../src/network/Peer.ts"
+import type { Command, Message, MessageOf } from "../../../src/network/wire/message.ts"
+import { MAX_HEADERS } from "../../../src/network/wire/messages/headers.ts"
+import { isBlockItem } from "../../../src/network/wire/messages/inv.ts"
+import { Services } from "../../../src/network/wire/messages/version.ts"
+import type { NetAddress } from "../../../src/network/wire/netAddress.ts"
+import type { Block, BlockHeader } from "../../../src/protocol/block.ts"
+import { type Bytes, toHex } from "../../../src/protocol/bytes.ts"
+
+/** Blocks that a peer has: its best chain from genesis on, and all that it ever had. */
+export class ServedBlocks {
+  readonly best: Array<Block>
+  private readonly byHash = new Map<string, Block>()
+
+  constructor(genesisToTip: ReadonlyArray<Block>) {
+    this.best = [...genesisToTip]
+    for (const block of genesisToTip) this.byHash.set(toHex(block.hash), block)
+  }
+
+  get tip(): Block {
+    const tip = this.best.at(-1)
+    if (tip === undefined) throw new Error("a served chain has a genesis block")
+    return tip
+  }
+
+  /** Goes on behind the parent of the first block, which may be below the tip. */
+  extend(blocks: ReadonlyArray<Block>): void {
+    for (const block of blocks) {
+      const parent = this.best.findLastIndex(({ hash }) => toHex(hash) === toHex(block.header.prevHash))
+      this.best.length = parent + 1
+      this.best.push(block)
+      this.byHash.set(toHex(block.hash), block)
+    }
+  }
+
+  find(hash: Bytes): Block | undefined {
+    return this.byHash.get(toHex(hash))
+  }
+
+  after(locator: ReadonlyArray<Bytes>): ReadonlyArray<BlockHeader> {
+    const heights = locator.map((hash) => this.best.findIndex((block) => toHex(block.hash) === toHex(hash)))
+    const from = heights.find((height) => height >= 0) ?? 0
+    return this.best.slice(from + 1, from + 1 + MAX_HEADERS)
+  }
+}
+
+export interface FakePeerOptions {
+  readonly type?: ConnectionType
+  readonly commonVersion?: number
+  readonly services?: bigint
+  /** What it sends for a block; nothing for `undefined`. */
+  readonly serve?: (block: Block, height: number) => Block | undefined
+  /** Whether it answers `getheaders`. */
+  readonly headers?: boolean
+  /** Milliseconds before each answer. */
+  readonly latency?: number
+}
+
+let connections = 0
+
+/** A peer in memory, which answers from a chain. What it was sent is kept. */
+export class FakePeer implements Peer {
+  readonly id = connections++
+  readonly type: ConnectionType
+  readonly inbound: boolean
+  readonly address: NetAddress = { network: "ipv4", bytes: Uint8Array.of(127, 0, 0, 1) }
+  readonly port = 18_444
+  readonly name: string
+  readonly bind = undefined
+  readonly connectedAt = 0
+  readonly hello: Hello
+  readonly features: Features = { sendHeaders: false, compactBlocks: "none", feeFilter: 0 }
+  readonly traffic = {
+    bytesSent: 0,
+    bytesReceived: 0,
+    lastSend: 0,
+    lastReceive: 0,
+    sentByCommand: new Map<string, number>(),
+    receivedByCommand: new Map<string, number>()
+  }
+  readonly latency = { last: undefined, best: undefined, waiting: undefined }
+  readonly sent: Array<Message> = []
+  farewell: Farewell | undefined
+  readonly served: ServedBlocks
+  private readonly options: FakePeerOptions
+  private readonly inbox = Effect.runSync(Queue.unbounded<Message>())
+
+  constructor(served: ServedBlocks, options: FakePeerOptions = {}) {
+    const { commonVersion = 110_016, services = Services.network | Services.witness, type = "manual" } = options
+    this.served = served
+    this.options = options
+    this.type = type
+    this.inbound = type === "inbound"
+    this.name = `fake ${this.id}`
+    this.hello = {
+      version: commonVersion,
+      commonVersion,
+      services,
+      userAgent: "/fake:1/",
+      startHeight: served.best.length - 1,
+      relay: true,
+      timeOffset: 0,
+      wtxidRelay: true,
+      addrV2: true,
+      ourAddress: undefined
+    }
+  }
+
+  get closed(): boolean {
+    return this.farewell !== undefined
+  }
+
+  readonly post = (message: Message): void => {
+    if (this.closed) return
+    this.sent.push(message)
+    this.inbox.unsafeOffer(message)
+  }
+
+  readonly send = (message: Message): Effect.Effect<void> => Effect.sync(() => this.post(message))
+
+  readonly disconnect = (farewell: Farewell): void => {
+    this.farewell ??= farewell
+    this.inbox.unsafeOffer({ type: "verack" })
+  }
+
+  /** What it was sent of one kind. */
+  got<C extends Command>(type: C): ReadonlyArray<MessageOf<C>> {
+    return this.sent.filter((message): message is MessageOf<C> => message.type === type)
+  }
+
+  /** Hashes of the blocks that it was asked for, in hex. */
+  get askedBlocks(): ReadonlyArray<string> {
+    return this.got("getdata").flatMap(({ items }) => items.filter(isBlockItem).map(({ hash }) => toHex(hash)))
+  }
+
+  private answers(message: Message): ReadonlyArray<Message> {
+    const { headers = true, serve = (block) => block } = this.options
+    if (message.type === "getheaders") {
+      return headers ? [{ type: "headers", headers: this.served.after(message.locator) }] : []
+    }
+    if (message.type !== "getdata") return []
+    return message.items.flatMap((item): ReadonlyArray<Message> => {
+      const known = this.served.find(item.hash)
+      if (known === undefined) return [{ type: "notfound", items: [item] }]
+      const block = serve(known, this.served.best.indexOf(known))
+      return block === undefined ? [] : [{ type: "block", block }]
+    })
+  }
+
+  /** Lives until somebody disconnects it. */
+  readonly live = (handler: PeerHandler): Effect.Effect<void> =>
+    Effect.gen(this, function*() {
+      yield* handler.connected(this)
+      while (!this.closed) {
+        const message = yield* Queue.take(this.inbox)
+        if (this.options.latency !== undefined) yield* Effect.sleep(this.options.latency)
+        for (const answer of this.answers(message)) {
+          if (!this.closed) yield* handler.received(this, answer)
+        }
+      }
+    }).pipe(Effect.ensuring(Effect.suspend(() => handler.gone(this))))
+}

@@ -1,0 +1,350 @@
+import { Effect, type Scope } from "effect"
+import { createServer, type Server, type Socket, Socket as NetSocket } from "node:net"
+import type { ConnectionType, Farewell, Features, Hello, Peer } from "../../src/network/Peer.ts"
+import { formatEndpoint } from "../../src/network/wire/addressText.ts"
+import { FrameParser } from "../../src/network/wire/framing.ts"
+import {
+  type Command,
+  decodeMessage,
+  encodeMessage,
+  type Message,
+  type MessageOf
+} from "../../src/network/wire/message.ts"
+import { Services, type Version } from "../../src/network/wire/messages/version.ts"
+import type { NetAddress } from "../../src/network/wire/netAddress.ts"
+import type { Bytes } from "../../src/protocol/bytes.ts"
+import { regtest } from "../../src/protocol/networks.ts"
+
+/** Peers for tests: scripted ones over loopback, and one that is no more than a record of what was sent to it. */
+
+/** How long a test waits for what has to happen, milliseconds of real time whatever the test's clock says. */
+const PATIENCE = 10_000
+
+/** Fails the test, by a defect, where nothing comes of an effect in time. Real time, also under a `TestClock`. */
+export const inTime = <A, E, R>(
+  effect: Effect.Effect<A, E, R>,
+  what: string,
+  within = PATIENCE
+): Effect.Effect<A, E, R> =>
+  Effect.raceFirst(
+    effect,
+    Effect.async<never>((resume) => {
+      const timer = setTimeout(() => resume(Effect.dieMessage(`${what}: not within ${within} ms`)), within)
+      return Effect.sync(() => clearTimeout(timer))
+    })
+  )
+
+/** Waits in real time. */
+export const realSleep = (ms: number): Effect.Effect<void> =>
+  Effect.async((resume) => {
+    const timer = setTimeout(() => resume(Effect.void), ms)
+    return Effect.sync(() => clearTimeout(timer))
+  })
+
+/** Looks every few milliseconds whether something is so, until it is. */
+export const eventually = (what: string, holds: () => boolean, within = PATIENCE): Effect.Effect<void> =>
+  inTime(
+    Effect.gen(function*() {
+      while (!holds()) yield* realSleep(5)
+    }),
+    what,
+    within
+  )
+
+const NOWHERE: NetAddress = { network: "ipv6", bytes: new Uint8Array(16) }
+
+/** A `version` as a full node of our own protocol version sends it. */
+export const versionMessage = (changes: Partial<Version> = {}): Version => ({
+  type: "version",
+  version: 110_016,
+  services: Services.network | Services.witness | Services.networkLimited,
+  time: Math.floor(Date.now() / 1000),
+  receiver: { services: 0n, address: NOWHERE, port: 0 },
+  sender: {
+    address: { services: 0n, address: NOWHERE, port: 0 },
+    nonce: BigInt(1 + Math.floor(Math.random() * 2 ** 48))
+  },
+  userAgent: "/remote:1.0/",
+  startHeight: 0,
+  relay: true,
+  ...changes
+})
+
+export interface HandshakeOptions {
+  /** Fields of the `version` that differ. */
+  readonly version?: Partial<Version>
+  /** What is said between `version` and `verack`. */
+  readonly features?: ReadonlyArray<Message>
+}
+
+/** The other end of a connection: says what a test tells it to and keeps what it hears. */
+export class RemotePeer {
+  readonly socket: Socket
+  /** Every message so far, in order. */
+  readonly received: Array<Message> = []
+  /** Whether the other side closed the connection. */
+  closed = false
+  bytesReceived = 0
+  private readonly magic: Bytes
+  private taken = 0
+  private readonly changed = new Set<() => void>()
+
+  constructor(socket: Socket, magic: Bytes = regtest.magic) {
+    this.socket = socket
+    this.magic = magic
+    const parser = new FrameParser(magic)
+    socket.setNoDelay(true)
+    socket.on("data", (chunk) => {
+      this.bytesReceived += chunk.length
+      for (const framed of parser.push(chunk)) {
+        if (framed.type === "frame") this.received.push(decodeMessage(framed.command, framed.payload))
+      }
+      this.tell()
+    })
+    socket.on("error", () => {})
+    socket.on("close", () => {
+      this.closed = true
+      this.tell()
+    })
+  }
+
+  send(...messages: ReadonlyArray<Message>): Effect.Effect<void> {
+    return Effect.sync(() => {
+      for (const message of messages) this.socket.write(encodeMessage(this.magic, message))
+    })
+  }
+
+  sendBytes(bytes: Bytes): Effect.Effect<void> {
+    return Effect.sync(() => void this.socket.write(bytes))
+  }
+
+  /**
+   * Waits for the next message of a type that fits, and takes it and all before it: the next `expect` looks at what
+   * came later.
+   */
+  expect<C extends Command>(
+    type: C,
+    fits: (message: MessageOf<C>) => boolean = () => true
+  ): Effect.Effect<MessageOf<C>> {
+    const isType = (message: Message): message is MessageOf<C> & Message => message.type === type
+    return this.await(`a ${type}`, () => {
+      for (let at = this.taken; at < this.received.length; at++) {
+        const message = this.received[at]
+        if (message === undefined || !isType(message) || !fits(message)) continue
+        this.taken = at + 1
+        return message
+      }
+      return undefined
+    })
+  }
+
+  /** Messages of a type so far. */
+  count(type: Command): number {
+    return this.received.filter((message) => message.type === type).length
+  }
+
+  /** Asks whether the other side answers, with a `ping` of its own: all that was sent before has been handled then. */
+  readonly alive: Effect.Effect<void> = Effect.suspend(() => {
+    const nonce = BigInt(Math.floor(Math.random() * 2 ** 52))
+    return Effect.zipRight(
+      this.send({ type: "ping", nonce }),
+      this.await(
+        "a pong",
+        () => this.received.some((message) => message.type === "pong" && message.nonce === nonce) ? true : undefined
+      )
+    )
+  })
+
+  /** Waits until the other side ends the connection. */
+  readonly disconnected: Effect.Effect<void> = Effect.suspend(() =>
+    this.await("the end of the connection", () => this.closed ? true : undefined, true)
+  )
+
+  /** The handshake of whoever called, to the end; returns the other side's `version`. */
+  readonly call = (options: HandshakeOptions = {}): Effect.Effect<Version> =>
+    Effect.gen(this, function*() {
+      yield* this.send(versionMessage(options.version))
+      const theirs = yield* this.expect("version")
+      yield* this.send(...(options.features ?? []), { type: "verack" })
+      yield* this.expect("verack")
+      return theirs
+    })
+
+  /** The handshake of whoever was called. */
+  readonly answer = (options: HandshakeOptions = {}): Effect.Effect<Version> =>
+    Effect.gen(this, function*() {
+      const theirs = yield* this.expect("version")
+      yield* this.send(versionMessage(options.version), ...(options.features ?? []), { type: "verack" })
+      yield* this.expect("verack")
+      return theirs
+    })
+
+  /** Ends the connection. */
+  readonly close: Effect.Effect<void> = Effect.sync(() => void this.socket.destroy())
+
+  private tell(): void {
+    for (const look of [...this.changed]) look()
+  }
+
+  /** Waits until `find` finds something. */
+  private await<A>(what: string, find: () => A | undefined, orClosed = false): Effect.Effect<A> {
+    return inTime(
+      Effect.async<A>((resume) => {
+        const look = (): void => {
+          const found = find()
+          if (found === undefined && (!this.closed || orClosed)) return
+          this.changed.delete(look)
+          resume(found === undefined ? Effect.dieMessage(`${what}: the connection is closed`) : Effect.succeed(found))
+        }
+        this.changed.add(look)
+        look()
+        return Effect.sync(() => void this.changed.delete(look))
+      }),
+      what
+    )
+  }
+}
+
+/** Calls a port on loopback. */
+export const remotePeer = (
+  port: number,
+  options: { readonly host?: string; readonly from?: string; readonly magic?: Bytes } = {}
+): Effect.Effect<RemotePeer, never, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.async<RemotePeer>((resume) => {
+      const socket = new NetSocket()
+      const remote = new RemotePeer(socket, options.magic)
+      socket.once("connect", () => resume(Effect.succeed(remote)))
+      socket.once("error", (error) => resume(Effect.die(error)))
+      const { from, host = "127.0.0.1" } = options
+      socket.connect({ port, host, ...(from === undefined ? {} : { localAddress: from }) })
+    }),
+    (remote) => remote.close
+  )
+
+/** A listener on loopback that keeps the connections that come. */
+export interface RemoteListener {
+  readonly port: number
+  readonly server: Server
+  /** All so far. */
+  readonly connections: ReadonlyArray<RemotePeer>
+  /** Waits for the next that was not taken yet. */
+  readonly accept: Effect.Effect<RemotePeer>
+}
+
+/** Listens on loopback, for a node to call. */
+export const remoteListener = (
+  options: { readonly port?: number; readonly host?: string; readonly magic?: Bytes } = {}
+): Effect.Effect<RemoteListener, never, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.async<RemoteListener>((resume) => {
+      const connections: Array<RemotePeer> = []
+      let taken = 0
+      const server = createServer((socket) => connections.push(new RemotePeer(socket, options.magic)))
+      server.once("error", (error) => resume(Effect.die(error)))
+      server.listen(options.port ?? 0, options.host ?? "127.0.0.1", () => {
+        const bound = server.address()
+        const port = typeof bound === "object" && bound !== null ? bound.port : 0
+        const accept = Effect.suspend(() => {
+          const index = taken++
+          return Effect.map(eventually("a call", () => connections.length > index), () => {
+            const remote = connections[index]
+            if (remote === undefined) throw new Error("the call is gone")
+            return remote
+          })
+        })
+        resume(Effect.succeed({ port, server, connections, accept }))
+      })
+    }),
+    ({ connections, server }) =>
+      Effect.async<void>((resume) => {
+        server.close(() => resume(Effect.void))
+        for (const { socket } of connections) socket.destroy()
+      })
+  )
+
+export interface FakePeerOptions {
+  readonly id?: number
+  readonly type?: ConnectionType
+  readonly address?: NetAddress
+  readonly port?: number
+  readonly hello?: Partial<Hello>
+  readonly features?: Partial<Features>
+  readonly connectedAt?: number
+}
+
+/** A peer without a connection, for tests of what handles messages. */
+export interface FakePeer {
+  readonly peer: Peer
+  /** What was sent or posted, in order. */
+  readonly sent: Array<Message>
+  /** Why it was disconnected; `undefined` as long as it was not. */
+  readonly farewell: () => Farewell | undefined
+  /** Messages of a type that were sent, and takes them. */
+  readonly take: <C extends Command>(type: C) => ReadonlyArray<MessageOf<C>>
+}
+
+let nextId = 0
+
+export const fakePeer = (options: FakePeerOptions = {}): FakePeer => {
+  const id = options.id ?? nextId++
+  const { address = { network: "ipv4", bytes: Uint8Array.of(8, 8, id >> 8 & 0xff, id & 0xff) }, port = 8334 } = options
+  const type = options.type ?? "outbound-full-relay"
+  const sent: Array<Message> = []
+  let farewell: Farewell | undefined
+  const post = (message: Message): void => {
+    if (farewell === undefined) sent.push(message)
+  }
+  const peer: Peer = {
+    id,
+    type,
+    inbound: type === "inbound",
+    address,
+    port,
+    name: formatEndpoint(address, port),
+    bind: undefined,
+    connectedAt: options.connectedAt ?? 0,
+    hello: {
+      version: 110_016,
+      commonVersion: 110_016,
+      services: Services.network | Services.witness | Services.networkLimited,
+      userAgent: "/fake:1.0/",
+      startHeight: 0,
+      relay: true,
+      timeOffset: 0,
+      wtxidRelay: true,
+      addrV2: true,
+      ourAddress: undefined,
+      ...options.hello
+    },
+    features: { sendHeaders: false, compactBlocks: "none", feeFilter: 0, ...options.features },
+    traffic: {
+      bytesSent: 0,
+      bytesReceived: 0,
+      lastSend: 0,
+      lastReceive: 0,
+      sentByCommand: new Map(),
+      receivedByCommand: new Map()
+    },
+    latency: { last: undefined, best: undefined, waiting: undefined },
+    get closed() {
+      return farewell !== undefined
+    },
+    send: (message) => Effect.sync(() => post(message)),
+    post,
+    disconnect: (why) => {
+      farewell ??= why
+    }
+  }
+  return {
+    peer,
+    sent,
+    farewell: () => farewell,
+    take: <C extends Command>(wanted: C) => {
+      const isWanted = (message: Message): message is MessageOf<C> & Message => message.type === wanted
+      const taken = sent.filter(isWanted)
+      sent.splice(0, sent.length, ...sent.filter((message) => !isWanted(message)))
+      return taken
+    }
+  }
+}

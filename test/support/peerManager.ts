@@ -1,0 +1,104 @@
+import { Context, Effect, HashMap, Layer, Logger, type Scope } from "effect"
+import { createServer } from "node:net"
+import { AddressBook } from "../../src/network/addresses/AddressBook.ts"
+import type { AddressStore } from "../../src/network/addresses/AddressStore.ts"
+import { BanList } from "../../src/network/addresses/BanList.ts"
+import type { PeerManagerOptions } from "../../src/network/connect/net.ts"
+import type { ListenFailed } from "../../src/network/errors.ts"
+import { PeerHandlers } from "../../src/network/PeerHandlers.ts"
+import * as PeerManager from "../../src/network/PeerManager.ts"
+import { regtest } from "../../src/protocol/networks.ts"
+
+/** A peer manager without a chain, for tests over loopback. */
+
+/** A port that was free a moment ago. */
+export const freePort: Effect.Effect<number> = Effect.async((resume) => {
+  const server = createServer()
+  server.listen(0, "127.0.0.1", () => {
+    const bound = server.address()
+    server.close(() => resume(Effect.succeed(typeof bound === "object" && bound !== null ? bound.port : 0)))
+  })
+})
+
+/** What is known of addresses, in memory alone. */
+export const memoryStore = (changes: Partial<AddressStore> = {}): AddressStore => ({
+  book: new AddressBook({ random: Math.random, allowLocal: true }),
+  bans: new BanList({ key: new Uint8Array(16) }),
+  anchors: [],
+  setAnchors: () => {},
+  save: Effect.void,
+  ...changes
+})
+
+export const NO_INFO: ReturnType<typeof PeerHandlers.Service["info"]> = {
+  sync: {
+    syncedHeaders: -1,
+    syncedBlocks: -1,
+    presyncedHeaders: -1,
+    inFlight: [],
+    lastBlock: 0,
+    highBandwidthTo: false,
+    highBandwidthFrom: false
+  },
+  relay: { toAnnounce: 0, lastSequence: 0, lastTransaction: 0 },
+  gossip: { enabled: false, processed: 0, rateLimited: 0 }
+}
+
+export interface LogEntry {
+  readonly level: string
+  readonly message: string
+  readonly facts: Readonly<Record<string, unknown>>
+}
+
+export interface TestNetwork {
+  readonly manager: typeof PeerManager.PeerManager.Service
+  readonly store: AddressStore
+  readonly port: number
+  readonly logs: ReadonlyArray<LogEntry>
+}
+
+export interface TestNetworkOptions extends Partial<PeerManagerOptions> {
+  /** Listens on a free port of loopback. */
+  readonly listening?: boolean
+  readonly party?: Partial<typeof PeerHandlers.Service>
+}
+
+/** A manager that lives as long as the scope. Without options it neither listens nor calls. */
+export const testNetwork = (
+  options: TestNetworkOptions = {}
+): Effect.Effect<TestNetwork, ListenFailed, Scope.Scope> =>
+  Effect.gen(function*() {
+    const { listening = false, party = {}, ...rest } = options
+    const port = yield* freePort
+    const logs: Array<LogEntry> = []
+    const collect = Logger.make<unknown, void>(({ annotations, logLevel, message }) => {
+      const [text, ...facts] = Array.isArray(message) ? message : [message]
+      const subsystem = HashMap.unsafeGet(annotations, "subsystem")
+      logs.push({ level: logLevel.label, message: String(text), facts: Object.assign({ subsystem }, ...facts) })
+    })
+    const store = party.store ?? memoryStore()
+    const layer = PeerManager.layer({
+      network: regtest,
+      listen: listening ? { host: "127.0.0.1", port } : undefined,
+      maxPeers: 125,
+      maxInbound: 125,
+      maxOutbound: 25,
+      addPeers: [],
+      proxy: undefined,
+      userAgentComment: undefined,
+      ...rest
+    }).pipe(
+      Layer.provide(Layer.succeed(PeerHandlers, {
+        handlers: [],
+        info: () => NO_INFO,
+        startHeight: () => 0,
+        nearTip: () => true,
+        needExtraPeer: () => false,
+        ...party,
+        store
+      })),
+      Layer.provide(Logger.replace(Logger.defaultLogger, collect))
+    )
+    const manager = Context.get(yield* Layer.build(layer), PeerManager.PeerManager)
+    return { manager, store, port, logs }
+  })

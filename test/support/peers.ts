@@ -1,0 +1,34 @@
+import { Effect, Layer } from "effect"
+import { PeerManager } from "../../src/network/PeerManager.ts"
+
+type Manager = typeof PeerManager.Service
+
+/** A network without peers, but for what a test says otherwise. */
+export const peerManager = (said: Partial<Manager> = {}): Manager =>
+  PeerManager.of({
+    peers: Effect.succeed([]),
+    count: Effect.succeed({ inbound: 0, outbound: 0 }),
+    totals: Effect.succeed({ sent: 0, received: 0 }),
+    services: 0x409n,
+    userAgent: "/svcd:0.0.0/",
+    proxy: undefined,
+    localAddresses: Effect.succeed([]),
+    active: Effect.succeed(true),
+    setActive: () => Effect.void,
+    connectOnce: () => Effect.void,
+    add: () => Effect.succeed(true),
+    remove: () => Effect.succeed(true),
+    added: Effect.succeed([]),
+    disconnect: () => Effect.void,
+    ping: Effect.void,
+    ban: () => Effect.succeed("banned"),
+    unban: () => Effect.succeed("unbanned"),
+    bans: Effect.succeed([]),
+    clearBans: Effect.void,
+    addresses: () => Effect.succeed([]),
+    addressCounts: Effect.succeed(new Map()),
+    lonely: Effect.succeed(false),
+    ...said
+  })
+
+export const noPeers = Layer.succeed(PeerManager, peerManager())

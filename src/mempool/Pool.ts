@@ -18,7 +18,10 @@ const indexOf = (outpoint: string): number =>
   (outpoint.charCodeAt(32) | outpoint.charCodeAt(33) << 8 | outpoint.charCodeAt(34) << 16 |
     outpoint.charCodeAt(35) << 24) >>> 0
 
-/** The output of a transaction as a coin of a height; `outpoint` says which. Whether something spends it, nobody asks. */
+/**
+ * The output of a transaction as a coin of a height; `outpoint` says which. Whether something spends it, nobody
+ * asks.
+ */
 export const outputCoin = (
   transaction: Transaction | undefined,
   outpoint: string,
@@ -32,8 +35,8 @@ export const outputCoin = (
  * The transactions of the mempool and everything that is looked up among them. Takes what it is given: whoever adds has
  * judged (`acceptance.ts`). Transactions are known by their `txidKey`, outpoints by `outpointKey`.
  *
- * Invariants: no two transactions spend one outpoint; a transaction of the pool that another one spends is its parent in
- * the graph; at most one transaction registers a name.
+ * Invariants: no two transactions spend one outpoint; a transaction of the pool that another one spends is its parent
+ * in the graph; at most one transaction registers a name.
  */
 export class Pool {
   readonly names = new NamePool()

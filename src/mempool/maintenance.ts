@@ -26,8 +26,8 @@ const removeRegistrations = (pool: Pool, transaction: Transaction): void => {
 }
 
 /**
- * Takes out what a block mined, and what stands against it: what spends the same, and what registers the same name (rule
- * M5). Source: upstream `txmempool.cpp`, `CTxMemPool::removeForBlock`.
+ * Takes out what a block mined, and what stands against it: what spends the same, and what registers the same name
+ * (rule M5). Source: upstream `txmempool.cpp`, `CTxMemPool::removeForBlock`.
  */
 export const removeMined = (pool: Pool, { transactions }: Block): void => {
   if (pool.size === 0 && pool.deltas.size === 0) return
@@ -116,8 +116,8 @@ export const removeInvalid = (pool: Pool, state: TipState, params: ConsensusPara
 }
 
 /**
- * Takes out the worst of the cluster of a transaction until it is within the limits again: one that came back from a block
- * may have brought together what was apart. Source: upstream `CTxMemPool::UpdateTransactionsFromBlock`.
+ * Takes out the worst of the cluster of a transaction until it is within the limits again: one that came back from a
+ * block may have brought together what was apart. Source: upstream `CTxMemPool::UpdateTransactionsFromBlock`.
  */
 export const trimCluster = (pool: Pool, txid: string): void => {
   while (pool.has(txid)) {

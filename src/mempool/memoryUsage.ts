@@ -1,8 +1,8 @@
 import { decodeTransaction, type Transaction } from "../protocol/transaction.ts"
 
 /**
- * What the parts of a transaction cost in memory beside their bytes, about: an object, a view of bytes and the entry of a
- * map cost more than what they hold.
+ * What the parts of a transaction cost in memory beside their bytes, about: an object, a view of bytes and the entry of
+ * a map cost more than what they hold.
  */
 const ENTRY = 1_600
 const INPUT = 400

@@ -7,7 +7,8 @@ import { Writer } from "../protocol/Writer.ts"
 import { guarded } from "../storage/Database.ts"
 
 /**
- * The file that keeps the pool while the node is down: in a format of our own, since the reference node's has no checksum.
+ * The file that keeps the pool while the node is down: in a format of our own, since the reference node's has no
+ * checksum.
  *
  *     magic      8 bytes  "svcdpool"
  *     version    LE32

@@ -69,8 +69,9 @@ class InputChecks {
 }
 
 /**
- * Runs the scripts of a transaction that is to be in the block at `height` under the rules of relay; why it is refused, if
- * it is. What passes here passes as well under the rules of a block, which are fewer. Gives others a turn now and then.
+ * Runs the scripts of a transaction that is to be in the block at `height` under the rules of relay; why it is refused,
+ * if it is. What passes here passes as well under the rules of a block, which are fewer. Gives others a turn now and
+ * then.
  * Source: upstream `validation.cpp`, `MemPoolAccept::PolicyScriptChecks`.
  */
 export const checkScripts = (

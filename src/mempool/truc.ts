@@ -4,8 +4,9 @@ import type { PoolEntry } from "./PoolEntry.ts"
 import { idsOf } from "./refusal.ts"
 
 /**
- * Transactions of version 3 stay in small families, so that nobody can pin them down: a parent, a child, and all of that
- * version (BIP 431; upstream `policy/truc_policy.cpp`). Name transactions have a version of their own and are not meant.
+ * Transactions of version 3 stay in small families, so that nobody can pin them down: a parent, a child, and all of
+ * that version (BIP 431; upstream `policy/truc_policy.cpp`). Name transactions have a version of their own and are not
+ * meant.
  */
 
 const TRUC_VERSION = 3

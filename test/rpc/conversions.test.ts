@@ -2,11 +2,14 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { Chain } from "../../src/chain/Chain.ts"
 import type { Follower } from "../../src/chain/Follower.ts"
+import { MockTime } from "../../src/chain/NodeClock.ts"
+import * as Scheduler from "../../src/chain/Scheduler.ts"
 import { SyncStatus } from "../../src/chain/SyncStatus.ts"
 import { TxIndex } from "../../src/chain/TxIndex.ts"
 import { paramsOf } from "../../src/consensus/params.ts"
 import { FeeEstimator } from "../../src/mempool/FeeEstimator.ts"
 import * as Mempool from "../../src/mempool/Mempool.ts"
+import { Miner } from "../../src/mempool/mining/Miner.ts"
 import { NameDb } from "../../src/names/NameDb.ts"
 import { networks } from "../../src/protocol/networks.ts"
 import { byName, byPosition } from "../../src/rpc/conversions.ts"
@@ -103,6 +106,9 @@ describe("the table of the command line", () => {
       Mempool.layer({ filename: undefined }).pipe(Layer.provide(NO_CHAIN)),
       Layer.mock(FeeEstimator, { estimateSmart: () => assert.fail(), estimateRaw: () => assert.fail() }),
       noPeers,
+      Layer.mock(Miner, { last: () => undefined }),
+      Layer.mock(MockTime, {}),
+      Scheduler.layer,
       Layer.succeed(NodeOptions, {
         nameEncoding: "ascii",
         valueEncoding: "ascii",

@@ -2,11 +2,14 @@ import { assert } from "@effect/vitest"
 import { Context, Effect, Layer, Logger } from "effect"
 import { join } from "node:path"
 import * as Chain from "../../src/chain/Chain.ts"
+import * as NodeClock from "../../src/chain/NodeClock.ts"
+import * as Scheduler from "../../src/chain/Scheduler.ts"
 import * as SyncStatus from "../../src/chain/SyncStatus.ts"
 import * as TxIndex from "../../src/chain/TxIndex.ts"
 import { type ConsensusParams, regtestParams } from "../../src/consensus/params.ts"
 import * as FeeEstimator from "../../src/mempool/FeeEstimator.ts"
 import * as Mempool from "../../src/mempool/Mempool.ts"
+import * as Miner from "../../src/mempool/mining/Miner.ts"
 import * as NameDb from "../../src/names/NameDb.ts"
 import { displayHash } from "../../src/protocol/bytes.ts"
 import { encodeJson, type JsonValue } from "../../src/rpc/encodeJson.ts"
@@ -166,10 +169,19 @@ export interface MethodNodeOptions {
 /** The tip of `regtest-names`. Its scripts were checked elsewhere. */
 const TIP = "c8497e03e7decb23935810c77cb8617b509de2239bdde5a8b1e2cb37a5783e7b"
 
+/** Notes what time is set. Tests have a clock of their own, which must not be replaced. */
+const clockNobodyKeeps = Layer.sync(NodeClock.MockTime, () => {
+  let now: number | undefined
+  return NodeClock.MockTime.of({
+    set: (seconds) => Effect.sync(() => void (now = seconds)),
+    current: Effect.sync(() => now)
+  })
+})
+
 const make = (options: MethodNodeOptions) =>
   Effect.gen(function*() {
     const directory = yield* temporaryDirectory
-    const chainAndPool = FeeEstimator.layer({ filename: undefined }).pipe(
+    const chainAndPool = Layer.merge(Miner.layer, FeeEstimator.layer({ filename: undefined })).pipe(
       Layer.provideMerge(
         Mempool.layer({ filename: join(directory, "mempool.dat") })
       ),
@@ -181,7 +193,9 @@ const make = (options: MethodNodeOptions) =>
       noPeers,
       NameDb.layerTemporary,
       options.txIndex === true ? TxIndex.layer({ directory, pageSize: 4096 }) : TxIndex.layerOff,
-      Lifecycle.layer
+      Lifecycle.layer,
+      clockNobodyKeeps,
+      Scheduler.layer
     ).pipe(Layer.provide(Logger.remove(Logger.defaultLogger)))
     const context = yield* Layer.build(stores)
     const chain = Context.get(context, Chain.Chain)

@@ -68,12 +68,14 @@ export const sortedHashes = (hashes: ReadonlyArray<Bytes>): ReadonlyArray<Bytes>
 
 const taprootOrigin = (draft: MapDraft, map: MapName, records: RecordReader, record: PsbtRecord): void => {
   const { data, value } = record
-  const name = `Taproot BIP32 keypath`
+  const name = "Taproot BIP32 keypath"
   records.once(record, `${map} ${name}`)
   if (data.length !== 32) throw new Fault(`${capital(map)} ${name} key is not at 33 bytes`)
+  const invalidLength = `${capital(map)} ${name} has an invalid length`
+  if (value.length === 0) throw new Fault(invalidLength)
   const reader = new Reader(value)
   const count = reader.compactSize("leaf hashes")
-  if (count * 32 > reader.remaining) throw new Fault(`${capital(map)} ${name} has an invalid length`)
+  if (count * 32 > reader.remaining) throw new Fault(invalidLength)
   const hashes = Array.from({ length: count }, () => reader.bytes(32, "leaf hash"))
   draft.taprootOrigins.set(dataKey(record), {
     xonly: data,

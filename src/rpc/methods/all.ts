@@ -1,9 +1,12 @@
 import * as Effect from "effect/Effect"
 import type { Chain } from "../../chain/Chain.ts"
+import type { MockTime } from "../../chain/NodeClock.ts"
+import type { Scheduler } from "../../chain/Scheduler.ts"
 import type { SyncStatus } from "../../chain/SyncStatus.ts"
 import type { TxIndex } from "../../chain/TxIndex.ts"
 import type { FeeEstimator } from "../../mempool/FeeEstimator.ts"
 import type { Mempool } from "../../mempool/Mempool.ts"
+import type { Miner } from "../../mempool/mining/Miner.ts"
 import type { NameDb } from "../../names/NameDb.ts"
 import type { PeerManager } from "../../network/PeerManager.ts"
 import { version } from "../../version.ts"
@@ -16,16 +19,29 @@ import { coinMethods } from "./coinMethods.ts"
 import * as Control from "./control.ts"
 import { infoMethods } from "./infoMethods.ts"
 import { mempoolMethods } from "./mempoolMethods.ts"
+import { miningMethods } from "./miningMethods.ts"
 import { nameMethods } from "./nameMethods.ts"
 import { networkMethods } from "./networkMethods.ts"
 import { relayMethods } from "./relayMethods.ts"
+import { testMethods } from "./testMethods.ts"
 import { transactionMethods } from "./transactionMethods.ts"
 
 /** Every method of a daemon. */
 export const allMethods: Effect.Effect<
   ReadonlyArray<Method>,
   never,
-  Chain | NameDb | TxIndex | SyncStatus | Mempool | FeeEstimator | PeerManager | Lifecycle | NodeOptions
+  | Chain
+  | MockTime
+  | Scheduler
+  | NameDb
+  | TxIndex
+  | SyncStatus
+  | Mempool
+  | FeeEstimator
+  | Miner
+  | PeerManager
+  | Lifecycle
+  | NodeOptions
 > = Effect.map(
   Effect.all([
     Control.make({ version, logPath: "" }),
@@ -37,7 +53,9 @@ export const allMethods: Effect.Effect<
     transactionMethods,
     mempoolMethods,
     relayMethods,
-    networkMethods
+    networkMethods,
+    miningMethods,
+    testMethods
   ]),
   (groups) => groups.flat()
 )

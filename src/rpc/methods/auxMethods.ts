@@ -89,7 +89,7 @@ export const auxMethods: Effect.Effect<
     summary: "Makes a block to be merge-mined, and returns what the parent has to commit to and to work for.",
     params: { address: string("Who the coinbase pays.") },
     results: [{ shape: CANDIDATE }],
-    examples: [["N4rFLvJTRKtyVvAXSqTCBxWNZAd1MzgFMB"]],
+    examples: [["N7FdkoPbHSxKfrSVVbRu3NZtrLqc1oKpAR"]],
     errors: [
       "-5 Error: Invalid coinbase payout address",
       ...ERRORS,

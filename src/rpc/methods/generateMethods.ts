@@ -18,7 +18,7 @@ import { miningError } from "./miningErrors.ts"
 
 const HASHES = Shape.array(Shape.hex("Hash of a block"))
 
-const EXAMPLE = "N4rFLvJTRKtyVvAXSqTCBxWNZAd1MzgFMB"
+const EXAMPLE = "N7FdkoPbHSxKfrSVVbRu3NZtrLqc1oKpAR"
 
 const TRIES = "How many nonces to try in all."
 

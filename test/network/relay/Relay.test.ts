@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Logger, PubSub, Ref, Stream, TestClock } from "effect"
+import { Effect, Layer, Logger, PubSub, Stream, TestClock } from "effect"
 import { Chain } from "../../../src/chain/Chain.ts"
 import { ChainEvent } from "../../../src/chain/ChainEvent.ts"
 import { SyncStatus } from "../../../src/chain/SyncStatus.ts"
@@ -106,15 +106,14 @@ const withRelay = <A, E>(
       block: () => Effect.succeed(block)
     })
     const status = Layer.mock(SyncStatus, { initialDownload: Effect.sync(() => initialDownload.value) })
-    const lines = yield* Ref.make<ReadonlyArray<string>>([])
+    const lines: Array<string> = []
     const logger = Logger.make<unknown, void>(({ annotations, logLevel, message }) => {
       const parts = (Array.isArray(message) ? message : [message]).map((part) => JSON.stringify(part))
       const subsystem = [...annotations].map(([key, value]) => `${key}=${String(value)}`)
-      Effect.runSync(Ref.update(lines, (all) => [...all, [logLevel.label, ...parts, ...subsystem].join(" ")]))
+      lines.push([logLevel.label, ...parts, ...subsystem].join(" "))
     })
     const relay = yield* Relay.make({ random: seeded(11), interval }).pipe(
-      Effect.provide(Layer.mergeAll(mempool, chain, status)),
-      Effect.provide(Logger.replace(Logger.defaultLogger, logger))
+      Effect.provide(Layer.mergeAll(mempool, chain, status, Logger.replace(Logger.defaultLogger, logger)))
     )
     yield* settle
     return yield* use({
@@ -140,7 +139,7 @@ const withRelay = <A, E>(
       disconnectBlock: Effect.suspend(() =>
         PubSub.publish(chainEvents, ChainEvent.BlockDisconnected({ block: { height: 1, hash: block.hash } }))
       ).pipe(Effect.zipRight(settle)),
-      log: Ref.get(lines),
+      log: Effect.sync(() => lines),
       initialDownload,
       fees
     })

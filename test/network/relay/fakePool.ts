@@ -108,6 +108,11 @@ export const mempoolWith = (parts: Partial<typeof Mempool.Service>): Layer.Layer
     isUnbroadcast: asked,
     broadcastDone: asked,
     unbroadcast: asked,
-    follower: { name: "none", cursor: Effect.succeed(undefined), apply: () => Effect.void, rewind: () => Effect.void },
+    follower: {
+      name: "none",
+      cursor: Effect.as(Effect.void, undefined),
+      apply: () => Effect.void,
+      rewind: () => Effect.void
+    },
     ...parts
   })

@@ -100,10 +100,10 @@ const network = <A, E>(
     Effect.provide(
       Layer.mergeAll(
         SyncStatus.layer({ offline: false, expectsPeers: true }).pipe(Layer.provideMerge(chainLayer(directory))),
-        mempoolWith({ entries: () => pool })
+        mempoolWith({ entries: () => pool }),
+        Logger.remove(Logger.defaultLogger)
       )
-    ),
-    Effect.provide(Logger.remove(Logger.defaultLogger))
+    )
   )
 
 const test = (name: string, use: (network: Network) => Effect.Effect<void>) =>
@@ -150,7 +150,9 @@ describe("SyncManager", () => {
       assert.isTrue(yield* status.syncing)
       const peer = yield* connect(new ServedBlocks(allBlocks(source)))
       yield* untilTip(source.tip)
-      yield* until("in sync", () => Effect.runSync(status.syncing) === false)
+      yield* Effect.repeat(Effect.sleep("10 millis"), {
+        until: () => Effect.map(status.syncing, (syncing) => !syncing)
+      })
       assert.deepStrictEqual(
         [...peer.askedBlocks].sort(),
         allBlocks(source).slice(1).map(({ hash }) => toHex(hash)).sort()

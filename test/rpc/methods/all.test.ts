@@ -10,6 +10,7 @@ import { type Calls, MethodNode, methodNode } from "../../support/methodNode.ts"
 const METHODS = [
   "addnode",
   "clearbanned",
+  "createauxblock",
   "decoderawtransaction",
   "decodescript",
   "disconnectnode",
@@ -18,6 +19,10 @@ const METHODS = [
   "echojson",
   "estimaterawfee",
   "estimatesmartfee",
+  "generate",
+  "generateblock",
+  "generatetoaddress",
+  "generatetodescriptor",
   "getaddednodeinfo",
   "getaddrmaninfo",
   "getbestblockhash",
@@ -26,6 +31,7 @@ const METHODS = [
   "getblockcount",
   "getblockhash",
   "getblockheader",
+  "getblocktemplate",
   "getchaintips",
   "getconnectioncount",
   "getdeploymentinfo",
@@ -38,7 +44,9 @@ const METHODS = [
   "getmempoolentry",
   "getmempoolfeeratediagram",
   "getmempoolinfo",
+  "getmininginfo",
   "getnettotals",
+  "getnetworkhashps",
   "getnetworkinfo",
   "getnodeaddresses",
   "getpeerinfo",
@@ -52,6 +60,7 @@ const METHODS = [
   "help",
   "invalidateblock",
   "listbanned",
+  "mockscheduler",
   "name_checkdb",
   "name_history",
   "name_pending",
@@ -64,9 +73,13 @@ const METHODS = [
   "savemempool",
   "sendrawtransaction",
   "setban",
+  "setmocktime",
   "setnetworkactive",
   "stop",
+  "submitauxblock",
   "submitblock",
+  "submitheader",
+  "syncwithvalidationinterfacequeue",
   "testmempoolaccept",
   "uptime"
 ]
@@ -74,7 +87,11 @@ const METHODS = [
 /** What the examples of some methods are refused with: what they send is cut short, or spends what is not there. */
 const REFUSED: ReadonlyMap<string, ReadonlyArray<number>> = new Map([
   ["submitblock", [RPC_CODE.deserialization]],
-  ["sendrawtransaction", [RPC_CODE.verifyError]]
+  ["sendrawtransaction", [RPC_CODE.verifyError]],
+  ["submitauxblock", [RPC_CODE.invalidParameter]],
+  ["submitheader", [RPC_CODE.deserialization]],
+  ["getblocktemplate", [0, RPC_CODE.deserialization]],
+  ["getnetworkhashps", [0, RPC_CODE.invalidParameter]]
 ])
 
 /** Results that can be anything: what a caller sent, and a document with a schema of its own. */

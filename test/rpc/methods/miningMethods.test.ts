@@ -115,7 +115,7 @@ describe("merged mining", () => {
 
   it.scopedLive("waits for peers and the chain on the main network", () =>
     Effect.gen(function*() {
-      const address = "N4rFLvJTRKtyVvAXSqTCBxWNZAd1MzgFMB"
+      const address = "N7FdkoPbHSxKfrSVVbRu3NZtrLqc1oKpAR"
       const lonely = { code: -9, message: "Namecoin is not connected!" }
       const behind = { code: -10, message: "Namecoin is downloading blocks..." }
       const params = mainnetParams

@@ -1,0 +1,339 @@
+import * as Effect from "effect/Effect"
+import { Chain } from "../../chain/Chain.ts"
+import { TxIndex } from "../../chain/TxIndex.ts"
+import type { Coin } from "../../consensus/view.ts"
+import { Mempool } from "../../mempool/Mempool.ts"
+import { secureRandom, shuffled } from "../../network/addresses/random.ts"
+import { binaryString, type Bytes, equal, fromHex, toHex } from "../../protocol/bytes.ts"
+import { addressScript } from "../../protocol/nameOperation.ts"
+import { combinePsbts, joinPsbts } from "../../protocol/psbt/combine.ts"
+import { isFinal, type Psbt, type PsbtInput, psbtOf, withTransaction } from "../../protocol/psbt/Psbt.ts"
+import { isPayToScriptHash, witnessVersion } from "../../protocol/script.ts"
+import { outpointKey, prevoutTxid, type Transaction } from "../../protocol/transaction.ts"
+import { analyzePsbt, type InputAnalysis } from "../../wallet/signing/analyzePsbt.ts"
+import { parsePsbt, psbtText } from "../../wallet/signing/psbtText.ts"
+import { NO_PROVIDER, type SigningProvider, withoutKeys } from "../../wallet/signing/SigningProvider.ts"
+import { extractTransaction, finalizePsbt, signPsbt } from "../../wallet/signing/signPsbt.ts"
+import { checked } from "../checked.ts"
+import { descriptorProvider } from "../descriptorProvider.ts"
+import { Amount } from "../encodeJson.ts"
+import { type Method, method } from "../method.ts"
+import { NAMEOP_DESCRIPTION, withNameOperation } from "../nameOperations.ts"
+import { NodeOptions } from "../NodeOptions.ts"
+import { array, boolean, hexText, int32, json, optional, string, withDefault } from "../params.ts"
+import { RpcError } from "../RpcError.ts"
+import * as Shape from "../shape.ts"
+import type { Members } from "../shapes/context.ts"
+import { decodeAnyTransaction } from "../shapes/decodeTransaction.ts"
+import { psbtJson } from "../shapes/psbt.ts"
+import { constructTransaction, TRANSACTION_PARAMS } from "../transactionParams.ts"
+import { storageError } from "./errors.ts"
+import { ANALYZED_PSBT, DECODED_PSBT } from "./psbtShapes.ts"
+import { findSpentOutputs } from "./spentOutputs.ts"
+
+/** Methods about partially signed transactions that need no wallet (rpc.md 3.4). */
+
+const EXAMPLE = "cHNidP8BACwBAAAAAAFAQg8AAAAAABl2qRTV49HhSaxO2DBhB3+qbY2SFSk4wIisAAAAAAAA"
+
+const TRANSACTION = "01000000000140420f00000000001976a914d5e3d1e149ac4ed83061077faa6d8d92152938c088ac00000000"
+
+const ADDRESS = "n11u97aH3ncjKCvJ6dQ1VuEBjgW1ighwvV"
+
+const PSBT = string("The PSBT in base64.")
+
+const DECODE_FAILED = "-22 TX decode failed <why>"
+
+/** Reads a PSBT. */
+export const decodePsbtParam = (text: string): Effect.Effect<Psbt, RpcError> =>
+  Effect.suspend(() => {
+    const result = parsePsbt(text)
+    return "error" in result
+      ? RpcError.deserialization(`TX decode failed ${result.error}`)
+      : Effect.succeed(result.psbt)
+  })
+
+const missingJson = ({ missing }: InputAnalysis): Members | undefined => {
+  if (missing === undefined) return undefined
+  const { pubkeys, redeemScript, signatures, witnessScript } = missing
+  const members = {
+    pubkeys: pubkeys.length === 0 ? undefined : pubkeys.map(toHex),
+    redeemscript: redeemScript === undefined ? undefined : toHex(redeemScript),
+    witnessscript: witnessScript === undefined ? undefined : toHex(witnessScript),
+    signatures: signatures.length === 0 ? undefined : signatures.map(toHex)
+  }
+  return Object.values(members).every((member) => member === undefined) ? undefined : members
+}
+
+const amountOf = (units: number | undefined): Amount | undefined => units === undefined ? undefined : new Amount(units)
+
+/** Whether an output is spent by a witness, as far as its script and what is known behind its hash tell. */
+const isSegwit = (script: Bytes, provider: SigningProvider): boolean => {
+  const address = addressScript(script)
+  if (witnessVersion(address) >= 0) return true
+  const redeem = isPayToScriptHash(address) ? provider.redeemScript(address.subarray(2, 22)) : undefined
+  return redeem !== undefined && witnessVersion(redeem) >= 0
+}
+
+export const psbtMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Mempool | TxIndex | NodeOptions> = Effect
+  .gen(function*() {
+    const chain = yield* Chain
+    const pool = yield* Mempool
+    const index = yield* TxIndex
+    const options = yield* NodeOptions
+    const { network } = chain.params
+    const context = { network, ...options }
+
+    const createpsbt = method({
+      name: "createpsbt",
+      group: "Raw transactions",
+      summary: "Makes a PSBT of inputs and outputs. Nothing is signed, kept or sent.",
+      params: TRANSACTION_PARAMS,
+      results: [{ shape: Shape.string("The PSBT in base64") }],
+      examples: [[[{ txid: "11".repeat(32), vout: 0 }], [{ [ADDRESS]: 0.01 }]]],
+      errors: ["as createrawtransaction"],
+      handler: (request) =>
+        Effect.map(checked(() => constructTransaction(network, request)), (made) => psbtText(psbtOf(made)))
+    })
+
+    const converttopsbt = method({
+      name: "converttopsbt",
+      group: "Raw transactions",
+      summary: "Makes a PSBT of a transaction.",
+      params: {
+        hexstring: hexText("The transaction."),
+        permitsigdata: withDefault(boolean("Whether signatures are dropped in place of refused."), false),
+        iswitness: optional(boolean("Whether it is in the format with witnesses."), "tries both")
+      },
+      results: [{ shape: Shape.string("The PSBT in base64") }],
+      examples: [[TRANSACTION]],
+      errors: ["-22 TX decode failed", "-22 Inputs must not have scriptSigs and scriptWitnesses"],
+      handler: ({ hexstring, iswitness, permitsigdata }) =>
+        Effect.suspend(() => {
+          const bytes = fromHex(hexstring)
+          const transaction = bytes === undefined ? undefined : decodeAnyTransaction(bytes, iswitness)
+          if (transaction === undefined) return RpcError.deserialization("TX decode failed")
+          const isSigned = transaction.inputs.some(({ scriptSig, witness }) =>
+            scriptSig.length > 0 || witness.length > 0
+          )
+          if (isSigned && !permitsigdata) {
+            return RpcError.deserialization("Inputs must not have scriptSigs and scriptWitnesses")
+          }
+          return Effect.succeed(psbtText(psbtOf(transaction)))
+        })
+    })
+
+    const decodepsbt = method({
+      name: "decodepsbt",
+      group: "Raw transactions",
+      summary: "Takes a PSBT apart.",
+      params: { psbt: PSBT },
+      results: [{ shape: DECODED_PSBT }],
+      examples: [[EXAMPLE]],
+      errors: [DECODE_FAILED],
+      handler: ({ psbt }) => Effect.map(decodePsbtParam(psbt), (decoded) => psbtJson(context, decoded))
+    })
+
+    const combinepsbt = method({
+      name: "combinepsbt",
+      group: "Raw transactions",
+      summary: "Puts together what several PSBTs know of one transaction.",
+      params: { txs: array(PSBT, "The PSBTs.") },
+      results: [{ shape: Shape.string("The PSBT in base64") }],
+      examples: [[[EXAMPLE, EXAMPLE]]],
+      errors: [
+        "-8 Parameter 'txs' cannot be empty",
+        DECODE_FAILED,
+        "-8 PSBTs not compatible (different transactions)"
+      ],
+      handler: ({ txs }) =>
+        Effect.gen(function*() {
+          const [first, ...others] = yield* Effect.forEach(txs, decodePsbtParam)
+          if (first === undefined) return yield* RpcError.invalidParameter("Parameter 'txs' cannot be empty")
+          const combined = combinePsbts(first, ...others)
+          if (combined !== undefined) return psbtText(combined)
+          return yield* RpcError.invalidParameter("PSBTs not compatible (different transactions)")
+        })
+    })
+
+    const joinpsbts = method({
+      name: "joinpsbts",
+      group: "Raw transactions",
+      summary: "Makes one transaction of several: with the inputs and outputs of all, in an order of chance, unsigned.",
+      params: { txs: array(PSBT, "The PSBTs.") },
+      results: [{ shape: Shape.string("The PSBT in base64") }],
+      examples: [[[EXAMPLE, EXAMPLE]]],
+      errors: [
+        "-8 At least two PSBTs are required to join PSBTs.",
+        DECODE_FAILED,
+        "-8 Input <txid>:<vout> exists in multiple PSBTs"
+      ],
+      handler: ({ txs }) =>
+        Effect.gen(function*() {
+          if (txs.length < 2) {
+            return yield* RpcError.invalidParameter("At least two PSBTs are required to join PSBTs.")
+          }
+          const psbts = yield* Effect.forEach(txs, decodePsbtParam)
+          const random = secureRandom()
+          const joined = joinPsbts(psbts, (items) => shuffled(random, items))
+          return "error" in joined ? yield* RpcError.invalidParameter(joined.error) : psbtText(joined.psbt)
+        })
+    })
+
+    const finalizepsbt = method({
+      name: "finalizepsbt",
+      group: "Raw transactions",
+      summary: "Makes scriptSigs and witnesses of the signatures of a PSBT, and the transaction if nothing is missing.",
+      params: {
+        psbt: PSBT,
+        extract: withDefault(boolean("Whether a complete transaction is returned as such."), true)
+      },
+      results: [{
+        shape: Shape.object({
+          psbt: Shape.optional(Shape.string("The PSBT in base64, if it is not complete or was asked for")),
+          hex: Shape.optional(Shape.hex("The transaction")),
+          complete: Shape.boolean("Whether every input is signed")
+        })
+      }],
+      examples: [[EXAMPLE]],
+      errors: [DECODE_FAILED],
+      handler: ({ extract, psbt }) =>
+        Effect.map(decodePsbtParam(psbt), (decoded) => {
+          const { complete, psbt: finished } = finalizePsbt(decoded)
+          return complete && extract
+            ? { hex: toHex(extractTransaction(finished).bytes), complete }
+            : { psbt: psbtText(finished), complete }
+        })
+    })
+
+    const analyzepsbt = method({
+      name: "analyzepsbt",
+      group: "Raw transactions",
+      summary: "Says how far a PSBT is, what is missing, and who has to go on.",
+      params: { psbt: PSBT },
+      results: [{ shape: ANALYZED_PSBT }],
+      examples: [[EXAMPLE]],
+      errors: [DECODE_FAILED],
+      handler: ({ psbt }) =>
+        Effect.map(decodePsbtParam(psbt), (decoded) => {
+          const analysis = analyzePsbt(decoded)
+          const inputs = analysis.inputs.map((input) => ({
+            has_utxo: input.hasUtxo,
+            is_final: input.isFinal,
+            next: input.next,
+            missing: missingJson(input)
+          }))
+          return {
+            inputs: inputs.length === 0 ? undefined : inputs,
+            estimated_vsize: analysis.estimatedVirtualSize,
+            estimated_feerate: amountOf(analysis.estimatedFeeRate),
+            fee: amountOf(analysis.fee),
+            next: analysis.next,
+            error: analysis.error
+          }
+        })
+    })
+
+    /** A transaction that the mempool or, with an index, the chain has. */
+    const findTransaction = (txid: Bytes): Effect.Effect<Transaction | undefined, RpcError> =>
+      Effect.gen(function*() {
+        const waiting = pool.get(binaryString(txid))
+        if (waiting !== undefined) return waiting.transaction
+        const height = yield* index.heightOf(txid)
+        const info = height === undefined ? undefined : yield* chain.headerAt(height)
+        if (info === undefined) return undefined
+        const block = yield* Effect.catchTags(chain.block(info.hash), {
+          BlockNotFound: () => Effect.succeed(undefined),
+          BlockUnavailable: () => Effect.succeed(undefined)
+        })
+        return block?.transactions.find((transaction) => equal(transaction.txid, txid))
+      }).pipe(Effect.mapError(storageError))
+
+    const withUtxo = (
+      input: PsbtInput,
+      prevout: Bytes,
+      coins: ReadonlyMap<string, Coin>,
+      provider: SigningProvider
+    ): Effect.Effect<PsbtInput, RpcError> =>
+      Effect.gen(function*() {
+        if (input.nonWitnessUtxo !== undefined) return input
+        const nonWitnessUtxo = yield* findTransaction(prevoutTxid(prevout))
+        if (nonWitnessUtxo !== undefined) return { ...input, nonWitnessUtxo }
+        const coin = coins.get(outpointKey(prevout))
+        if (coin === undefined || !isSegwit(coin.script, provider)) return input
+        return { ...input, witnessUtxo: { value: coin.value, script: coin.script } }
+      })
+
+    /** The PSBT with the outputs that it spends, from the mempool and the chain. */
+    const withUtxos = (psbt: Psbt, provider: SigningProvider): Effect.Effect<Psbt, RpcError> =>
+      Effect.gen(function*() {
+        const coins = yield* findSpentOutputs(chain, pool, psbt.transaction)
+        const inputs: Array<PsbtInput> = []
+        for (const [n, input] of psbt.inputs.entries()) {
+          const prevout = psbt.transaction.inputs[n]?.prevout
+          inputs.push(prevout === undefined ? input : yield* withUtxo(input, prevout, coins, provider))
+        }
+        return { ...psbt, inputs }
+      })
+
+    const utxoupdatepsbt = method({
+      name: "utxoupdatepsbt",
+      group: "Raw transactions",
+      summary: "Adds to a PSBT the outputs that it spends, from the mempool and the chain, and what descriptors tell.",
+      params: {
+        psbt: PSBT,
+        descriptors: optional(
+          array(json("A descriptor, or an object with desc and, for one with a range, range."), "Descriptors.")
+        )
+      },
+      results: [{ shape: Shape.string("The PSBT in base64") }],
+      examples: [[EXAMPLE]],
+      errors: [DECODE_FAILED, "-5 <why the descriptor is none>"],
+      handler: ({ descriptors, psbt }) =>
+        Effect.gen(function*() {
+          const provider = descriptors === undefined
+            ? NO_PROVIDER
+            : withoutKeys(yield* checked(() => descriptorProvider(network, descriptors)))
+          const updated = yield* withUtxos(yield* decodePsbtParam(psbt), provider)
+          const signed = signPsbt(updated, provider, { finalize: false })
+          const mismatched = signed.statuses.some((status, n) => {
+            const input = updated.inputs[n]
+            return status === "mismatch" && input !== undefined && !isFinal(input)
+          })
+          if (!mismatched) return psbtText(signed.psbt)
+          return yield* RpcError.deserialization("Specified sighash value does not match value stored in PSBT")
+        })
+    })
+
+    const namepsbt = method({
+      name: "namepsbt",
+      group: "Raw transactions",
+      summary: "Makes an output of a PSBT hold a name.",
+      params: { psbt: PSBT, vout: int32("Which output."), nameop: json(NAMEOP_DESCRIPTION, "json object") },
+      results: [{
+        shape: Shape.object({
+          rand: Shape.optional(Shape.hex("The salt of a name_new: its owner needs it for name_firstupdate")),
+          psbt: Shape.string("The PSBT in base64")
+        })
+      }],
+      examples: [[EXAMPLE, 0, { op: "name_update", name: "d/example", value: "{}" }]],
+      errors: [DECODE_FAILED, "-8 vout is out of range", "-8 Invalid name operation", "-22 rand must be hex"],
+      handler: ({ nameop, psbt, vout }) =>
+        Effect.gen(function*() {
+          const decoded = yield* decodePsbtParam(psbt)
+          const { rand, transaction } = yield* withNameOperation(decoded.transaction, vout, nameop, options)
+          return { rand, psbt: psbtText(withTransaction(decoded, transaction)) }
+        })
+    })
+
+    return [
+      createpsbt,
+      converttopsbt,
+      decodepsbt,
+      combinepsbt,
+      joinpsbts,
+      finalizepsbt,
+      analyzepsbt,
+      utxoupdatepsbt,
+      namepsbt
+    ]
+  })

@@ -1,0 +1,26 @@
+import * as Effect from "effect/Effect"
+import type { Chain } from "../../chain/Chain.ts"
+import type { Coin } from "../../consensus/view.ts"
+import type { Mempool } from "../../mempool/Mempool.ts"
+import { outpointKey, type Transaction } from "../../protocol/transaction.ts"
+import type { RpcError } from "../RpcError.ts"
+import { storageError } from "./errors.ts"
+
+/**
+ * The outputs that a transaction spends, by `outpointKey`, as far as the mempool and the chain have them. What waits
+ * in the mempool may spend them too.
+ */
+export const findSpentOutputs = (
+  chain: typeof Chain.Service,
+  pool: typeof Mempool.Service,
+  { inputs }: Transaction
+): Effect.Effect<ReadonlyMap<string, Coin>, RpcError> =>
+  Effect.gen(function*() {
+    const found = new Map<string, Coin>()
+    for (const { prevout } of inputs) {
+      const key = outpointKey(prevout)
+      const coin = pool.coin(key) ?? (yield* chain.coin(key)).coin
+      if (coin !== undefined) found.set(key, coin)
+    }
+    return found
+  }).pipe(Effect.mapError(storageError))

@@ -1,0 +1,193 @@
+import { isMoney } from "../../protocol/amount.ts"
+import { encodeBase58Check } from "../../protocol/base58.ts"
+import { type Bytes, toHex } from "../../protocol/bytes.ts"
+import { sorted, sortedLeaves, sortedXpubs } from "../../protocol/psbt/encode.ts"
+import type {
+  KeyOrigin,
+  Musig2Share,
+  Preimage,
+  ProprietaryRecord,
+  Psbt,
+  PsbtInput,
+  PsbtMap,
+  PsbtOutput,
+  Records,
+  UnknownRecord
+} from "../../protocol/psbt/Psbt.ts"
+import { scriptText } from "../../protocol/scriptText.ts"
+import { scriptTemplate } from "../../protocol/scriptType.ts"
+import { spentOutput } from "../../wallet/signing/psbtData.ts"
+import { Amount, type JsonValue } from "../encodeJson.ts"
+import { hashTypeText } from "../transactionParams.ts"
+import type { Members, ShapeContext } from "./context.ts"
+import { scriptJson, scriptSigJson } from "./script.ts"
+import { transactionJson } from "./transaction.ts"
+
+/** PSBTs in answers (rpc.md 3.4). Source: upstream `rpc/rawtransaction.cpp`, `decodepsbt`. */
+
+const HARDENED = 0x80000000
+
+/** A derivation path as people write it: `m/84h/0h/0`. */
+export const pathText = (path: ReadonlyArray<number>): string =>
+  ["m", ...path.map((child) => child >= HARDENED ? `${child - HARDENED}h` : String(child))].join("/")
+
+const originJson = ({ fingerprint, path }: KeyOrigin): Members => ({
+  master_fingerprint: toHex(fingerprint),
+  path: pathText(path)
+})
+
+/** The records as a list, in their order; nothing where there are none. */
+const listOf = <A>(records: Records<A>, json: (record: A) => JsonValue): ReadonlyArray<JsonValue> | undefined =>
+  records.size === 0 ? undefined : sorted(records).map(json)
+
+/** The records as an object. */
+const mapOf = <A>(
+  records: Records<A>,
+  json: (record: A) => readonly [name: string, value: JsonValue]
+): ReadonlyMap<string, JsonValue> | undefined => records.size === 0 ? undefined : new Map(sorted(records).map(json))
+
+const proprietaryJson = ({ identifier, key, subtype, value }: ProprietaryRecord): Members => ({
+  identifier: toHex(identifier),
+  subtype,
+  key: toHex(key),
+  value: toHex(value)
+})
+
+const unknownEntry = ({ key, value }: UnknownRecord): readonly [string, string] => [toHex(key), toHex(value)]
+
+const innerScriptJson = (script: Bytes | undefined): Members | undefined =>
+  script === undefined
+    ? undefined
+    : { asm: scriptText(script), hex: toHex(script), type: scriptTemplate(script).type }
+
+const originsJson = ({ origins }: PsbtMap) =>
+  listOf(origins, ({ origin, pubkey }) => ({ pubkey: toHex(pubkey), ...originJson(origin) }))
+
+const taprootOriginsJson = ({ taprootOrigins }: PsbtMap) =>
+  listOf(taprootOrigins, ({ leafHashes, origin, xonly }) => ({
+    pubkey: toHex(xonly),
+    ...originJson(origin),
+    leaf_hashes: leafHashes.map(toHex)
+  }))
+
+const participantsJson = ({ musig2Participants }: PsbtMap) =>
+  listOf(musig2Participants, ({ aggregate, participants }) => ({
+    aggregate_pubkey: toHex(aggregate),
+    participant_pubkeys: participants.map(toHex)
+  }))
+
+const sharesJson = (shares: Records<Musig2Share>, member: "pubnonce" | "partial_sig") =>
+  listOf(shares, ({ aggregate, leafHash, participant, value }) => ({
+    participant_pubkey: toHex(participant),
+    aggregate_pubkey: toHex(aggregate),
+    leaf_hash: leafHash === undefined ? undefined : toHex(leafHash),
+    [member]: toHex(value)
+  }))
+
+const preimagesJson = (preimages: Records<Preimage>) =>
+  mapOf(preimages, ({ hash, preimage }) => [toHex(hash), toHex(preimage)])
+
+const optionalHex = (bytes: Bytes | undefined): string | undefined => bytes === undefined ? undefined : toHex(bytes)
+
+const utxoJson = (context: ShapeContext, { nonWitnessUtxo, witnessUtxo }: PsbtInput): Members => ({
+  witness_utxo: witnessUtxo === undefined
+    ? undefined
+    : { amount: new Amount(witnessUtxo.value), scriptPubKey: scriptJson(context, witnessUtxo.script) },
+  non_witness_utxo: nonWitnessUtxo === undefined ? undefined : transactionJson(context, nonWitnessUtxo)
+})
+
+const taprootJson = (input: PsbtInput): Members => ({
+  taproot_key_path_sig: optionalHex(input.taprootKeySignature),
+  taproot_script_path_sigs: listOf(input.taprootScriptSignatures, ({ leafHash, signature, xonly }) => ({
+    pubkey: toHex(xonly),
+    leaf_hash: toHex(leafHash),
+    sig: toHex(signature)
+  })),
+  taproot_scripts: input.taprootLeaves.size === 0
+    ? undefined
+    : sortedLeaves(input.taprootLeaves).map(({ controlBlocks, leafVersion, script }) => ({
+      script: toHex(script),
+      leaf_ver: leafVersion,
+      control_blocks: controlBlocks.map(toHex)
+    })),
+  taproot_bip32_derivs: taprootOriginsJson(input),
+  taproot_internal_key: optionalHex(input.taprootInternalKey),
+  taproot_merkle_root: optionalHex(input.taprootMerkleRoot),
+  musig2_participant_pubkeys: participantsJson(input),
+  musig2_pubnonces: sharesJson(input.musig2Nonces, "pubnonce"),
+  musig2_partial_sigs: sharesJson(input.musig2Signatures, "partial_sig")
+})
+
+const inputJson = (context: ShapeContext, input: PsbtInput): Members => {
+  const { finalScriptSig, finalScriptWitness, preimages, sighashType } = input
+  return {
+    ...utxoJson(context, input),
+    partial_signatures: mapOf(
+      input.partialSignatures,
+      ({ pubkey, signature }) => [toHex(pubkey), toHex(signature)]
+    ),
+    sighash: sighashType === undefined ? undefined : hashTypeText(sighashType & 0xff),
+    redeem_script: innerScriptJson(input.redeemScript),
+    witness_script: innerScriptJson(input.witnessScript),
+    bip32_derivs: originsJson(input),
+    final_scriptSig: finalScriptSig === undefined ? undefined : scriptSigJson(finalScriptSig),
+    final_scriptwitness: finalScriptWitness?.map(toHex),
+    ripemd160_preimages: preimagesJson(preimages.ripemd160),
+    sha256_preimages: preimagesJson(preimages.sha256),
+    hash160_preimages: preimagesJson(preimages.hash160),
+    hash256_preimages: preimagesJson(preimages.hash256),
+    ...taprootJson(input),
+    proprietary: listOf(input.proprietary, proprietaryJson),
+    unknown: mapOf(input.unknown, unknownEntry)
+  }
+}
+
+const outputJson = (output: PsbtOutput): Members => ({
+  redeem_script: innerScriptJson(output.redeemScript),
+  witness_script: innerScriptJson(output.witnessScript),
+  bip32_derivs: originsJson(output),
+  taproot_internal_key: optionalHex(output.taprootInternalKey),
+  taproot_tree: output.taprootTree.length === 0
+    ? undefined
+    : output.taprootTree.map(({ depth, leafVersion, script }) => ({
+      depth,
+      leaf_ver: leafVersion,
+      script: toHex(script)
+    })),
+  taproot_bip32_derivs: taprootOriginsJson(output),
+  musig2_participant_pubkeys: participantsJson(output),
+  proprietary: listOf(output.proprietary, proprietaryJson),
+  unknown: mapOf(output.unknown, unknownEntry)
+})
+
+/** The fee; `undefined` where it is not known, or an amount is none. */
+const feeOf = (psbt: Psbt): number | undefined => {
+  let [paid, spent] = [0, 0]
+  for (const [index] of psbt.inputs.entries()) {
+    spent += spentOutput(psbt, index)?.value ?? Number.NaN
+    if (!isMoney(spent)) return undefined
+  }
+  for (const { value } of psbt.transaction.outputs) {
+    paid += value
+    if (!isMoney(value) || !isMoney(paid)) return undefined
+  }
+  return spent - paid
+}
+
+/** A PSBT with all that is in it. */
+export const psbtJson = (context: ShapeContext, psbt: Psbt): Members => {
+  const fee = feeOf(psbt)
+  return {
+    tx: transactionJson(context, psbt.transaction),
+    global_xpubs: sortedXpubs(psbt.xpubs).map(({ origin, xpub }) => ({
+      xpub: encodeBase58Check(xpub),
+      ...originJson(origin)
+    })),
+    psbt_version: 0,
+    proprietary: sorted(psbt.proprietary).map(proprietaryJson),
+    unknown: new Map(sorted(psbt.unknown).map(unknownEntry)),
+    inputs: psbt.inputs.map((input) => inputJson(context, input)),
+    outputs: psbt.outputs.map(outputJson),
+    fee: fee === undefined ? undefined : new Amount(fee)
+  }
+}

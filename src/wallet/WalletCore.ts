@@ -1,0 +1,41 @@
+import type * as Effect from "effect/Effect"
+import type { Chain } from "../chain/Chain.ts"
+import type { SyncStatus } from "../chain/SyncStatus.ts"
+import type { FeeEstimator } from "../mempool/FeeEstimator.ts"
+import type { Mempool } from "../mempool/Mempool.ts"
+import type { Bytes } from "../protocol/bytes.ts"
+import type { StorageFailure } from "../storage/errors.ts"
+import type { WalletLocked } from "./errors.ts"
+import type { WalletDocument } from "./keys/WalletDocument.ts"
+import type { Wallet } from "./Wallet.ts"
+
+/**
+ * What the parts of a wallet share. Money and keys go through the same doors as everybody's: a part that registers
+ * names pays as whoever pays.
+ */
+export interface WalletCore extends
+  Pick<
+    Wallet,
+    | "name"
+    | "own"
+    | "newAddress"
+    | "coins"
+    | "transactions"
+    | "transaction"
+    | "pay"
+    | "commit"
+    | "lastBlock"
+    | "encryption"
+  >
+{
+  readonly chain: typeof Chain.Service
+  readonly mempool: typeof Mempool.Service
+  readonly fees: typeof FeeEstimator.Service
+  readonly status: typeof SyncStatus.Service
+  /** What wallet.json holds now. */
+  readonly document: () => WalletDocument
+  /** Changes wallet.json; ends when the change is on disk. */
+  readonly update: (change: (document: WalletDocument) => WalletDocument) => Effect.Effect<void, StorageFailure>
+  /** The private key of a script of one key, for salts; `undefined` where the wallet has none. */
+  readonly privateKey: (script: Bytes) => Effect.Effect<Bytes | undefined, WalletLocked>
+}

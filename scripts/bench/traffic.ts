@@ -106,6 +106,16 @@ const garbage = (magic: Bytes): ReadonlyArray<Uint8Array> => {
   return [...frames, broken]
 }
 
+/** Waits until a socket takes more, or is closed. */
+const drained = (socket: Socket): Promise<void> =>
+  new Promise((resolve) => {
+    const done = (): void => {
+      socket.off("drain", done).off("close", done)
+      resolve()
+    }
+    socket.on("drain", done).on("close", done)
+  })
+
 /** Peers that send garbage as fast as a node takes it, and come again when they are thrown out. */
 export class GarbagePeers {
   private over = false
@@ -128,7 +138,7 @@ export class GarbagePeers {
           if (frame === undefined) break
           this.bytesSent += frame.length
           if (!socket.write(frame)) {
-            await new Promise((resolve) => socket.once("drain", resolve).once("close", resolve))
+            await drained(socket)
           }
         }
         this.sockets.delete(socket)

@@ -10,6 +10,7 @@ import { isolatingCredentials } from "../addresses/socks5.ts"
 import type { ListenFailed } from "../errors.ts"
 import { OWN_SERVICES } from "../ownServices.ts"
 import { OUTBOX_LIMITS } from "../peer/Connection.ts"
+import { Pace } from "../peer/Pace.ts"
 import { PeerHandlers } from "../PeerHandlers.ts"
 import type { PeerManager } from "../PeerManager.ts"
 import type { AddressNetwork } from "../wire/netAddress.ts"
@@ -128,7 +129,8 @@ export const make = (
         handlers: handlers.handlers,
         totals,
         nonce: nonceFrom(random),
-        outbox: OUTBOX_LIMITS
+        outbox: OUTBOX_LIMITS,
+        pace: new Pace(Number(clock.unsafeCurrentTimeNanos()) / 1e6)
       },
       introduce: () => ({
         services: OWN_SERVICES,

@@ -16,6 +16,7 @@ import { Handshake, type Introduction } from "./Handshake.ts"
 import { KeepAlive } from "./KeepAlive.ts"
 import { OpenPeer, type PeerLink } from "./OpenPeer.ts"
 import { Outbox, type OutboxLimits, type Parcel } from "./Outbox.ts"
+import { bytesAskedFor, MOST_EXPECTED, type Pace } from "./Pace.ts"
 import { PeerSocket } from "./PeerSocket.ts"
 import { isHandshakeCommand, judgeMessage } from "./rules.ts"
 
@@ -28,6 +29,8 @@ export interface ConnectionContext {
   readonly nonce: () => bigint
   /** Bytes that may wait to be sent to a peer. */
   readonly outbox: OutboxLimits
+  /** Holds back peers that called us. */
+  readonly pace: Pace
 }
 
 /** What is known of a connection when it begins. */
@@ -51,6 +54,9 @@ export const HANDSHAKE_LIMIT = 60_000
 
 /** Longest payload that is kept before `verack`. */
 const HANDSHAKE_PAYLOAD = 1024
+
+/** Milliseconds that handling a message is taken to cost, beside reading it. */
+const MESSAGE_COST = 0.1
 
 /** How often a connection is looked after, milliseconds. */
 const WATCH_INTERVAL = 10_000
@@ -116,6 +122,8 @@ export class Connection implements PeerLink {
   private open: { readonly peer: OpenPeer; readonly keepAlive: KeepAlive } | undefined
   /** Handlers that were told of the peer. */
   private told = 0
+  /** Bytes that it was asked for and that have not come. */
+  private expected = 0
 
   private constructor(socket: Socket, facts: ConnectionFacts, context: ConnectionContext, times: Times) {
     this.facts = facts
@@ -177,10 +185,16 @@ export class Connection implements PeerLink {
   }
 
   send(message: Message): Effect.Effect<void> {
+    this.expect(message)
     return this.outbox.put(message)
   }
 
+  private expect(message: Message): void {
+    this.expected = Math.min(MOST_EXPECTED, this.expected + bytesAskedFor(message))
+  }
+
   post(message: Message): void {
+    this.expect(message)
     if (!this.outbox.add(message)) this.disconnect(farewell("it does not take what it is sent"))
   }
 
@@ -228,18 +242,40 @@ export class Connection implements PeerLink {
       const parser = new FrameParser(this.context.magic, MAX_PAYLOAD, limits())
       for (const message of this.handshake.open(this.times.unix())) this.post(message)
       while (!this.closed) {
+        yield* this.whenDue
         const chunk = yield* this.socket.read
         if (chunk === undefined) return this.disconnect(farewell("the peer went away"))
         this.counters.received(chunk.length, this.times.unix())
         this.open?.keepAlive.received(this.times.now())
-        for (const framed of parser.push(chunk)) {
+        const isPaced = this.facts.type === "inbound" && chunk.length > this.expected
+        this.expected = Math.max(0, this.expected - chunk.length)
+        for (const message of this.messages(parser, chunk, isPaced)) {
           if (this.closed) return
-          const message = this.take(framed)
-          if (message === undefined) continue
           yield* this.open === undefined ? this.shakeHands(message, opened) : this.handle(this.open.peer, message)
         }
       }
     })
+  }
+
+  /** Waits while too much time goes into reading what nobody asked for. */
+  private readonly whenDue: Effect.Effect<void> = Effect.suspend(() => {
+    if (this.facts.type !== "inbound" || this.expected > 0) return Effect.void
+    const wait = this.context.pace.wait(this.times.now())
+    return wait === 0 ? Effect.void : Effect.sleep(wait)
+  })
+
+  /** Reads the messages that bytes complete, one when the one before was handled. */
+  private *messages(parser: FrameParser, chunk: Bytes, isPaced: boolean): Generator<Message> {
+    let since = this.times.now()
+    const frames = parser.push(chunk)
+    for (const framed of frames) {
+      if (this.closed) return
+      const message = this.take(framed)
+      if (isPaced) this.context.pace.spent(this.times.now() - since + MESSAGE_COST, this.times.now())
+      if (message !== undefined) yield message
+      since = this.times.now()
+    }
+    if (isPaced && frames.length === 0) this.context.pace.spent(this.times.now() - since, this.times.now())
   }
 
   /** Reads what came; `undefined` for what is left out. */

@@ -7,6 +7,7 @@ import { type ChoiceOptions, chooseAddress } from "../../../src/network/connect/
 import { Connections } from "../../../src/network/connect/Connections.ts"
 import { slotLimits } from "../../../src/network/connect/slots.ts"
 import { OUTBOX_LIMITS } from "../../../src/network/peer/Connection.ts"
+import { Pace } from "../../../src/network/peer/Pace.ts"
 import type { KnownAddress } from "../../../src/network/PeerManager.ts"
 import { formatAddress, parseAddress } from "../../../src/network/wire/addressText.ts"
 import { endpointKey } from "../../../src/network/wire/netAddress.ts"
@@ -124,7 +125,8 @@ describe("Automatic", () => {
         handlers: [],
         totals: { sent: 0, received: 0 },
         nonce: () => 1n,
-        outbox: OUTBOX_LIMITS
+        outbox: OUTBOX_LIMITS,
+        pace: new Pace(0)
       },
       introduce: () => ({ services: 9n, userAgent: "", startHeight: 0, nearTip: true }),
       opened: () => {},

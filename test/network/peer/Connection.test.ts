@@ -8,6 +8,7 @@ import {
   type ConnectionFacts,
   OUTBOX_LIMITS
 } from "../../../src/network/peer/Connection.ts"
+import { Pace } from "../../../src/network/peer/Pace.ts"
 import { encodeFrame } from "../../../src/network/wire/framing.ts"
 import { encodeMessage, type Message } from "../../../src/network/wire/message.ts"
 import { regtest } from "../../../src/protocol/networks.ts"
@@ -57,7 +58,8 @@ const pair = (options: PairOptions = {}) =>
       handlers: options.handlers ?? [],
       totals: { sent: 0, received: 0 },
       nonce: () => ++nonce,
-      outbox: options.outbox ?? OUTBOX_LIMITS
+      outbox: options.outbox ?? OUTBOX_LIMITS,
+      pace: new Pace(0)
     }
     const connection = yield* Connection.make(yield* Deferred.await(arrived), {
       id: 1,

@@ -1,12 +1,18 @@
 #!/usr/bin/env node
-import { run } from "./announcedTool.ts"
+import * as Effect from "effect/Effect"
+import { processInput } from "../config/settings.ts"
+import { makePrompt } from "../runtime/prompt.ts"
+import { run } from "../runtime/walletTool.ts"
+import { version } from "../version.ts"
 
-run({
-  name: "svcd-wallet",
-  purpose: "Looks after the wallet of a data directory while no node runs on it.",
-  subCommands: {
-    "recover": "make the wallet of a data directory from a mnemonic phrase",
-    "import-key": "put a private key into the wallet",
-    "encrypt": "encrypt the private keys of the wallet with a passphrase"
-  }
+const input = { ...processInput(), version, prompt: makePrompt(process) }
+
+const program = Effect.map(run(input), ({ code, stderr, stdout }) => {
+  // A reader that went away has what it wanted.
+  process.stdout.on("error", () => {})
+  process.stdout.write(stdout)
+  process.stderr.write(stderr)
+  process.exitCode = code
 })
+
+Effect.runFork(program)

@@ -150,6 +150,8 @@ export class Chain extends Context.Tag("svcd/Chain")<Chain, {
   readonly branches: Effect.Effect<ReadonlyArray<Branch>>
   /** Brings a follower to the tip and keeps it there. */
   readonly register: (follower: Follower) => Effect.Effect<void, StorageFailure>
+  /** Tells a follower no more. Once this ends, no step of it is running; one that is not registered is no matter. */
+  readonly unregister: (follower: Follower) => Effect.Effect<void>
   /** Imports block files, one path after the other; goes on with what it has when a file ends early. */
   readonly importFrom: (
     paths: ReadonlyArray<string>
@@ -382,6 +384,7 @@ const make = (options: ChainOptions): Effect.Effect<Context.Tag.Service<Chain>, 
       reconsider: reorganise((id) => state.reconsider(id)),
       branches: Effect.sync(() => state.tips().map(branch)),
       register: (follower) => exclusively(writer.enlist(follower)),
+      unregister: (follower) => undisturbed(writer.dismiss(follower)),
       importFrom: (paths) => importFrom(paths),
       events: Stream.fromPubSub(writer.events),
       sizeOnDisk: Effect.sync(() => state.files.sizeOnDisk),

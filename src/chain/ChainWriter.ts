@@ -49,6 +49,8 @@ export interface ChainWriter {
   readonly flushAfter: (many: boolean) => Effect.Effect<void, StorageFailure>
   /** Brings a follower to the tip and keeps it there. To be run exclusively. */
   readonly enlist: (follower: Follower) => Effect.Effect<void, StorageFailure>
+  /** Takes a follower off the list. To be run exclusively. */
+  readonly dismiss: (follower: Follower) => Effect.Effect<void>
   readonly events: PubSub.PubSub<ChainEvent>
   readonly failure: Effect.Effect<never, StorageFailure>
 }
@@ -167,6 +169,11 @@ export const make = (state: ChainState, pool: VerifyPool): Effect.Effect<ChainWr
           const following: Following = { follower, cursor: yield* follower.cursor }
           yield* tell(following, untold)
           followers.push(following)
+        }),
+      dismiss: (follower) =>
+        Effect.sync(() => {
+          const at = followers.findIndex((following) => following.follower === follower)
+          if (at >= 0) followers.splice(at, 1)
         }),
       events,
       failure: Deferred.await(failure)

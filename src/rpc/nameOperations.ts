@@ -1,12 +1,12 @@
-import * as Effect from "effect/Effect"
+import type * as Effect from "effect/Effect"
 import { randomBytes, secureRandom } from "../network/addresses/random.ts"
-import { type Bytes, isHex, toHex } from "../protocol/bytes.ts"
-import { fromHex } from "../protocol/bytes.ts"
+import { type Bytes, fromHex, isHex, toHex } from "../protocol/bytes.ts"
 import { NAME_TX_VERSION, nameCommitment, type NameOperation, nameScript } from "../protocol/nameOperation.ts"
 import { decodeText, type NameEncoding } from "../protocol/nameText.ts"
 import { makeTransaction, type Transaction } from "../protocol/transaction.ts"
+import { checked } from "./checked.ts"
 import { type Json, JsonObject, typeOf } from "./json.ts"
-import { object, optional, string } from "./params.ts"
+import { json, object, optional, type Param, string } from "./params.ts"
 import { RpcError } from "./RpcError.ts"
 import type { NameEncodings } from "./shapes/context.ts"
 
@@ -26,10 +26,16 @@ const NAME_FIRSTUPDATE = object({
 
 const NAME_UPDATE = object({ name: string("The name."), value: string("Its value.") }, "The operation.")
 
-/** The parameter, for the help; it is read by `readNameOperation`. */
-export const NAMEOP_DESCRIPTION =
-  "The operation: op, which is name_new, name_firstupdate or name_update; name; value " +
-  "but for name_new; rand, the salt in hexadecimal digits, which name_new draws where it is left out."
+/** The operation as a parameter; `withNameOperation` reads it. */
+export const NAMEOP_PARAM: Param<Json> = {
+  ...json(
+    "The operation: op, which is name_new, name_firstupdate or name_update; name; value but for name_new; rand, the " +
+      "salt in hexadecimal digits, which name_new draws where it is left out.",
+    "json object"
+  ),
+  kind: "object",
+  expected: "object"
+}
 
 const bytesOf = (text: string, encoding: NameEncoding): Bytes => {
   const bytes = decodeText(text, encoding)
@@ -57,7 +63,7 @@ const readOperation = (value: JsonObject, { nameEncoding, valueEncoding }: NameE
     case "name_new": {
       const { name, rand } = NAME_NEW.decode(value, "nameop")
       const salt = rand === undefined ? drawSalt() : saltOf(rand)
-      if (name === undefined) throw RpcError.type("Missing name")
+      if (name === undefined) throw RpcError.wrongType("null", "string")
       return { operation: { op, commitment: nameCommitment(salt, bytesOf(name, nameEncoding)) }, salt }
     }
     case "name_firstupdate": {
@@ -89,16 +95,16 @@ export const withNameOperation = (
   nameop: Json,
   encodings: NameEncodings
 ): Effect.Effect<NamedTransaction, RpcError> =>
-  Effect.suspend(() => {
+  checked(() => {
     const { inputs, lockTime, outputs } = transaction
     const output = outputs[vout]
-    if (output === undefined) return RpcError.invalidParameter("vout is out of range")
-    if (!(nameop instanceof JsonObject)) return RpcError.wrongType(typeOf(nameop), "object")
+    if (output === undefined) throw RpcError.invalidParameter("vout is out of range")
+    if (!(nameop instanceof JsonObject)) throw RpcError.wrongType(typeOf(nameop), "object")
     const { operation, salt } = readOperation(nameop, encodings)
     const script = nameScript(operation, output.script)
     const changed = outputs.map((each, n) => n === vout ? { ...each, script } : each)
-    return Effect.succeed({
+    return {
       transaction: makeTransaction({ version: NAME_TX_VERSION, inputs, outputs: changed, lockTime }),
       rand: salt === undefined ? undefined : toHex(salt)
-    })
+    }
   })

@@ -59,10 +59,14 @@ export interface Prevouts {
   readonly scripts: ReadonlyArray<Bytes>
 }
 
-/** Reads `PREVTXS_PARAM`; `known` are the coins that the node has. Throws RpcError. */
+/**
+ * Reads `PREVTXS_PARAM`; `known` are the coins that the node has. A wallet knows its own scripts: none are read for one.
+ * Throws RpcError.
+ */
 export const readPrevouts = (
   prevtxs: ReadonlyArray<Json>,
-  known: (outpoint: string) => SpentOutput | undefined
+  known: (outpoint: string) => SpentOutput | undefined,
+  signer: "keys" | "wallet" = "keys"
 ): Prevouts => {
   const outputs = new Map<string, SpentOutput>()
   const scripts: Array<Bytes> = []
@@ -80,7 +84,7 @@ export const readPrevouts = (
       )
     }
     outputs.set(key, { script: scriptPubKey, value })
-    scripts.push(...readScripts(scriptPubKey, redeemScript, witnessScript))
+    if (signer === "keys") scripts.push(...readScripts(scriptPubKey, redeemScript, witnessScript))
   }
   return { outputs, scripts }
 }

@@ -14,7 +14,7 @@ import {
 } from "../protocol/transaction.ts"
 import { decodeAmount } from "./amounts.ts"
 import { integerWithin, type Json, JsonNumber, JsonObject, typeOf } from "./json.ts"
-import { boolean, decodeHash, int64, json, optional, string, uint32, withDefault } from "./params.ts"
+import { array, boolean, decodeHash, int64, json, optional, string, uint32, withDefault } from "./params.ts"
 import { RpcError } from "./RpcError.ts"
 
 /** Transactions as parameters: their inputs and outputs (rpc.md 3.4). Upstream `rpc/rawtransaction_util.cpp`. */
@@ -33,7 +33,7 @@ const MAX_VERSION = 3
 
 /** Parameters of the methods that make a transaction, in their order. */
 export const TRANSACTION_PARAMS = {
-  inputs: json("The outputs to spend: objects with txid, vout and, if wanted, sequence.", "json array"),
+  inputs: array(json("Object with txid, vout and, if wanted, sequence.", "json object"), "The outputs to spend."),
   outputs: json(
     "Objects with one member each: an address and its amount in NMC, or data and hexadecimal digits; or all of them " +
       "as one object.",
@@ -46,7 +46,7 @@ export const TRANSACTION_PARAMS = {
 
 /** What those parameters decode to. */
 export interface TransactionRequest {
-  readonly inputs: Json
+  readonly inputs: ReadonlyArray<Json>
   readonly outputs: Json
   readonly locktime: number
   readonly replaceable: boolean | undefined
@@ -83,7 +83,7 @@ const readInput = (value: Json, defaultSequence: number): TransactionInput => {
 
 /** Reads the inputs of a transaction that is to be made. */
 export const readInputs = (
-  value: Json,
+  inputs: ReadonlyArray<Json>,
   { locktime, replaceable }: Pick<TransactionRequest, "locktime" | "replaceable">
 ): ReadonlyArray<TransactionInput> => {
   const sequence = replaceable ?? true
@@ -91,7 +91,7 @@ export const readInputs = (
     : locktime === 0
     ? SEQUENCE_FINAL
     : SEQUENCE_NOT_FINAL
-  return value === null ? [] : arrayOf(value).map((input) => readInput(input, sequence))
+  return inputs.map((input) => readInput(input, sequence))
 }
 
 /** The members of all objects of a list, or of the one object. */

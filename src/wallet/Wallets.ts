@@ -1,9 +1,12 @@
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import type * as Redacted from "effect/Redacted"
 import type { StorageFailure } from "../storage/errors.ts"
 import type { InvalidWalletRequest, WalletDamaged } from "./errors.ts"
+import { make, type WalletsOptions } from "./live/wallets.ts"
 import type { Wallet } from "./Wallet.ts"
+import type { WalletServices } from "./WalletLive.ts"
 
 /** The wallets of a node: the default one in wallet.json, named ones in wallets/. */
 export class Wallets extends Context.Tag("svcd/Wallets")<Wallets, {
@@ -36,3 +39,12 @@ export class Wallets extends Context.Tag("svcd/Wallets")<Wallets, {
     loadOnStart: boolean | undefined
   ) => Effect.Effect<Wallet, InvalidWalletRequest | WalletDamaged | StorageFailure>
 }>() {}
+
+/**
+ * The wallets in a data directory. Those that the layer loads are yet to be registered with the chain
+ * (`Wallet.follower`), before the mempool; those that are loaded later are registered here.
+ */
+export const layer = (
+  options: WalletsOptions
+): Layer.Layer<Wallets, InvalidWalletRequest | WalletDamaged | StorageFailure, WalletServices> =>
+  Layer.scoped(Wallets, make(options))

@@ -9,16 +9,30 @@ import type { KeyOrigin, ProprietaryRecord, UnknownRecord } from "./Psbt.ts"
 /** Why bytes are no PSBT; caught where the whole is decoded. */
 export class Fault extends Error {}
 
-export interface PsbtRecord {
+/** One record. Its value is read when it is asked for: what is wrong with a key is said before what is wrong behind it. */
+export class PsbtRecord {
   readonly type: number
   /** The whole key, its type included. */
   readonly key: Bytes
   /** What stands in the key behind the type. */
   readonly data: Bytes
-  readonly value: Bytes
+  private readonly reader: Reader
+  private known: Bytes | undefined
+
+  constructor(key: Bytes, reader: Reader) {
+    const inKey = new Reader(key)
+    this.type = inKey.compactSize("key type")
+    this.key = key
+    this.data = key.subarray(inKey.offset)
+    this.reader = reader
+  }
+
+  get value(): Bytes {
+    return this.known ??= this.reader.varBytes("value")
+  }
 }
 
-/** A key as Base: what tells it from other keys of its type. */
+/** What tells the key of a record from others of its type, as a key for maps. */
 export const dataKey = ({ data }: PsbtRecord): string => binaryString(data)
 
 const SEPARATORS = { global: "the global", input: "an input", output: "an output" } as const
@@ -40,15 +54,13 @@ export class RecordReader {
     if (reader.remaining === 0) throw new Fault(`Separator is missing at the end of ${SEPARATORS[map]} map`)
     const key = reader.varBytes("key")
     if (key.length === 0) return undefined
-    const inKey = new Reader(key)
-    const type = inKey.compactSize("key type")
-    return { type, key, data: key.subarray(inKey.offset), value: reader.varBytes("value") }
+    return new PsbtRecord(key, reader)
   }
 
   /** Refuses a record whose key was there before. */
-  once({ key }: PsbtRecord, what: string, word = "Key"): void {
+  once({ key }: PsbtRecord, what: string): void {
     if (this.seen.size === this.seen.add(binaryString(key)).size) {
-      throw new Fault(`Duplicate ${word}, ${what} already provided`)
+      throw new Fault(`Duplicate Key, ${what} already provided`)
     }
   }
 
@@ -65,12 +77,12 @@ export class RecordReader {
   }
 
   proprietary(record: PsbtRecord, to: Map<string, ProprietaryRecord>): void {
-    const { data, key, value } = record
+    const { data, key } = record
     const reader = new Reader(data)
     const identifier = reader.varBytes("proprietary identifier")
     const subtype = reader.compactSize("proprietary subtype")
     if (to.has(binaryString(key))) throw new Fault("Duplicate Key, proprietary key already found")
-    to.set(binaryString(key), { identifier, subtype, key, value })
+    to.set(binaryString(key), { identifier, subtype, key, value: record.value })
   }
 }
 

@@ -83,13 +83,13 @@ const PREIMAGE_KINDS: ReadonlyMap<number, PreimageKind> = new Map([
 ])
 
 const readPreimage = (draft: InputDraft, kind: PreimageKind, record: PsbtRecord): void => {
-  const { data, value } = record
+  const { data } = record
   if (data.length !== HASH_SIZES[kind]) {
     throw new Fault(`Size of key was not the expected size for the type ${kind} preimage`)
   }
   const known = draft.preimages[kind]
   if (known.has(dataKey(record))) throw new Fault(`Duplicate Key, input ${kind} preimage already provided`)
-  known.set(dataKey(record), { hash: data, preimage: value })
+  known.set(dataKey(record), { hash: data, preimage: record.value })
 }
 
 const readPartialSignature = (draft: InputDraft, record: PsbtRecord, isSignature: IsSignature): void => {
@@ -109,10 +109,10 @@ const checkSchnorrSize = (signature: Bytes, path: "key" | "script"): Bytes => {
 }
 
 const readScriptSignature = (draft: InputDraft, records: RecordReader, record: PsbtRecord): void => {
-  const { data, value } = record
+  const { data } = record
   records.once(record, "input Taproot script signature")
   if (data.length !== 64) throw new Fault("Input Taproot script signature key is not 65 bytes")
-  const signature = checkSchnorrSize(value, "script")
+  const signature = checkSchnorrSize(record.value, "script")
   const [xonly, leafHash] = [data.subarray(0, 32), data.subarray(32)]
   draft.taprootScriptSignatures.set(dataKey(record), { xonly, leafHash, signature })
 }
@@ -121,10 +121,11 @@ const readScriptSignature = (draft: InputDraft, records: RecordReader, record: P
 export const compareControlBlocks = (a: Bytes, b: Bytes): number => a.length - b.length || compare(a, b)
 
 const readLeaf = (draft: InputDraft, records: RecordReader, record: PsbtRecord): void => {
-  const { data, key, value } = record
+  const { data, key } = record
   records.once(record, "input Taproot leaf script")
   if (key.length < 34) throw new Fault("Taproot leaf script key is not at least 34 bytes")
   if ((key.length - 2) % 32 !== 0) throw new Fault("Input Taproot leaf script key's control block size is not valid")
+  const { value } = record
   const leafVersion = value[value.length - 1]
   if (leafVersion === undefined) throw new Fault("Input Taproot leaf script must be at least 1 byte")
   const leaf = { script: value.subarray(0, -1), leafVersion }

@@ -67,10 +67,11 @@ export const sortedHashes = (hashes: ReadonlyArray<Bytes>): ReadonlyArray<Bytes>
   [...new Map(hashes.map((hash) => [binaryString(hash), hash])).values()].sort(compare)
 
 const taprootOrigin = (draft: MapDraft, map: MapName, records: RecordReader, record: PsbtRecord): void => {
-  const { data, value } = record
+  const { data } = record
   const name = "Taproot BIP32 keypath"
   records.once(record, `${map} ${name}`)
   if (data.length !== 32) throw new Fault(`${capital(map)} ${name} key is not at 33 bytes`)
+  const { value } = record
   const invalidLength = `${capital(map)} ${name} has an invalid length`
   if (value.length === 0) throw new Fault(invalidLength)
   const reader = new Reader(value)
@@ -85,10 +86,11 @@ const taprootOrigin = (draft: MapDraft, map: MapName, records: RecordReader, rec
 }
 
 const musig2 = (draft: MapDraft, map: MapName, records: RecordReader, record: PsbtRecord): void => {
-  const { data, value } = record
+  const { data } = record
   records.once(record, `${map} participant pubkeys for an aggregate key`)
   if (data.length !== 33) throw new Fault(`${capital(map)} musig2 participants pubkeys aggregate key is not 34 bytes`)
   const aggregate = publicKey(data, `${capital(map)} musig2 aggregate pubkey is invalid`)
+  const { value } = record
   const participants: Array<Bytes> = []
   for (let at = 0; at + 33 <= value.length; at += 33) {
     participants.push(publicKey(value.subarray(at, at + 33), `${capital(map)} musig2 participant pubkey is invalid`))

@@ -22,9 +22,12 @@ import { mempoolMethods } from "./mempoolMethods.ts"
 import { miningMethods } from "./miningMethods.ts"
 import { nameMethods } from "./nameMethods.ts"
 import { networkMethods } from "./networkMethods.ts"
+import { psbtMethods } from "./psbtMethods.ts"
+import { rawTransactionMethods } from "./rawTransactionMethods.ts"
 import { relayMethods } from "./relayMethods.ts"
 import { testMethods } from "./testMethods.ts"
 import { transactionMethods } from "./transactionMethods.ts"
+import { utilMethods } from "./utilMethods.ts"
 
 /** Every method of a daemon. */
 export const allMethods: Effect.Effect<
@@ -55,7 +58,10 @@ export const allMethods: Effect.Effect<
     relayMethods,
     networkMethods,
     miningMethods,
-    testMethods
+    testMethods,
+    rawTransactionMethods,
+    psbtMethods,
+    utilMethods
   ]),
   (groups) => groups.flat()
 )

@@ -18,7 +18,7 @@ import { checked } from "../checked.ts"
 import { descriptorProvider } from "../descriptorProvider.ts"
 import { Amount } from "../encodeJson.ts"
 import { type Method, method } from "../method.ts"
-import { NAMEOP_DESCRIPTION, withNameOperation } from "../nameOperations.ts"
+import { NAMEOP_PARAM, withNameOperation } from "../nameOperations.ts"
 import { NodeOptions } from "../NodeOptions.ts"
 import { array, boolean, hexText, int32, json, optional, string, withDefault } from "../params.ts"
 import { RpcError } from "../RpcError.ts"
@@ -90,7 +90,7 @@ export const psbtMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Me
       params: TRANSACTION_PARAMS,
       results: [{ shape: Shape.string("The PSBT in base64") }],
       examples: [[[{ txid: "11".repeat(32), vout: 0 }], [{ [ADDRESS]: 0.01 }]]],
-      errors: ["as createrawtransaction"],
+      errors: ["-5 Invalid Namecoin address: <x>", "-8 Invalid parameter, <what is wrong>"],
       handler: (request) =>
         Effect.map(checked(() => constructTransaction(network, request)), (made) => psbtText(psbtOf(made)))
     })
@@ -308,7 +308,7 @@ export const psbtMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Me
       name: "namepsbt",
       group: "Raw transactions",
       summary: "Makes an output of a PSBT hold a name.",
-      params: { psbt: PSBT, vout: int32("Which output."), nameop: json(NAMEOP_DESCRIPTION, "json object") },
+      params: { psbt: PSBT, vout: int32("Which output."), nameop: NAMEOP_PARAM },
       results: [{
         shape: Shape.object({
           rand: Shape.optional(Shape.hex("The salt of a name_new: its owner needs it for name_firstupdate")),

@@ -100,7 +100,7 @@ const SEQUENCE = Shape.integer("Sequence number")
 const BARE_INPUT = Shape.object({ ...INPUT, sequence: SEQUENCE })
 const INPUT_WITH_COIN = Shape.object({ ...INPUT, prevout: Shape.optional(PREVOUT), sequence: SEQUENCE })
 
-const transactionOf = (input: Shape.Shape) => ({
+const transactionOf = (input: Shape.Shape, beside: { readonly [name: string]: Shape.Shape } = {}) => ({
   txid: Shape.hex("Hash without witnesses"),
   hash: Shape.hex("Hash with witnesses"),
   version: Shape.integer("Version; 28928 for name transactions"),
@@ -113,7 +113,8 @@ const transactionOf = (input: Shape.Shape) => ({
     Shape.object({
       value: Shape.amount("Amount"),
       n: Shape.integer("Which output it is"),
-      scriptPubKey: SCRIPT
+      scriptPubKey: SCRIPT,
+      ...beside
     }),
     "The outputs"
   )
@@ -121,6 +122,10 @@ const transactionOf = (input: Shape.Shape) => ({
 
 const TRANSACTION_MEMBERS = transactionOf(BARE_INPUT)
 const TRANSACTION_MEMBERS_WITH_COINS = transactionOf(INPUT_WITH_COIN)
+
+/** Members of a transaction whose outputs have more members than others. */
+export const transactionMembers = (beside: { readonly [name: string]: Shape.Shape }) =>
+  transactionOf(BARE_INPUT, beside)
 
 /** A transaction alone, without and with the coins that it spends. */
 export const TRANSACTION = Shape.object(TRANSACTION_MEMBERS)

@@ -34,6 +34,7 @@ const sizeOf = (scriptSig: Bytes, witness: ReadonlyArray<Bytes>): InputSize => {
 
 /**
  * Returns the size of an input that spends an output script, at most: for signatures as `signEcdsa` makes them.
+ * Of taproot a spend by key is expected, of miniscript the shortest way whose keys need not be ours.
  * `provider` has to know public keys and scripts behind hashes, but no private keys; `undefined` where it does not
  * know enough.
  */

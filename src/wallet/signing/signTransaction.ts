@@ -19,6 +19,8 @@ import { NO_PROVIDER, type SigningProvider } from "./SigningProvider.ts"
 
 /** An input that is not signed, or not enough; as it stands in the transaction now. */
 export interface SigningFailure {
+  /** Which input. */
+  readonly index: number
   /** As people write it. */
   readonly txid: string
   readonly vout: number
@@ -83,10 +85,11 @@ export const signInput = (
   return { input, error: error === undefined ? undefined : errorText(error) }
 }
 
-const failure = ({ input, error }: SignedInput): ReadonlyArray<SigningFailure> => {
+const failure = ({ input, error }: SignedInput, index: number): ReadonlyArray<SigningFailure> => {
   if (error === undefined) return []
   const { prevout, scriptSig, sequence, witness } = input
-  return [{ txid: displayHash(prevoutTxid(prevout)), vout: prevoutIndex(prevout), witness, scriptSig, sequence, error }]
+  const txid = displayHash(prevoutTxid(prevout))
+  return [{ index, txid, vout: prevoutIndex(prevout), witness, scriptSig, sequence, error }]
 }
 
 const withInputs = (

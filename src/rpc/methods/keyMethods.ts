@@ -1,0 +1,267 @@
+import * as Effect from "effect/Effect"
+import { addressOf, encodeAddress, scriptOf } from "../../protocol/address.ts"
+import { type Bytes, fromHex, toHex } from "../../protocol/bytes.ts"
+import { descriptorChecksum } from "../../protocol/descriptor.ts"
+import { descriptorScript } from "../../protocol/descriptorScript.ts"
+import { hash160, sha256 } from "../../protocol/hash.ts"
+import type { Network } from "../../protocol/networks.ts"
+import { isPublicKey } from "../../protocol/psbt/RecordReader.ts"
+import { MAX_SCRIPT_ELEMENT_SIZE } from "../../protocol/script.ts"
+import { isCompressedKey } from "../../protocol/scriptOperations.ts"
+import { parseWif } from "../../protocol/wif.ts"
+import { signMessage, verifyMessage } from "../../wallet/signing/message.ts"
+import type { SigningKey } from "../../wallet/signing/SigningProvider.ts"
+import { checked } from "../checked.ts"
+import { multisigScript } from "../descriptorProvider.ts"
+import { integerWithin, type Json, JsonNumber } from "../json.ts"
+import { type Method, method } from "../method.ts"
+import { array, hexText, int32, json, optional, string, withDefault } from "../params.ts"
+import { RpcError } from "../RpcError.ts"
+import * as Shape from "../shape.ts"
+import type { Members } from "../shapes/context.ts"
+
+/** Methods about keys, the addresses that are made of them, and messages that they sign (rpc.md 3.8). */
+
+const ADDRESS = "n11u97aH3ncjKCvJ6dQ1VuEBjgW1ighwvV"
+
+const PUBKEYS = [
+  "03789ed0bb717d88f7d321a368d905e7430207ebbd82bd342cf11ae157a7ace5fd",
+  "03dbc6764b8884a92e871274b87583e6d5c2a58819473e17e107ef3f6aa5a61626"
+]
+
+/** Private keys of a call. The message never holds one. */
+export const readKeys = (network: Network, texts: ReadonlyArray<string>): ReadonlyArray<SigningKey> =>
+  texts.map((text) => {
+    const key = parseWif(network, text)
+    if ("error" in key) throw RpcError.invalidAddressOrKey("Invalid private key")
+    return key
+  })
+
+const readPubkey = (text: string): Bytes => {
+  const bytes = fromHex(text)
+  if (bytes === undefined || text === "") {
+    throw RpcError.invalidAddressOrKey(`Pubkey "${text}" must be a hex string`)
+  }
+  if (bytes.length !== 33 && bytes.length !== 65) {
+    throw RpcError.invalidAddressOrKey(`Pubkey "${text}" must have a length of either 33 or 65 bytes`)
+  }
+  if (!isPublicKey(bytes)) throw RpcError.invalidAddressOrKey(`Pubkey "${text}" must be cryptographically valid.`)
+  return bytes
+}
+
+const MAX_KEYS = 20
+
+type MultisigType = "legacy" | "p2sh-segwit" | "bech32"
+
+const readMultisigType = (text: string): MultisigType => {
+  if (text === "legacy" || text === "p2sh-segwit" || text === "bech32") return text
+  throw RpcError.invalidAddressOrKey(
+    text === "bech32m"
+      ? "createmultisig cannot create bech32m multisig addresses"
+      : `Unknown address type '${text}'`
+  )
+}
+
+const witnessProgram = (script: Bytes) => ({ kind: "witness", version: 0, program: sha256(script) }) as const
+
+const scriptHash = (script: Bytes) => ({ kind: "scripthash", hash: hash160(script) }) as const
+
+/** How the output of a multisig is written. */
+const multisigOutput = (network: Network, type: MultisigType, script: Bytes, multi: string) => {
+  switch (type) {
+    case "legacy":
+      return { address: encodeAddress(network, scriptHash(script)), descriptor: `sh(${multi})` }
+    case "p2sh-segwit":
+      return {
+        address: encodeAddress(network, scriptHash(scriptOf(witnessProgram(script)))),
+        descriptor: `sh(wsh(${multi}))`
+      }
+    case "bech32":
+      return { address: encodeAddress(network, witnessProgram(script)), descriptor: `wsh(${multi})` }
+  }
+}
+
+const multisigJson = (network: Network, required: number, keys: ReadonlyArray<string>, wanted: string): Members => {
+  const pubkeys = keys.map(readPubkey)
+  const asked = readMultisigType(wanted)
+  if (required < 1) {
+    throw RpcError.invalidParameter("a multisignature address must require at least one key to redeem")
+  }
+  if (pubkeys.length < required) {
+    throw RpcError.invalidParameter(
+      `not enough keys supplied (got ${pubkeys.length} keys, but need at least ${required} to redeem)`
+    )
+  }
+  if (pubkeys.length > MAX_KEYS) {
+    throw RpcError.invalidParameter(
+      `Number of keys involved in the multisignature address creation > ${MAX_KEYS}\nReduce the number`
+    )
+  }
+  const type = pubkeys.every(isCompressedKey) ? asked : "legacy"
+  const script = multisigScript(required, pubkeys)
+  if (type === "legacy" && script.length > MAX_SCRIPT_ELEMENT_SIZE) {
+    throw RpcError.invalidParameter(`redeemScript exceeds size limit: ${script.length} > ${MAX_SCRIPT_ELEMENT_SIZE}`)
+  }
+  const multi = `multi(${[required, ...pubkeys.map(toHex)].join(",")})`
+  const { address, descriptor } = multisigOutput(network, type, script, multi)
+  return {
+    address,
+    redeemScript: toHex(script),
+    descriptor: `${descriptor}#${descriptorChecksum(descriptor) ?? ""}`,
+    warnings: type === asked
+      ? undefined
+      : ["Unable to make chosen address type, please ensure no uncompressed public keys are present."]
+  }
+}
+
+const INT64 = [-(2 ** 63), 2 ** 63 - 1] as const
+
+const isArray = (value: Json): value is ReadonlyArray<Json> => Array.isArray(value)
+
+const rangeEnd = (value: Json): number => {
+  const end = value instanceof JsonNumber ? integerWithin(value, ...INT64) : undefined
+  if (end === undefined) throw RpcError.integerOutOfRange()
+  return end
+}
+
+/** Checks a range of indexes. Upstream `rpc/util.cpp`, `ParseDescriptorRange`. */
+const checkRange = (value: Json): void => {
+  const bounds = isArray(value) && value.length === 2 && value.every((end) => end instanceof JsonNumber)
+    ? value.map(rangeEnd)
+    : value instanceof JsonNumber
+    ? [0, rangeEnd(value)]
+    : undefined
+  const [low, high] = bounds ?? []
+  if (low === undefined || high === undefined) {
+    throw RpcError.invalidParameter("Range must be specified as end or as [begin,end]")
+  }
+  if (low > high) throw RpcError.invalidParameter("Range specified as [begin,end] must not have begin after end")
+  if (low < 0) throw RpcError.invalidParameter("Range should be greater or equal than 0")
+  if (high >= 2 ** 31) throw RpcError.invalidParameter("End of range is too high")
+  if (high >= low + 1_000_000) throw RpcError.invalidParameter("Range is too large")
+}
+
+/** The addresses of a descriptor whose keys are all there; several only of `combo`. */
+const addressesOf = (network: Network, text: string, range: Json | undefined): ReadonlyArray<string> => {
+  if (range !== undefined) checkRange(range)
+  if (!text.includes("#")) throw RpcError.invalidAddressOrKey("Missing checksum")
+  const made = descriptorScript(network, text)
+  if ("error" in made) {
+    if (made.kind === "ranged" && range === undefined) {
+      throw RpcError.invalidParameter("Range must be specified for a ranged descriptor")
+    }
+    throw RpcError.invalidAddressOrKey(made.error)
+  }
+  if (range !== undefined) {
+    throw RpcError.invalidParameter("Range should not be specified for an un-ranged descriptor")
+  }
+  const [, key] = /^combo\((.*)\)#/.exec(text) ?? []
+  const others = key === undefined ? [] : [`pkh(${key})`, `wpkh(${key})`, `sh(wpkh(${key}))`]
+  const scripts = others.length === 0 ? [made.script] : others.flatMap((one) => {
+    const other = descriptorScript(network, one)
+    // An uncompressed key has no address with a witness.
+    return "error" in other ? [] : [other.script]
+  })
+  return scripts.map((script) => {
+    const address = addressOf(network, script)
+    if (address === undefined) {
+      throw RpcError.invalidAddressOrKey("Descriptor does not have a corresponding address")
+    }
+    return address
+  })
+}
+
+/** They need nothing of the node. */
+export const keyMethods = (network: Network): ReadonlyArray<Method> => {
+  const createmultisig = method({
+    name: "createmultisig",
+    group: "Util",
+    summary: "Returns the address that several keys share, so many of which have to sign.",
+    params: {
+      nrequired: int32("How many have to sign."),
+      keys: array(hexText("A public key."), "The keys."),
+      address_type: withDefault(string("legacy, p2sh-segwit or bech32."), "legacy")
+    },
+    results: [{
+      shape: Shape.object({
+        address: Shape.string("The address"),
+        redeemScript: Shape.hex("The script behind it"),
+        descriptor: Shape.string("The output descriptor"),
+        warnings: Shape.optional(Shape.array(Shape.string("What came out otherwise than asked for")))
+      })
+    }],
+    examples: [[2, PUBKEYS]],
+    errors: [
+      "-5 Unknown address type '<x>'",
+      "-5 createmultisig cannot create bech32m multisig addresses",
+      "-8 not enough keys supplied (got <n> keys, but need at least <m> to redeem)"
+    ],
+    handler: ({ address_type, keys, nrequired }) => checked(() => multisigJson(network, nrequired, keys, address_type))
+  })
+
+  const deriveaddresses = method({
+    name: "deriveaddresses",
+    group: "Util",
+    summary: "Returns the addresses of a descriptor whose keys are all there. Extended keys are not derived here.",
+    params: {
+      descriptor: string("The descriptor, with its checksum."),
+      range: optional(
+        json("Indexes, for a descriptor with a range: the last, or first and last.", "numeric or array")
+      )
+    },
+    results: [{ shape: Shape.array(Shape.string("An address")) }],
+    examples: [[`addr(${ADDRESS})#${descriptorChecksum(`addr(${ADDRESS})`) ?? ""}`]],
+    errors: [
+      "-5 Missing checksum",
+      "-8 Range should not be specified for an un-ranged descriptor",
+      "-8 Range must be specified for a ranged descriptor"
+    ],
+    handler: ({ descriptor, range }) => checked(() => addressesOf(network, descriptor, range))
+  })
+
+  const signmessagewithprivkey = method({
+    name: "signmessagewithprivkey",
+    group: "Util",
+    summary: "Signs a message with a private key.",
+    params: { privkey: string("The private key as WIF."), message: string("The message.") },
+    results: [{ shape: Shape.string("The signature in base64") }],
+    examples: [],
+    errors: ["-5 Invalid private key"],
+    handler: ({ message, privkey }) =>
+      checked(() => {
+        const [key] = readKeys(network, [privkey])
+        if (key === undefined) throw RpcError.invalidAddressOrKey("Invalid private key")
+        return signMessage(message, key)
+      })
+  })
+
+  const verifymessage = method({
+    name: "verifymessage",
+    group: "Util",
+    summary: "Says whether a message was signed with the key of an address.",
+    params: {
+      address: string("The address, of the kind that is one key's."),
+      signature: string("The signature in base64."),
+      message: string("The message.")
+    },
+    results: [{ shape: Shape.boolean("Whether it was") }],
+    examples: [],
+    errors: ["-5 Invalid address", "-3 Address does not refer to key", "-3 Malformed base64 encoding"],
+    handler: ({ address, message, signature }) =>
+      Effect.suspend(() => {
+        const verdict = verifyMessage(network, address, signature, message)
+        switch (verdict) {
+          case "invalid address":
+            return RpcError.invalidAddressOrKey("Invalid address")
+          case "address without key":
+            return RpcError.type("Address does not refer to key")
+          case "malformed signature":
+            return RpcError.type("Malformed base64 encoding")
+          default:
+            return Effect.succeed(verdict === "valid")
+        }
+      })
+  })
+
+  return [createmultisig, deriveaddresses, signmessagewithprivkey, verifymessage]
+}

@@ -1,0 +1,153 @@
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import { Chain } from "../../chain/Chain.ts"
+import { TxIndex } from "../../chain/TxIndex.ts"
+import { type Destination, encodeAddress, parseAddress, scriptOf } from "../../protocol/address.ts"
+import { toHex } from "../../protocol/bytes.ts"
+import { descriptorChecksum } from "../../protocol/descriptor.ts"
+import {
+  type Descriptor,
+  descriptorText,
+  isRangedDescriptor,
+  parseDescriptor,
+  privatePositions,
+  publicDescriptor,
+  withChecksum
+} from "../../wallet/keys/descriptors.ts"
+import { type Method, method } from "../method.ts"
+import { NodeOptions } from "../NodeOptions.ts"
+import { optional, string } from "../params.ts"
+import { RpcError } from "../RpcError.ts"
+import * as Shape from "../shape.ts"
+import type { Members } from "../shapes/context.ts"
+import { storageError } from "./errors.ts"
+
+/** Methods about addresses, descriptors and indexes (rpc.md 3.8). */
+
+/** What an address says of itself. */
+export const destinationMembers = (destination: Destination): Members =>
+  destination.kind === "witness"
+    ? {
+      isscript: destination.version === 1 || (destination.version === 0 && destination.program.length === 32),
+      iswitness: true,
+      witness_version: destination.version,
+      witness_program: toHex(destination.program)
+    }
+    : { isscript: destination.kind === "scripthash", iswitness: false }
+
+/** Whether the scripts of a descriptor can be satisfied by who has the keys: not so where it only names a script. */
+const isSolvable = ({ name }: Descriptor): boolean => name !== "addr" && name !== "raw"
+
+export const utilMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | NodeOptions | TxIndex> = Effect.gen(
+  function*() {
+    const chain = yield* Chain
+    const options = yield* NodeOptions
+    const txIndex = yield* TxIndex
+    const { network } = chain.params
+
+    const validateaddress = method({
+      name: "validateaddress",
+      group: "Util",
+      summary: "Tells whether a text is an address of this network, and what it stands for.",
+      params: { address: string("The text.") },
+      results: [
+        {
+          when: "it is one",
+          shape: Shape.object({
+            isvalid: Shape.boolean("Yes"),
+            address: Shape.string("The address"),
+            scriptPubKey: Shape.hex("The script that pays to it"),
+            isscript: Shape.boolean("Whether a script stands behind it"),
+            iswitness: Shape.boolean("Whether it is one of segregated witness"),
+            witness_version: Shape.optional(Shape.integer("Version of the witness program")),
+            witness_program: Shape.optional(Shape.hex("The witness program"))
+          })
+        },
+        {
+          when: "it is none",
+          shape: Shape.object({
+            isvalid: Shape.boolean("No"),
+            error_locations: Shape.array(Shape.integer("A character that is likely wrong, counted from 0")),
+            error: Shape.string("What is wrong")
+          })
+        }
+      ],
+      examples: [["N2xHFZ8NWNkGuuXfDxv8iMXdQGMd3tjZfx"]],
+      handler: ({ address }) => {
+        const parsed = parseAddress(network, address)
+        return Effect.succeed(
+          "error" in parsed
+            ? { isvalid: false, error_locations: parsed.locations, error: parsed.error }
+            : {
+              isvalid: true,
+              address: encodeAddress(network, parsed.destination),
+              scriptPubKey: toHex(scriptOf(parsed.destination)),
+              ...destinationMembers(parsed.destination)
+            }
+        )
+      }
+    })
+
+    const getdescriptorinfo = method({
+      name: "getdescriptorinfo",
+      group: "Util",
+      summary: "Reads a descriptor and returns it without private keys and with its checksum.",
+      params: { descriptor: string("The descriptor, with or without a checksum.") },
+      results: [{
+        shape: Shape.object({
+          descriptor: Shape.string("The descriptor without private keys"),
+          checksum: Shape.string("Checksum of the descriptor as it was given"),
+          isrange: Shape.boolean("Whether it stands for many scripts"),
+          issolvable: Shape.boolean("Whether it says how to spend"),
+          hasprivatekeys: Shape.boolean("Whether it had private keys")
+        })
+      }],
+      examples: [["wpkh(02f9308a019258c31049344f85f89d5229b531c845836f99b08601f113bce036f9)"]],
+      errors: ["-5 <what is wrong with it>"],
+      handler: ({ descriptor }) => {
+        const bare = descriptor.split("#")[0] ?? ""
+        const parsed = parseDescriptor(network, descriptor.includes("#") ? descriptor : withChecksum(descriptor))
+        if (Either.isLeft(parsed)) return RpcError.invalidAddressOrKey(parsed.left.reason)
+        return Effect.succeed({
+          descriptor: descriptorText(network, publicDescriptor(parsed.right)),
+          checksum: descriptorChecksum(bare) ?? "",
+          isrange: isRangedDescriptor(parsed.right),
+          issolvable: isSolvable(parsed.right),
+          hasprivatekeys: privatePositions(parsed.right).length > 0
+        })
+      }
+    })
+
+    const getindexinfo = method({
+      name: "getindexinfo",
+      group: "Util",
+      summary: "Tells how far the optional indexes are.",
+      params: { index_name: optional(string("One of them: txindex or namehash; all where it is left out.")) },
+      results: [{
+        shape: Shape.map(
+          "name",
+          Shape.object({
+            synced: Shape.boolean("Whether it is at the tip"),
+            best_block_height: Shape.integer("The height it is at")
+          })
+        )
+      }],
+      examples: [[]],
+      handler: ({ index_name }) =>
+        Effect.gen(function*() {
+          const { height } = yield* chain.tip
+          const cursor = txIndex.follower === undefined ? undefined : yield* txIndex.follower.cursor
+          const indexes = [
+            ...(cursor === undefined ? [] : [["txindex", cursor.height] as const]),
+            // The hashes of names are a part of names.db, which is kept at the tip.
+            ...(options.nameHashIndex ? [["namehash", height] as const] : [])
+          ].filter(([name]) => index_name === undefined || index_name === "" || index_name === name)
+          return Object.fromEntries(
+            indexes.map(([name, at]) => [name, { synced: at === height, best_block_height: at }])
+          )
+        }).pipe(Effect.mapError(storageError))
+    })
+
+    return [validateaddress, getdescriptorinfo, getindexinfo]
+  }
+)

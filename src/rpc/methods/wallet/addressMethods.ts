@@ -1,0 +1,321 @@
+import * as Effect from "effect/Effect"
+import { Chain } from "../../../chain/Chain.ts"
+import {
+  addressOf,
+  type Destination,
+  destinationOf,
+  encodeAddress,
+  parseAddress,
+  scriptOf
+} from "../../../protocol/address.ts"
+import { type Bytes, toHex } from "../../../protocol/bytes.ts"
+import type { Network } from "../../../protocol/networks.ts"
+import { isCompressedKey } from "../../../protocol/scriptOperations.ts"
+import { scriptTemplate } from "../../../protocol/scriptType.ts"
+import { InvalidWalletRequest } from "../../../wallet/errors.ts"
+import type { AddressType, OwnScript, Wallet } from "../../../wallet/Wallet.ts"
+import { Wallets } from "../../../wallet/Wallets.ts"
+import type { Method } from "../../method.ts"
+import { int32, optional, refined, string, withDefault } from "../../params.ts"
+import { RPC_CODE, RpcError } from "../../RpcError.ts"
+import * as Shape from "../../shape.ts"
+import type { Members } from "../../shapes/context.ts"
+import { label, NO_KEYS, walletError, type WalletFailure, walletMethod } from "./walletContext.ts"
+import { isChangeScript } from "./walletTransactions.ts"
+
+/** Methods about addresses and their labels (rpc.md 3.9). */
+
+const ADDRESS = "N7FdkoPbHSxKfrSVVbRu3NZtrLqc1oKpAR"
+
+const ADDRESS_TYPES: ReadonlyArray<AddressType> = ["legacy", "p2sh-segwit", "bech32", "bech32m"]
+
+/** The kind of address that is given out where nobody says which (rpc.md 3.9). */
+export const DEFAULT_ADDRESS_TYPE: AddressType = "legacy"
+
+/** A kind of address. */
+export const addressType = (description: string) =>
+  refined(string(`${description}: ${ADDRESS_TYPES.join(", ")}.`), (text) => {
+    const type = ADDRESS_TYPES.find((known) => known === text)
+    if (type === undefined) throw RpcError.invalidAddressOrKey(`Unknown address type '${text}'`)
+    return type
+  })
+
+const INVALID_ADDRESS = "Invalid address"
+
+/** The script of an address, or the error that most methods of the wallet have for a text that is none. */
+export const scriptOfAddress = (network: Network, address: string): Effect.Effect<Uint8Array, RpcError> =>
+  Effect.suspend(() => {
+    const parsed = parseAddress(network, address)
+    return "error" in parsed
+      ? RpcError.invalidAddressOrKey(INVALID_ADDRESS)
+      : Effect.succeed(scriptOf(parsed.destination))
+  })
+
+const noneOf = (type: AddressType): string => `Error: No ${type} addresses available.`
+
+const ADDRESS_ERRORS = [`-5 Unknown address type '<x>'`, `-4 ${NO_KEYS}`, "-12 Error: No <type> addresses available."]
+
+/** Why there is no address of a kind: no key at all, or none for it. */
+const addressFailure = (type: AddressType) => (failure: WalletFailure): RpcError =>
+  failure instanceof InvalidWalletRequest && failure.code === "address-type"
+    ? new RpcError({ code: RPC_CODE.keypoolRanOut, message: noneOf(type) })
+    : walletError(failure)
+
+const shownAddress = ({ address }: OwnScript): Effect.Effect<string, RpcError> =>
+  address === undefined ? RpcError.internal() : Effect.succeed(address)
+
+/** What the form of an address says. Upstream `rpc/util.cpp`, `DescribeAddress`. */
+const formOf = (destination: Destination): Members => {
+  if (destination.kind !== "witness") return { isscript: destination.kind === "scripthash", iswitness: false }
+  const { program, version } = destination
+  const known = version === 0 || (version === 1 && (program.length === 32 || program.length === 2))
+  return {
+    isscript: known ? program.length !== 20 : undefined,
+    iswitness: true,
+    witness_version: version,
+    witness_program: toHex(program)
+  }
+}
+
+/** What is known of a script behind a hash. */
+const innerJson = (network: Network, own: OwnScript, inner: Bytes): Members => {
+  const template = scriptTemplate(inner)
+  const shared = { script: template.type, hex: toHex(inner) }
+  const destination = destinationOf(inner)
+  if (destination !== undefined) {
+    const detail = detailJson(network, own, destination)
+    return {
+      ...shared,
+      pubkey: detail["pubkey"],
+      embedded: {
+        ...detail,
+        address: encodeAddress(network, destination),
+        scriptPubKey: toHex(inner)
+      }
+    }
+  }
+  if (template.type !== "multisig") return shared
+  return { ...shared, pubkeys: template.pubkeys.map(toHex), sigsrequired: template.required }
+}
+
+/** What an address says, and what the wallet knows behind it. Upstream `DescribeWalletAddress`. */
+const detailJson = (network: Network, own: OwnScript | undefined, destination: Destination): Members => {
+  const form = formOf(destination)
+  if (own === undefined) return form
+  const key = own.publicKey === undefined ? undefined : toHex(own.publicKey)
+  const isHashOfScript = destination.kind === "witness" && destination.version === 0 &&
+    destination.program.length === 32
+  if (destination.kind === "pubkeyhash") {
+    const iscompressed = own.publicKey === undefined ? undefined : isCompressedKey(own.publicKey)
+    return { ...form, pubkey: key, iscompressed }
+  }
+  if (destination.kind === "scripthash") {
+    return own.redeemScript === undefined ? form : { ...form, ...innerJson(network, own, own.redeemScript) }
+  }
+  if (isHashOfScript) {
+    return own.witnessScript === undefined ? form : { ...form, ...innerJson(network, own, own.witnessScript) }
+  }
+  return destination.version === 0 ? { ...form, pubkey: key } : form
+}
+
+const PURPOSES = ["send", "receive", "refund"]
+
+const UNKNOWN_PURPOSE = "Invalid 'purpose' argument, must be a known purpose string, typically 'send', or 'receive'."
+
+/** What stands in the place of the hash of a seed that is not told. */
+const NO_SEED = "00".repeat(20)
+
+const FORM = {
+  isscript: Shape.optional(Shape.boolean("Whether it pays to the hash of a script, or to a taproot key")),
+  iswitness: Shape.boolean("Whether it is spent by a witness"),
+  witness_version: Shape.optional(Shape.integer("Version of the witness program")),
+  witness_program: Shape.optional(Shape.hex("The witness program"))
+}
+
+const INNER = {
+  script: Shape.optional(Shape.string("What kind of script is behind the hash")),
+  hex: Shape.optional(Shape.hex("The script behind the hash")),
+  pubkeys: Shape.optional(Shape.array(Shape.hex("A public key"), "The keys of a multisig script")),
+  sigsrequired: Shape.optional(Shape.integer("How many of them have to sign")),
+  pubkey: Shape.optional(Shape.hex("The public key")),
+  iscompressed: Shape.optional(Shape.boolean("Whether it is compressed"))
+}
+
+const OF_EMBEDDED = {
+  address: Shape.string("Its address"),
+  scriptPubKey: Shape.hex("Its output script")
+}
+
+const ADDRESS_INFO = Shape.object({
+  address: Shape.string("The address"),
+  scriptPubKey: Shape.hex("The output script"),
+  ismine: Shape.boolean("Whether it is the wallet's"),
+  solvable: Shape.boolean("Whether the wallet knows what it takes to spend from it, keys aside"),
+  desc: Shape.optional(Shape.string("Its descriptor")),
+  parent_desc: Shape.optional(Shape.string("The descriptor of the range that it is of")),
+  iswatchonly: Shape.boolean("false"),
+  ...FORM,
+  ...INNER,
+  embedded: Shape.optional(
+    Shape.object({ ...FORM, ...INNER, ...OF_EMBEDDED }, "The address that the script behind the hash is of")
+  ),
+  ischange: Shape.boolean("Whether the wallet puts there what is left over"),
+  timestamp: Shape.optional(Shape.time("Since when it may have been used")),
+  hdkeypath: Shape.optional(Shape.string("The path from the master key")),
+  hdseedid: Shape.optional(Shape.hex("Zeros")),
+  hdmasterfingerprint: Shape.optional(Shape.hex("First four bytes of the HASH160 of the master key")),
+  labels: Shape.array(Shape.string("The label"), "The label, where there is one")
+})
+
+/** Whether a descriptor says how to spend. */
+export const isSolvable = ({ descriptor }: OwnScript): boolean => !/^(addr|raw)\(/.test(descriptor)
+
+const originJson = (own: OwnScript): Members => ({
+  timestamp: own.timestamp,
+  hdkeypath: own.path,
+  hdseedid: own.path === undefined ? undefined : NO_SEED,
+  hdmasterfingerprint: own.masterFingerprint === undefined ? undefined : toHex(own.masterFingerprint)
+})
+
+const addressInfo = (network: Network, wallet: Wallet, destination: Destination): Members => {
+  const script = scriptOf(destination)
+  const address = encodeAddress(network, destination)
+  const own = wallet.own(script)
+  const solvable = own !== undefined && isSolvable(own)
+  const entry = wallet.labels().get(address)
+  const { embedded, ...detail } = detailJson(network, own, destination)
+  return {
+    address,
+    scriptPubKey: toHex(script),
+    ismine: own !== undefined,
+    solvable,
+    desc: solvable ? own.descriptor : undefined,
+    parent_desc: own?.parentDescriptor,
+    iswatchonly: false,
+    ...detail,
+    embedded,
+    ischange: isChangeScript(wallet, script),
+    ...(own === undefined ? {} : originJson(own)),
+    labels: entry === undefined ? [] : [entry.label]
+  }
+}
+
+export const addressMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets | Chain> = Effect.gen(function*() {
+  const { params: { network } } = yield* Chain
+  const make = walletMethod(yield* Wallets)
+
+  const getnewaddress = make({
+    name: "getnewaddress",
+    summary: "Returns an address to be paid at that was never given out before.",
+    params: {
+      label: withDefault(label("The label that it gets."), ""),
+      address_type: withDefault(addressType("What kind of address"), DEFAULT_ADDRESS_TYPE)
+    },
+    results: [{ shape: Shape.string("The address") }],
+    examples: [[], ["", "bech32"]],
+    errors: [...ADDRESS_ERRORS, "-11 Invalid label name"],
+    handler: ({ address_type: type, label }, wallet) =>
+      wallet.newAddress({ type, label }).pipe(
+        Effect.mapError(addressFailure(type)),
+        Effect.flatMap(shownAddress)
+      )
+  })
+
+  const getrawchangeaddress = make({
+    name: "getrawchangeaddress",
+    summary: "Returns an address for change that was never given out before.",
+    params: { address_type: withDefault(addressType("What kind of address"), DEFAULT_ADDRESS_TYPE) },
+    results: [{ shape: Shape.string("The address") }],
+    examples: [[]],
+    errors: ADDRESS_ERRORS,
+    handler: ({ address_type: type }, wallet) =>
+      wallet.newChangeAddress(type).pipe(Effect.mapError(addressFailure(type)), Effect.flatMap(shownAddress))
+  })
+
+  const getaddressinfo = make({
+    name: "getaddressinfo",
+    summary: "Returns what an address says, and what the wallet knows of it.",
+    params: { address: string("The address.") },
+    results: [{ shape: ADDRESS_INFO }],
+    examples: [[ADDRESS]],
+    errors: ["-5 Invalid checksum or length of Base58 address (P2PKH or P2SH)", "-5 <why it is no address>"],
+    handler: ({ address }, wallet) =>
+      Effect.suspend(() => {
+        const parsed = parseAddress(network, address)
+        return "error" in parsed
+          ? RpcError.invalidAddressOrKey(parsed.error)
+          : Effect.succeed(addressInfo(network, wallet, parsed.destination))
+      })
+  })
+
+  const setlabel = make({
+    name: "setlabel",
+    summary: "Gives an address a label.",
+    params: { address: string("The address, the wallet's or another's."), label: label("The label.") },
+    results: [{ shape: Shape.nothing("") }],
+    examples: [[ADDRESS, "rent"]],
+    errors: [`-5 ${INVALID_ADDRESS}`, "-11 Invalid label name"],
+    handler: ({ address, label }, wallet) =>
+      Effect.gen(function*() {
+        const script = yield* scriptOfAddress(network, address)
+        yield* wallet.setLabel(addressOf(network, script) ?? address, label)
+        return null
+      })
+  })
+
+  const listlabels = make({
+    name: "listlabels",
+    summary: "Lists the labels, each once, in their order.",
+    params: { purpose: withDefault(string("Only those of addresses of this purpose: send or receive."), "") },
+    results: [{ shape: Shape.array(Shape.string("A label")) }],
+    examples: [[], ["receive"]],
+    errors: [`-8 ${UNKNOWN_PURPOSE}`],
+    handler: ({ purpose }, wallet) =>
+      Effect.suspend(() => {
+        if (purpose !== "" && !PURPOSES.includes(purpose)) return RpcError.invalidParameter(UNKNOWN_PURPOSE)
+        const entries = [...wallet.labels().values()].filter((entry) => purpose === "" || entry.purpose === purpose)
+        return Effect.succeed([...new Set(entries.map((entry) => entry.label))].sort())
+      })
+  })
+
+  const getaddressesbylabel = make({
+    name: "getaddressesbylabel",
+    summary: "Lists the addresses that have a label.",
+    params: { label: label("The label.") },
+    results: [{
+      shape: Shape.map("address", Shape.object({ purpose: Shape.string("send for another's address, else receive") }))
+    }],
+    examples: [["rent"]],
+    errors: ["-11 No addresses with label <x>"],
+    handler: ({ label }, wallet) =>
+      Effect.suspend(() => {
+        const found = [...wallet.labels()].filter(([, entry]) => entry.label === label)
+        if (found.length === 0) {
+          const message = `No addresses with label ${label}`
+          return new RpcError({ code: RPC_CODE.walletInvalidLabel, message })
+        }
+        return Effect.succeed(new Map(found.map(([address, { purpose }]) => [address, { purpose }])))
+      })
+  })
+
+  const keypoolrefill = make({
+    name: "keypoolrefill",
+    summary: "Does nothing: addresses are derived when they are needed, and enough of them are watched ahead.",
+    params: { newsize: optional(int32("Ignored.")) },
+    results: [{ shape: Shape.nothing("") }],
+    examples: [[]],
+    errors: ["-8 Invalid parameter, expected valid size."],
+    handler: ({ newsize = 0 }) =>
+      newsize < 0 ? RpcError.invalidParameter("Invalid parameter, expected valid size.") : Effect.succeed(null)
+  })
+
+  return [
+    getnewaddress,
+    getrawchangeaddress,
+    getaddressinfo,
+    setlabel,
+    listlabels,
+    getaddressesbylabel,
+    keypoolrefill
+  ]
+})

@@ -1,0 +1,343 @@
+import * as Effect from "effect/Effect"
+import { Chain } from "../../../chain/Chain.ts"
+import { Mempool } from "../../../mempool/Mempool.ts"
+import { parseAddress, scriptOf } from "../../../protocol/address.ts"
+import { binaryString, displayHash, toHex } from "../../../protocol/bytes.ts"
+import { addressScript } from "../../../protocol/nameOperation.ts"
+import type { Network } from "../../../protocol/networks.ts"
+import { outpoint, outpointKey } from "../../../protocol/transaction.ts"
+import type { Wallet, WalletCoin } from "../../../wallet/Wallet.ts"
+import { Wallets } from "../../../wallet/Wallets.ts"
+import { checked } from "../../checked.ts"
+import { Amount } from "../../encodeJson.ts"
+import type { Method } from "../../method.ts"
+import { NodeOptions } from "../../NodeOptions.ts"
+import {
+  amount,
+  array,
+  boolean,
+  hash,
+  int32,
+  int64,
+  namedOptions,
+  object,
+  optional,
+  orEmpty,
+  string,
+  withDefault
+} from "../../params.ts"
+import { RPC_CODE, RpcError } from "../../RpcError.ts"
+import * as Shape from "../../shape.ts"
+import type { Members } from "../../shapes/context.ts"
+import { nameOpJson } from "../../shapes/name.ts"
+import { NAME_OP } from "../shapes.ts"
+import { isSolvable } from "./addressMethods.ts"
+import { lastBlockJson, walletMethod } from "./walletContext.ts"
+import { LAST_BLOCK } from "./walletShapes.ts"
+import { isImmature } from "./walletTransactions.ts"
+
+/** Methods about what a wallet owns (rpc.md 3.9). */
+
+const ADDRESS = "N7FdkoPbHSxKfrSVVbRu3NZtrLqc1oKpAR"
+
+const TXID = "4fe1cfd5439d1fadb8cce35a4888595c161d7a1922d6191433b4d3e1d1030fa4"
+
+const DUMMY = "dummy first argument must be excluded or set to \"*\"."
+
+const NO_AVOID_REUSE = "wallet does not have the \"avoid reuse\" feature enabled"
+
+const confirmationsOf = (wallet: Wallet, { height }: WalletCoin): number =>
+  height === undefined ? 0 : wallet.lastBlock().height - height + 1
+
+/** The part of the trusted balance that has so many confirmations. Upstream `GetBalance`. */
+const confirmedBalance = (wallet: Wallet, minConfirmations: number): number => {
+  let sum = 0
+  for (const coin of wallet.coins()) {
+    const depth = confirmationsOf(wallet, coin)
+    if (coin.name !== undefined || !coin.trusted || isImmature(coin.coinbase, depth)) continue
+    if (depth >= minConfirmations) sum += coin.output.value
+  }
+  return sum
+}
+
+const COIN = Shape.object({
+  txid: Shape.hex("The transaction"),
+  vout: Shape.integer("Which of its outputs"),
+  nameOp: Shape.optional({ ...NAME_OP, description: "The name operation of a name output" }),
+  address: Shape.optional(Shape.string("The address")),
+  label: Shape.optional(Shape.string("Its label")),
+  redeemScript: Shape.optional(Shape.hex("The script behind a P2SH output")),
+  witnessScript: Shape.optional(Shape.hex("The script behind a P2WSH output")),
+  scriptPubKey: Shape.hex("The output script"),
+  amount: Shape.amount("The amount"),
+  confirmations: Shape.integer("Confirmations"),
+  ancestorcount: Shape.optional(Shape.integer("Of one in the mempool: transactions that it needs, itself included")),
+  ancestorsize: Shape.optional(Shape.integer("Their virtual bytes")),
+  ancestorfees: Shape.optional(Shape.integer("Their fees in the smallest unit")),
+  spendable: Shape.boolean("true"),
+  solvable: Shape.boolean("Whether the wallet knows what it takes to spend it, keys aside"),
+  desc: Shape.optional(Shape.string("Its descriptor")),
+  parent_descs: Shape.array(Shape.string("A descriptor"), "The descriptors that the script is of"),
+  safe: Shape.boolean("Whether it can be counted on: it is confirmed, or the wallet's own change")
+})
+
+const OUTPOINTS = array(
+  object({ txid: hash("The transaction.", "txid"), vout: int32("Which of its outputs.") }, "A coin."),
+  "The coins."
+)
+
+const OUTPOINT = Shape.object({ txid: Shape.hex("The transaction"), vout: Shape.integer("Which of its outputs") })
+
+/** Which coins `listunspent` shows. */
+interface Query {
+  readonly minconf: number
+  readonly maxconf: number
+  /** Scripts, each as `binaryString`; all where there is none. */
+  readonly scripts: ReadonlySet<string>
+  readonly unsafe: boolean
+  readonly minimum: number
+  readonly maximum: number
+  readonly immature: boolean
+  readonly names: boolean
+}
+
+const wanted = (wallet: Wallet, query: Query) => (coin: WalletCoin): boolean => {
+  const depth = confirmationsOf(wallet, coin)
+  const { value } = coin.output
+  if (coin.locked || (coin.name !== undefined && (!query.names || coin.expired))) return false
+  if (depth < query.minconf || depth > query.maxconf) return false
+  if (value < query.minimum || value > query.maximum) return false
+  if (isImmature(coin.coinbase, depth) && !query.immature) return false
+  if (!coin.trusted && !query.unsafe) return false
+  return query.scripts.size === 0 || query.scripts.has(binaryString(addressScript(coin.output.script)))
+}
+
+/** Takes coins until their sum or their number is enough. */
+const upTo = (coins: ReadonlyArray<WalletCoin>, sum: number, count: number): ReadonlyArray<WalletCoin> => {
+  const taken: Array<WalletCoin> = []
+  let total = 0
+  for (const coin of coins) {
+    taken.push(coin)
+    total += coin.output.value
+    if (total >= sum || (count > 0 && taken.length >= count)) break
+  }
+  return taken
+}
+
+const readScripts = (network: Network, addresses: ReadonlyArray<string>): ReadonlySet<string> => {
+  const scripts = new Set<string>()
+  for (const address of addresses) {
+    const parsed = parseAddress(network, address)
+    if ("error" in parsed) throw RpcError.invalidAddressOrKey(`Invalid address: ${address}`)
+    if (scripts.size === scripts.add(binaryString(scriptOf(parsed.destination))).size) {
+      throw RpcError.invalidParameter(`Invalid parameter, duplicated address: ${address}`)
+    }
+  }
+  return scripts
+}
+
+/** The key of a coin that can be locked, or unlocked. Throws RpcError for others. */
+const checkLock = (
+  wallet: Wallet,
+  unspent: ReadonlyMap<string, WalletCoin>,
+  { txid, vout }: { readonly txid: Uint8Array; readonly vout: number },
+  unlock: boolean,
+  persistent: boolean
+): string => {
+  if (vout < 0) throw RpcError.invalidParameter("Invalid parameter, vout cannot be negative")
+  const tx = wallet.transaction(binaryString(txid))
+  if (tx === undefined) throw RpcError.invalidParameter("Invalid parameter, unknown transaction")
+  if (vout >= tx.transaction.outputs.length) {
+    throw RpcError.invalidParameter("Invalid parameter, vout index out of bounds")
+  }
+  const key = outpointKey(outpoint(txid, vout))
+  const coin = unspent.get(key)
+  if (coin === undefined) throw RpcError.invalidParameter("Invalid parameter, expected unspent output")
+  if (unlock && !coin.locked) throw RpcError.invalidParameter("Invalid parameter, expected locked output")
+  if (!unlock && coin.locked && !persistent) {
+    throw RpcError.invalidParameter("Invalid parameter, output already locked")
+  }
+  return key
+}
+
+export const balanceMethods: Effect.Effect<
+  ReadonlyArray<Method>,
+  never,
+  Wallets | Chain | Mempool | NodeOptions
+> = Effect.gen(function*() {
+  const { params: { network } } = yield* Chain
+  const pool = yield* Mempool
+  const options = yield* NodeOptions
+  const make = walletMethod(yield* Wallets)
+
+  const getbalance = make({
+    name: "getbalance",
+    summary: "Returns what the wallet can spend: without coinbases that are too young, what others sent and no block " +
+      "holds yet, and what is locked in names.",
+    params: {
+      dummy: withDefault(string("Nothing, or *."), "*"),
+      minconf: withDefault(int32("Least confirmations of what counts."), 0),
+      include_watchonly: withDefault(boolean("Ignored."), false),
+      avoid_reuse: optional(boolean("false: addresses may be used again."))
+    },
+    results: [{ shape: Shape.amount("The sum") }],
+    examples: [[], ["*", 6]],
+    errors: [`-32 ${DUMMY}`, `-4 ${NO_AVOID_REUSE}`],
+    handler: ({ avoid_reuse, dummy, minconf }, wallet) =>
+      Effect.gen(function*() {
+        if (dummy !== "*") return yield* new RpcError({ code: RPC_CODE.methodDeprecated, message: DUMMY })
+        if (avoid_reuse === true) return yield* RpcError.wallet(NO_AVOID_REUSE)
+        return new Amount(minconf > 0 ? confirmedBalance(wallet, minconf) : (yield* wallet.balances).trusted)
+      })
+  })
+
+  const getbalances = make({
+    name: "getbalances",
+    summary:
+      "Returns what the wallet can spend, and what it will once it is confirmed or old enough. What is locked in " +
+      "names is no part of it.",
+    params: {},
+    results: [{
+      shape: Shape.object({
+        mine: Shape.object({
+          trusted: Shape.amount("What can be spent"),
+          untrusted_pending: Shape.amount("What others sent and no block holds yet"),
+          immature: Shape.amount("Coinbases that are too young")
+        }),
+        lastprocessedblock: LAST_BLOCK
+      })
+    }],
+    examples: [[]],
+    handler: (_, wallet) =>
+      Effect.map(wallet.balances, ({ immature, trusted, untrustedPending }) => ({
+        mine: {
+          trusted: new Amount(trusted),
+          untrusted_pending: new Amount(untrustedPending),
+          immature: new Amount(immature)
+        },
+        lastprocessedblock: lastBlockJson(wallet)
+      }))
+  })
+
+  /** What a coin in the mempool needs. */
+  const ancestryJson = ({ txid }: WalletCoin): Members => {
+    const key = binaryString(txid)
+    const entry = pool.get(key)
+    if (entry === undefined) return {}
+    const all = [...pool.ancestors(key), entry]
+    return {
+      ancestorcount: all.length,
+      ancestorsize: all.reduce((sum, { vsize }) => sum + vsize, 0),
+      ancestorfees: all.reduce((sum, { modifiedFee }) => sum + modifiedFee, 0)
+    }
+  }
+
+  const coinJson = (wallet: Wallet, coin: WalletCoin): Members => {
+    const { name, output, own } = coin
+    const confirmations = confirmationsOf(wallet, coin)
+    const solvable = isSolvable(own)
+    return {
+      txid: displayHash(coin.txid),
+      vout: coin.vout,
+      nameOp: name === undefined ? undefined : nameOpJson(name.operation, options),
+      address: own.address,
+      label: own.address === undefined ? undefined : wallet.labels().get(own.address)?.label,
+      redeemScript: own.redeemScript === undefined ? undefined : toHex(own.redeemScript),
+      witnessScript: own.witnessScript === undefined ? undefined : toHex(own.witnessScript),
+      scriptPubKey: toHex(output.script),
+      amount: new Amount(output.value),
+      confirmations,
+      ...(confirmations === 0 ? ancestryJson(coin) : {}),
+      spendable: true,
+      solvable,
+      desc: solvable ? own.descriptor : undefined,
+      parent_descs: own.parentDescriptor === undefined ? [] : [own.parentDescriptor],
+      safe: coin.trusted
+    }
+  }
+
+  const listunspent = make({
+    name: "listunspent",
+    summary: "Lists the coins that can be spent. Names are among them only where that is asked for, and expired ones " +
+      "never.",
+    params: {
+      minconf: withDefault(int32("Least confirmations."), 1),
+      maxconf: withDefault(int32("Most confirmations."), 9_999_999),
+      addresses: withDefault(array(string("An address."), "Only coins of these addresses."), [], "[]"),
+      include_unsafe: withDefault(boolean("Whether coins are listed that nobody can count on."), true),
+      query_options: orEmpty(namedOptions({
+        minimumAmount: withDefault(amount("Least amount of a coin."), 0, "0.00"),
+        maximumAmount: withDefault(amount("Greatest amount of a coin."), Infinity, "none"),
+        maximumCount: withDefault(int64("Most coins."), 0, "no limit"),
+        minimumSumAmount: withDefault(amount("The sum after which no more coins are listed."), Infinity, "none"),
+        include_immature_coinbase: withDefault(boolean("Whether coinbases are listed that are too young."), false),
+        includeNames: withDefault(boolean("Whether names are listed."), false)
+      }, "Further conditions."))
+    },
+    results: [{ shape: Shape.array(COIN) }],
+    examples: [[], [6, 9_999_999, [ADDRESS]], [0, 9_999_999, [], true, { includeNames: true }]],
+    errors: ["-5 Invalid address: <x>", "-8 Invalid parameter, duplicated address: <x>"],
+    handler: ({ addresses, include_unsafe, maxconf, minconf, query_options: query }, wallet) =>
+      checked(() => {
+        const coins = wallet.coins().filter(wanted(wallet, {
+          minconf,
+          maxconf,
+          scripts: readScripts(network, addresses),
+          unsafe: include_unsafe,
+          minimum: query.minimumAmount,
+          maximum: query.maximumAmount,
+          immature: query.include_immature_coinbase,
+          names: query.includeNames
+        }))
+        return upTo(coins, query.minimumSumAmount, query.maximumCount).map((coin) => coinJson(wallet, coin))
+      })
+  })
+
+  const lockunspent = make({
+    name: "lockunspent",
+    summary: "Keeps coins from being chosen to pay with, or lets them be chosen again. Without coins, unlocks all.",
+    params: {
+      unlock: boolean("Whether to unlock them."),
+      transactions: optional(OUTPOINTS, "all that are locked"),
+      persistent: withDefault(boolean("Whether they stay locked when the node is started again."), false)
+    },
+    results: [{ shape: Shape.boolean("true") }],
+    examples: [[false, [{ txid: TXID, vout: 0 }]], [true]],
+    errors: [
+      "-8 Invalid parameter, vout cannot be negative",
+      "-8 Invalid parameter, unknown transaction",
+      "-8 Invalid parameter, vout index out of bounds",
+      "-8 Invalid parameter, expected unspent output",
+      "-8 Invalid parameter, expected locked output",
+      "-8 Invalid parameter, output already locked"
+    ],
+    handler: ({ persistent, transactions, unlock }, wallet) =>
+      Effect.gen(function*() {
+        if (transactions === undefined) {
+          const locked = wallet.coins().flatMap((coin) => coin.locked ? coin.outpoint : [])
+          if (unlock) yield* wallet.lockCoins(locked, false, false)
+          return true
+        }
+        const unspent = new Map(wallet.coins().map((coin) => [coin.outpoint, coin]))
+        const keys = yield* checked(() =>
+          transactions.map((coin) => checkLock(wallet, unspent, coin, unlock, persistent))
+        )
+        yield* wallet.lockCoins(keys, !unlock, persistent && !unlock)
+        return true
+      })
+  })
+
+  const listlockunspent = make({
+    name: "listlockunspent",
+    summary: "Lists the coins that are not to be chosen.",
+    params: {},
+    results: [{ shape: Shape.array(OUTPOINT) }],
+    examples: [[]],
+    handler: (_, wallet) =>
+      Effect.sync(() =>
+        wallet.coins().flatMap(({ locked, txid, vout }) => locked ? [{ txid: displayHash(txid), vout }] : [])
+      )
+  })
+
+  return [getbalance, getbalances, listunspent, lockunspent, listlockunspent]
+})

@@ -1,0 +1,293 @@
+import * as Effect from "effect/Effect"
+import type { Mempool } from "../../../mempool/Mempool.ts"
+import { feeOf, rateOf } from "../../../mempool/policy/feeRate.ts"
+import { COIN } from "../../../protocol/amount.ts"
+import { binaryString, displayHash } from "../../../protocol/bytes.ts"
+import type { Network } from "../../../protocol/networks.ts"
+import { outpointKey, prevoutTxid, type TransactionOutput } from "../../../protocol/transaction.ts"
+import { psbtText } from "../../../wallet/signing/psbtText.ts"
+import type { FeeChoice, Funded, PaymentRequest, Wallet, WalletTx } from "../../../wallet/Wallet.ts"
+import type { Wallets } from "../../../wallet/Wallets.ts"
+import { checked } from "../../checked.ts"
+import { Amount, formatAmount } from "../../encodeJson.ts"
+import type { Method } from "../../method.ts"
+import { boolean, hash, json, namedOptions, optional, orEmpty, uint32, withDefault } from "../../params.ts"
+import { RpcError } from "../../RpcError.ts"
+import * as Shape from "../../shape.ts"
+import { readOutputs } from "../../transactionParams.ts"
+import { CONF_TARGET, ESTIMATE_MODE, FEE_ERRORS, FEE_RATE, readFeeChoice } from "./feeParams.ts"
+import { ensureUnlocked, walletError, type WalletFailure, walletMethod } from "./walletContext.ts"
+import { walletPsbt } from "./walletPsbt.ts"
+
+/** Transactions that take the place of others and pay more (rpc.md 3.9). Upstream `wallet/feebumper.cpp`. */
+
+const TXID = "4fe1cfd5439d1fadb8cce35a4888595c161d7a1922d6191433b4d3e1d1030fa4"
+
+const UNKNOWN = "Invalid or non-wallet transaction id"
+const DESCENDANTS = "Transaction has descendants in the"
+const MINED = "Transaction has been mined, or is conflicted with a mined transaction"
+const FOREIGN_INPUTS = "Transaction contains inputs that don't belong to this wallet"
+const NO_OUTPUTS = "Invalid parameter, output argument cannot be an empty array"
+const NO_RECIPIENT = "Unable to create transaction. Transaction must have at least one recipient"
+const CHANGE_RANGE = "Change position is out of range"
+const EITHER_OR = "The options 'outputs' and 'original_change_index' are incompatible. You can only either specify a " +
+  "new set of outputs, or designate a change output to be recycled."
+const NOT_WATCHING = "bumpfee is not available with wallets that have private keys disabled. Use psbtbumpfee instead."
+
+/** What the wallet adds to a fee rate where the caller does not say, smallest units a kvB. */
+const STEP = COIN / 1000
+
+const moneyText = (units: number): string => formatAmount(units).replace(/(\.\d\d\d*?)0+$/, "$1")
+
+/** Reasons that lie in what the caller asked for. */
+const isParameterFault = (reason: string): boolean =>
+  reason.startsWith(DESCENDANTS) || reason.startsWith("Insufficient total fee")
+
+/** What is said where a transaction cannot be replaced. */
+const bumpError = (failure: WalletFailure | RpcError): WalletFailure | RpcError => {
+  switch (failure._tag) {
+    case "InvalidWalletRequest":
+      if (failure.code === "unknown-transaction") return RpcError.invalidAddressOrKey(UNKNOWN)
+      return isParameterFault(failure.reason)
+        ? RpcError.invalidParameter(failure.reason)
+        : RpcError.wallet(failure.reason)
+    case "InsufficientFunds":
+      return RpcError.wallet(`Unable to create transaction. ${walletError(failure).message}`)
+    default:
+      return failure
+  }
+}
+
+interface Replacing {
+  readonly fee: FeeChoice
+  readonly replaceable: boolean
+  /** In place of those that there are. */
+  readonly outputs: ReadonlyArray<TransactionOutput> | undefined
+  readonly changeIndex: number | undefined
+}
+
+const sumOf = (outputs: Iterable<TransactionOutput | undefined>): number => {
+  let sum = 0
+  for (const output of outputs) sum += output?.value ?? 0
+  return sum
+}
+
+/** Why a transaction cannot be replaced; `undefined` where it can. */
+const obstacle = (wallet: Wallet, pool: typeof Mempool.Service, tx: WalletTx): RpcError | undefined => {
+  const { replacedBy, state, transaction } = tx
+  const { txid, txidKey } = transaction
+  const isSpent = wallet.transactions().some(({ state, transaction: { inputs } }) =>
+    (state.type === "confirmed" || state.type === "pending" || (state.type === "inactive" && !state.abandoned)) &&
+    inputs.some(({ prevout }) => binaryString(prevoutTxid(prevout)) === txidKey)
+  )
+  if (isSpent) return RpcError.invalidParameter(`${DESCENDANTS} wallet`)
+  if (pool.children(txidKey).length > 0) return RpcError.invalidParameter(`${DESCENDANTS} mempool`)
+  if (state.type === "confirmed" || state.type === "conflicted") return RpcError.wallet(MINED)
+  if (replacedBy !== undefined) {
+    return RpcError.wallet(
+      `Cannot bump transaction ${displayHash(txid)} which was already bumped by transaction ${replacedBy}`
+    )
+  }
+  return tx.spent.includes(undefined) ? RpcError.wallet(FOREIGN_INPUTS) : undefined
+}
+
+/** Outputs and change of a replacement. Throws RpcError. */
+const paymentOf = (
+  wallet: Wallet,
+  { transaction }: WalletTx,
+  { changeIndex, outputs }: Replacing
+): Pick<PaymentRequest, "outputs" | "changeScript" | "subtractFeeFrom"> => {
+  if (changeIndex !== undefined && changeIndex >= transaction.outputs.length) {
+    throw RpcError.invalidParameter(CHANGE_RANGE)
+  }
+  const all = outputs ?? transaction.outputs
+  const isChange = ({ script }: TransactionOutput, at: number): boolean =>
+    changeIndex === undefined ? wallet.own(script)?.change === true : changeIndex === at
+  const change = all.findLast(isChange)
+  const others = all.filter((output, at) => !isChange(output, at))
+  if (others.length > 0) {
+    return { outputs: others, ...(change === undefined ? {} : { changeScript: change.script }) }
+  }
+  if (change === undefined) throw RpcError.invalidParameter(NO_RECIPIENT)
+  return { outputs: [{ value: sumOf(all), script: change.script }], subtractFeeFrom: [0] }
+}
+
+/** Checks a rate that the caller names: the pool must take the replacement in place of the other. Throws RpcError. */
+const checkRate = (pool: typeof Mempool.Service, rate: number, oldFee: number, vsize: number): void => {
+  const { incrementalFeeRate, minFeeRate } = pool.info()
+  if (rate < minFeeRate) {
+    throw RpcError.wallet(
+      `New fee rate (${moneyText(rate)}) is lower than the minimum fee rate (${moneyText(minFeeRate)}) to get into ` +
+        "the mempool -- "
+    )
+  }
+  const step = feeOf(incrementalFeeRate, vsize)
+  const fee = feeOf(rate, vsize)
+  if (fee < oldFee + step) {
+    throw RpcError.invalidParameter(
+      `Insufficient total fee ${moneyText(fee)}, must be at least ${moneyText(oldFee + step)} ` +
+        `(oldFee ${moneyText(oldFee)} + incrementalFee ${moneyText(step)})`
+    )
+  }
+}
+
+/** A payment whose inputs another transaction of the wallet spends, whose place it takes. */
+interface Replacement extends PaymentRequest {
+  /** As people see it. */
+  readonly replaces: string
+}
+
+const withFee = (request: Replacement, fee: FeeChoice): Replacement => ({ ...request, ...fee })
+
+/** Makes the transaction that is to take the place of another, and sends nothing. */
+const replacement = (
+  wallet: Wallet,
+  pool: typeof Mempool.Service,
+  tx: WalletTx,
+  replacing: Replacing
+): Effect.Effect<{ readonly funded: Funded; readonly oldFee: number }, WalletFailure | RpcError> =>
+  Effect.gen(function*() {
+    const { transaction } = tx
+    const payment = yield* checked(() => paymentOf(wallet, tx, replacing))
+    const stands = obstacle(wallet, pool, tx)
+    if (stands !== undefined) return yield* stands
+    const oldFee = sumOf(tx.spent) - sumOf(transaction.outputs)
+    const request: Replacement = {
+      ...payment,
+      replaces: displayHash(transaction.txid),
+      inputs: transaction.inputs.map(({ prevout }) => ({ outpoint: outpointKey(prevout) })),
+      version: transaction.version,
+      replaceable: replacing.replaceable,
+      // What is not confirmed could depend on what is replaced.
+      minConfirmations: 1
+    }
+    const { fee } = replacing
+    const vsize = transaction.virtualSize
+    if (fee.feeRate !== undefined) {
+      const rate = fee.feeRate
+      yield* checked(() => checkRate(pool, rate, oldFee, vsize))
+      return { funded: yield* wallet.fund(withFee(request, { feeRate: rate })), oldFee }
+    }
+    const usual = yield* wallet.fund(withFee(request, fee))
+    const least = rateOf(oldFee, vsize) + 1 + Math.max(pool.info().incrementalFeeRate, STEP)
+    if (rateOf(usual.fee, usual.transaction.virtualSize) >= least) return { funded: usual, oldFee }
+    return { funded: yield* wallet.fund(withFee(request, { feeRate: least })), oldFee }
+  })
+
+const FEES = {
+  origfee: Shape.amount("The fee of the transaction that is replaced, in NMC"),
+  fee: Shape.amount("The fee of the new one, in NMC"),
+  errors: Shape.array(Shape.string("What went wrong on the way"))
+}
+
+const PARAMS = {
+  txid: hash("The transaction that is replaced."),
+  options: orEmpty(namedOptions({
+    conf_target: CONF_TARGET,
+    fee_rate: FEE_RATE,
+    replaceable: withDefault(boolean("Whether the new transaction may be replaced again (BIP 125)."), true),
+    estimate_mode: ESTIMATE_MODE,
+    outputs: optional(
+      json(
+        "What is paid in place of the outputs that there are: objects with one member each, an address and its amount " +
+          "in NMC, or data and hexadecimal digits.",
+        "json array or object"
+      ),
+      "the same as before"
+    ),
+    original_change_index: optional(
+      uint32("Which output is change, and may become less."),
+      "the wallet knows its change"
+    )
+  }, "Options."))
+}
+
+const ERRORS = [
+  `-5 ${UNKNOWN}`,
+  `-8 ${DESCENDANTS} wallet`,
+  `-8 ${DESCENDANTS} mempool`,
+  `-8 ${EITHER_OR}`,
+  `-8 ${CHANGE_RANGE}`,
+  "-8 Insufficient total fee <fee>, must be at least <fee> <...>",
+  `-4 ${MINED}`,
+  `-4 ${FOREIGN_INPUTS}`,
+  "-4 Cannot bump transaction <txid> which was already bumped by transaction <txid>",
+  "-4 Unable to create transaction. <why>",
+  ...FEE_ERRORS
+]
+
+export const makeBumpMethods = (
+  wallets: typeof Wallets.Service,
+  network: Network,
+  pool: typeof Mempool.Service
+): ReadonlyArray<Method> => {
+  const define = walletMethod(wallets)
+
+  const readReplacing = (
+    options: Parameters<typeof readFeeChoice>[0] & {
+      readonly replaceable: boolean
+      readonly outputs: Parameters<typeof readOutputs>[1] | undefined
+      readonly original_change_index: number | undefined
+    }
+  ): Replacing => {
+    const fee = readFeeChoice(options)
+    const { original_change_index: changeIndex, outputs: given, replaceable } = options
+    if (Array.isArray(given) && given.length === 0) throw RpcError.invalidParameter(NO_OUTPUTS)
+    const outputs = given === undefined ? undefined : readOutputs(network, given)
+    if (outputs !== undefined && changeIndex !== undefined) throw RpcError.invalidParameter(EITHER_OR)
+    return { fee, replaceable, outputs, changeIndex }
+  }
+
+  const find = (wallet: Wallet, txid: Uint8Array): Effect.Effect<WalletTx, RpcError> =>
+    Effect.suspend(() => {
+      const tx = wallet.transaction(binaryString(txid))
+      return tx === undefined ? RpcError.invalidAddressOrKey(UNKNOWN) : Effect.succeed(tx)
+    })
+
+  const bumpfee = define({
+    name: "bumpfee",
+    summary: "Replaces a transaction of the wallet that waits for a block by one that pays a higher fee, from its " +
+      "change and, if that is not enough, from more coins.",
+    params: PARAMS,
+    results: [{ shape: Shape.object({ txid: Shape.hex("The new transaction"), ...FEES }) }],
+    examples: [[TXID], [TXID, { fee_rate: 250 }]],
+    errors: [`-4 ${NOT_WATCHING}`, ...ERRORS],
+    handler: ({ options, txid }, wallet) =>
+      Effect.gen(function*() {
+        if (!wallet.hasPrivateKeys) return yield* RpcError.wallet(NOT_WATCHING)
+        const replacing = yield* checked(() => readReplacing(options))
+        yield* ensureUnlocked(wallet)
+        const tx = yield* find(wallet, txid)
+        const isPlain = replacing.replaceable && replacing.outputs === undefined && replacing.changeIndex === undefined
+        const { funded, oldFee } = isPlain
+          ? yield* wallet.bump(tx.transaction.txidKey, replacing.fee)
+          : yield* replacement(wallet, pool, tx, replacing)
+        if (!isPlain) yield* wallet.commit(funded.transaction, { replaces: displayHash(txid) })
+        return {
+          txid: displayHash(funded.transaction.txid),
+          origfee: new Amount(oldFee),
+          fee: new Amount(funded.fee),
+          errors: []
+        }
+      }).pipe(Effect.mapError(bumpError))
+  })
+
+  const psbtbumpfee = define({
+    name: "psbtbumpfee",
+    summary: "Makes a PSBT of the transaction that bumpfee would send. Nothing is signed or sent.",
+    params: PARAMS,
+    results: [{ shape: Shape.object({ psbt: Shape.string("The PSBT in base64"), ...FEES }) }],
+    examples: [[TXID]],
+    errors: ERRORS,
+    handler: ({ options, txid }, wallet) =>
+      Effect.gen(function*() {
+        const replacing = yield* checked(() => readReplacing(options))
+        yield* ensureUnlocked(wallet)
+        const { funded, oldFee } = yield* replacement(wallet, pool, yield* find(wallet, txid), replacing)
+        const { psbt } = yield* walletPsbt(wallet, funded.transaction, funded.coins, { sign: false, derivations: true })
+        return { psbt: psbtText(psbt), origfee: new Amount(oldFee), fee: new Amount(funded.fee), errors: [] }
+      }).pipe(Effect.mapError(bumpError))
+  })
+
+  return [bumpfee, psbtbumpfee]
+}

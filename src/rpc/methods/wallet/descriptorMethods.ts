@@ -1,0 +1,196 @@
+import * as Effect from "effect/Effect"
+import type { Wallet } from "../../../wallet/Wallet.ts"
+import { Wallets } from "../../../wallet/Wallets.ts"
+import { checked } from "../../checked.ts"
+import { integerWithin, type Json, JsonNumber, JsonObject, typeOf } from "../../json.ts"
+import type { Method } from "../../method.ts"
+import { array, boolean, json, withDefault } from "../../params.ts"
+import { RPC_CODE, RpcError } from "../../RpcError.ts"
+import * as Shape from "../../shape.ts"
+import type { Members } from "../../shapes/context.ts"
+import { storageError } from "../errors.ts"
+import { ensureUnlocked, requestCode, SCANNING, walletError, walletMethod } from "./walletContext.ts"
+
+/** Methods about the descriptors of a wallet (rpc.md 3.9). Source: upstream `wallet/rpc/backup.cpp`. */
+
+const WATCH_ONLY = "Can't get private descriptor string for watch-only wallets"
+
+const INT64 = [-(2 ** 63), 2 ** 63 - 1] as const
+
+type ImportRequest = Parameters<Wallet["importDescriptor"]>[0]
+
+// Reading one request of importdescriptors. All but its time is an error of the request alone.
+
+const integerOf = (value: Json): number => {
+  const integer = value instanceof JsonNumber ? integerWithin(value, ...INT64) : undefined
+  if (integer !== undefined) return integer
+  throw value instanceof JsonNumber ? RpcError.integerOutOfRange() : RpcError.wrongType(typeOf(value), "number")
+}
+
+const booleanOf = (value: Json | undefined): boolean | undefined => {
+  if (value === undefined || typeof value === "boolean") return value
+  throw RpcError.wrongType(typeOf(value), "bool")
+}
+
+const textOf = (value: Json): string => {
+  if (typeof value === "string") return value
+  throw RpcError.wrongType(typeOf(value), "string")
+}
+
+const labelOf = (value: Json | undefined): string => {
+  if (value === undefined || value === null) return ""
+  const text = textOf(value)
+  if (text !== "*") return text
+  throw new RpcError({ code: RPC_CODE.walletInvalidLabel, message: "Invalid label name" })
+}
+
+const isArray = (value: Json): value is ReadonlyArray<Json> => Array.isArray(value)
+
+/** First and last index: the last alone, or both. The bounds are the wallet's to check. */
+const rangeOf = (value: Json): readonly [number, number] => {
+  if (value instanceof JsonNumber) return [0, integerOf(value)]
+  const [first, last] = isArray(value) && value.length === 2 ? value : []
+  if (first instanceof JsonNumber && last instanceof JsonNumber) return [integerOf(first), integerOf(last)]
+  throw RpcError.invalidParameter("Range must be specified as end or as [begin,end]")
+}
+
+/** Seconds since 1970, 1 at least; `undefined` for now. Upstream `GetImportTimestamp`. */
+const timestampOf = (request: JsonObject): number | undefined => {
+  const value = request.get("timestamp")
+  if (value === undefined) throw RpcError.type("Missing required timestamp field for key")
+  if (value === "now") return undefined
+  if (value instanceof JsonNumber) return Math.max(1, integerOf(value))
+  throw RpcError.type(`Expected number or "now" timestamp value for key. got type ${typeOf(value)}`)
+}
+
+const requestOf = (request: JsonObject, timestamp: number | undefined): ImportRequest => {
+  const descriptor = request.get("desc")
+  if (descriptor === undefined) throw RpcError.invalidParameter("Descriptor not found.")
+  const range = request.get("range")
+  const nextIndex = request.get("next_index")
+  return {
+    descriptor: textOf(descriptor),
+    timestamp,
+    active: booleanOf(request.get("active")) ?? false,
+    internal: booleanOf(request.get("internal")) ?? false,
+    label: labelOf(request.get("label")),
+    range: range === undefined ? undefined : rangeOf(range),
+    nextIndex: nextIndex === undefined ? undefined : integerOf(nextIndex)
+  }
+}
+
+const failed = ({ code, message }: RpcError): Members => ({ success: false, error: { code, message } })
+
+/** Imports one descriptor; what is wrong with it is a part of the answer, what is wrong with us is not. */
+const importOne = (
+  wallet: Wallet,
+  request: JsonObject,
+  timestamp: number | undefined
+): Effect.Effect<Members, RpcError> =>
+  Effect.flatMap(checked(() => requestOf(request, timestamp)), wallet.importDescriptor).pipe(
+    Effect.map((warnings): Members => ({ success: true, warnings: warnings.length === 0 ? undefined : warnings })),
+    Effect.catchAll((failure) => {
+      switch (failure._tag) {
+        case "RpcError":
+          return Effect.succeed(failed(failure))
+        case "InvalidWalletRequest":
+          return Effect.succeed(failed(new RpcError({ code: requestCode(failure), message: failure.reason })))
+        case "WalletLocked":
+          return Effect.fail(walletError(failure))
+        default:
+          return Effect.fail(storageError(failure))
+      }
+    })
+  )
+
+export const descriptorMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets> = Effect.gen(function*() {
+  const make = walletMethod(yield* Wallets)
+
+  const importdescriptors = make({
+    name: "importdescriptors",
+    summary:
+      "Takes keys and scripts into the wallet, and looks through the blocks since their times. Each request is " +
+      "answered by itself.",
+    params: {
+      requests: array(
+        json(
+          "Object with desc, the descriptor with its checksum; timestamp, since when it may have been used, in seconds " +
+            "since 1970, or \"now\"; and if wanted active, range, next_index, internal and label.",
+          "json object"
+        ),
+        "The requests."
+      )
+    },
+    results: [{
+      shape: Shape.array(Shape.object({
+        success: Shape.boolean("Whether it was imported"),
+        warnings: Shape.optional(Shape.array(Shape.string("A warning"), "What is to be known")),
+        error: Shape.optional(Shape.object({ code: Shape.integer("Its code"), message: Shape.string("What is wrong") }))
+      }))
+    }],
+    examples: [[[{ desc: "addr(N7FdkoPbHSxKfrSVVbRu3NZtrLqc1oKpAR)#02wpgw69", timestamp: "now" }]]],
+    errors: [`-4 ${SCANNING}`, "-3 Missing required timestamp field for key"],
+    handler: ({ requests }, wallet) =>
+      Effect.gen(function*() {
+        if (wallet.scanning() !== undefined) return yield* RpcError.wallet(SCANNING)
+        yield* ensureUnlocked(wallet)
+        const answers: Array<Members> = []
+        for (const request of requests) {
+          const answer = yield* Effect.flatMap(
+            checked(() => {
+              if (!(request instanceof JsonObject)) throw RpcError.wrongType(typeOf(request), "object")
+              return { request, timestamp: timestampOf(request) }
+            }),
+            ({ request, timestamp }) => importOne(wallet, request, timestamp)
+          )
+          answers.push(answer)
+        }
+        return answers
+      })
+  })
+
+  const listdescriptors = make({
+    name: "listdescriptors",
+    summary: "Lists the descriptors of the wallet.",
+    params: { private: withDefault(boolean("Whether they show private keys."), false) },
+    results: [{
+      shape: Shape.object({
+        wallet_name: Shape.string("The wallet; empty for the default one"),
+        descriptors: Shape.array(Shape.object({
+          desc: Shape.string("The descriptor"),
+          timestamp: Shape.time("Since when it may have been used"),
+          active: Shape.boolean("Whether addresses are given out of it"),
+          internal: Shape.optional(Shape.boolean("Of an active one: whether they are for change")),
+          range: Shape.optional(
+            Shape.array(Shape.integer("An index"), "First and last index that are watched; only where it has a range")
+          ),
+          next: Shape.optional(Shape.integer("The next index to be given out")),
+          next_index: Shape.optional(Shape.integer("The same"))
+        }))
+      })
+    }],
+    examples: [[]],
+    errors: [`-4 ${WATCH_ONLY}`],
+    handler: ({ private: secret }, wallet) =>
+      Effect.gen(function*() {
+        if (secret && !wallet.hasPrivateKeys) return yield* RpcError.wallet(WATCH_ONLY)
+        if (secret) yield* ensureUnlocked(wallet)
+        const descriptors = yield* wallet.descriptors(secret)
+        const sorted = [...descriptors].sort((a, b) => a.descriptor < b.descriptor ? -1 : 1)
+        return {
+          wallet_name: wallet.name,
+          descriptors: sorted.map(({ active, descriptor, internal, next, range, timestamp }) => ({
+            desc: descriptor,
+            timestamp,
+            active,
+            internal,
+            range,
+            next,
+            next_index: next
+          }))
+        }
+      })
+  })
+
+  return [importdescriptors, listdescriptors]
+})

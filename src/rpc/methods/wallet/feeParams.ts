@@ -1,0 +1,150 @@
+import { HIGHEST_TARGET } from "../../../mempool/FeeEstimator.ts"
+import { isMoney } from "../../../protocol/amount.ts"
+import type { FeeChoice } from "../../../wallet/Wallet.ts"
+import { parseFixedPoint } from "../../amounts.ts"
+import { type Json, JsonNumber } from "../../json.ts"
+import { custom, int32, optional, string } from "../../params.ts"
+import { RpcError } from "../../RpcError.ts"
+
+/** How the caller of a payment wants its fee found (rpc.md 3.9). Upstream `wallet/rpc/spend.cpp`, `SetFeeEstimateMode`. */
+
+/** Decimals of a rate in the smallest unit for a virtual byte: what is left is the smallest unit for 1000 of them. */
+const RATE_DECIMALS = 3
+
+/**
+ * Reads a fee rate in the smallest unit for a virtual byte, number or text, into smallest units a kvB.
+ *
+ * @throws RpcError -3 with the texts of amounts
+ */
+const decodeFeeRate = (value: Json): number => {
+  if (typeof value !== "string" && !(value instanceof JsonNumber)) {
+    throw RpcError.type("Amount is not a number or string")
+  }
+  const rate = parseFixedPoint(typeof value === "string" ? value : value.text, RATE_DECIMALS)
+  if (rate === undefined) throw RpcError.type("Invalid amount")
+  if (!isMoney(rate)) throw RpcError.type("Amount out of range")
+  return rate
+}
+
+/** Parameters of methods that pay; also members of options. */
+export const CONF_TARGET = optional(
+  int32(`Within how many blocks it is to be mined, 1 to ${HIGHEST_TARGET}.`),
+  "the wallet's setting"
+)
+
+export const ESTIMATE_MODE = optional(
+  string(
+    "economical follows a fall of fees at once, conservative waits for it to last; unset leaves it to the wallet."
+  ),
+  "\"unset\""
+)
+
+export const FEE_RATE = optional(
+  custom({
+    kind: "amount",
+    words: "numeric or string",
+    description: "Fee rate in the smallest unit for a virtual byte, with up to three decimals.",
+    decode: decodeFeeRate
+  }),
+  "by estimate"
+)
+
+/** What those decode to. */
+export interface GivenFees {
+  readonly conf_target: number | undefined
+  readonly estimate_mode: string | undefined
+  /** Smallest units a kvB. */
+  readonly fee_rate: number | undefined
+}
+
+export const FEE_ERRORS = [
+  `-8 Invalid conf_target, must be between 1 and ${HIGHEST_TARGET}`,
+  "-8 Invalid estimate_mode parameter, must be one of: \"unset\", \"economical\", \"conservative\"",
+  "-8 Cannot specify both conf_target and fee_rate. <...>",
+  "-8 Cannot specify both estimate_mode and fee_rate"
+]
+
+const CHOOSE_ONE =
+  "Please provide either a confirmation target in blocks for automatic fee estimation, or an explicit " +
+  "fee rate."
+
+const readMode = (mode: string | undefined): Pick<FeeChoice, "conservative"> => {
+  switch (mode?.toLowerCase()) {
+    case undefined:
+    case "unset":
+      return {}
+    case "economical":
+      return { conservative: false }
+    case "conservative":
+      return { conservative: true }
+    default:
+      throw RpcError.invalidParameter(
+        "Invalid estimate_mode parameter, must be one of: \"unset\", \"economical\", \"conservative\""
+      )
+  }
+}
+
+const readTarget = (target: number | undefined): Pick<FeeChoice, "target"> => {
+  if (target === undefined) return {}
+  if (target >= 1 && target <= HIGHEST_TARGET) return { target }
+  throw RpcError.invalidParameter(`Invalid conf_target, must be between 1 and ${HIGHEST_TARGET}`)
+}
+
+/**
+ * Reads what was given of a fee.
+ *
+ * @throws RpcError -8
+ */
+export const readFeeChoice = ({ conf_target, estimate_mode, fee_rate }: GivenFees): FeeChoice => {
+  if (fee_rate === undefined) return { ...readMode(estimate_mode), ...readTarget(conf_target) }
+  if (conf_target !== undefined) {
+    throw RpcError.invalidParameter(`Cannot specify both conf_target and fee_rate. ${CHOOSE_ONE}`)
+  }
+  if (estimate_mode !== undefined && estimate_mode !== "unset") {
+    throw RpcError.invalidParameter("Cannot specify both estimate_mode and fee_rate")
+  }
+  return { feeRate: fee_rate }
+}
+
+/**
+ * Reads what was given of a fee, where `feeRate`, smallest units a kvB, is an older spelling of the rate.
+ *
+ * @throws RpcError -8
+ */
+export const readFeeChoiceOrOld = (given: GivenFees & { readonly feeRate: number | undefined }): FeeChoice => {
+  const { conf_target, estimate_mode, fee_rate, feeRate } = given
+  if (feeRate === undefined) return readFeeChoice(given)
+  if (fee_rate !== undefined) {
+    throw RpcError.invalidParameter("Cannot specify both fee_rate (sat/vB) and feeRate (NMC/kvB)")
+  }
+  if (conf_target !== undefined) {
+    throw RpcError.invalidParameter(`Cannot specify both conf_target and feeRate. ${CHOOSE_ONE}`)
+  }
+  if (estimate_mode !== undefined) {
+    throw RpcError.invalidParameter("Cannot specify both estimate_mode and feeRate")
+  }
+  return { feeRate }
+}
+
+/**
+ * The fees of methods that take them beside the other parameters and in the options, but not in both. Upstream
+ * `InterpretFeeEstimationInstructions`.
+ *
+ * @throws RpcError -8
+ */
+export const joinFees = (beside: GivenFees, within: GivenFees): GivenFees => {
+  const isWithin = within.conf_target !== undefined || within.estimate_mode !== undefined
+  if (isWithin && (beside.conf_target !== undefined || beside.estimate_mode !== undefined)) {
+    throw RpcError.invalidParameter(
+      "Pass conf_target and estimate_mode either as arguments or in the options object, but not both"
+    )
+  }
+  if (within.fee_rate !== undefined && beside.fee_rate !== undefined) {
+    throw RpcError.invalidParameter("Pass the fee_rate either as an argument, or in the options object, but not both")
+  }
+  const { conf_target, estimate_mode } = isWithin ? within : beside
+  if (conf_target !== undefined && (estimate_mode === undefined || estimate_mode === "unset")) {
+    throw RpcError.invalidParameter("Specify estimate_mode")
+  }
+  return { conf_target, estimate_mode, fee_rate: within.fee_rate ?? beside.fee_rate }
+}

@@ -1,0 +1,50 @@
+import * as Effect from "effect/Effect"
+import { displayHash, toHex } from "../../../protocol/bytes.ts"
+import { psbtText } from "../../../wallet/signing/psbtText.ts"
+import { extractTransaction } from "../../../wallet/signing/signPsbt.ts"
+import type { Funded, Wallet } from "../../../wallet/Wallet.ts"
+import type { RpcError } from "../../RpcError.ts"
+import * as Shape from "../../shape.ts"
+import type { Members } from "../../shapes/context.ts"
+import { evenIfRefused } from "./spending.ts"
+import { ensureUnlocked, type WalletFailure } from "./walletContext.ts"
+import { isComplete, walletPsbt } from "./walletPsbt.ts"
+
+/** What `send` and `sendall` make of a transaction that is paid for. Upstream `wallet/rpc/spend.cpp`, `FinishTransaction`. */
+
+export interface Finishing {
+  /** Whether a PSBT is wanted in any case; then nothing is sent. */
+  readonly psbt: boolean | undefined
+  /** Whether it is kept and sent; yes, where it is left out. */
+  readonly add_to_wallet: boolean | undefined
+}
+
+export const FINISHED = Shape.object({
+  psbt: Shape.optional(Shape.string("The PSBT in base64, if signatures lack or nothing is sent")),
+  txid: Shape.optional(Shape.hex("The transaction, if it is complete")),
+  hex: Shape.optional(Shape.hex("The same in full, if it is complete and not sent")),
+  complete: Shape.boolean("Whether every input is signed")
+})
+
+/** Sends a transaction that is complete, and returns it or its PSBT where it is not, or is not to be sent. */
+export const finish = (
+  wallet: Wallet,
+  funded: Funded,
+  { add_to_wallet = true, psbt: wanted = false }: Finishing
+): Effect.Effect<Members, WalletFailure | RpcError> =>
+  Effect.gen(function*() {
+    if (wallet.hasPrivateKeys) yield* ensureUnlocked(wallet)
+    const isSent = add_to_wallet && !wanted
+    if (isSent && isComplete(funded)) {
+      const txid = displayHash(funded.transaction.txid)
+      const done = { txid, complete: true }
+      return yield* evenIfRefused<Members>(wallet, Effect.as(wallet.commit(funded.transaction), done), () => done)
+    }
+    const { complete, psbt } = yield* walletPsbt(wallet, funded.transaction, funded.coins, {
+      sign: true,
+      derivations: true
+    })
+    if (!complete) return { psbt: psbtText(psbt), complete }
+    const { bytes, txid } = extractTransaction(psbt)
+    return { psbt: psbtText(psbt), txid: displayHash(txid), hex: toHex(bytes), complete }
+  })

@@ -1,0 +1,231 @@
+import * as Effect from "effect/Effect"
+import type { Chain } from "../../../chain/Chain.ts"
+import type { Mempool } from "../../../mempool/Mempool.ts"
+import { fromHex, toHex } from "../../../protocol/bytes.ts"
+import { parseNameScript } from "../../../protocol/nameOperation.ts"
+import {
+  makeTransaction,
+  outpoint,
+  outpointKey,
+  type Transaction,
+  type TransactionInput,
+  type TransactionOutput
+} from "../../../protocol/transaction.ts"
+import { psbtText } from "../../../wallet/signing/psbtText.ts"
+import type { Funded, PaymentRequest, Wallet } from "../../../wallet/Wallet.ts"
+import type { Wallets } from "../../../wallet/Wallets.ts"
+import { checked } from "../../checked.ts"
+import { Amount } from "../../encodeJson.ts"
+import { JsonObject } from "../../json.ts"
+import type { Method } from "../../method.ts"
+import {
+  array,
+  boolean,
+  hexText,
+  int64,
+  json,
+  namedOptions,
+  optional,
+  orEmpty,
+  type Param,
+  uint32,
+  withDefault
+} from "../../params.ts"
+import { RpcError } from "../../RpcError.ts"
+import * as Shape from "../../shape.ts"
+import { decodeAnyTransaction } from "../../shapes/decodeTransaction.ts"
+import { constructTransaction } from "../../transactionParams.ts"
+import { findSpentOutputs } from "../spentOutputs.ts"
+import { readFeeChoiceOrOld } from "./feeParams.ts"
+import { checkWeight, FUND_OPTIONS, FUND_PSBT_OPTIONS, FUNDING_ERRORS, INPUTS, readFunding } from "./fundingOptions.ts"
+import { outputNames } from "./payees.ts"
+import { fundingError, PAYMENT_VERSION } from "./spending.ts"
+import { walletMethod } from "./walletContext.ts"
+import { walletPsbt } from "./walletPsbt.ts"
+
+/** Methods that put transactions together and send nothing, and one that tells what they would change (rpc.md 3.4, 3.9). */
+
+const TRANSACTION = "01000000000140420f00000000001976a914d5e3d1e149ac4ed83061077faa6d8d92152938c088ac00000000"
+
+const ADDRESS = "n11u97aH3ncjKCvJ6dQ1VuEBjgW1ighwvV"
+
+const FEE = Shape.amount("The fee in NMC")
+const CHANGE = Shape.integer("Which output is change; -1 for none")
+
+/** Options that once were a yes or no, which says nothing any more. */
+const orBoolean = <A>(param: Param<A>): Param<A> => ({
+  ...param,
+  expected: undefined,
+  decode: (value, label) => param.decode(typeof value === "boolean" ? new JsonObject() : value, label)
+})
+
+/** The inputs of a transaction as a request names them, in their order. */
+export const inputsOf = ({ inputs }: Pick<Transaction, "inputs">): Pick<PaymentRequest, "inputs"> => ({
+  inputs: inputs.map(({ prevout, sequence }) => ({ outpoint: outpointKey(prevout), sequence }))
+})
+
+/** Locks the coins that a transaction spends, where the caller wants that. */
+export const lockIf = (wallet: Wallet, wanted: boolean | undefined, { transaction }: Funded) =>
+  wanted === true
+    ? wallet.lockCoins(transaction.inputs.map(({ prevout }) => outpointKey(prevout)), true, false)
+    : Effect.void
+
+/** The transaction without signatures of the wallet: those that were there before stay. */
+const withGivenSignatures = (
+  { inputs, lockTime, outputs, version }: Transaction,
+  given: ReadonlyArray<TransactionInput>
+): Transaction => {
+  const known = new Map(given.map((input) => [outpointKey(input.prevout), input]))
+  return makeTransaction({
+    version,
+    inputs: inputs.map((input) => {
+      const { scriptSig = new Uint8Array(0), witness = [] } = known.get(outpointKey(input.prevout)) ?? {}
+      return { ...input, scriptSig, witness }
+    }),
+    outputs,
+    lockTime
+  })
+}
+
+const DECODING_FAILED = "Transaction hex string decoding failure."
+const SPENT_TWICE = "Transaction(s) are spending the same output more than once"
+const INPUT_GONE = "One or more transaction inputs are missing or have been spent already"
+
+const decode = (hexstring: string, isWitness?: boolean): Transaction | undefined => {
+  const bytes = fromHex(hexstring)
+  return bytes === undefined ? undefined : decodeAnyTransaction(bytes, isWitness)
+}
+
+/** What an output is worth to a wallet; one that holds a name is no money. */
+const worth = (wallet: Wallet, { script, value }: TransactionOutput): number =>
+  parseNameScript(script) === undefined && wallet.own(script) !== undefined ? value : 0
+
+export const makeFundMethods = (
+  wallets: typeof Wallets.Service,
+  chain: typeof Chain.Service,
+  pool: typeof Mempool.Service
+): ReadonlyArray<Method> => {
+  const define = walletMethod(wallets)
+  const { network } = chain.params
+
+  const fundrawtransaction = define({
+    name: "fundrawtransaction",
+    group: "Raw transactions",
+    summary: "Adds inputs of the wallet to a transaction until they pay for its outputs and the fee, and at most one " +
+      "output for change. What is added is not signed.",
+    params: {
+      hexstring: hexText("The transaction."),
+      options: orBoolean(orEmpty(namedOptions(FUND_OPTIONS, "Options."))),
+      iswitness: optional(boolean("Whether it is in the format with witnesses."), "tries both")
+    },
+    results: [{ shape: Shape.object({ hex: Shape.hex("The transaction"), fee: FEE, changepos: CHANGE }) }],
+    examples: [[TRANSACTION], [TRANSACTION, { fee_rate: 120, changePosition: 0 }]],
+    errors: ["-22 TX decode failed", ...FUNDING_ERRORS],
+    handler: ({ hexstring, iswitness, options }, wallet) =>
+      Effect.gen(function*() {
+        const transaction = decode(hexstring, iswitness)
+        if (transaction === undefined) return yield* RpcError.deserialization("TX decode failed")
+        const { lockTime, outputs, version } = transaction
+        const choice = yield* checked(() =>
+          readFunding(network, options, readFeeChoiceOrOld(options), { add: true, names: outputs.map(() => "dummy") })
+        )
+        const request: PaymentRequest = { ...choice, ...inputsOf(transaction), outputs, version, lockTime }
+        const funded = yield* Effect.mapError(wallet.fund(request), fundingError)
+        yield* checked(() => checkWeight(funded, options.max_tx_weight))
+        yield* lockIf(wallet, options.lockUnspents, funded)
+        const { bytes } = withGivenSignatures(funded.transaction, transaction.inputs)
+        return { hex: toHex(bytes), fee: new Amount(funded.fee), changepos: funded.changePosition }
+      })
+  })
+
+  const walletcreatefundedpsbt = define({
+    name: "walletcreatefundedpsbt",
+    summary:
+      "Makes a PSBT of inputs and outputs and adds inputs of the wallet until they pay. Nothing is signed or sent.",
+    params: {
+      inputs: INPUTS,
+      outputs: json(
+        "Objects with one member each: an address and its amount in NMC, or data and hexadecimal digits; or all of " +
+          "them as one object.",
+        "json array or object"
+      ),
+      locktime: withDefault(int64("Lock time."), 0),
+      options: orEmpty(namedOptions(FUND_PSBT_OPTIONS, "Options.")),
+      bip32derivs: withDefault(boolean("Whether the PSBT says where the wallet's keys come from."), true),
+      version: withDefault(uint32("Version of the transaction."), PAYMENT_VERSION)
+    },
+    results: [{ shape: Shape.object({ psbt: Shape.string("The PSBT in base64"), fee: FEE, changepos: CHANGE }) }],
+    examples: [[[], [{ [ADDRESS]: 0.5 }], 0, { fee_rate: 120 }]],
+    errors: ["as createrawtransaction and fundrawtransaction"],
+    handler: ({ bip32derivs, inputs = [], locktime, options, outputs, version }, wallet) =>
+      Effect.gen(function*() {
+        const { replaceable = true } = options
+        const made = yield* checked(() =>
+          constructTransaction(network, { inputs, outputs, locktime, replaceable, version })
+        )
+        const choice = yield* checked(() =>
+          readFunding(network, options, readFeeChoiceOrOld(options), {
+            add: made.inputs.length === 0,
+            names: outputNames(outputs)
+          })
+        )
+        const request: PaymentRequest = {
+          ...choice,
+          ...inputsOf(made),
+          outputs: made.outputs,
+          version,
+          lockTime: locktime
+        }
+        const funded = yield* Effect.mapError(wallet.fund(request), fundingError)
+        yield* checked(() => checkWeight(funded, options.max_tx_weight))
+        yield* lockIf(wallet, options.lockUnspents, funded)
+        const { psbt } = yield* walletPsbt(wallet, funded.transaction, funded.coins, {
+          sign: false,
+          derivations: bip32derivs
+        })
+        return { psbt: psbtText(psbt), fee: new Amount(funded.fee), changepos: funded.changePosition }
+      })
+  })
+
+  const simulaterawtransaction = define({
+    name: "simulaterawtransaction",
+    summary: "Tells by how much the balance would change if transactions were sent, one after the other. Nothing is.",
+    params: {
+      rawtxs: optional(array(hexText("A transaction."), "The transactions."), "none"),
+      options: orEmpty(
+        namedOptions({ include_watchonly: optional(boolean("Without effect."), "false") }, "Options.")
+      )
+    },
+    results: [{ shape: Shape.object({ balance_change: Shape.amount("By how much, in NMC; below zero for less") }) }],
+    examples: [[[TRANSACTION]]],
+    errors: [`-22 ${DECODING_FAILED}`, `-8 ${SPENT_TWICE}`, `-8 ${INPUT_GONE}`],
+    handler: ({ rawtxs = [] }, wallet) =>
+      Effect.gen(function*() {
+        const made = new Map<string, number>()
+        const spent = new Set<string>()
+        let change = 0
+        for (const hexstring of rawtxs) {
+          const transaction = decode(hexstring)
+          if (transaction === undefined) return yield* RpcError.deserialization(DECODING_FAILED)
+          const coins = yield* findSpentOutputs(chain, pool, transaction)
+          for (const { prevout } of transaction.inputs) {
+            const key = outpointKey(prevout)
+            if (spent.has(key)) return yield* RpcError.invalidParameter(SPENT_TWICE)
+            spent.add(key)
+            const coin = coins.get(key)
+            const value = made.get(key) ?? (coin === undefined ? undefined : worth(wallet, coin))
+            if (value === undefined) return yield* RpcError.invalidParameter(INPUT_GONE)
+            change -= value
+          }
+          for (const [n, output] of transaction.outputs.entries()) {
+            const value = worth(wallet, output)
+            made.set(outpointKey(outpoint(transaction.txid, n)), value)
+            change += value
+          }
+        }
+        return { balance_change: new Amount(change) }
+      })
+  })
+
+  return [fundrawtransaction, walletcreatefundedpsbt, simulaterawtransaction]
+}

@@ -1,0 +1,277 @@
+import { MAX_STANDARD_WEIGHT, MIN_STANDARD_SIZE } from "../../../mempool/policy/limits.ts"
+import type { Network } from "../../../protocol/networks.ts"
+import type { AddressType, FeeChoice, Funded, PaymentRequest } from "../../../wallet/Wallet.ts"
+import type { Json } from "../../json.ts"
+import {
+  amount,
+  array,
+  boolean,
+  custom,
+  hash,
+  hexText,
+  int32,
+  int64,
+  json,
+  object,
+  optional,
+  string
+} from "../../params.ts"
+import { RpcError } from "../../RpcError.ts"
+import { CONF_TARGET, ESTIMATE_MODE, FEE_RATE } from "./feeParams.ts"
+import { addressScriptOf, feePayers, readFeePayers } from "./payees.ts"
+
+/** Options of methods that put a transaction together (rpc.md 3.4, 3.9). Upstream `wallet/rpc/spend.cpp`. */
+
+const ADD_INPUTS = "Whether coins of the wallet are added where the given inputs are not enough."
+
+const CHANGE_ADDRESS = optional(string("Where change goes."), "a fresh address of the wallet")
+const CHANGE_POSITION = optional(int32("Which output change is to be."), "random")
+const LOCK_UNSPENTS = optional(boolean("Whether the chosen coins are locked."), "false")
+const INCLUDE_WATCHING = optional(boolean("Without effect."), "false")
+
+const FEE_PAYERS = optional(
+  feePayers("The outputs, before change is added, that the fee is taken from in equal parts."),
+  "none: the sender pays"
+)
+
+const CHOICE_OF_COINS = {
+  include_unsafe: optional(boolean("Whether unconfirmed coins from others may be spent."), "false"),
+  minconf: optional(int32("Least confirmations of coins that are added."), "0"),
+  maxconf: optional(int32("Most confirmations of coins that are added."))
+}
+
+const CHANGE_TYPE = optional(
+  string("Kind of address for change: legacy, p2sh-segwit, bech32 or bech32m."),
+  "the node's setting"
+)
+
+const MAX_TX_WEIGHT = optional(int32("The largest weight of the transaction."), String(MAX_STANDARD_WEIGHT))
+
+const REPLACEABLE = optional(boolean("Whether the transaction may be replaced (BIP 125)."), "true")
+
+const SOLVING_DATA = optional(
+  object({
+    pubkeys: optional(array(hexText("A public key."), "Public keys.")),
+    scripts: optional(array(hexText("A script."), "Scripts.")),
+    descriptors: optional(array(string("A descriptor."), "Descriptors."))
+  }, "Taken and not needed: the wallet spends its own coins, whose scripts it knows.")
+)
+
+/** What ends the options of all these methods. */
+export const FEE_OPTIONS = {
+  conf_target: CONF_TARGET,
+  estimate_mode: ESTIMATE_MODE,
+  replaceable: REPLACEABLE,
+  solving_data: SOLVING_DATA
+}
+
+const INPUT_WEIGHTS = optional(
+  array(
+    object({
+      txid: hash("The transaction.", "txid"),
+      vout: int32("Which of its outputs."),
+      weight: int64("Weight of the signed input.")
+    }, "An input."),
+    "Weights of inputs. Taken and not needed: the wallet knows those of its own coins."
+  )
+)
+
+const OLD_STYLE_OPTIONS = {
+  ...CHOICE_OF_COINS,
+  changeAddress: CHANGE_ADDRESS,
+  changePosition: CHANGE_POSITION,
+  change_type: CHANGE_TYPE,
+  includeWatching: INCLUDE_WATCHING,
+  lockUnspents: LOCK_UNSPENTS,
+  fee_rate: FEE_RATE,
+  feeRate: optional(amount("Fee rate in NMC for 1000 virtual bytes."), "by estimate"),
+  subtractFeeFromOutputs: FEE_PAYERS
+}
+
+/** Options of `fundrawtransaction`. */
+export const FUND_OPTIONS = {
+  add_inputs: optional(boolean(ADD_INPUTS), "true"),
+  ...OLD_STYLE_OPTIONS,
+  input_weights: INPUT_WEIGHTS,
+  max_tx_weight: MAX_TX_WEIGHT,
+  ...FEE_OPTIONS
+}
+
+/** Options of `walletcreatefundedpsbt`. */
+export const FUND_PSBT_OPTIONS = {
+  add_inputs: optional(boolean(ADD_INPUTS), "true without inputs"),
+  ...OLD_STYLE_OPTIONS,
+  max_tx_weight: MAX_TX_WEIGHT,
+  ...FEE_OPTIONS
+}
+
+const outdated = (name: string, instead: string) =>
+  optional(custom<undefined>({
+    words: "any",
+    description: `No longer taken: use ${instead}.`,
+    decode: () => {
+      throw RpcError.invalidParameter(`Use ${instead} instead of ${name}`)
+    }
+  }))
+
+/** Options that methods with names in snake case do not take any more. Upstream `PreventOutdatedOptions`. */
+export const OUTDATED_OPTIONS = {
+  feeRate: outdated("feeRate", "fee_rate (sat/vB)"),
+  changeAddress: outdated("changeAddress", "change_address"),
+  changePosition: outdated("changePosition", "change_position"),
+  lockUnspents: outdated("lockUnspents", "lock_unspents"),
+  subtractFeeFromOutputs: outdated("subtractFeeFromOutputs", "subtract_fee_from_outputs")
+}
+
+/** Options of `send` that choose what is spent and where change goes. */
+export const SEND_FUNDING_OPTIONS = {
+  add_inputs: optional(boolean(ADD_INPUTS), "true without inputs"),
+  ...CHOICE_OF_COINS
+}
+
+export const SEND_CHANGE_OPTIONS = {
+  change_address: CHANGE_ADDRESS,
+  change_position: CHANGE_POSITION,
+  change_type: CHANGE_TYPE
+}
+
+export const SEND_OUTCOME_OPTIONS = {
+  lock_unspents: LOCK_UNSPENTS,
+  psbt: optional(boolean("Whether a PSBT is returned in any case, and nothing is sent."), "only where signatures lack")
+}
+
+export const ADD_TO_WALLET = optional(boolean("Whether it is kept and sent; if not, it is returned."), "true")
+
+export const INPUTS = optional(
+  array(json("Object with txid, vout and, if wanted, sequence and weight.", "json object"), "The outputs to spend."),
+  "the wallet chooses"
+)
+
+export const LOCK_TIME = optional(int64("Lock time."), "close to the height of the tip")
+
+export const SEND_FEE_PAYERS = FEE_PAYERS
+export { INCLUDE_WATCHING, MAX_TX_WEIGHT }
+
+/** What options come to, however they are spelled. */
+export interface GivenFunding {
+  readonly add_inputs: boolean | undefined
+  readonly include_unsafe: boolean | undefined
+  readonly minconf: number | undefined
+  readonly maxconf: number | undefined
+  readonly changeAddress: string | undefined
+  readonly changePosition: number | undefined
+  readonly change_type: string | undefined
+  readonly subtractFeeFromOutputs: ReadonlyArray<Json> | undefined
+  readonly max_tx_weight: number | undefined
+  readonly replaceable: boolean | undefined
+}
+
+const CHANGE_TYPES: ReadonlyArray<AddressType> = ["legacy", "p2sh-segwit", "bech32", "bech32m"]
+
+const readChangeType = (text: string): AddressType => {
+  const type = CHANGE_TYPES.find((type) => type === text)
+  if (type === undefined) throw RpcError.invalidAddressOrKey(`Unknown change type '${text}'`)
+  return type
+}
+
+/** Least confirmations and most. Throws RpcError -8. */
+export const readDepth = (
+  minconf: number | undefined,
+  maxconf: number | undefined,
+  negative: string
+): Pick<PaymentRequest, "minConfirmations" | "maxConfirmations"> => {
+  if (minconf !== undefined && minconf < 0) throw RpcError.invalidParameter(negative)
+  if (maxconf !== undefined && maxconf < (minconf ?? 0)) {
+    throw RpcError.invalidParameter(`maxconf can't be lower than minconf: ${maxconf} < ${minconf ?? 0}`)
+  }
+  return {
+    ...(minconf === undefined ? {} : { minConfirmations: minconf }),
+    ...(maxconf === undefined ? {} : { maxConfirmations: maxconf })
+  }
+}
+
+const readChange = (
+  network: Network,
+  given: GivenFunding,
+  outputs: number
+): Pick<PaymentRequest, "changeScript" | "changePosition" | "changeType"> => {
+  const { change_type, changeAddress, changePosition } = given
+  const script = changeAddress === undefined
+    ? {}
+    : { changeScript: addressScriptOf(network, changeAddress, "Change address must be a valid address") }
+  if (changePosition !== undefined && (changePosition < 0 || changePosition > outputs)) {
+    throw RpcError.invalidParameter("changePosition out of bounds")
+  }
+  if (change_type !== undefined && changeAddress !== undefined) {
+    throw RpcError.invalidParameter("Cannot specify both change address and address type options")
+  }
+  return {
+    ...script,
+    ...(changePosition === undefined ? {} : { changePosition }),
+    ...(change_type === undefined ? {} : { changeType: readChangeType(change_type) })
+  }
+}
+
+const WITNESS_SCALE = 4
+const MIN_WEIGHT = MIN_STANDARD_SIZE * WITNESS_SCALE
+
+/** The part of a request that options make: all but inputs, outputs, version and lock time. */
+export type FundingChoice = Omit<PaymentRequest, "outputs" | "inputs" | "version" | "lockTime">
+
+/**
+ * Reads the options of a method that puts a transaction together. `names` are those of its outputs, `add` is whether
+ * coins are added where the options do not say.
+ *
+ * @throws RpcError
+ */
+export const readFunding = (
+  network: Network,
+  given: GivenFunding,
+  fee: FeeChoice,
+  { add, names }: { readonly add: boolean; readonly names: ReadonlyArray<string> }
+): FundingChoice => {
+  const { add_inputs, include_unsafe, max_tx_weight, maxconf, minconf, replaceable, subtractFeeFromOutputs } = given
+  const subtractFeeFrom = readFeePayers(subtractFeeFromOutputs, names)
+  const change = readChange(network, given, names.length)
+  const depth = readDepth(minconf, maxconf, "Negative minconf")
+  if (max_tx_weight !== undefined && (max_tx_weight < MIN_WEIGHT || max_tx_weight > MAX_STANDARD_WEIGHT)) {
+    throw RpcError.wallet(`Maximum transaction weight must be between ${MIN_WEIGHT} and ${MAX_STANDARD_WEIGHT}`)
+  }
+  if (names.length === 0) throw RpcError.invalidParameter("TX must have at least one output")
+  return {
+    ...fee,
+    subtractFeeFrom,
+    addInputs: add_inputs ?? add,
+    ...(include_unsafe === undefined ? {} : { includeUnsafe: include_unsafe }),
+    ...depth,
+    ...change,
+    ...(replaceable === undefined ? {} : { replaceable })
+  }
+}
+
+/**
+ * Holds what came out against the largest weight that the caller takes. What is not signed yet counts as it is.
+ *
+ * @throws RpcError -4
+ */
+export const checkWeight = ({ transaction }: Funded, most: number | undefined): void => {
+  if (most === undefined || transaction.weight <= most) return
+  throw RpcError.wallet(
+    "The inputs size exceeds the maximum weight. Please try sending a smaller amount or manually consolidating your " +
+      "wallet's UTXOs"
+  )
+}
+
+export const FUNDING_ERRORS = [
+  "-5 Change address must be a valid address",
+  "-5 Unknown change type '<x>'",
+  "-8 Cannot specify both change address and address type options",
+  "-8 changePosition out of bounds",
+  "-8 Negative minconf",
+  "-8 maxconf can't be lower than minconf: <n> < <m>",
+  "-8 TX must have at least one output",
+  "-8 Invalid parameter 'subtract fee from output', <why>",
+  "-3 Unexpected key <x>",
+  "-4 Insufficient funds",
+  "-4 Maximum transaction weight must be between 260 and 400000"
+]

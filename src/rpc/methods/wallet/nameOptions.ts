@@ -1,0 +1,75 @@
+import * as Effect from "effect/Effect"
+import type { Bytes } from "../../../protocol/bytes.ts"
+import type { Network } from "../../../protocol/networks.ts"
+import type { NameFailure, NameOptions } from "../../../wallet/Wallet.ts"
+import type { Json } from "../../json.ts"
+import { optional, string } from "../../params.ts"
+import { RPC_CODE, RpcError } from "../../RpcError.ts"
+import type { ShapeContext } from "../../shapes/context.ts"
+import { decodeGiven } from "../nameEncodings.ts"
+import { addressAmounts, addressScriptOf, readSendCoins } from "./payees.ts"
+import { PAYMENT_ERRORS } from "./spending.ts"
+
+/** What the methods that write names have in common (rpc.md 5.1, 5.7). Upstream `wallet/rpc/walletnames.cpp`. */
+
+/** Bytes of a name. */
+const MAX_NAME = 255
+/** Bytes of a value that RPC takes; more are valid, and could never be spent. */
+const MAX_VALUE = 520
+
+/** Members of their options. */
+export const WRITE_OPTIONS = {
+  destAddress: optional(string("The address that is to own the name."), "a fresh one of the wallet"),
+  sendCoins: optional(addressAmounts("Addresses and amounts in NMC that are paid in the same transaction."))
+}
+
+export interface GivenWriteOptions {
+  readonly destAddress: string | undefined
+  readonly sendCoins: Json | undefined
+}
+
+/**
+ * Reads where a name goes and what is paid beside it.
+ *
+ * @throws RpcError -3, -5
+ */
+export const readWriteOptions = (network: Network, { destAddress, sendCoins }: GivenWriteOptions): NameOptions => ({
+  ...(destAddress === undefined
+    ? {}
+    : { destination: addressScriptOf(network, destAddress, "invalid address") }),
+  ...(sendCoins === undefined ? {} : { sendCoins: readSendCoins(network, sendCoins) })
+})
+
+/** The name that a text stands for. */
+export const nameGiven = (text: string, { nameEncoding }: ShapeContext): Effect.Effect<Bytes, RpcError> =>
+  Effect.filterOrFail(
+    decodeGiven(text, nameEncoding),
+    ({ length }) => length <= MAX_NAME,
+    () => RpcError.invalidParameter("the name is too long")
+  )
+
+/** The value that a text stands for. */
+export const valueGiven = (text: string, { valueEncoding }: ShapeContext): Effect.Effect<Bytes, RpcError> =>
+  Effect.filterOrFail(
+    decodeGiven(text, valueEncoding),
+    ({ length }) => length <= MAX_VALUE,
+    () => RpcError.invalidParameter("the value is too long")
+  )
+
+const NO_ADDRESS = "Failed to generate mining address: Error: No legacy addresses available."
+
+/** Where no address was given, a wallet that has no key has none to put the name to. */
+export const nameError = (failure: NameFailure): NameFailure | RpcError =>
+  failure._tag === "InvalidWalletRequest" && failure.code === "no-keys"
+    ? new RpcError({ code: RPC_CODE.keypoolRanOut, message: NO_ADDRESS })
+    : failure
+
+export const WRITE_ERRORS = [
+  "-8 the name is too long",
+  "-1000 Name/value is invalid for encoding <encoding>",
+  "-5 invalid address",
+  "-5 Invalid address: <x>",
+  "-3 Invalid amount for send",
+  "-12 Failed to generate mining address: <why>",
+  ...PAYMENT_ERRORS
+]

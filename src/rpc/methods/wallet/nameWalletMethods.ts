@@ -1,0 +1,178 @@
+import * as Effect from "effect/Effect"
+import { Chain } from "../../../chain/Chain.ts"
+import { isExpired } from "../../../consensus/expiry.ts"
+import { NameDb } from "../../../names/NameDb.ts"
+import { displayHash, equal, fromHex, toHex } from "../../../protocol/bytes.ts"
+import { addressScript } from "../../../protocol/nameOperation.ts"
+import { printable } from "../../../protocol/nameText.ts"
+import { Wallets } from "../../../wallet/Wallets.ts"
+import type { Method } from "../../method.ts"
+import { NodeOptions } from "../../NodeOptions.ts"
+import { amount, hash, hexText, notNull, object, optional, orEmpty, string } from "../../params.ts"
+import { RpcError } from "../../RpcError.ts"
+import * as Shape from "../../shape.ts"
+import { decodeAnyTransaction } from "../../shapes/decodeTransaction.ts"
+import { nameExpiryJson, nameOutputJson } from "../../shapes/name.ts"
+import { storageError } from "../errors.ts"
+import { contextFor, decodeGiven, ENCODINGS } from "../nameEncodings.ts"
+import { NAME_OUTPUT_MEMBERS } from "../shapes.ts"
+import { makeNameWriteMethods } from "./nameWriteMethods.ts"
+import { makeRegistrationMethods } from "./registrationMethods.ts"
+import { COMMENT, COMMENT_TO, notesOf, REPLACEABLE, sendMoney, SUBTRACT_FEE } from "./simplePayments.ts"
+import { PAYMENT_ERRORS } from "./spending.ts"
+import { walletMethod } from "./walletContext.ts"
+
+/** Methods of a wallet about names, and its queue of transactions, which name operations need (rpc.md 3.3, 5.6). */
+
+const TXID = "654166d8a5607765aeab942929249c4f9286d3bd37610f33e2f6c9e13a9dd1fa"
+
+const TRANSACTION = "01000000011111111111111111111111111111111111111111111111111111111111111111000000000000000000" +
+  "0140420f00000000001976a914d5e3d1e149ac4ed83061077faa6d8d92152938c088ac00000000"
+
+const OWNED_NAME = Shape.object({
+  ...NAME_OUTPUT_MEMBERS,
+  ismine: Shape.boolean("Whether the wallet has the address"),
+  height: Shape.integer("Height of the operation"),
+  expires_in: Shape.integer("Blocks until the record expires; 0 or less: it did"),
+  expired: Shape.boolean("Whether it expired")
+})
+
+/** None where there are no wallets. */
+export const nameWalletMethods: Effect.Effect<
+  ReadonlyArray<Method>,
+  never,
+  Chain | NameDb | NodeOptions | Wallets
+> = Effect.gen(function*() {
+  const chain = yield* Chain
+  const names = yield* NameDb
+  const options = yield* NodeOptions
+  const wallets = yield* Wallets
+  if (!wallets.enabled) return []
+  const define = walletMethod(wallets)
+  const { params } = chain
+
+  const name_list = define({
+    name: "name_list",
+    group: "Names",
+    summary:
+      "Lists the names that confirmed transactions of the wallet set, each as its last one did: names that were " +
+      "given away and expired ones included.",
+    params: {
+      name: optional(string("The name to look for."), "all names"),
+      options: orEmpty(notNull(object(ENCODINGS, "Options.")))
+    },
+    results: [{ shape: Shape.array(OWNED_NAME) }],
+    examples: [[], ["d/example"]],
+    errors: ["-1000 Name/value is invalid for encoding <encoding>"],
+    handler: ({ name: text, options: given }, wallet) =>
+      Effect.gen(function*() {
+        const context = contextFor(params.network, options, given)
+        const wanted = text === undefined ? undefined : yield* decodeGiven(text, context.nameEncoding)
+        const { height: tipHeight } = yield* chain.tip
+        return wallet.names().flatMap(({ height, mine, name, operation, script, txid, vout }) => {
+          if (operation.op === "name_new") return []
+          if (wanted !== undefined && wanted.length > 0 && !equal(name, wanted)) return []
+          const address = addressScript(script)
+          return [{
+            ...nameOutputJson(context, { name, value: operation.value, txid, vout, address }),
+            ismine: mine,
+            ...nameExpiryJson(height, { tipHeight, params })
+          }]
+        })
+      })
+  })
+
+  const sendtoname = define({
+    name: "sendtoname",
+    group: "Names",
+    summary: "Pays the owner of a name.",
+    params: {
+      name: string("The name, in the node's encoding."),
+      amount: amount("The amount in NMC."),
+      comment: COMMENT,
+      comment_to: COMMENT_TO,
+      subtractfeefromamount: SUBTRACT_FEE,
+      replaceable: REPLACEABLE
+    },
+    results: [{ shape: Shape.hex("The transaction") }],
+    examples: [["id/example", 0.1]],
+    errors: [
+      "-5 name not found: '<name>'",
+      "-5 the name is expired",
+      "-1000 Name/value is invalid for encoding <encoding>",
+      ...PAYMENT_ERRORS
+    ],
+    handler: ({ amount: value, comment, comment_to, name: text, replaceable, subtractfeefromamount }, wallet) =>
+      Effect.gen(function*() {
+        const name = yield* decodeGiven(text, options.nameEncoding)
+        const record = yield* Effect.mapError(names.resolve(name), (error) =>
+          error._tag === "NameNotFound"
+            ? RpcError.invalidAddressOrKey(`name not found: ${printable(name)}`)
+            : storageError(error))
+        const { height } = yield* chain.tip
+        if (isExpired(record.height, height, params)) return yield* RpcError.invalidAddressOrKey("the name is expired")
+        return yield* sendMoney(wallet, {
+          outputs: [{ value, script: record.address }],
+          subtractFeeFrom: subtractfeefromamount ? [0] : [],
+          ...(replaceable === undefined ? {} : { replaceable }),
+          ...notesOf(comment, comment_to)
+        })
+      })
+  })
+
+  const queuerawtransaction = define({
+    name: "queuerawtransaction",
+    group: "Names",
+    summary:
+      "Sends a transaction as soon as the mempool takes it: now, or after a later block. Until then the wallet " +
+      "keeps it.",
+    params: { hexstring: hexText("The transaction.") },
+    results: [{ shape: Shape.hex("Its txid") }],
+    examples: [[TRANSACTION]],
+    errors: ["-22 TX decode failed", "-4 Invalid transaction (<reason>)"],
+    handler: ({ hexstring }, wallet) =>
+      Effect.gen(function*() {
+        const bytes = fromHex(hexstring)
+        const transaction = bytes === undefined ? undefined : decodeAnyTransaction(bytes)
+        if (transaction === undefined) return yield* RpcError.deserialization("TX decode failed")
+        yield* Effect.mapError(
+          wallet.enqueue(transaction),
+          (failure) => failure._tag === "InvalidWalletRequest" ? RpcError.wallet(failure.reason) : failure
+        )
+        return displayHash(transaction.txid)
+      })
+  })
+
+  const dequeuetransaction = define({
+    name: "dequeuetransaction",
+    group: "Names",
+    summary: "Takes a transaction out of the queue. One that is not there is no error.",
+    params: { txid: hash("The transaction.") },
+    results: [{ shape: Shape.nothing("") }],
+    examples: [[TXID]],
+    handler: ({ txid }, wallet) => Effect.as(wallet.dequeue(displayHash(txid)), null)
+  })
+
+  const listqueuedtransactions = define({
+    name: "listqueuedtransactions",
+    group: "Names",
+    summary: "Lists the transactions in the queue.",
+    params: {},
+    results: [{ shape: Shape.map("txid", Shape.object({ transaction: Shape.hex("The transaction") })) }],
+    examples: [[]],
+    handler: (_, wallet) =>
+      Effect.sync(() =>
+        new Map(wallet.queue().map(({ bytes, txid }) => [displayHash(txid), { transaction: toHex(bytes) }]))
+      )
+  })
+
+  return [
+    name_list,
+    ...makeNameWriteMethods(wallets, chain, options),
+    ...makeRegistrationMethods(wallets, chain, options),
+    sendtoname,
+    queuerawtransaction,
+    dequeuetransaction,
+    listqueuedtransactions
+  ]
+})

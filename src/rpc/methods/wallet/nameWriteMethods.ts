@@ -1,0 +1,174 @@
+import * as Effect from "effect/Effect"
+import type { Chain } from "../../../chain/Chain.ts"
+import { displayHash, EMPTY, parseDisplayHash, toHex } from "../../../protocol/bytes.ts"
+import { printable } from "../../../protocol/nameText.ts"
+import type { Transaction } from "../../../protocol/transaction.ts"
+import type { NameFailure, Wallet } from "../../../wallet/Wallet.ts"
+import type { Wallets } from "../../../wallet/Wallets.ts"
+import { checked } from "../../checked.ts"
+import type { Method } from "../../method.ts"
+import type { NodeOptions } from "../../NodeOptions.ts"
+import { boolean, hex, hexText, notNull, object, optional, orEmpty, string } from "../../params.ts"
+import { RpcError } from "../../RpcError.ts"
+import * as Shape from "../../shape.ts"
+import { contextFor, ENCODINGS, type GivenEncodings } from "../nameEncodings.ts"
+import { nameError, nameGiven, readWriteOptions, valueGiven, WRITE_ERRORS, WRITE_OPTIONS } from "./nameOptions.ts"
+import { evenIfRefused } from "./spending.ts"
+import { type WalletFailure, walletMethod } from "./walletContext.ts"
+
+/** The three operations on names (rpc.md 3.3, 5.7, 5.8). Upstream `wallet/rpc/walletnames.cpp`. */
+
+const SALT_SIZE = 20
+const TXID = "a77ceb22aa03304b7de64ec43328974aeaca211c37dd29dcce4ae461bb80ca84"
+const SALT = "f3fcc8b6a24efa486cfba479d37227f7f623c1cf"
+
+const NOT_FOUND = "scan for previous txid failed"
+
+const TRANSACTION_ID = Shape.hex("The transaction")
+
+export const makeNameWriteMethods = (
+  wallets: typeof Wallets.Service,
+  chain: typeof Chain.Service,
+  options: typeof NodeOptions.Service
+): ReadonlyArray<Method> => {
+  const define = walletMethod(wallets)
+  const { network } = chain.params
+
+  const contextOf = (given: GivenEncodings) => contextFor(network, options, given)
+
+  /** Sends an operation; its answer is the txid. */
+  const sent = (
+    wallet: Wallet,
+    sending: Effect.Effect<Transaction, NameFailure>
+  ): Effect.Effect<string, WalletFailure | RpcError> => {
+    const txid = Effect.map(Effect.mapError(sending, nameError), (transaction) => displayHash(transaction.txid))
+    return evenIfRefused(wallet, txid, (txid) => txid)
+  }
+
+  const name_new = define({
+    name: "name_new",
+    group: "Names",
+    summary: "Starts the registration of a name: commits to it without telling it. name_firstupdate finishes it, 12 " +
+      "blocks after the commitment is mined at the earliest.",
+    params: {
+      name: string("The name."),
+      options: orEmpty(notNull(object({
+        nameEncoding: ENCODINGS.nameEncoding,
+        ...WRITE_OPTIONS,
+        allowExisting: optional(boolean("Whether to go on if the name exists."), "false")
+      }, "Options.")))
+    },
+    results: [{ shape: Shape.array(Shape.hex("The transaction, then the salt of the commitment")) }],
+    examples: [["d/example"], ["d/example", { allowExisting: true }]],
+    errors: ["-25 this name exists already", ...WRITE_ERRORS],
+    handler: ({ name: text, options: given }, wallet) =>
+      Effect.gen(function*() {
+        const name = yield* nameGiven(text, contextOf({ ...given, valueEncoding: undefined }))
+        const more = yield* checked(() => readWriteOptions(network, given))
+        const sending = wallet.nameNew(name, {
+          ...more,
+          ...(given.allowExisting === undefined ? {} : { allowExisting: given.allowExisting })
+        }).pipe(Effect.mapError(nameError))
+        const answered = Effect.map(sending, ({ rand, transaction }) => [displayHash(transaction.txid), toHex(rand)])
+        const answer = yield* evenIfRefused<ReadonlyArray<string>>(wallet, answered, (txid) => {
+          const kept = wallet.registrations().find(({ newTxid }) => displayHash(newTxid) === txid)
+          return kept === undefined ? [txid] : [txid, toHex(kept.rand)]
+        })
+        yield* Effect.logInfo("name_new sent", { name: printable(name), txid: answer[0] })
+        return answer
+      })
+  })
+
+  const name_firstupdate = define({
+    name: "name_firstupdate",
+    group: "Names",
+    summary:
+      "Finishes the registration of a name: tells it, and gives it its value. The wallet finds the commitment and " +
+      "its salt where they are not given. A block can hold the transaction 12 blocks after the commitment.",
+    params: {
+      name: string("The name."),
+      rand: optional(hex("The salt of the commitment."), "the wallet knows it"),
+      tx: optional(hexText("The transaction of name_new."), "the wallet knows it"),
+      value: optional(string("The value."), "\"\""),
+      options: orEmpty(notNull(object({ ...ENCODINGS, ...WRITE_OPTIONS }, "Options."))),
+      allow_active: optional(boolean("Whether to go on if the name is active; for tests."), "false")
+    },
+    results: [{ shape: TRANSACTION_ID }],
+    examples: [["d/example"], ["d/example", SALT, TXID, "{\"ip\":\"192.0.2.1\"}"]],
+    errors: [
+      "-8 the value is too long",
+      "-8 invalid rand value",
+      "-8 rand must be hexadecimal string (not '<x>')",
+      "-8 invalid txid",
+      "-25 this name is already being registered",
+      "-25 this name is already active",
+      `-25 ${NOT_FOUND}`,
+      "-25 previous txid not found",
+      "-25 could not generate rand for txid",
+      "-25 generated rand for txid does not match",
+      "-25 previous tx is not name_new",
+      "-25 rand value is wrong",
+      "-6 Not found pre-selected input COutPoint(<txid start>, <n>)",
+      ...WRITE_ERRORS
+    ],
+    handler: ({ allow_active, name: text, options: given, rand, tx, value: valueText }, wallet) =>
+      Effect.gen(function*() {
+        const context = contextOf(given)
+        const name = yield* nameGiven(text, context)
+        if (rand !== undefined && rand.length > SALT_SIZE) return yield* RpcError.invalidParameter("invalid rand value")
+        const value = valueText === undefined ? EMPTY : yield* valueGiven(valueText, context)
+        const txid = tx === undefined ? undefined : parseDisplayHash(tx)
+        if (tx !== undefined && txid === undefined) return yield* RpcError.invalidParameter("invalid txid")
+        const more = yield* checked(() => readWriteOptions(network, given))
+        const sending = wallet.nameFirstUpdate({
+          ...more,
+          name,
+          rand,
+          txid,
+          value,
+          ...(allow_active === undefined ? {} : { allowActive: allow_active })
+        })
+        // Of all zeros is what the reference node has where it found none.
+        const isNone = txid !== undefined && txid.every((byte) => byte === 0)
+        return yield* Effect.mapError(
+          sent(wallet, sending),
+          (failure) =>
+            isNone && failure._tag === "NameUnavailable" && failure.code === "no-new"
+              ? RpcError.verifyError(NOT_FOUND)
+              : failure
+        )
+      })
+  })
+
+  const name_update = define({
+    name: "name_update",
+    group: "Names",
+    summary:
+      "Changes the value of a name, gives it to somebody else, or renews it: its life starts anew with the block " +
+      "of the transaction.",
+    params: {
+      name: string("The name."),
+      value: optional(string("The value."), "the one that it has"),
+      options: orEmpty(notNull(object({ ...ENCODINGS, ...WRITE_OPTIONS }, "Options.")))
+    },
+    results: [{ shape: TRANSACTION_ID }],
+    examples: [["d/example"], ["d/example", "{\"ip\":\"192.0.2.1\"}"]],
+    errors: [
+      "-8 the value is too long",
+      "-25 this name can not be updated",
+      "-25 there are already too many pending operations on this name",
+      "-6 Not found pre-selected input COutPoint(<txid start>, <n>)",
+      ...WRITE_ERRORS
+    ],
+    handler: ({ name: text, options: given, value: valueText }, wallet) =>
+      Effect.gen(function*() {
+        const context = contextOf(given)
+        const name = yield* nameGiven(text, context)
+        const value = valueText === undefined ? undefined : yield* valueGiven(valueText, context)
+        const more = yield* checked(() => readWriteOptions(network, given))
+        return yield* sent(wallet, wallet.nameUpdate({ ...more, name, value }))
+      })
+  })
+
+  return [name_new, name_firstupdate, name_update]
+}

@@ -1,0 +1,109 @@
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import type { Wallet } from "../../../wallet/Wallet.ts"
+import { Wallets } from "../../../wallet/Wallets.ts"
+import type { Method } from "../../method.ts"
+import { int64, string } from "../../params.ts"
+import { RPC_CODE, RpcError } from "../../RpcError.ts"
+import * as Shape from "../../shape.ts"
+import { EMPTY_PASSPHRASE, walletMethod, WRONG_PASSPHRASE } from "./walletContext.ts"
+
+/** Methods about the passphrase of a wallet (rpc.md 3.9). */
+
+const NOTHING_TO_ENCRYPT = "Error: wallet does not contain private keys, nothing to encrypt."
+const ENCRYPTED = "Error: running with an encrypted wallet, but encryptwallet was called."
+const NEGATIVE = "Timeout cannot be negative."
+
+/** Seconds for which a wallet stays unlocked at most: some three years. */
+const LONGEST_UNLOCK = 100_000_000
+
+const unencrypted = (called: string): string => `Error: running with an unencrypted wallet, but ${called} was called.`
+
+const wrongState = (message: string): RpcError => new RpcError({ code: RPC_CODE.walletWrongEncryptionState, message })
+
+const ensureEncrypted = (wallet: Wallet, called: string): Effect.Effect<void, RpcError> =>
+  wallet.encryption() === "none" ? wrongState(unencrypted(called)) : Effect.void
+
+const emptyPassphrase = (): RpcError => RpcError.invalidParameter(EMPTY_PASSPHRASE)
+
+export const passphraseMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets> = Effect.gen(function*() {
+  const make = walletMethod(yield* Wallets)
+
+  const encryptwallet = make({
+    name: "encryptwallet",
+    summary: "Seals the secrets of the wallet with a passphrase, without which nothing can be signed any more.",
+    params: { passphrase: string("The passphrase.") },
+    results: [{ shape: Shape.string("What to do next") }],
+    examples: [["a long passphrase"]],
+    errors: [`-16 ${NOTHING_TO_ENCRYPT}`, `-15 ${ENCRYPTED}`, `-8 ${EMPTY_PASSPHRASE}`],
+    handler: ({ passphrase }, wallet) =>
+      Effect.gen(function*() {
+        if (!wallet.hasPrivateKeys) {
+          return yield* new RpcError({ code: RPC_CODE.walletEncryptionFailed, message: NOTHING_TO_ENCRYPT })
+        }
+        if (wallet.encryption() !== "none") return yield* wrongState(ENCRYPTED)
+        if (passphrase === "") return yield* emptyPassphrase()
+        yield* wallet.encrypt(Redacted.make(passphrase))
+        return "wallet encrypted; Copies of its file from before are not. " +
+          "You need to make a new backup with the backupwallet RPC."
+      })
+  })
+
+  const walletpassphrase = make({
+    name: "walletpassphrase",
+    summary: "Unlocks the wallet for some time. Called again, it sets the time anew.",
+    params: {
+      passphrase: string("The passphrase."),
+      timeout: int64(`For how many seconds; ${LONGEST_UNLOCK} at most.`)
+    },
+    results: [{ shape: Shape.nothing("") }],
+    examples: [["a long passphrase", 60]],
+    errors: [
+      `-15 ${unencrypted("walletpassphrase")}`,
+      `-8 ${NEGATIVE}`,
+      `-8 ${EMPTY_PASSPHRASE}`,
+      `-14 ${WRONG_PASSPHRASE}`
+    ],
+    handler: ({ passphrase, timeout }, wallet) =>
+      Effect.gen(function*() {
+        yield* ensureEncrypted(wallet, "walletpassphrase")
+        if (timeout < 0) return yield* RpcError.invalidParameter(NEGATIVE)
+        if (passphrase === "") return yield* emptyPassphrase()
+        yield* wallet.unlock(Redacted.make(passphrase), Math.min(timeout, LONGEST_UNLOCK))
+        return null
+      })
+  })
+
+  const walletlock = make({
+    name: "walletlock",
+    summary: "Locks the wallet.",
+    params: {},
+    results: [{ shape: Shape.nothing("") }],
+    examples: [[]],
+    errors: [`-15 ${unencrypted("walletlock")}`],
+    handler: (_, wallet) =>
+      Effect.gen(function*() {
+        yield* ensureEncrypted(wallet, "walletlock")
+        yield* wallet.lock
+        return null
+      })
+  })
+
+  const walletpassphrasechange = make({
+    name: "walletpassphrasechange",
+    summary: "Replaces the passphrase of the wallet.",
+    params: { oldpassphrase: string("The passphrase."), newpassphrase: string("The new one.") },
+    results: [{ shape: Shape.nothing("") }],
+    examples: [["a long passphrase", "a longer passphrase"]],
+    errors: [`-15 ${unencrypted("walletpassphrasechange")}`, `-8 ${EMPTY_PASSPHRASE}`, `-14 ${WRONG_PASSPHRASE}`],
+    handler: ({ newpassphrase, oldpassphrase }, wallet) =>
+      Effect.gen(function*() {
+        yield* ensureEncrypted(wallet, "walletpassphrasechange")
+        if (oldpassphrase === "" || newpassphrase === "") return yield* emptyPassphrase()
+        yield* wallet.changePassphrase(Redacted.make(oldpassphrase), Redacted.make(newpassphrase))
+        return null
+      })
+  })
+
+  return [encryptwallet, walletpassphrase, walletlock, walletpassphrasechange]
+})

@@ -1,0 +1,93 @@
+import { parseAddress, scriptOf } from "../../../protocol/address.ts"
+import type { Bytes } from "../../../protocol/bytes.ts"
+import type { Network } from "../../../protocol/networks.ts"
+import type { TransactionOutput } from "../../../protocol/transaction.ts"
+import { decodeAmount } from "../../amounts.ts"
+import { integerWithin, type Json, JsonNumber, JsonObject, typeOf } from "../../json.ts"
+import { array, json, type Param } from "../../params.ts"
+import { RpcError } from "../../RpcError.ts"
+
+/** Who is to be paid (rpc.md 3.9, 5.7): addresses with amounts, and who of them pays the fee. */
+
+/** An object of addresses and amounts; what is in it is read by the handler. */
+export const addressAmounts = (description: string): Param<Json> => ({
+  ...json(description, "json object"),
+  kind: "object",
+  expected: "object"
+})
+
+/**
+ * The script of an address.
+ *
+ * @throws RpcError -5
+ */
+export const addressScriptOf = (network: Network, address: string, message = `Invalid address: ${address}`): Bytes => {
+  const parsed = parseAddress(network, address)
+  if ("error" in parsed) throw RpcError.invalidAddressOrKey(message)
+  return scriptOf(parsed.destination)
+}
+
+/**
+ * Reads the plain outputs beside a name: `sendCoins`. An address may stand there twice. Upstream
+ * `wallet/rpc/walletnames.cpp`, `SendNameOutput`.
+ *
+ * @throws RpcError -3, -5
+ */
+export const readSendCoins = (network: Network, given: Json): ReadonlyArray<TransactionOutput> => {
+  if (!(given instanceof JsonObject)) throw RpcError.wrongType(typeOf(given), "object")
+  return given.keys.map((address, at) => {
+    const script = addressScriptOf(network, address)
+    const value = decodeAmount(given.values[at] ?? null)
+    if (value === 0) throw RpcError.type("Invalid amount for send")
+    return { value, script }
+  })
+}
+
+/** The names of outputs, addresses or `data`, in their order; of what `readOutputs` takes. */
+export const outputNames = (outputs: Json): ReadonlyArray<string> => {
+  if (outputs instanceof JsonObject) return outputs.keys
+  if (!Array.isArray(outputs)) return []
+  return outputs.flatMap((item: Json) => item instanceof JsonObject ? item.keys : [])
+}
+
+/** Which outputs the fee is taken from. */
+export const feePayers = (description: string) => array(json("The index of an output, or its address."), description)
+
+const FEE_PAYER = "Invalid parameter 'subtract fee from output'"
+
+const INT32 = [-(2 ** 31), 2 ** 31 - 1] as const
+
+const payerIndex = (given: Json, names: ReadonlyArray<string>): number => {
+  if (typeof given === "string") {
+    const index = names.indexOf(given)
+    if (index < 0) throw RpcError.invalidParameter(`${FEE_PAYER}, destination ${given} not found in tx outputs`)
+    return index
+  }
+  if (!(given instanceof JsonNumber)) {
+    throw RpcError.invalidParameter(`${FEE_PAYER}, invalid value type: ${typeOf(given)}`)
+  }
+  const index = integerWithin(given, ...INT32)
+  if (index === undefined) throw RpcError.integerOutOfRange()
+  return index
+}
+
+/**
+ * Reads which outputs the fee is taken from; `names` are those of the outputs. Upstream
+ * `InterpretSubtractFeeFromOutputInstructions`.
+ *
+ * @throws RpcError -8
+ */
+export const readFeePayers = (
+  given: ReadonlyArray<Json> | undefined,
+  names: ReadonlyArray<string>
+): ReadonlyArray<number> => {
+  const found = new Set<number>()
+  for (const item of given ?? []) {
+    const index = payerIndex(item, names)
+    if (found.has(index)) throw RpcError.invalidParameter(`${FEE_PAYER}, duplicated position: ${index}`)
+    if (index < 0) throw RpcError.invalidParameter(`${FEE_PAYER}, negative position: ${index}`)
+    if (index >= names.length) throw RpcError.invalidParameter(`${FEE_PAYER}, position too large: ${index}`)
+    found.add(index)
+  }
+  return [...found]
+}

@@ -1,0 +1,28 @@
+import * as Effect from "effect/Effect"
+import { Chain } from "../../../chain/Chain.ts"
+import { Mempool } from "../../../mempool/Mempool.ts"
+import { Wallets } from "../../../wallet/Wallets.ts"
+import type { Method } from "../../method.ts"
+import { makeBumpMethods } from "./bumpMethods.ts"
+import { makeFundMethods } from "./fundMethods.ts"
+import { makeSendAllMethod } from "./sendAllMethod.ts"
+import { makeSendMethod } from "./sendMethod.ts"
+import { makeSimplePayments } from "./simplePayments.ts"
+
+/** Methods that spend money of a wallet; none where there are no wallets. */
+export const paymentMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Mempool | Wallets> = Effect.gen(
+  function*() {
+    const chain = yield* Chain
+    const pool = yield* Mempool
+    const wallets = yield* Wallets
+    if (!wallets.enabled) return []
+    const { network } = chain.params
+    return [
+      ...makeSimplePayments(wallets, network),
+      makeSendMethod(wallets, network),
+      makeSendAllMethod(wallets, network),
+      ...makeFundMethods(wallets, chain, pool),
+      ...makeBumpMethods(wallets, network, pool)
+    ]
+  }
+)

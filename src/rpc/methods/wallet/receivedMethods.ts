@@ -1,0 +1,287 @@
+import * as Effect from "effect/Effect"
+import { Chain } from "../../../chain/Chain.ts"
+import { addressOf, parseAddress, scriptOf } from "../../../protocol/address.ts"
+import { binaryString, type Bytes, displayHash } from "../../../protocol/bytes.ts"
+import { addressScript } from "../../../protocol/nameOperation.ts"
+import type { Network } from "../../../protocol/networks.ts"
+import type { Wallet, WalletTx } from "../../../wallet/Wallet.ts"
+import { Wallets } from "../../../wallet/Wallets.ts"
+import { Amount, type JsonValue } from "../../encodeJson.ts"
+import type { Method } from "../../method.ts"
+import { boolean, int32, string, withDefault } from "../../params.ts"
+import { RpcError } from "../../RpcError.ts"
+import * as Shape from "../../shape.ts"
+import { scriptOfAddress } from "./addressMethods.ts"
+import { label, walletMethod } from "./walletContext.ts"
+import { depthOf, isImmature, isTrusted } from "./walletTransactions.ts"
+
+/** Methods that sum up what came in, and which addresses belong together (rpc.md 3.9). */
+
+const ADDRESS = "N7FdkoPbHSxKfrSVVbRu3NZtrLqc1oKpAR"
+
+const MIN_CONFIRMATIONS = withDefault(int32("Least confirmations of what counts."), 1)
+
+const IMMATURE = withDefault(boolean("Whether coinbases count that cannot be spent yet."), false)
+
+const WATCH_ONLY = withDefault(boolean("Ignored."), false)
+
+/** What of the wallet's transactions counts. */
+interface Counting {
+  readonly minConfirmations: number
+  readonly immature: boolean
+}
+
+/** The transactions that count, with their depths. */
+function* countedTransactions(
+  wallet: Wallet,
+  { immature, minConfirmations }: Counting
+): Generator<readonly [tx: WalletTx, depth: number]> {
+  for (const tx of wallet.transactions()) {
+    const depth = depthOf(wallet, tx)
+    if (depth < minConfirmations) continue
+    const { isCoinbase } = tx.transaction
+    // A coinbase without a block is worth nothing.
+    if (isCoinbase && (depth < 1 || (isImmature(true, depth) && !immature))) continue
+    yield [tx, depth]
+  }
+}
+
+/** What came in on some scripts; name outputs have scripts of their own. Upstream `GetReceived`. */
+const receivedOn = (wallet: Wallet, scripts: ReadonlyArray<Bytes>, counting: Counting): number => {
+  const wanted = new Set(scripts.map(binaryString))
+  let sum = 0
+  for (const [{ transaction }] of countedTransactions(wallet, counting)) {
+    for (const { script, value } of transaction.outputs) if (wanted.has(binaryString(script))) sum += value
+  }
+  return sum
+}
+
+interface Tally {
+  readonly amount: number
+  /** Of the latest transaction. */
+  readonly confirmations: number
+  readonly txids: ReadonlyArray<string>
+}
+
+/** What came in by address, names included. Upstream `ListReceived`. */
+const tallyOf = (network: Network, wallet: Wallet, counting: Counting): ReadonlyMap<string, Tally> => {
+  const tallies = new Map<string, Tally>()
+  for (const [{ transaction }, depth] of countedTransactions(wallet, counting)) {
+    for (const { script, value } of transaction.outputs) {
+      const address = wallet.own(script) === undefined ? undefined : addressOf(network, addressScript(script))
+      if (address === undefined) continue
+      const before = tallies.get(address)
+      tallies.set(address, {
+        amount: (before?.amount ?? 0) + value,
+        confirmations: Math.min(before?.confirmations ?? Infinity, depth),
+        txids: [...(before?.txids ?? []), displayHash(transaction.txid)]
+      })
+    }
+  }
+  return tallies
+}
+
+const NOTHING: Tally = { amount: 0, confirmations: 0, txids: [] }
+
+// Groups of addresses
+
+/** Which addresses share an owner, as far as anybody can tell. Upstream `GetAddressGroupings`. */
+const groupsOf = (network: Network, wallet: Wallet): ReadonlyArray<ReadonlySet<string>> => {
+  const groups = new Map<string, Set<string>>()
+  /** Makes one group of those of some addresses: the smaller ones go into the largest. */
+  const join = (addresses: ReadonlyArray<string>): void => {
+    const met = [...new Set(addresses.flatMap((address) => groups.get(address) ?? []))]
+    const group = met.reduce((a, b) => a.size < b.size ? b : a, met[0] ?? new Set<string>())
+    for (const member of [...met.flatMap((other) => other === group ? [] : [...other]), ...addresses]) {
+      group.add(member)
+      groups.set(member, group)
+    }
+  }
+  for (const { spent, transaction } of wallet.transactions()) {
+    const inputs = spent.flatMap((output) =>
+      output === undefined ? [] : addressOf(network, addressScript(output.script)) ?? []
+    )
+    const outputs = transaction.outputs.flatMap(({ script }) => {
+      const own = wallet.own(script)
+      return own?.address === undefined ? [] : [{ address: own.address, change: own.change }]
+    })
+    const change = inputs.length === 0 ? [] : outputs.flatMap((output) => output.change ? output.address : [])
+    join([...inputs, ...change])
+    for (const { address } of outputs) join([address])
+  }
+  return [...new Set(groups.values())]
+}
+
+/** What can be spent by address. Upstream `GetAddressBalances`. */
+const balancesOf = (wallet: Wallet): ReadonlyMap<string, number> => {
+  const balances = new Map<string, number>()
+  for (const coin of wallet.coins()) {
+    const { address } = coin.own
+    const depth = coin.height === undefined ? 0 : wallet.lastBlock().height - coin.height + 1
+    if (address === undefined || coin.name !== undefined || isImmature(coin.coinbase, depth)) continue
+    const tx = depth > 0 ? undefined : wallet.transaction(binaryString(coin.txid))
+    if (depth === 0 && (tx === undefined || !isTrusted(wallet, tx))) continue
+    balances.set(address, (balances.get(address) ?? 0) + coin.output.value)
+  }
+  return balances
+}
+
+export const receivedMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets | Chain> = Effect.gen(function*() {
+  const { params: { network } } = yield* Chain
+  const make = walletMethod(yield* Wallets)
+
+  const received = (
+    wallet: Wallet,
+    scripts: ReadonlyArray<Bytes>,
+    counting: Counting
+  ): Effect.Effect<Amount, RpcError> =>
+    Effect.suspend(() => {
+      const own = scripts.filter((script) => wallet.own(script) !== undefined)
+      return own.length === 0
+        ? RpcError.wallet("Address not found in wallet")
+        : Effect.succeed(new Amount(receivedOn(wallet, own, counting)))
+    })
+
+  const getreceivedbyaddress = make({
+    name: "getreceivedbyaddress",
+    summary: "Returns how much an address received, without what is locked in names.",
+    params: { address: string("The address."), minconf: MIN_CONFIRMATIONS, include_immature_coinbase: IMMATURE },
+    results: [{ shape: Shape.amount("The sum") }],
+    examples: [[ADDRESS], [ADDRESS, 6]],
+    errors: ["-5 Invalid address", "-4 Address not found in wallet"],
+    handler: ({ address, include_immature_coinbase: immature, minconf: minConfirmations }, wallet) =>
+      Effect.flatMap(
+        scriptOfAddress(network, address),
+        (script) => received(wallet, [script], { immature, minConfirmations })
+      )
+  })
+
+  const getreceivedbylabel = make({
+    name: "getreceivedbylabel",
+    summary: "Returns how much the addresses with a label received, without what is locked in names.",
+    params: { label: label("The label."), minconf: MIN_CONFIRMATIONS, include_immature_coinbase: IMMATURE },
+    results: [{ shape: Shape.amount("The sum") }],
+    examples: [["rent"], ["rent", 6]],
+    errors: ["-4 Label not found in wallet", "-4 Address not found in wallet", "-11 Invalid label name"],
+    handler: ({ include_immature_coinbase: immature, label, minconf: minConfirmations }, wallet) =>
+      Effect.suspend(() => {
+        const addresses = [...wallet.labels()].flatMap(([address, entry]) => entry.label === label ? address : [])
+        if (addresses.length === 0) return RpcError.wallet("Label not found in wallet")
+        const scripts = addresses.flatMap((address) => {
+          const parsed = parseAddress(network, address)
+          return "error" in parsed ? [] : [scriptOf(parsed.destination)]
+        })
+        return received(wallet, scripts, { immature, minConfirmations })
+      })
+  })
+
+  const listreceivedbyaddress = make({
+    name: "listreceivedbyaddress",
+    summary: "Lists what labelled addresses received, what is locked in names included.",
+    params: {
+      minconf: MIN_CONFIRMATIONS,
+      include_empty: withDefault(boolean("Whether addresses that received nothing are listed."), false),
+      include_watchonly: WATCH_ONLY,
+      address_filter: withDefault(string("Only this address."), ""),
+      include_immature_coinbase: IMMATURE
+    },
+    results: [{
+      shape: Shape.array(Shape.object({
+        address: Shape.string("The address"),
+        amount: Shape.amount("What it received"),
+        confirmations: Shape.integer("Confirmations of the latest payment"),
+        label: Shape.string("Its label"),
+        txids: Shape.array(Shape.hex("A transaction that pays to it"))
+      }))
+    }],
+    examples: [[], [6, true]],
+    errors: ["-4 address_filter parameter was invalid"],
+    handler: (given, wallet) =>
+      Effect.suspend((): Effect.Effect<ReadonlyArray<JsonValue>, RpcError> => {
+        const { address_filter: only, include_empty, include_immature_coinbase: immature, minconf } = given
+        if (only !== "" && "error" in parseAddress(network, only)) {
+          return RpcError.wallet("address_filter parameter was invalid")
+        }
+        const tallies = tallyOf(network, wallet, { immature, minConfirmations: minconf })
+        return Effect.succeed([...wallet.labels()].flatMap(([address, { label }]) => {
+          const tally = tallies.get(address)
+          if ((only !== "" && only !== address) || (tally === undefined && !include_empty)) return []
+          const { amount, confirmations, txids } = tally ?? NOTHING
+          return [{ address, amount: new Amount(amount), confirmations, label, txids }]
+        }))
+      })
+  })
+
+  const listreceivedbylabel = make({
+    name: "listreceivedbylabel",
+    summary: "Lists what addresses received by label, what is locked in names included.",
+    params: {
+      minconf: MIN_CONFIRMATIONS,
+      include_empty: withDefault(boolean("Whether labels whose addresses received nothing are listed."), false),
+      include_watchonly: WATCH_ONLY,
+      include_immature_coinbase: IMMATURE
+    },
+    results: [{
+      shape: Shape.array(Shape.object({
+        amount: Shape.amount("What its addresses received"),
+        confirmations: Shape.integer("Confirmations of the latest payment"),
+        label: Shape.string("The label")
+      }))
+    }],
+    examples: [[], [6, true]],
+    handler: ({ include_empty, include_immature_coinbase: immature, minconf }, wallet) =>
+      Effect.sync(() => {
+        const tallies = tallyOf(network, wallet, { immature, minConfirmations: minconf })
+        const labels = new Map<string, { amount: number; confirmations: number }>()
+        for (const [address, { label }] of wallet.labels()) {
+          const tally = tallies.get(address)
+          if (tally === undefined && !include_empty) continue
+          const before = labels.get(label)
+          labels.set(label, {
+            amount: (before?.amount ?? 0) + (tally?.amount ?? 0),
+            confirmations: Math.min(before?.confirmations ?? Infinity, tally?.confirmations ?? Infinity)
+          })
+        }
+        return [...labels].sort(([a], [b]) => a < b ? -1 : 1).map(([label, { amount, confirmations }]) => ({
+          amount: new Amount(amount),
+          confirmations: Number.isFinite(confirmations) ? confirmations : 0,
+          label
+        }))
+      })
+  })
+
+  const listaddressgroupings = make({
+    name: "listaddressgroupings",
+    summary:
+      "Lists groups of addresses whose common owner shows in the chain: they were inputs of one transaction, or " +
+      "its change.",
+    params: {},
+    results: [{
+      shape: Shape.array(
+        Shape.array(Shape.array(Shape.any("Address, amount and, where there is one, label"))),
+        "The groups"
+      )
+    }],
+    examples: [[]],
+    handler: (_, wallet) =>
+      Effect.sync(() => {
+        const balances = balancesOf(wallet)
+        const labels = wallet.labels()
+        return groupsOf(network, wallet).map((group) =>
+          [...group].map((address): ReadonlyArray<JsonValue> => {
+            const entry = labels.get(address)
+            const balance = new Amount(balances.get(address) ?? 0)
+            return entry === undefined ? [address, balance] : [address, balance, entry.label]
+          })
+        )
+      })
+  })
+
+  return [
+    getreceivedbyaddress,
+    getreceivedbylabel,
+    listreceivedbyaddress,
+    listreceivedbylabel,
+    listaddressgroupings
+  ]
+})

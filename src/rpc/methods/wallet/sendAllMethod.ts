@@ -1,0 +1,265 @@
+import * as Effect from "effect/Effect"
+import { isDust } from "../../../mempool/policy/dust.ts"
+import { feeOf, rateOf, virtualSize } from "../../../mempool/policy/feeRate.ts"
+import { binaryString, displayHash, equal } from "../../../protocol/bytes.ts"
+import type { Network } from "../../../protocol/networks.ts"
+import {
+  outpointKey,
+  prevoutIndex,
+  prevoutTxid,
+  type TransactionInput,
+  type TransactionOutput
+} from "../../../protocol/transaction.ts"
+import type { InvalidWalletRequest } from "../../../wallet/errors.ts"
+import { estimateInputWeight } from "../../../wallet/signing/estimate.ts"
+import { eligible } from "../../../wallet/spending/eligible.ts"
+import type { FeeChoice, Funded, PaymentRequest, Wallet, WalletCoin } from "../../../wallet/Wallet.ts"
+import type { Wallets } from "../../../wallet/Wallets.ts"
+import { checked } from "../../checked.ts"
+import { type Json, JsonNumber, JsonObject } from "../../json.ts"
+import type { Method } from "../../method.ts"
+import { array, boolean, int32, json, namedOptions, optional, orEmpty, uint32 } from "../../params.ts"
+import { RPC_CODE, RpcError } from "../../RpcError.ts"
+import { constructTransaction } from "../../transactionParams.ts"
+import { CONF_TARGET, ESTIMATE_MODE, FEE_ERRORS, FEE_RATE, joinFees, readFeeChoice } from "./feeParams.ts"
+import { finish, FINISHED } from "./finishing.ts"
+import {
+  ADD_TO_WALLET,
+  FEE_OPTIONS,
+  INCLUDE_WATCHING,
+  INPUTS,
+  LOCK_TIME,
+  OUTDATED_OPTIONS,
+  readDepth,
+  SEND_OUTCOME_OPTIONS
+} from "./fundingOptions.ts"
+import { lockIf } from "./fundMethods.ts"
+import { addressScriptOf } from "./payees.ts"
+import { fundingError, PAYMENT_VERSION } from "./spending.ts"
+import { ensureUnlocked, type WalletFailure, walletMethod } from "./walletContext.ts"
+import { providerFor } from "./walletPsbt.ts"
+
+/** The payment that leaves nothing behind (rpc.md 3.9). Upstream `wallet/rpc/spend.cpp`, `sendall`. */
+
+const ADDRESS = "n11u97aH3ncjKCvJ6dQ1VuEBjgW1ighwvV"
+
+const NO_RECIPIENT = "Must provide at least one address without a specified amount"
+const MAX_WITH_INPUTS = "Cannot combine send_max with specific inputs."
+const DEPTH_WITH_INPUTS = "Cannot combine minconf or maxconf with specific inputs."
+const TOO_MUCH = "Assigned more value to outputs than available funds."
+const NOTHING_FOR_FEES = "Insufficient funds for fees after creating specified outputs."
+const DUST_LEFT = "Dynamically assigned remainder results in dust output."
+const POOL_TOO_LOW = "Total value of UTXO pool too low to pay for transaction"
+
+const insufficient = (message: string): RpcError => new RpcError({ code: RPC_CODE.insufficientFunds, message })
+
+/** Recipients as outputs that a transaction is made of: those without an amount with one of zero. */
+const withAmounts = (recipients: ReadonlyArray<Json>): ReadonlyArray<Json> =>
+  recipients.map((recipient) => {
+    if (typeof recipient !== "string") return recipient
+    const output = new JsonObject()
+    output.keys.push(recipient)
+    output.values.push(new JsonNumber("0"))
+    return output
+  })
+
+interface Coins {
+  readonly inputs: NonNullable<PaymentRequest["inputs"]>
+  readonly total: number
+}
+
+/** The coins that the caller names; each has to be the wallet's, and unspent. */
+const givenCoins = (wallet: Wallet, inputs: ReadonlyArray<TransactionInput>): Coins => {
+  const coins = new Map(wallet.coins().map((coin) => [coin.outpoint, coin]))
+  let total = 0
+  for (const { prevout } of inputs) {
+    const coin = coins.get(outpointKey(prevout))
+    if (coin === undefined) throw RpcError.invalidParameter(whyNoInput(wallet, prevout))
+    total += coin.output.value
+  }
+  return { inputs: inputs.map(({ prevout, sequence }) => ({ outpoint: outpointKey(prevout), sequence })), total }
+}
+
+const whyNoInput = (wallet: Wallet, prevout: Uint8Array): string => {
+  const txid = prevoutTxid(prevout)
+  const index = prevoutIndex(prevout)
+  const output = wallet.transaction(binaryString(txid))?.transaction.outputs[index]
+  const where = `UTXO (${displayHash(txid)}:${index})`
+  return output !== undefined && wallet.own(output.script) !== undefined
+    ? `Input not available. ${where} was already spent.`
+    : `Input not found. ${where} is not part of wallet.`
+}
+
+const sumOf = (coins: ReadonlyArray<WalletCoin>): number => coins.reduce((sum, { output }) => sum + output.value, 0)
+
+/** Leaves coins that are worth no less than what spending them costs. */
+const worthSpending = (
+  wallet: Wallet,
+  coins: ReadonlyArray<WalletCoin>,
+  feeRate: number
+): Effect.Effect<ReadonlyArray<WalletCoin>> =>
+  Effect.map(providerFor(wallet, coins.map(({ own }) => own.script)), (provider) =>
+    coins.filter(({ output }) => {
+      const weight = estimateInputWeight(output.script, provider)
+      return weight === undefined || feeOf(feeRate, virtualSize(weight)) <= output.value
+    }))
+
+/** Gives the recipients without an amount equal parts of what is there; the first gets what cannot be divided. */
+const shared = (
+  outputs: ReadonlyArray<TransactionOutput>,
+  open: ReadonlyArray<number>,
+  remainder: number
+): ReadonlyArray<TransactionOutput> => {
+  const share = Math.floor(remainder / open.length)
+  const [first] = open
+  return outputs.map((output, n) =>
+    open.includes(n) ? { ...output, value: share + (n === first ? remainder - share * open.length : 0) } : output
+  )
+}
+
+/** What is wrong where the parts are too small once the fee is taken from them. */
+const tooSmall = ({ reason }: InvalidWalletRequest, claimed: number, sendMax: boolean): RpcError => {
+  if (!reason.includes("to pay the fee")) return insufficient(DUST_LEFT)
+  if (claimed > 0) return insufficient(NOTHING_FOR_FEES)
+  return insufficient(
+    sendMax
+      ? `${POOL_TOO_LOW}, try using lower feerate.`
+      : `${POOL_TOO_LOW}. Try using lower feerate or excluding uneconomic UTXOs with 'send_max' option.`
+  )
+}
+
+export const makeSendAllMethod = (wallets: typeof Wallets.Service, network: Network): Method => {
+  interface Sweep {
+    readonly wallet: Wallet
+    readonly outputs: ReadonlyArray<TransactionOutput>
+    /** Which of them have no amount of their own. */
+    readonly open: ReadonlyArray<number>
+    readonly terms: Pick<PaymentRequest, "lockTime" | "version" | "replaceable" | keyof FeeChoice>
+    readonly sendMax: boolean
+  }
+
+  /** Spends all of some coins. */
+  const sweep = ({ open, outputs, sendMax, terms, wallet }: Sweep, { inputs, total }: Coins) =>
+    Effect.gen(function*() {
+      const claimed = outputs.reduce((sum, { value }) => sum + value, 0)
+      if (claimed > total) return yield* insufficient(TOO_MUCH)
+      const remainder = total - claimed
+      if (remainder === 0) return yield* insufficient(claimed > 0 ? NOTHING_FOR_FEES : `${POOL_TOO_LOW}.`)
+      const request: PaymentRequest = {
+        ...terms,
+        outputs: shared(outputs, open, remainder),
+        subtractFeeFrom: open,
+        inputs,
+        addInputs: false
+      }
+      return yield* Effect.mapError(wallet.fund(request), (failure): WalletFailure | RpcError => {
+        if (failure._tag !== "InvalidWalletRequest") return failure
+        return failure.code === "too-small" ? tooSmall(failure, claimed, sendMax) : fundingError(failure)
+      })
+    })
+
+  /** The rate that the wallet pays where the caller does not say: that of a payment without a limit on its coins. */
+  const rateFor = (given: Sweep, coins: Coins): Effect.Effect<number, WalletFailure | RpcError> =>
+    given.terms.feeRate === undefined
+      ? Effect.map(sweep(given, coins), ({ fee, transaction }: Funded) => rateOf(fee, transaction.virtualSize))
+      : Effect.succeed(given.terms.feeRate)
+
+  return walletMethod(wallets)({
+    name: "sendall",
+    summary: "Spends all coins that can be counted on, or those that are named, and leaves no change. Recipients " +
+      "without an amount share what is left behind the others and the fee.",
+    params: {
+      recipients: array(
+        json("An address, or an object with an address and its amount in NMC.", "string or json object"),
+        "Who is paid; at least one address stands without an amount."
+      ),
+      conf_target: CONF_TARGET,
+      estimate_mode: ESTIMATE_MODE,
+      fee_rate: FEE_RATE,
+      options: orEmpty(namedOptions({
+        add_to_wallet: ADD_TO_WALLET,
+        fee_rate: FEE_RATE,
+        include_watching: INCLUDE_WATCHING,
+        inputs: INPUTS,
+        locktime: LOCK_TIME,
+        ...SEND_OUTCOME_OPTIONS,
+        send_max: optional(boolean("Whether coins that cost more to spend than they are worth stay."), "false"),
+        minconf: optional(int32("Least confirmations of coins."), "0"),
+        maxconf: optional(int32("Most confirmations of coins.")),
+        version: optional(uint32("Version of the transaction."), String(PAYMENT_VERSION)),
+        ...FEE_OPTIONS,
+        ...OUTDATED_OPTIONS
+      }, "Options."))
+    },
+    results: [{ shape: FINISHED }],
+    examples: [[[ADDRESS]], [[ADDRESS], null, "unset", 150]],
+    errors: [
+      `-8 ${NO_RECIPIENT}`,
+      `-8 ${MAX_WITH_INPUTS}`,
+      `-8 ${DEPTH_WITH_INPUTS}`,
+      "-8 Input not available. UTXO (<txid>:<n>) was already spent.",
+      "-8 Input not found. UTXO (<txid>:<n>) is not part of wallet.",
+      "-8 Specified output amount to <address> is below dust threshold.",
+      `-6 ${POOL_TOO_LOW}<...>`,
+      `-6 ${TOO_MUCH}`,
+      `-6 ${NOTHING_FOR_FEES}`,
+      `-6 ${DUST_LEFT}`,
+      ...FEE_ERRORS
+    ],
+    handler: ({ options, recipients, ...beside }, wallet) =>
+      Effect.gen(function*() {
+        const fees = yield* checked(() => joinFees(beside, options))
+        const names = recipients.filter((recipient) => typeof recipient === "string")
+        if (names.length === 0) return yield* RpcError.invalidParameter(NO_RECIPIENT)
+        const { inputs, locktime, maxconf, minconf, replaceable = true, send_max, version = PAYMENT_VERSION } = options
+        const fee = yield* checked(() => readFeeChoice(fees))
+        const depth = yield* checked(() =>
+          readDepth(minconf, maxconf, `Invalid minconf (minconf cannot be negative): ${minconf ?? 0}`)
+        )
+        const made = yield* checked(() =>
+          constructTransaction(network, {
+            inputs: inputs ?? [],
+            outputs: withAmounts(recipients),
+            locktime: locktime ?? 0,
+            replaceable,
+            version
+          })
+        )
+        if (inputs !== undefined && send_max !== undefined) return yield* RpcError.invalidParameter(MAX_WITH_INPUTS)
+        if (inputs !== undefined && (minconf !== undefined || maxconf !== undefined)) {
+          return yield* RpcError.invalidParameter(DEPTH_WITH_INPUTS)
+        }
+        const scripts = yield* checked(() => names.map((name) => addressScriptOf(network, name)))
+        const open = made.outputs.flatMap(({ script }, n) => scripts.some((one) => equal(one, script)) ? [n] : [])
+        for (const [n, output] of made.outputs.entries()) {
+          if (open.includes(n) || !isDust(output)) continue
+          const given: Json | undefined = recipients[n]
+          const address = given instanceof JsonObject ? given.keys[0] : given
+          return yield* RpcError.invalidParameter(
+            `Specified output amount to ${String(address)} is below dust threshold.`
+          )
+        }
+        if (wallet.hasPrivateKeys) yield* ensureUnlocked(wallet)
+        const given: Sweep = {
+          wallet,
+          outputs: made.outputs,
+          open,
+          terms: { ...fee, version, replaceable, ...(locktime === undefined ? {} : { lockTime: locktime }) },
+          sendMax: send_max ?? false
+        }
+        const all = eligible(wallet.coins(), { ...depth, version }, wallet.lastBlock().height, !wallet.hasPrivateKeys)
+        const coinsOf = (coins: ReadonlyArray<WalletCoin>): Coins => ({
+          inputs: coins.map(({ outpoint }) => ({ outpoint })),
+          total: sumOf(coins)
+        })
+        const coins = inputs !== undefined
+          ? yield* checked(() => givenCoins(wallet, made.inputs))
+          : send_max === true
+          ? coinsOf(yield* worthSpending(wallet, all, yield* rateFor(given, coinsOf(all))))
+          : coinsOf(all)
+        const funded = yield* sweep(given, coins)
+        yield* lockIf(wallet, options.lock_unspents, funded)
+        return yield* finish(wallet, funded, options)
+      })
+  })
+}

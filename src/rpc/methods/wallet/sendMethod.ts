@@ -1,0 +1,112 @@
+import * as Effect from "effect/Effect"
+import type { Network } from "../../../protocol/networks.ts"
+import { outpointKey } from "../../../protocol/transaction.ts"
+import type { PaymentRequest } from "../../../wallet/Wallet.ts"
+import type { Wallets } from "../../../wallet/Wallets.ts"
+import { checked } from "../../checked.ts"
+import { type Json, JsonObject } from "../../json.ts"
+import type { Method } from "../../method.ts"
+import { json, namedOptions, orEmpty, uint32, withDefault } from "../../params.ts"
+import { constructTransaction } from "../../transactionParams.ts"
+import { CONF_TARGET, ESTIMATE_MODE, FEE_ERRORS, FEE_RATE, joinFees, readFeeChoice } from "./feeParams.ts"
+import { finish, FINISHED } from "./finishing.ts"
+import {
+  ADD_TO_WALLET,
+  checkWeight,
+  FEE_OPTIONS,
+  FUNDING_ERRORS,
+  INCLUDE_WATCHING,
+  INPUTS,
+  LOCK_TIME,
+  MAX_TX_WEIGHT,
+  OUTDATED_OPTIONS,
+  readFunding,
+  SEND_CHANGE_OPTIONS,
+  SEND_FEE_PAYERS,
+  SEND_FUNDING_OPTIONS,
+  SEND_OUTCOME_OPTIONS
+} from "./fundingOptions.ts"
+import { lockIf } from "./fundMethods.ts"
+import { outputNames } from "./payees.ts"
+import { fundingError, PAYMENT_VERSION } from "./spending.ts"
+import { ensureUnlocked, walletMethod } from "./walletContext.ts"
+
+/** The payment with all its options (rpc.md 3.9). */
+
+const ADDRESS = "n11u97aH3ncjKCvJ6dQ1VuEBjgW1ighwvV"
+
+/** Whether an input says what its sequence number is to be. */
+const saysSequence = (inputs: ReadonlyArray<Json>, at: number): boolean => {
+  const input = inputs[at]
+  return input instanceof JsonObject && (input.get("sequence") ?? null) !== null
+}
+
+export const makeSendMethod = (wallets: typeof Wallets.Service, network: Network): Method =>
+  walletMethod(wallets)({
+    name: "send",
+    summary: "Pays addresses, with all options there are. Without private keys for all inputs it returns a PSBT.",
+    params: {
+      outputs: json(
+        "Objects with one member each: an address and its amount in NMC, or data and hexadecimal digits; or all of " +
+          "them as one object.",
+        "json array or object"
+      ),
+      conf_target: CONF_TARGET,
+      estimate_mode: ESTIMATE_MODE,
+      fee_rate: FEE_RATE,
+      options: orEmpty(namedOptions({
+        ...SEND_FUNDING_OPTIONS,
+        add_to_wallet: ADD_TO_WALLET,
+        ...SEND_CHANGE_OPTIONS,
+        fee_rate: FEE_RATE,
+        include_watching: INCLUDE_WATCHING,
+        inputs: INPUTS,
+        locktime: LOCK_TIME,
+        ...SEND_OUTCOME_OPTIONS,
+        subtract_fee_from_outputs: SEND_FEE_PAYERS,
+        max_tx_weight: MAX_TX_WEIGHT,
+        ...FEE_OPTIONS,
+        ...OUTDATED_OPTIONS
+      }, "Options.")),
+      version: withDefault(uint32("Version of the transaction."), PAYMENT_VERSION)
+    },
+    results: [{ shape: FINISHED }],
+    examples: [[[{ [ADDRESS]: 0.1 }], 6, "economical"], [{ [ADDRESS]: 0.2 }, null, "unset", 150]],
+    errors: ["as createrawtransaction", ...FUNDING_ERRORS, ...FEE_ERRORS, "-8 Specify estimate_mode"],
+    handler: ({ options, outputs, version, ...beside }, wallet) =>
+      Effect.gen(function*() {
+        const fee = yield* checked(() => readFeeChoice(joinFees(beside, options)))
+        const { inputs = [], locktime, replaceable = true } = options
+        const made = yield* checked(() =>
+          constructTransaction(network, { inputs, outputs, locktime: locktime ?? 0, replaceable, version })
+        )
+        const choice = yield* checked(() =>
+          readFunding(
+            network,
+            {
+              ...options,
+              changeAddress: options.change_address,
+              changePosition: options.change_position,
+              subtractFeeFromOutputs: options.subtract_fee_from_outputs
+            },
+            fee,
+            { add: made.inputs.length === 0, names: outputNames(outputs) }
+          )
+        )
+        if (wallet.hasPrivateKeys) yield* ensureUnlocked(wallet)
+        const request: PaymentRequest = {
+          ...choice,
+          inputs: made.inputs.map(({ prevout, sequence }, at) => ({
+            outpoint: outpointKey(prevout),
+            ...(saysSequence(inputs, at) || locktime !== undefined ? { sequence } : {})
+          })),
+          outputs: made.outputs,
+          version,
+          ...(locktime === undefined ? {} : { lockTime: locktime })
+        }
+        const funded = yield* Effect.mapError(wallet.fund(request), fundingError)
+        yield* checked(() => checkWeight(funded, options.max_tx_weight))
+        yield* lockIf(wallet, options.lock_unspents, funded)
+        return yield* finish(wallet, funded, options)
+      })
+  })

@@ -1,0 +1,205 @@
+import * as Effect from "effect/Effect"
+import { Chain } from "../../../chain/Chain.ts"
+import { Mempool } from "../../../mempool/Mempool.ts"
+import { parseAddress } from "../../../protocol/address.ts"
+import { binaryString, type Bytes, toHex } from "../../../protocol/bytes.ts"
+import { isFinal, type KeyOrigin, type Psbt, type PsbtInput } from "../../../protocol/psbt/Psbt.ts"
+import { outpointKey, prevoutIndex, prevoutTxid, type TransactionOutput } from "../../../protocol/transaction.ts"
+import { HARDENED } from "../../../wallet/keys/hd.ts"
+import { signMessage } from "../../../wallet/signing/message.ts"
+import { psbtText } from "../../../wallet/signing/psbtText.ts"
+import type { SpentOutput } from "../../../wallet/signing/SigningContext.ts"
+import { makeProvider, NO_PROVIDER, type SigningProvider } from "../../../wallet/signing/SigningProvider.ts"
+import { extractTransaction, finalizePsbt, signPsbt } from "../../../wallet/signing/signPsbt.ts"
+import { signTransaction } from "../../../wallet/signing/signTransaction.ts"
+import type { OwnScript, Wallet } from "../../../wallet/Wallet.ts"
+import { Wallets } from "../../../wallet/Wallets.ts"
+import { checked } from "../../checked.ts"
+import type { Method } from "../../method.ts"
+import { boolean, hexText, string, withDefault } from "../../params.ts"
+import { PREVTXS_PARAM, readPrevouts } from "../../prevouts.ts"
+import { RpcError } from "../../RpcError.ts"
+import * as Shape from "../../shape.ts"
+import { readHashType, SIGHASH_PARAM } from "../../transactionParams.ts"
+import { decodePsbtParam } from "../psbtMethods.ts"
+import { decodeTransactionParam, SIGNED_TRANSACTION, signedJson } from "../rawTransactionMethods.ts"
+import { findSpentOutputs } from "../spentOutputs.ts"
+import { asRpcError, ensureUnlocked, LOCKED, walletMethod } from "./walletContext.ts"
+
+/** Methods that sign with the keys of a wallet (rpc.md 3.4, 3.9). */
+
+const ADDRESS = "N7FdkoPbHSxKfrSVVbRu3NZtrLqc1oKpAR"
+
+const TRANSACTION = "01000000000140420f00000000001976a914d5e3d1e149ac4ed83061077faa6d8d92152938c088ac00000000"
+
+const PSBT = "cHNidP8BACwBAAAAAAFAQg8AAAAAABl2qRTV49HhSaxO2DBhB3+qbY2SFSk4wIisAAAAAAAA"
+
+const NO_KEY = "Private key not available"
+
+/** What a wallet signs with; nothing where it only watches, so that what it signs stays incomplete. */
+const signerOf = (wallet: Wallet): Effect.Effect<SigningProvider, RpcError> =>
+  wallet.signer.pipe(
+    Effect.catchTag("WalletWatchOnly", () => Effect.succeed(NO_PROVIDER)),
+    Effect.mapError(asRpcError)
+  )
+
+/** Steps of a path as `m/44h/7h/0h/0/0`. */
+const stepsOf = (path: string): ReadonlyArray<number> =>
+  path.split("/").slice(1).map((step) => /^\d+$/.test(step) ? Number(step) : HARDENED + Number(step.slice(0, -1)))
+
+const originOf = ({ masterFingerprint, path }: OwnScript): KeyOrigin | undefined =>
+  path === undefined || masterFingerprint === undefined
+    ? undefined
+    : { fingerprint: masterFingerprint, path: stepsOf(path) }
+
+/** What a wallet knows of its scripts without opening any secret. */
+const knowledgeOf = (wallet: Wallet, scripts: ReadonlyArray<Bytes>): SigningProvider => {
+  const own = scripts.flatMap((script) => wallet.own(script) ?? [])
+  return makeProvider({
+    pubkeys: own.flatMap(({ publicKey }) => publicKey ?? []),
+    scripts: own.flatMap(({ redeemScript, witnessScript }) => [redeemScript ?? [], witnessScript ?? []].flat()),
+    origins: own.flatMap((each) => {
+      const origin = originOf(each)
+      return each.publicKey === undefined || origin === undefined ? [] : [{ pubkey: each.publicKey, origin }]
+    })
+  })
+}
+
+/** Asks one provider, then another. */
+const either = (first: SigningProvider, second: SigningProvider): SigningProvider => ({
+  key: (hash) => first.key(hash) ?? second.key(hash),
+  pubkey: (hash) => first.pubkey(hash) ?? second.pubkey(hash),
+  redeemScript: (hash) => first.redeemScript(hash) ?? second.redeemScript(hash),
+  witnessScript: (hash) => first.witnessScript(hash) ?? second.witnessScript(hash),
+  taproot: (key) => first.taproot(key) ?? second.taproot(key),
+  origin: (hash) => first.origin(hash) ?? second.origin(hash)
+})
+
+/** The PSBT with the transactions of the wallet that it spends. Upstream `CWallet::FillPSBT`. */
+const withOwnTransactions = (wallet: Wallet, psbt: Psbt): Psbt => ({
+  ...psbt,
+  inputs: psbt.inputs.map((input, n) => {
+    const prevout = psbt.transaction.inputs[n]?.prevout
+    if (prevout === undefined || isFinal(input) || input.nonWitnessUtxo !== undefined) return input
+    const transaction = wallet.transaction(binaryString(prevoutTxid(prevout)))?.transaction
+    return transaction === undefined ? input : { ...input, nonWitnessUtxo: transaction }
+  })
+})
+
+const spentBy = (psbt: Psbt, input: PsbtInput, n: number): TransactionOutput | undefined => {
+  const prevout = psbt.transaction.inputs[n]?.prevout
+  return input.witnessUtxo ??
+    (prevout === undefined ? undefined : input.nonWitnessUtxo?.outputs[prevoutIndex(prevout)])
+}
+
+/** The scripts of all outputs that a PSBT spends or makes. */
+const scriptsOf = (psbt: Psbt): ReadonlyArray<Bytes> => [
+  ...psbt.inputs.flatMap((input, n) => spentBy(psbt, input, n)?.script ?? []),
+  ...psbt.transaction.outputs.map(({ script }) => script)
+]
+
+export const signingMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets | Chain | Mempool> = Effect.gen(
+  function*() {
+    const chain = yield* Chain
+    const pool = yield* Mempool
+    const make = walletMethod(yield* Wallets)
+    const { network } = chain.params
+
+    const signmessage = make({
+      name: "signmessage",
+      summary: "Signs a message with the private key of an address.",
+      params: { address: string("The address, of the kind that is one key's."), message: string("The message.") },
+      results: [{ shape: Shape.string("The signature in base64") }],
+      examples: [[ADDRESS, "a message"]],
+      errors: [`-13 ${LOCKED}`, "-5 Invalid address", "-3 Address does not refer to key", `-4 ${NO_KEY}`],
+      handler: ({ address, message }, wallet) =>
+        Effect.gen(function*() {
+          yield* ensureUnlocked(wallet)
+          const parsed = parseAddress(network, address)
+          if ("error" in parsed) return yield* RpcError.invalidAddressOrKey("Invalid address")
+          const { destination } = parsed
+          if (destination.kind !== "pubkeyhash") return yield* RpcError.type("Address does not refer to key")
+          const key = (yield* signerOf(wallet)).key(destination.hash)
+          return key === undefined ? yield* RpcError.wallet(NO_KEY) : signMessage(message, key)
+        })
+    })
+
+    const signrawtransactionwithwallet = make({
+      name: "signrawtransactionwithwallet",
+      group: "Raw transactions",
+      summary: "Signs the inputs of a transaction with the keys of the wallet.",
+      params: { hexstring: hexText("The transaction."), prevtxs: PREVTXS_PARAM, sighashtype: SIGHASH_PARAM },
+      results: [{ shape: SIGNED_TRANSACTION }],
+      examples: [[TRANSACTION]],
+      errors: [
+        "-22 TX decode failed. Make sure the tx has at least one input.",
+        `-13 ${LOCKED}`,
+        "-8 '<x>' is not a valid sighash parameter."
+      ],
+      handler: ({ hexstring, prevtxs, sighashtype }, wallet) =>
+        Effect.gen(function*() {
+          const transaction = yield* decodeTransactionParam(hexstring)
+          yield* ensureUnlocked(wallet)
+          const known = yield* findSpentOutputs(chain, pool, transaction)
+          const given = yield* checked(() => readPrevouts(prevtxs ?? [], (key) => known.get(key), "wallet"))
+          const hashType = yield* checked(() => readHashType(sighashtype))
+          const coins = transaction.inputs.map(({ prevout }): SpentOutput | undefined => {
+            const key = outpointKey(prevout)
+            return given.outputs.get(key) ?? known.get(key)
+          })
+          const scripts = coins.flatMap((coin) => coin === undefined ? [] : [coin.script])
+          const provider = either(yield* signerOf(wallet), knowledgeOf(wallet, scripts))
+          return yield* signedJson(signTransaction(transaction, coins, provider, hashType), coins)
+        })
+    })
+
+    const walletprocesspsbt = make({
+      name: "walletprocesspsbt",
+      summary: "Adds to a PSBT what the wallet knows of it, and signs the inputs that it has keys for.",
+      params: {
+        psbt: string("The PSBT in base64."),
+        sign: withDefault(boolean("Whether it is signed."), true),
+        sighashtype: SIGHASH_PARAM,
+        bip32derivs: withDefault(boolean("Whether it is told where keys come from."), true),
+        finalize: withDefault(boolean("Whether inputs become finished that have all they need."), true)
+      },
+      results: [{
+        shape: Shape.object({
+          psbt: Shape.string("The PSBT in base64"),
+          complete: Shape.boolean("Whether every input can be spent as it is"),
+          hex: Shape.optional(Shape.hex("The transaction, if so"))
+        })
+      }],
+      examples: [[PSBT]],
+      errors: [
+        "-22 TX decode failed <why>",
+        "-8 '<x>' is not a valid sighash parameter.",
+        "-22 Specified sighash value does not match value stored in PSBT",
+        `-13 ${LOCKED}`
+      ],
+      handler: ({ bip32derivs, finalize, psbt, sighashtype, sign }, wallet) =>
+        Effect.gen(function*() {
+          const decoded = yield* decodePsbtParam(psbt)
+          const hashType = yield* checked(() => readHashType(sighashtype))
+          if (sign) yield* ensureUnlocked(wallet)
+          const filled = withOwnTransactions(wallet, decoded)
+          const knowledge = knowledgeOf(wallet, scriptsOf(filled))
+          const all = sign ? either(yield* signerOf(wallet), knowledge) : knowledge
+          const provider: SigningProvider = bip32derivs ? all : { ...all, origin: () => undefined }
+          const signed = signPsbt(filled, provider, { hashType, finalize })
+          const mismatched = signed.statuses.some((status, n) => {
+            const input = filled.inputs[n]
+            return status === "mismatch" && input !== undefined && !isFinal(input)
+          })
+          if (mismatched) {
+            return yield* RpcError.deserialization("Specified sighash value does not match value stored in PSBT")
+          }
+          const { complete } = signed
+          const hex = complete ? toHex(extractTransaction(finalizePsbt(signed.psbt).psbt).bytes) : undefined
+          return { psbt: psbtText(signed.psbt), complete, hex }
+        })
+    })
+
+    return [signmessage, signrawtransactionwithwallet, walletprocesspsbt]
+  }
+)

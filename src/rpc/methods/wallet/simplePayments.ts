@@ -1,0 +1,171 @@
+import * as Effect from "effect/Effect"
+import { displayHash } from "../../../protocol/bytes.ts"
+import type { Network } from "../../../protocol/networks.ts"
+import type { FeeChoice, PaymentRequest, Wallet } from "../../../wallet/Wallet.ts"
+import type { Wallets } from "../../../wallet/Wallets.ts"
+import { checked } from "../../checked.ts"
+import type { JsonValue } from "../../encodeJson.ts"
+import type { Method } from "../../method.ts"
+import { amount, array, boolean, int32, optional, string, withDefault } from "../../params.ts"
+import { RpcError } from "../../RpcError.ts"
+import * as Shape from "../../shape.ts"
+import { readOutputs } from "../../transactionParams.ts"
+import { CONF_TARGET, ESTIMATE_MODE, FEE_ERRORS, FEE_RATE, readFeeChoice } from "./feeParams.ts"
+import { addressAmounts, addressScriptOf, outputNames, readFeePayers } from "./payees.ts"
+import { ensureKeys, evenIfRefused, PAYMENT_ERRORS, PAYMENT_VERSION } from "./spending.ts"
+import { ensureUnlocked, type WalletFailure, walletMethod } from "./walletContext.ts"
+
+/** Payments that are made and sent in one call: to an address, and to many (rpc.md 3.9). */
+
+const ADDRESS = "n11u97aH3ncjKCvJ6dQ1VuEBjgW1ighwvV"
+const OTHER_ADDRESS = "mrrZuyGF4F9946R14M4bScSzhT2qjcXQHo"
+
+export const COMMENT = optional(string("What the payment is for; kept in the wallet alone."))
+export const COMMENT_TO = optional(string("Who is paid; kept in the wallet alone."))
+export const REPLACEABLE = optional(boolean("Whether the transaction may be replaced (BIP 125)."), "true")
+export const SUBTRACT_FEE = withDefault(boolean("Whether the fee is taken from the amount."), false)
+
+const VERBOSE = withDefault(boolean("Whether to say how the fee was found."), false)
+
+const TXID = Shape.hex("The transaction")
+
+const PAYMENT_RESULTS = [
+  { when: "verbose is false", shape: TXID },
+  {
+    when: "verbose is true",
+    shape: Shape.object({ txid: TXID, fee_reason: Shape.string("How the fee was found") })
+  }
+]
+
+const AVOID_REUSE = "wallet does not have the \"avoid reuse\" feature enabled"
+
+const DUMMY = "Dummy value must be set to \"\""
+
+/** Comments as the wallet keeps them: an empty one is none. */
+export const notesOf = (
+  comment: string | undefined,
+  commentTo: string | undefined
+): Pick<PaymentRequest, "comment" | "commentTo"> => ({
+  ...(comment === undefined || comment === "" ? {} : { comment }),
+  ...(commentTo === undefined || commentTo === "" ? {} : { commentTo })
+})
+
+/** Why a fee is what it is, where nobody says. */
+const NO_REASON = "None"
+
+/** Makes a payment and sends it. Upstream `wallet/rpc/spend.cpp`, `SendMoney`. */
+export const sendMoney = (
+  wallet: Wallet,
+  request: PaymentRequest,
+  verbose = false
+): Effect.Effect<JsonValue, WalletFailure | RpcError> =>
+  Effect.gen(function*() {
+    yield* ensureUnlocked(wallet)
+    yield* ensureKeys(wallet)
+    const answer = (txid: string, reason: string): JsonValue => verbose ? { txid, fee_reason: reason } : txid
+    const paid = Effect.map(
+      wallet.pay({ version: PAYMENT_VERSION, ...request }),
+      ({ feeReason, transaction }) => answer(displayHash(transaction.txid), feeReason)
+    )
+    return yield* evenIfRefused(wallet, paid, (txid) => answer(txid, NO_REASON))
+  })
+
+interface Terms {
+  readonly fee: FeeChoice
+  readonly replaceable: boolean | undefined
+}
+
+const termsOf = ({ fee, replaceable }: Terms): Pick<PaymentRequest, "replaceable" | keyof FeeChoice> => ({
+  ...fee,
+  ...(replaceable === undefined ? {} : { replaceable })
+})
+
+export const makeSimplePayments = (
+  wallets: typeof Wallets.Service,
+  network: Network
+): ReadonlyArray<Method> => {
+  const define = walletMethod(wallets)
+
+  const sendtoaddress = define({
+    name: "sendtoaddress",
+    summary: "Pays an address.",
+    params: {
+      address: string("The address."),
+      amount: amount("The amount in NMC."),
+      comment: COMMENT,
+      comment_to: COMMENT_TO,
+      subtractfeefromamount: SUBTRACT_FEE,
+      replaceable: REPLACEABLE,
+      conf_target: CONF_TARGET,
+      estimate_mode: ESTIMATE_MODE,
+      avoid_reuse: optional(boolean("Not to be set: wallets do not tell used addresses from others."), "false"),
+      fee_rate: FEE_RATE,
+      verbose: VERBOSE
+    },
+    results: PAYMENT_RESULTS,
+    examples: [[ADDRESS, 0.1], [ADDRESS, 0.1, "rent", "landlord", true]],
+    errors: ["-5 Invalid address: <x>", ...PAYMENT_ERRORS, ...FEE_ERRORS, `-4 ${AVOID_REUSE}`],
+    handler: (given, wallet) =>
+      Effect.gen(function*() {
+        const { address, amount: value, avoid_reuse, comment, comment_to, replaceable, verbose } = given
+        if (avoid_reuse === true) return yield* RpcError.wallet(AVOID_REUSE)
+        const fee = yield* checked(() => readFeeChoice(given))
+        yield* ensureUnlocked(wallet)
+        const script = yield* checked(() => addressScriptOf(network, address))
+        const request: PaymentRequest = {
+          outputs: [{ value, script }],
+          subtractFeeFrom: given.subtractfeefromamount ? [0] : [],
+          ...termsOf({ fee, replaceable }),
+          ...notesOf(comment, comment_to)
+        }
+        return yield* sendMoney(wallet, request, verbose)
+      })
+  })
+
+  const sendmany = define({
+    name: "sendmany",
+    summary: "Pays several addresses with one transaction.",
+    params: {
+      dummy: withDefault(string("\"\"."), ""),
+      amounts: addressAmounts("Addresses and the amounts in NMC that they get."),
+      minconf: optional(int32("Without effect.")),
+      comment: COMMENT,
+      subtractfeefrom: optional(
+        array(string("An address."), "Addresses from whose amounts the fee is taken, in equal parts."),
+        "none: the sender pays"
+      ),
+      replaceable: REPLACEABLE,
+      conf_target: CONF_TARGET,
+      estimate_mode: ESTIMATE_MODE,
+      fee_rate: FEE_RATE,
+      verbose: VERBOSE
+    },
+    results: PAYMENT_RESULTS,
+    examples: [["", { [ADDRESS]: 0.01, [OTHER_ADDRESS]: 0.02 }]],
+    errors: [
+      `-8 ${DUMMY}`,
+      "-5 Invalid address: <x>",
+      "-8 Invalid parameter, duplicated address: <x>",
+      "-8 Invalid parameter 'subtract fee from output', <why>",
+      ...PAYMENT_ERRORS,
+      ...FEE_ERRORS
+    ],
+    handler: (given, wallet) =>
+      Effect.gen(function*() {
+        const { amounts, comment, dummy, replaceable, subtractfeefrom, verbose } = given
+        if (dummy !== "") return yield* RpcError.invalidParameter(DUMMY)
+        const fee = yield* checked(() => readFeeChoice(given))
+        const outputs = yield* checked(() => readOutputs(network, amounts))
+        const subtractFeeFrom = yield* checked(() => readFeePayers(subtractfeefrom, outputNames(amounts)))
+        const request: PaymentRequest = {
+          outputs,
+          subtractFeeFrom,
+          ...termsOf({ fee, replaceable }),
+          ...notesOf(comment, undefined)
+        }
+        return yield* sendMoney(wallet, request, verbose)
+      })
+  })
+
+  return [sendtoaddress, sendmany]
+}

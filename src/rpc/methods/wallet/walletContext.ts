@@ -1,0 +1,240 @@
+import * as Effect from "effect/Effect"
+import type { TransactionRejected } from "../../../mempool/errors.ts"
+import { displayHash, fromBinaryString } from "../../../protocol/bytes.ts"
+import type { Bytes } from "../../../protocol/bytes.ts"
+import { prevoutIndex, prevoutTxid } from "../../../protocol/transaction.ts"
+import type { StorageFailure } from "../../../storage/errors.ts"
+import type {
+  InsufficientFunds,
+  InvalidWalletRequest,
+  NameUnavailable,
+  WalletDamaged,
+  WalletLocked,
+  WalletWatchOnly,
+  WrongPassphrase
+} from "../../../wallet/errors.ts"
+import type { Wallet } from "../../../wallet/Wallet.ts"
+import type { Wallets } from "../../../wallet/Wallets.ts"
+import { formatAmount, type JsonValue } from "../../encodeJson.ts"
+import { type CallContext, type Group, type Method, method, type MethodDefinition } from "../../method.ts"
+import { type Decoded, type Params, refined, string } from "../../params.ts"
+import { RPC_CODE, RpcError } from "../../RpcError.ts"
+import { rejectionText } from "../../shapes/relay.ts"
+import { storageError } from "../errors.ts"
+
+/** How a method gets its wallet, and what failures of a wallet are in answers (rpc.md 1.2, 2, 3.9). */
+
+type WalletsService = typeof Wallets.Service
+
+export const NOT_LOADED = "Requested wallet does not exist or is not loaded"
+
+const NONE_LOADED = "No wallet is loaded. Load a wallet using loadwallet or create a new one with createwallet. " +
+  "(Note: A default wallet is no longer automatically created)"
+
+const SEVERAL_LOADED = "Multiple wallets are loaded. Please select which wallet to use by requesting the RPC through " +
+  "the /wallet/<walletname> URI path."
+
+const notFound = (message: string): RpcError => new RpcError({ code: RPC_CODE.walletNotFound, message })
+
+export const notLoaded = (): RpcError => notFound(NOT_LOADED)
+
+/** The wallet that the path names, else the only one that is loaded; `undefined` where that does not tell one. */
+const selected = (wallets: WalletsService, { wallet }: Pick<CallContext, "wallet">): Wallet | undefined => {
+  if (!wallets.enabled) return undefined
+  if (wallet !== undefined) return wallets.get(wallet)
+  const [only, ...others] = wallets.loaded()
+  return others.length === 0 ? only : undefined
+}
+
+/** The wallet of a call. Upstream `wallet/rpc/util.cpp`, `GetWalletForJSONRPCRequest`. */
+export const selectWallet = (
+  wallets: WalletsService,
+  context: Pick<CallContext, "wallet">
+): Effect.Effect<Wallet, RpcError> =>
+  Effect.suspend(() => {
+    const wallet = selected(wallets, context)
+    if (wallet !== undefined) return Effect.succeed(wallet)
+    if (context.wallet !== undefined) return notLoaded()
+    return wallets.loaded().length === 0
+      ? notFound(NONE_LOADED)
+      : new RpcError({ code: RPC_CODE.walletNotSpecified, message: SEVERAL_LOADED })
+  })
+
+/**
+ * Whether a script, with or without a name prefix, is the selected wallet's: `ismine` of methods that need no wallet.
+ * `undefined` where no single wallet is selected; the member is then left out (rpc.md 5.1).
+ */
+export const ownership = (
+  wallets: WalletsService,
+  context: Pick<CallContext, "wallet">
+): ((script: Bytes) => boolean) | undefined => {
+  const wallet = selected(wallets, context)
+  return wallet === undefined ? undefined : (script) => wallet.own(script) !== undefined
+}
+
+/** The wallet that a summary of the node tells of, where it is clear which that is. */
+export const summarized = selected
+
+// Failures
+
+/** What a wallet may fail with. */
+export type WalletFailure =
+  | WalletLocked
+  | WalletWatchOnly
+  | WrongPassphrase
+  | InsufficientFunds
+  | InvalidWalletRequest
+  | NameUnavailable
+  | WalletDamaged
+  | TransactionRejected
+  | StorageFailure
+
+export const LOCKED = "Error: Please enter the wallet passphrase with walletpassphrase first."
+export const WATCH_ONLY = "Error: Private keys are disabled for this wallet"
+export const WRONG_PASSPHRASE = "Error: The wallet passphrase entered was incorrect."
+export const SCANNING = "Wallet is currently rescanning. Abort existing rescan or wait."
+export const UNKNOWN_TRANSACTION = "Invalid or non-wallet transaction id"
+export const NO_KEYS = "Error: This wallet has no available keys"
+export const EMPTY_PASSPHRASE = "passphrase cannot be empty"
+export const INSUFFICIENT = "Insufficient funds"
+
+/** An amount as the reference node writes it in messages: without zeros at the end, but for two decimals. */
+const shortAmount = (units: number): string => formatAmount(units).replace(/(\.\d\d\d*?)0+$/, "$1")
+
+/** Digits of a txid that stand in a message. */
+const TXID_DIGITS = 10
+
+const fundsText = ({ fee, missing }: InsufficientFunds): string => {
+  if (missing !== undefined) {
+    const prevout = fromBinaryString(missing)
+    const txid = displayHash(prevoutTxid(prevout)).slice(0, TXID_DIGITS)
+    return `Not found pre-selected input COutPoint(${txid}, ${prevoutIndex(prevout)})`
+  }
+  return fee === undefined
+    ? INSUFFICIENT
+    : `The total exceeds your balance when the ${shortAmount(fee)} transaction fee is included.`
+}
+
+/** Codes of requests that make no sense, with the reference node's own words where it has only one for them. */
+const REQUEST_ERRORS: Readonly<
+  Record<InvalidWalletRequest["code"], { readonly code: number; readonly message?: string }>
+> = {
+  "no-keys": { code: RPC_CODE.wallet, message: NO_KEYS },
+  "address-type": { code: RPC_CODE.keypoolRanOut },
+  descriptor: { code: RPC_CODE.invalidAddressOrKey },
+  checksum: { code: RPC_CODE.invalidAddressOrKey },
+  "not-encrypted": { code: RPC_CODE.walletWrongEncryptionState },
+  "already-encrypted": {
+    code: RPC_CODE.walletWrongEncryptionState,
+    message: "Error: running with an encrypted wallet, but encryptwallet was called."
+  },
+  "empty-passphrase": { code: RPC_CODE.invalidParameter, message: EMPTY_PASSPHRASE },
+  "unknown-transaction": { code: RPC_CODE.invalidAddressOrKey, message: UNKNOWN_TRANSACTION },
+  "not-eligible": { code: RPC_CODE.wallet },
+  "too-small": { code: RPC_CODE.insufficientFunds },
+  "too-large": { code: RPC_CODE.insufficientFunds },
+  "fee-too-high": { code: RPC_CODE.insufficientFunds },
+  "no-fee-estimate": { code: RPC_CODE.insufficientFunds },
+  scanning: { code: RPC_CODE.wallet, message: SCANNING },
+  range: { code: RPC_CODE.invalidParameter },
+  exists: { code: RPC_CODE.wallet },
+  missing: { code: RPC_CODE.walletNotFound },
+  "not-final": { code: RPC_CODE.wallet }
+}
+
+/** The code of a request that makes no sense, for whoever says why in other words. */
+export const requestCode = (failure: InvalidWalletRequest): number => REQUEST_ERRORS[failure.code].code
+
+const requestError = (failure: InvalidWalletRequest): RpcError => {
+  const { code, message = failure.reason } = REQUEST_ERRORS[failure.code]
+  return new RpcError({ code, message })
+}
+
+/** Missing inputs have a code of their own: they may still come. */
+const refusal = (rejected: TransactionRejected): RpcError =>
+  rejected.kind === "missing-inputs"
+    ? RpcError.verifyError(rejectionText(rejected))
+    : RpcError.verifyRejected(rejectionText(rejected))
+
+/** What a failure of a wallet is in an answer. */
+export const walletError = (failure: WalletFailure): RpcError => {
+  switch (failure._tag) {
+    case "WalletLocked":
+      return new RpcError({ code: RPC_CODE.walletUnlockNeeded, message: LOCKED })
+    case "WalletWatchOnly":
+      return RpcError.wallet(WATCH_ONLY)
+    case "WrongPassphrase":
+      return new RpcError({ code: RPC_CODE.walletPassphraseIncorrect, message: WRONG_PASSPHRASE })
+    case "InsufficientFunds":
+      return new RpcError({ code: RPC_CODE.insufficientFunds, message: fundsText(failure) })
+    case "InvalidWalletRequest":
+      return requestError(failure)
+    case "NameUnavailable":
+      return failure.code === "too-long"
+        ? RpcError.invalidParameter(failure.reason)
+        : RpcError.verifyError(failure.reason)
+    case "WalletDamaged":
+      return RpcError.wallet(failure.message)
+    case "TransactionRejected":
+      return refusal(failure)
+    default:
+      return storageError(failure)
+  }
+}
+
+const isRpcError = (failure: WalletFailure | RpcError): failure is RpcError => failure._tag === "RpcError"
+
+/** Turns failures of a wallet into those of a call; what is one already stays. */
+export const asRpcError = (failure: WalletFailure | RpcError): RpcError =>
+  isRpcError(failure) ? failure : walletError(failure)
+
+/** Fails where secrets are sealed. Upstream `EnsureWalletIsUnlocked`. */
+export const ensureUnlocked = (wallet: Wallet): Effect.Effect<void, RpcError> =>
+  Effect.suspend(() =>
+    wallet.encryption() === "locked"
+      ? new RpcError({ code: RPC_CODE.walletUnlockNeeded, message: LOCKED })
+      : Effect.void
+  )
+
+// Methods
+
+/** A method of a wallet as it is written down: what a failure of the wallet is in its answer is settled here. */
+export interface WalletMethodDefinition<P extends Params> extends Omit<MethodDefinition<P>, "handler" | "group"> {
+  readonly group?: Group
+  readonly handler: (
+    params: Decoded<P>,
+    wallet: Wallet,
+    context: CallContext
+  ) => Effect.Effect<JsonValue, WalletFailure | RpcError>
+}
+
+/** Makes methods that work on the wallet of their call. */
+export const walletMethod =
+  (wallets: WalletsService) => <const P extends Params>(definition: WalletMethodDefinition<P>): Method => {
+    const { errors = [], group = "Wallet", handler, ...rest } = definition
+    return method({
+      ...rest,
+      group,
+      errors: [...errors, `-18 ${NOT_LOADED}`, `-19 ${SEVERAL_LOADED}`],
+      handler: (params: Decoded<P>, context) =>
+        Effect.flatMap(
+          selectWallet(wallets, context),
+          (wallet) => Effect.mapError(Effect.suspend(() => handler(params, wallet, context)), asRpcError)
+        )
+    })
+  }
+
+// Parameters that several methods have
+
+/** Reads a label; one that stands for all labels is none. Upstream `LabelFromValue`. */
+export const label = (description: string) =>
+  refined(string(description), (text) => {
+    if (text !== "*") return text
+    throw new RpcError({ code: RPC_CODE.walletInvalidLabel, message: "Invalid label name" })
+  })
+
+/** The last block that a wallet has seen, as answers show it. */
+export const lastBlockJson = (wallet: Wallet) => {
+  const { hash, height } = wallet.lastBlock()
+  return { hash: displayHash(hash), height }
+}

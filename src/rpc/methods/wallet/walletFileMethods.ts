@@ -1,0 +1,367 @@
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import type { StorageFailure } from "../../../storage/errors.ts"
+import type { InvalidWalletRequest, WalletDamaged } from "../../../wallet/errors.ts"
+import type { Wallet } from "../../../wallet/Wallet.ts"
+import { Wallets } from "../../../wallet/Wallets.ts"
+import { type CallContext, type Method, method } from "../../method.ts"
+import { boolean, int32, optional, string, withDefault } from "../../params.ts"
+import { RPC_CODE, RpcError } from "../../RpcError.ts"
+import * as Shape from "../../shape.ts"
+import { storageError } from "../errors.ts"
+import {
+  asRpcError,
+  lastBlockJson,
+  NOT_LOADED,
+  notLoaded,
+  SCANNING,
+  walletError,
+  walletMethod
+} from "./walletContext.ts"
+import { LAST_BLOCK, NAMED_WALLET } from "./walletShapes.ts"
+
+/** Methods about wallets as a whole: making, loading, copying, scanning (rpc.md 3.9). */
+
+const LOAD_ON_STARTUP = optional(boolean("Whether it is loaded at each start."), "as before")
+
+const WARNINGS = Shape.optional(Shape.array(Shape.string("A warning"), "What is to be known"))
+
+/** What the reference node says as the version of every wallet that is not of an old format. */
+const WALLET_VERSION = 169_900
+
+type FileFailure = InvalidWalletRequest | WalletDamaged | StorageFailure
+
+const pathText = (name: string, kind: "create" | "load"): string =>
+  `Wallet file verification failed. Failed to ${kind} database path '${name}'.`
+
+const EXISTS = "Database already exists."
+const MISSING = "Path does not exist."
+const NO_BACKUP = "Backup file does not exist"
+const NO_NAME = "Wallet name cannot be empty"
+const LEGACY = "descriptors argument must be set to \"true\"; it is no longer possible to create a legacy wallet."
+const NOTHING_TO_SEAL = "Passphrase provided but private keys are disabled. A passphrase is only used to encrypt " +
+  "private keys, so cannot be used for wallets with private keys disabled."
+const NO_SIGNER = "Compiled without external signing support (required for external signing)"
+const NO_REUSE_CHECK = "avoid_reuse is not supported"
+const NOT_ENCRYPTED = "Empty string given as passphrase, wallet will not be encrypted."
+
+const alreadyLoaded = (name: string): RpcError =>
+  new RpcError({ code: RPC_CODE.walletAlreadyLoaded, message: `Wallet "${name}" is already loaded.` })
+
+const createFailure = (name: string) => (failure: FileFailure): RpcError =>
+  failure._tag === "InvalidWalletRequest" && failure.code === "exists"
+    ? RpcError.wallet(`${pathText(name, "create")} ${EXISTS}`)
+    : walletError(failure)
+
+const loadFailure = (name: string) => (failure: FileFailure): RpcError => {
+  if (failure._tag !== "InvalidWalletRequest") return walletError(failure)
+  switch (failure.code) {
+    case "exists":
+      return alreadyLoaded(name)
+    case "missing":
+      return new RpcError({ code: RPC_CODE.walletNotFound, message: `${pathText(name, "load")} ${MISSING}` })
+    default:
+      return walletError(failure)
+  }
+}
+
+const restoreFailure = (name: string) => (failure: FileFailure): RpcError => {
+  if (failure._tag === "WalletDamaged") {
+    return new RpcError({ code: RPC_CODE.walletNotFound, message: failure.message })
+  }
+  if (failure._tag !== "InvalidWalletRequest") return walletError(failure)
+  switch (failure.code) {
+    case "exists": {
+      const message = `Failed to create database path '${name}'. ${EXISTS}`
+      return new RpcError({ code: RPC_CODE.walletAlreadyExists, message })
+    }
+    case "missing":
+      return RpcError.invalidParameter(NO_BACKUP)
+    default:
+      return walletError(failure)
+  }
+}
+
+/** The wallet that is to be unloaded: by path, by parameter, or by both alike. Upstream `EnsureUniqueWalletName`. */
+const nameMeant = ({ wallet }: CallContext, given: string | undefined): Effect.Effect<string, RpcError> => {
+  if (wallet === undefined) {
+    return given === undefined
+      ? RpcError.invalidParameter("Either the RPC endpoint wallet or the wallet name parameter must be provided")
+      : Effect.succeed(given)
+  }
+  return given === undefined || given === wallet
+    ? Effect.succeed(wallet)
+    : RpcError.invalidParameter("The RPC endpoint wallet and the wallet name parameter specify different wallets")
+}
+
+const flagsOf = (wallet: Wallet): ReadonlyArray<string> => [
+  ...(wallet.hasPrivateKeys ? [] : ["disable_private_keys"]),
+  ...(wallet.isBlank() ? ["blank"] : []),
+  "descriptor_wallet"
+]
+
+export const walletFileMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets> = Effect.gen(function*() {
+  const wallets = yield* Wallets
+  const make = walletMethod(wallets)
+
+  const listwallets = method({
+    name: "listwallets",
+    group: "Wallet",
+    summary: "Lists the wallets that are loaded.",
+    params: {},
+    results: [{ shape: Shape.array(Shape.string("A wallet; empty for the default one")) }],
+    examples: [[]],
+    handler: () => Effect.sync(() => wallets.loaded().map(({ name }) => name))
+  })
+
+  const listwalletdir = method({
+    name: "listwalletdir",
+    group: "Wallet",
+    summary: "Lists the wallets that have a file.",
+    params: {},
+    results: [{
+      shape: Shape.object({
+        wallets: Shape.array(Shape.object({
+          name: Shape.string("The wallet; empty for the default one"),
+          warnings: WARNINGS
+        }))
+      })
+    }],
+    examples: [[]],
+    handler: () =>
+      wallets.onDisk.pipe(
+        Effect.map((names) => ({ wallets: names.map((name) => ({ name, warnings: [] })) })),
+        Effect.mapError(storageError)
+      )
+  })
+
+  const createwallet = method({
+    name: "createwallet",
+    group: "Wallet",
+    summary: "Makes a wallet with a file of its own, and loads it.",
+    params: {
+      wallet_name: string("Its name."),
+      disable_private_keys: withDefault(boolean("Whether it only watches and never holds private keys."), false),
+      blank: withDefault(boolean("Whether it begins without keys."), false),
+      passphrase: optional(string("A passphrase that seals its secrets.")),
+      avoid_reuse: withDefault(boolean("Only false is supported."), false),
+      descriptors: withDefault(boolean("Must be true."), true),
+      load_on_startup: LOAD_ON_STARTUP,
+      external_signer: withDefault(boolean("Only false is supported."), false)
+    },
+    results: [{ shape: NAMED_WALLET }],
+    examples: [["savings"], ["watched", true]],
+    errors: [
+      `-4 ${pathText("<name>", "create")} ${EXISTS}`,
+      `-8 ${NO_NAME}`,
+      `-4 ${LEGACY}`,
+      `-4 ${NOTHING_TO_SEAL}`,
+      `-4 ${NO_REUSE_CHECK}`,
+      `-4 ${NO_SIGNER}`
+    ],
+    handler: (given) =>
+      Effect.gen(function*() {
+        const { blank, disable_private_keys, load_on_startup, passphrase = "", wallet_name: name } = given
+        if (!given.descriptors) return yield* RpcError.wallet(LEGACY)
+        if (given.external_signer) return yield* RpcError.wallet(NO_SIGNER)
+        if (given.avoid_reuse) return yield* RpcError.wallet(NO_REUSE_CHECK)
+        if (name === "") return yield* RpcError.invalidParameter(NO_NAME)
+        if (passphrase !== "" && disable_private_keys) return yield* RpcError.wallet(NOTHING_TO_SEAL)
+        const wallet = yield* Effect.mapError(
+          wallets.create({
+            name,
+            privateKeys: !disable_private_keys,
+            blank,
+            passphrase: passphrase === "" ? undefined : Redacted.make(passphrase),
+            loadOnStart: load_on_startup
+          }),
+          createFailure(name)
+        )
+        return { name: wallet.name, warnings: given.passphrase === "" ? [NOT_ENCRYPTED] : undefined }
+      })
+  })
+
+  const loadwallet = method({
+    name: "loadwallet",
+    group: "Wallet",
+    summary: "Loads a wallet from its file.",
+    params: { filename: string("Its name."), load_on_startup: LOAD_ON_STARTUP },
+    results: [{ shape: NAMED_WALLET }],
+    examples: [["savings"]],
+    errors: ["-35 Wallet \"<name>\" is already loaded.", `-18 ${pathText("<name>", "load")} ${MISSING}`],
+    handler: ({ filename, load_on_startup }) =>
+      Effect.gen(function*() {
+        if (wallets.get(filename) !== undefined) return yield* alreadyLoaded(filename)
+        const { name } = yield* Effect.mapError(wallets.load(filename, load_on_startup), loadFailure(filename))
+        return { name }
+      })
+  })
+
+  const unloadwallet = method({
+    name: "unloadwallet",
+    group: "Wallet",
+    summary: "Puts a wallet away. Its file stays.",
+    params: {
+      wallet_name: optional(string("Its name."), "the wallet of the path"),
+      load_on_startup: LOAD_ON_STARTUP
+    },
+    results: [{ shape: Shape.object({ warnings: WARNINGS }) }],
+    examples: [["savings"]],
+    errors: [
+      `-18 ${NOT_LOADED}`,
+      "-8 Either the RPC endpoint wallet or the wallet name parameter must be provided",
+      "-8 The RPC endpoint wallet and the wallet name parameter specify different wallets",
+      `-4 ${SCANNING}`
+    ],
+    handler: ({ load_on_startup, wallet_name }, context) =>
+      Effect.gen(function*() {
+        const name = yield* nameMeant(context, wallet_name)
+        const wallet = wallets.get(name)
+        if (wallet === undefined) return yield* notLoaded()
+        if (wallet.scanning() !== undefined) return yield* RpcError.wallet(SCANNING)
+        yield* Effect.mapError(wallets.unload(name, load_on_startup), asRpcError)
+        return {}
+      })
+  })
+
+  const restorewallet = method({
+    name: "restorewallet",
+    group: "Wallet",
+    summary: "Makes a wallet of a copy that backupwallet made, and loads it.",
+    params: {
+      wallet_name: string("The name that it gets."),
+      backup_file: string("Path of the copy."),
+      load_on_startup: LOAD_ON_STARTUP
+    },
+    results: [{ shape: NAMED_WALLET }],
+    examples: [["savings", "/media/backup/savings.json"]],
+    errors: [
+      `-36 Failed to create database path '<name>'. ${EXISTS}`,
+      `-8 ${NO_BACKUP}`,
+      "-18 <why the copy is no wallet>"
+    ],
+    handler: ({ backup_file, load_on_startup, wallet_name }) =>
+      wallets.restore(wallet_name, backup_file, load_on_startup).pipe(
+        Effect.map(({ name }) => ({ name })),
+        Effect.mapError(restoreFailure(wallet_name))
+      )
+  })
+
+  const backupwallet = make({
+    name: "backupwallet",
+    summary: "Copies the file of the wallet. It holds all keys, so that no other copy is needed until one is imported.",
+    params: { destination: string("A path on the node's machine: of the copy, or of the folder that it goes into.") },
+    results: [{ shape: Shape.nothing("") }],
+    examples: [["/media/backup/savings.json"]],
+    errors: ["-4 Error: Wallet backup failed!"],
+    handler: ({ destination }, wallet) =>
+      wallet.backup(destination).pipe(
+        Effect.as(null),
+        Effect.tapError(({ message: reason }) => Effect.logWarning("wallet backup failed", { reason })),
+        Effect.mapError(() => RpcError.wallet("Error: Wallet backup failed!"))
+      )
+  })
+
+  const getwalletinfo = make({
+    name: "getwalletinfo",
+    summary: "Returns what kind of wallet this is, and what it is at.",
+    params: {},
+    results: [{
+      shape: Shape.object({
+        walletname: Shape.string("The wallet; empty for the default one"),
+        walletversion: Shape.integer("As the reference node says it of every wallet"),
+        format: Shape.string("json"),
+        txcount: Shape.integer("Transactions"),
+        keypoolsize: Shape.integer("Addresses to be paid at that are watched and not given out"),
+        keypoolsize_hd_internal: Shape.integer("The same of change"),
+        unlocked_until: Shape.optional(
+          Shape.time("Until when it is unlocked, 0 while it is not; only if it is encrypted")
+        ),
+        private_keys_enabled: Shape.boolean("Whether it may hold private keys"),
+        avoid_reuse: Shape.boolean("false"),
+        scanning: Shape.any("false, or of a scan its duration in seconds and its progress from 0 to 1"),
+        descriptors: Shape.boolean("true"),
+        external_signer: Shape.boolean("false"),
+        blank: Shape.boolean("Whether it was made without keys and has none"),
+        birthtime: Shape.optional(Shape.time("From when on it may have been used")),
+        flags: Shape.array(Shape.string("A flag"), "The same as words"),
+        lastprocessedblock: LAST_BLOCK
+      })
+    }],
+    examples: [[]],
+    handler: (_, wallet) =>
+      Effect.sync(() => {
+        const { change, receive } = wallet.keypool()
+        return {
+          walletname: wallet.name,
+          walletversion: WALLET_VERSION,
+          format: "json",
+          txcount: wallet.transactions().length,
+          keypoolsize: receive,
+          keypoolsize_hd_internal: change,
+          unlocked_until: wallet.encryption() === "none" ? undefined : wallet.unlockedUntil(),
+          private_keys_enabled: wallet.hasPrivateKeys,
+          avoid_reuse: false,
+          scanning: scanningJson(wallet),
+          descriptors: true,
+          external_signer: false,
+          blank: wallet.isBlank(),
+          birthtime: wallet.birthday === 0 ? undefined : wallet.birthday,
+          flags: flagsOf(wallet),
+          lastprocessedblock: lastBlockJson(wallet)
+        }
+      })
+  })
+
+  const rescanblockchain = make({
+    name: "rescanblockchain",
+    summary: "Looks through blocks for transactions of the wallet again.",
+    params: {
+      start_height: withDefault(int32("The first block."), 0),
+      stop_height: optional(int32("The last block."), "the tip")
+    },
+    results: [{
+      shape: Shape.object({
+        start_height: Shape.integer("The first block"),
+        stop_height: Shape.integer("The last block that was looked through")
+      })
+    }],
+    examples: [[], [100_000, 120_000]],
+    errors: [
+      `-4 ${SCANNING}`,
+      "-8 Invalid start_height",
+      "-8 Invalid stop_height",
+      "-8 stop_height must be greater than start_height"
+    ],
+    handler: ({ start_height, stop_height }, wallet) =>
+      Effect.gen(function*() {
+        if (wallet.scanning() !== undefined) return yield* RpcError.wallet(SCANNING)
+        const { height } = wallet.lastBlock()
+        if (start_height < 0 || start_height > height) return yield* RpcError.invalidParameter("Invalid start_height")
+        if (stop_height !== undefined) {
+          if (stop_height < 0 || stop_height > height) return yield* RpcError.invalidParameter("Invalid stop_height")
+          if (stop_height < start_height) {
+            return yield* RpcError.invalidParameter("stop_height must be greater than start_height")
+          }
+        }
+        return { start_height, stop_height: yield* wallet.rescan(start_height, stop_height) }
+      })
+  })
+
+  return [
+    listwallets,
+    listwalletdir,
+    createwallet,
+    loadwallet,
+    unloadwallet,
+    restorewallet,
+    backupwallet,
+    getwalletinfo,
+    rescanblockchain
+  ]
+})
+
+const scanningJson = (wallet: Wallet): false | { readonly duration: number; readonly progress: number } => {
+  const scan = wallet.scanning()
+  return scan === undefined ? false : { duration: Math.floor(scan.duration), progress: scan.progress }
+}

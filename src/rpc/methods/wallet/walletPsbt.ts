@@ -1,0 +1,100 @@
+import * as Effect from "effect/Effect"
+import type { Bytes } from "../../../protocol/bytes.ts"
+import { binaryString } from "../../../protocol/bytes.ts"
+import { addressScript } from "../../../protocol/nameOperation.ts"
+import { type KeyOrigin, type PsbtInput, psbtOf, withoutSignatures } from "../../../protocol/psbt/Psbt.ts"
+import { witnessVersion } from "../../../protocol/script.ts"
+import { prevoutTxid, type Transaction, type TransactionOutput } from "../../../protocol/transaction.ts"
+import { SigningContext } from "../../../wallet/signing/SigningContext.ts"
+import {
+  makeProvider,
+  NO_PROVIDER,
+  type SigningProvider,
+  withoutKeys
+} from "../../../wallet/signing/SigningProvider.ts"
+import { type SignedPsbt, signPsbt } from "../../../wallet/signing/signPsbt.ts"
+import type { Funded, OwnScript, Wallet } from "../../../wallet/Wallet.ts"
+
+/** PSBTs of a wallet's own making, filled with what it knows. Upstream `wallet/wallet.cpp`, `CWallet::FillPSBT`. */
+
+const HARDENED = 2 ** 31
+
+/** `m/44h/7h/0h/0/0` as child numbers. */
+const childNumbers = (path: string): ReadonlyArray<number> =>
+  path.split("/").slice(1).map((step) => Number.parseInt(step, 10) + (/[h']$/.test(step) ? HARDENED : 0))
+
+const originOf = ({ masterFingerprint, path }: OwnScript): KeyOrigin | undefined =>
+  masterFingerprint === undefined || path === undefined
+    ? undefined
+    : { fingerprint: masterFingerprint, path: childNumbers(path) }
+
+/** What the wallet tells of its scripts, locked or not. */
+const publicKnowledge = (owned: ReadonlyArray<OwnScript>): SigningProvider =>
+  makeProvider({
+    pubkeys: owned.flatMap(({ publicKey }) => publicKey ?? []),
+    scripts: owned.flatMap(({ redeemScript, witnessScript }) =>
+      [redeemScript, witnessScript].filter((script) => script !== undefined)
+    ),
+    origins: owned.flatMap((own) => {
+      const origin = originOf(own)
+      return own.publicKey === undefined || origin === undefined ? [] : [{ pubkey: own.publicKey, origin }]
+    })
+  })
+
+/** What the one does not know, the other may. */
+const joined = (first: SigningProvider, second: SigningProvider): SigningProvider => ({
+  key: (hash) => first.key(hash) ?? second.key(hash),
+  pubkey: (hash) => first.pubkey(hash) ?? second.pubkey(hash),
+  redeemScript: (hash) => first.redeemScript(hash) ?? second.redeemScript(hash),
+  witnessScript: (hash) => first.witnessScript(hash) ?? second.witnessScript(hash),
+  taproot: (key) => first.taproot(key) ?? second.taproot(key),
+  origin: (hash) => first.origin(hash) ?? second.origin(hash)
+})
+
+/** What the wallet knows of scripts, with its private keys where they are at hand. */
+export const providerFor = (wallet: Wallet, scripts: ReadonlyArray<Bytes>): Effect.Effect<SigningProvider> =>
+  Effect.map(
+    Effect.catchAll(wallet.signer, () => Effect.succeed(NO_PROVIDER)),
+    (signer) => joined(signer, publicKnowledge(scripts.flatMap((script) => wallet.own(script) ?? [])))
+  )
+
+const inputOf = (wallet: Wallet, input: PsbtInput, prevout: Bytes, coin: TransactionOutput | undefined): PsbtInput => {
+  const spent = wallet.transaction(binaryString(prevoutTxid(prevout)))
+  if (spent !== undefined) return { ...input, nonWitnessUtxo: spent.transaction }
+  // Without the whole transaction an amount is only safe where signatures cover it.
+  return coin !== undefined && witnessVersion(addressScript(coin.script)) >= 0 ? { ...input, witnessUtxo: coin } : input
+}
+
+export interface Filling {
+  /** Whether the wallet's keys sign, and inputs that have all they need are finished. */
+  readonly sign: boolean
+  /** Whether it says where keys come from (BIP 32). */
+  readonly derivations: boolean
+}
+
+/** Makes a PSBT of a transaction, whose signatures are dropped; `coins` are what its inputs spend, in their order. */
+export const walletPsbt = (
+  wallet: Wallet,
+  transaction: Transaction,
+  coins: ReadonlyArray<TransactionOutput>,
+  { derivations, sign }: Filling
+): Effect.Effect<SignedPsbt> =>
+  Effect.gen(function*() {
+    const scripts = [...coins, ...transaction.outputs].map(({ script }) => script)
+    const known = yield* providerFor(wallet, scripts)
+    const told = derivations ? known : { ...known, origin: () => undefined }
+    const empty = psbtOf(withoutSignatures(transaction))
+    const inputs = empty.inputs.map((input, index) => {
+      const prevout = transaction.inputs[index]?.prevout
+      return prevout === undefined ? input : inputOf(wallet, input, prevout, coins[index])
+    })
+    return signPsbt({ ...empty, inputs }, sign ? told : withoutKeys(told), { finalize: sign })
+  })
+
+/** Whether every input of a transaction that the wallet put together can be spent as it is. */
+export const isComplete = ({ coins, transaction }: Pick<Funded, "coins" | "transaction">): boolean => {
+  const context = new SigningContext(transaction, transaction.inputs.map((_, index) => coins[index]))
+  return transaction.inputs.every(({ scriptSig, witness }, index) =>
+    context.spent[index] !== undefined && context.verify(index, scriptSig, witness) === undefined
+  )
+}

@@ -1,0 +1,269 @@
+import * as Effect from "effect/Effect"
+import { Chain } from "../../../chain/Chain.ts"
+import type { BlockNotFound, BlockUnavailable } from "../../../chain/errors.ts"
+import type { HeaderInfo } from "../../../chain/headerInfo.ts"
+import { Mempool } from "../../../mempool/Mempool.ts"
+import { binaryString, type Bytes, displayHash, equal, toHex } from "../../../protocol/bytes.ts"
+import type { StorageFailure } from "../../../storage/errors.ts"
+import { InvalidWalletRequest } from "../../../wallet/errors.ts"
+import type { Wallet, WalletTx } from "../../../wallet/Wallet.ts"
+import { Wallets } from "../../../wallet/Wallets.ts"
+import { checked } from "../../checked.ts"
+import { Amount } from "../../encodeJson.ts"
+import type { Method } from "../../method.ts"
+import { NodeOptions } from "../../NodeOptions.ts"
+import { boolean, decodeHash, hash, int32, optional, string, withDefault } from "../../params.ts"
+import { RpcError } from "../../RpcError.ts"
+import * as Shape from "../../shape.ts"
+import type { Members } from "../../shapes/context.ts"
+import { transactionJson } from "../../shapes/transaction.ts"
+import { blockError } from "../errors.ts"
+import { label, lastBlockJson, UNKNOWN_TRANSACTION, walletError, walletMethod } from "./walletContext.ts"
+import { ENTRY, WALLET_TRANSACTION } from "./walletShapes.ts"
+import {
+  depthOf,
+  entriesOf,
+  type EntryContext,
+  isChangeScript,
+  type Listing,
+  netOf,
+  standingJson
+} from "./walletTransactions.ts"
+
+/** Methods about the transactions of a wallet (rpc.md 3.9). */
+
+const TXID = "4fe1cfd5439d1fadb8cce35a4888595c161d7a1922d6191433b4d3e1d1030fa4"
+
+const WATCH_ONLY = withDefault(boolean("Ignored."), false)
+
+const NOT_ELIGIBLE = "Transaction not eligible for abandonment"
+
+/** The transaction of a wallet with a txid. */
+const transactionOf = (wallet: Wallet, txid: Bytes): Effect.Effect<WalletTx, RpcError> =>
+  Effect.suspend(() => {
+    const tx = wallet.transaction(binaryString(txid))
+    return tx === undefined ? RpcError.invalidAddressOrKey(UNKNOWN_TRANSACTION) : Effect.succeed(tx)
+  })
+
+/** A listing of labels that a caller names: `*` is none. */
+const labelFilter = (text: string | undefined): string | undefined => {
+  if (text === undefined || text === "*") return undefined
+  if (text !== "") return text
+  throw RpcError.invalidParameter("Label argument must be a valid label name or \"*\".")
+}
+
+/** Where a block stands to the best chain: the highest block of that which it builds on, and what is between them. */
+interface Branch {
+  readonly fork: HeaderInfo
+  /** From the block down; none of a block of the best chain. */
+  readonly detached: ReadonlyArray<HeaderInfo>
+}
+
+const branchOf = (
+  chain: typeof Chain.Service,
+  hash: Bytes
+): Effect.Effect<Branch, BlockNotFound> =>
+  Effect.gen(function*() {
+    const detached: Array<HeaderInfo> = []
+    let at = yield* chain.header(hash)
+    for (;;) {
+      const known = yield* chain.headerAt(at.height)
+      if (known !== undefined && equal(known.hash, at.hash)) return { fork: at, detached }
+      detached.push(at)
+      at = yield* chain.header(at.header.prevHash)
+    }
+  })
+
+const unreadable = (failure: BlockNotFound | BlockUnavailable | StorageFailure): RpcError =>
+  failure._tag === "BlockUnavailable" || failure._tag === "BlockNotFound"
+    ? RpcError.internal("Can't read block from disk")
+    : blockError(failure)
+
+export const walletTransactionMethods: Effect.Effect<
+  ReadonlyArray<Method>,
+  never,
+  Wallets | Chain | Mempool | NodeOptions
+> = Effect.gen(function*() {
+  const chain = yield* Chain
+  const pool = yield* Mempool
+  const options = yield* NodeOptions
+  const make = walletMethod(yield* Wallets)
+  const { network } = chain.params
+  const shapeContext = { network, ...options }
+
+  const contextOf = (wallet: Wallet): EntryContext => ({ network, wallet, pool })
+
+  /** The transaction taken apart, its change marked. */
+  const decodedJson = (wallet: Wallet, { transaction }: WalletTx): Members => {
+    const { vout, ...rest } = transactionJson(shapeContext, transaction)
+    const outputs: ReadonlyArray<Members> = Array.isArray(vout) ? vout : []
+    return {
+      ...rest,
+      vout: outputs.map((output, n) => {
+        const script = transaction.outputs[n]?.script
+        return script !== undefined && isChangeScript(wallet, script) ? { ...output, ischange: true } : output
+      })
+    }
+  }
+
+  const gettransaction = make({
+    name: "gettransaction",
+    summary: "Returns a transaction of the wallet: what it changes, where it stands, and its outputs as payments.",
+    params: {
+      txid: hash("The transaction."),
+      include_watchonly: WATCH_ONLY,
+      verbose: withDefault(boolean("Whether the transaction is also taken apart."), false)
+    },
+    results: [{ shape: WALLET_TRANSACTION }],
+    examples: [[TXID], [TXID, false, true]],
+    errors: [`-5 ${UNKNOWN_TRANSACTION}`],
+    handler: ({ txid, verbose }, wallet) =>
+      Effect.map(transactionOf(wallet, txid), (tx) => {
+        const context = contextOf(wallet)
+        const { amount, fee } = netOf(wallet, tx)
+        return {
+          amount: new Amount(amount),
+          fee: fee === undefined ? undefined : new Amount(fee),
+          ...standingJson(context, tx),
+          details: entriesOf(context, tx, { standing: false }),
+          hex: toHex(tx.transaction.bytes),
+          decoded: verbose ? decodedJson(wallet, tx) : undefined,
+          lastprocessedblock: lastBlockJson(wallet)
+        }
+      })
+  })
+
+  const listtransactions = make({
+    name: "listtransactions",
+    summary: "Lists the latest payments from the wallet and to it, the oldest of them first. One transaction may be " +
+      "several payments.",
+    params: {
+      label: optional(string("Only what is received with this label; * for everything.")),
+      count: withDefault(int32("How many payments to return at most."), 10),
+      skip: withDefault(int32("How many of the latest to leave out."), 0),
+      include_watchonly: WATCH_ONLY
+    },
+    results: [{ shape: Shape.array(ENTRY) }],
+    examples: [[], ["*", 20, 100]],
+    errors: [
+      "-8 Label argument must be a valid label name or \"*\".",
+      "-8 Negative count",
+      "-8 Negative from"
+    ],
+    handler: ({ count, label: given, skip }, wallet) =>
+      checked(() => {
+        const listing = { standing: true, label: labelFilter(given) }
+        if (count < 0) throw RpcError.invalidParameter("Negative count")
+        if (skip < 0) throw RpcError.invalidParameter("Negative from")
+        const context = contextOf(wallet)
+        const transactions = wallet.transactions()
+        // The latest first, as far as they are needed.
+        const latest: Array<Members> = []
+        for (let at = transactions.length - 1; at >= 0 && latest.length < count + skip; at--) {
+          const tx = transactions[at]
+          if (tx !== undefined) latest.push(...entriesOf(context, tx, listing))
+        }
+        return latest.slice(skip, skip + count).reverse()
+      })
+  })
+
+  /** What the wallet had in blocks that are not in the best chain any more. */
+  const removedEntries = (
+    context: EntryContext,
+    detached: ReadonlyArray<HeaderInfo>,
+    listing: Listing
+  ): Effect.Effect<ReadonlyArray<Members>, RpcError> =>
+    Effect.gen(function*() {
+      const removed: Array<Members> = []
+      for (const { hash } of detached) {
+        const block = yield* Effect.mapError(chain.block(hash), unreadable)
+        for (const { txidKey } of block.transactions) {
+          const tx = context.wallet.transaction(txidKey)
+          if (tx !== undefined) removed.push(...entriesOf(context, tx, { ...listing, conflicted: true }))
+        }
+      }
+      return removed
+    })
+
+  /** The block that has so many confirmations; the first one where there are not so many. */
+  const blockWithDepth = (wallet: Wallet, depth: number): Effect.Effect<string> =>
+    Effect.gen(function*() {
+      const last = wallet.lastBlock()
+      if (depth <= 1) return displayHash(last.hash)
+      const info = yield* chain.headerAt(Math.max(0, last.height + 1 - depth))
+      return displayHash(info?.hash ?? last.hash)
+    })
+
+  const listsinceblock = make({
+    name: "listsinceblock",
+    summary: "Lists the payments of blocks above a block, and those that no block holds; all payments where no block " +
+      "is named. If the block is not in the best chain, what was taken back with its branch is listed too.",
+    params: {
+      blockhash: optional(string("The block.")),
+      target_confirmations: withDefault(
+        int32("How deep the block is that lastblock names: what to ask with next time."),
+        1
+      ),
+      include_watchonly: WATCH_ONLY,
+      include_removed: withDefault(boolean("Whether to list what was taken back with a branch."), true),
+      include_change: withDefault(boolean("Whether change is listed."), false),
+      label: optional(label("Only what is received with this label."))
+    },
+    results: [{
+      shape: Shape.object({
+        transactions: Shape.array(ENTRY, "The payments"),
+        removed: Shape.optional(Shape.array(ENTRY, "Those of the branch that was left, as they stand now")),
+        lastblock: Shape.hex("The block to ask with next time")
+      })
+    }],
+    examples: [[], ["000000000062b72c5e2ceb45fbc8587e807c155b0da735e6483dfba2f0a9c770", 6]],
+    errors: [
+      "-5 Block not found",
+      "-8 Invalid parameter",
+      "-11 Invalid label name",
+      "-32603 Can't read block from disk"
+    ],
+    handler: (given, wallet) =>
+      Effect.gen(function*() {
+        const { blockhash, include_change, include_removed, label: wanted, target_confirmations } = given
+        const branch = blockhash === undefined || blockhash === ""
+          ? undefined
+          : yield* Effect.flatMap(
+            checked(() => decodeHash(blockhash, "blockhash")),
+            (from) => Effect.mapError(branchOf(chain, from), blockError)
+          )
+        if (target_confirmations < 1) return yield* RpcError.invalidParameter("Invalid parameter")
+        const context = contextOf(wallet)
+        const listing = { standing: true, label: wanted, change: include_change }
+        const depth = branch === undefined ? Infinity : wallet.lastBlock().height + 1 - branch.fork.height
+        return {
+          transactions: wallet.transactions().flatMap((tx) =>
+            Math.abs(depthOf(wallet, tx)) < depth ? entriesOf(context, tx, listing) : []
+          ),
+          removed: include_removed ? yield* removedEntries(context, branch?.detached ?? [], listing) : undefined,
+          lastblock: yield* blockWithDepth(wallet, target_confirmations)
+        }
+      })
+  })
+
+  const abandontransaction = make({
+    name: "abandontransaction",
+    summary: "Gives up a transaction that neither a block nor the mempool holds, and those that spend it, so that " +
+      "their inputs can be spent otherwise.",
+    params: { txid: hash("The transaction.") },
+    results: [{ shape: Shape.nothing("") }],
+    examples: [[TXID]],
+    errors: [`-5 ${UNKNOWN_TRANSACTION}`, `-5 ${NOT_ELIGIBLE}`],
+    handler: ({ txid }, wallet) =>
+      Effect.gen(function*() {
+        yield* transactionOf(wallet, txid)
+        yield* Effect.mapError(wallet.abandon(binaryString(txid)), (failure) =>
+          failure instanceof InvalidWalletRequest && failure.code === "not-eligible"
+            ? RpcError.invalidAddressOrKey(NOT_ELIGIBLE)
+            : walletError(failure))
+        return null
+      })
+  })
+
+  return [gettransaction, listtransactions, listsinceblock, abandontransaction]
+})

@@ -1,0 +1,212 @@
+import { COINBASE_MATURITY } from "../../../consensus/params.ts"
+import type { Mempool } from "../../../mempool/Mempool.ts"
+import { addressOf } from "../../../protocol/address.ts"
+import { binaryString, type Bytes, displayHash, toHex } from "../../../protocol/bytes.ts"
+import { type NameOperation, parseNameScript } from "../../../protocol/nameOperation.ts"
+import { printable } from "../../../protocol/nameText.ts"
+import type { Network } from "../../../protocol/networks.ts"
+import { outpointKey, prevoutTxid, type Transaction, type TransactionOutput } from "../../../protocol/transaction.ts"
+import type { Wallet, WalletTx } from "../../../wallet/Wallet.ts"
+import { Amount } from "../../encodeJson.ts"
+import type { Members } from "../../shapes/context.ts"
+
+/** Transactions of a wallet in answers (rpc.md 3.9). Source: upstream `wallet/rpc/transactions.cpp`, `wallet/receive.cpp`. */
+
+/** What entries are made with. */
+export interface EntryContext {
+  readonly network: Network
+  readonly wallet: Wallet
+  readonly pool: typeof Mempool.Service
+}
+
+/** The highest sequence number that announces a replacement (BIP 125). */
+const SEQUENCE_REPLACEABLE = 0xfffffffd
+
+/** Blocks from the one that holds it to the tip, both included; 0 in none, negative since a conflict with one. */
+export const depthOf = (wallet: Wallet, { state }: WalletTx): number => {
+  const blocks = (height: number) => wallet.lastBlock().height - height + 1
+  switch (state.type) {
+    case "confirmed":
+      return blocks(state.height)
+    case "conflicted":
+      return -blocks(state.height)
+    default:
+      return 0
+  }
+}
+
+/** Whether a coinbase is too young to be spent, as the wallet counts: by one block more than the chain. */
+export const isImmature = (coinbase: boolean, depth: number): boolean => coinbase && depth <= COINBASE_MATURITY
+
+const holdsName = ({ script }: TransactionOutput): boolean => parseNameScript(script) !== undefined
+
+/** The plain outputs' sum: money in names does not count. */
+const sumOf = (outputs: Iterable<TransactionOutput | undefined>): number => {
+  let sum = 0
+  for (const output of outputs) if (output !== undefined && !holdsName(output)) sum += output.value
+  return sum
+}
+
+/** What the wallet pays for its own coins among the inputs, and whether there are any. */
+const debitOf = ({ spent }: WalletTx): { readonly debit: number; readonly fromMe: boolean } => ({
+  debit: sumOf(spent),
+  fromMe: spent.some((output) => output !== undefined && !holdsName(output))
+})
+
+/** Whether a transaction can be counted on: confirmed, or pending and made of nothing but own outputs that can. */
+export const isTrusted = (wallet: Wallet, tx: WalletTx, known = new Set<string>()): boolean => {
+  const key = tx.transaction.txidKey
+  if (known.has(key) || tx.state.type === "confirmed") return true
+  if (tx.state.type !== "pending" || !debitOf(tx).fromMe) return false
+  const trusted = tx.transaction.inputs.every(({ prevout }, n) => {
+    if (tx.spent[n] === undefined) return false
+    const parent = wallet.transaction(binaryString(prevoutTxid(prevout)))
+    return parent !== undefined && isTrusted(wallet, parent, known)
+  })
+  if (trusted) known.add(key)
+  return trusted
+}
+
+const signals = ({ inputs }: Transaction): boolean => inputs.some(({ sequence }) => sequence <= SEQUENCE_REPLACEABLE)
+
+const replaceable = ({ pool }: EntryContext, { transaction }: WalletTx, depth: number): string => {
+  if (depth > 0) return "no"
+  if (signals(transaction)) return "yes"
+  const key = transaction.txidKey
+  if (pool.get(key) === undefined) return "unknown"
+  return pool.ancestors(key).some((entry) => signals(entry.transaction)) ? "yes" : "no"
+}
+
+/** Transactions of the mempool that spend what this one spends. */
+const poolConflicts = ({ pool }: EntryContext, { transaction }: WalletTx): ReadonlyArray<string> => {
+  const found = new Set<string>()
+  for (const { prevout } of transaction.inputs) {
+    const spender = pool.spender(outpointKey(prevout))?.transaction
+    if (spender !== undefined && spender.txidKey !== transaction.txidKey) found.add(displayHash(spender.txid))
+  }
+  return [...found]
+}
+
+/** Where a transaction stands. Upstream `WalletTxToJSON`. */
+export const standingJson = (context: EntryContext, tx: WalletTx): Members => {
+  const { wallet } = context
+  const { state, transaction } = tx
+  const depth = depthOf(wallet, tx)
+  const block = state.type === "confirmed"
+    ? {
+      blockhash: displayHash(state.hash),
+      blockheight: state.height,
+      blockindex: state.index,
+      blocktime: state.blockTime
+    }
+    : { trusted: isTrusted(wallet, tx) }
+  return {
+    confirmations: depth,
+    generated: transaction.isCoinbase ? true : undefined,
+    ...block,
+    txid: displayHash(transaction.txid),
+    wtxid: displayHash(transaction.wtxid),
+    walletconflicts: wallet.conflictsOf(transaction.txidKey),
+    mempoolconflicts: poolConflicts(context, tx),
+    time: tx.time,
+    timereceived: tx.time,
+    "bip125-replaceable": replaceable(context, tx, depth),
+    comment: tx.comment,
+    replaced_by_txid: tx.replacedBy,
+    replaces_txid: tx.replaces,
+    to: tx.commentTo
+  }
+}
+
+const nameText = (operation: NameOperation): string =>
+  operation.op === "name_new" ? `new: ${toHex(operation.commitment)}` : `update: ${printable(operation.name)}`
+
+/** What a listing takes in. */
+export interface Listing {
+  /** Whether each entry says where its transaction stands. */
+  readonly standing: boolean
+  /** Only what is received with this label. */
+  readonly label?: string | undefined
+  readonly change?: boolean
+  /** Whether what is received counts however deep its transaction is in conflict. */
+  readonly conflicted?: boolean
+}
+
+const receivedCategory = (transaction: Transaction, depth: number): string => {
+  if (!transaction.isCoinbase) return "receive"
+  if (depth < 1) return "orphan"
+  return isImmature(true, depth) ? "immature" : "generate"
+}
+
+/**
+ * A transaction as payments, one an output: first what is sent, then what is received. Change is left out, names never
+ * are, and a name that the wallet sends to itself is only sent. Upstream `ListTransactions`.
+ */
+export const entriesOf = (context: EntryContext, tx: WalletTx, listing: Listing): ReadonlyArray<Members> => {
+  const { network, wallet } = context
+  const { transaction } = tx
+  const depth = depthOf(wallet, tx)
+  const { debit } = debitOf(tx)
+  const fee = debit > 0 ? debit - sumOf(transaction.outputs) : 0
+  const labels = wallet.labels()
+  const standing = listing.standing ? standingJson(context, tx) : {}
+  const abandoned = tx.state.type === "inactive" && tx.state.abandoned
+  const sent: Array<Members> = []
+  const received: Array<Members> = []
+  for (const [vout, { script, value }] of transaction.outputs.entries()) {
+    const own = wallet.own(script)
+    const name = parseNameScript(script)
+    if (debit > 0 ? own?.change === true && listing.change !== true && name === undefined : own === undefined) continue
+    const address = addressOf(network, name?.address ?? script)
+    const label = address === undefined ? undefined : labels.get(address)?.label
+    const amount = name === undefined ? value : 0
+    const shared = { address, name: name === undefined ? undefined : nameText(name.operation) }
+    if (debit > 0 && listing.label === undefined) {
+      sent.push({
+        ...shared,
+        category: "send",
+        amount: new Amount(-amount),
+        label,
+        vout,
+        fee: new Amount(-fee),
+        ...standing,
+        abandoned
+      })
+    }
+    if (own === undefined || (name !== undefined && debit > 0)) continue
+    if (depth < 0 && listing.conflicted !== true) continue
+    if (listing.label !== undefined && listing.label !== (label ?? "")) continue
+    received.push({
+      ...shared,
+      parent_descs: own.parentDescriptor === undefined ? [] : [own.parentDescriptor],
+      category: receivedCategory(transaction, depth),
+      amount: new Amount(amount),
+      label,
+      vout,
+      ...standing,
+      abandoned
+    })
+  }
+  return [...sent, ...received]
+}
+
+/** What a transaction changes: without its fee, and the fee where the wallet pays it, both as signed amounts. */
+export const netOf = (
+  wallet: Wallet,
+  tx: WalletTx
+): { readonly amount: number; readonly fee: number | undefined } => {
+  const { transaction } = tx
+  const { debit, fromMe } = debitOf(tx)
+  const credit = isImmature(transaction.isCoinbase, depthOf(wallet, tx))
+    ? 0
+    : sumOf(transaction.outputs.filter(({ script }) => wallet.own(script) !== undefined))
+  const fee = fromMe ? sumOf(transaction.outputs) - debit : 0
+  return { amount: credit - debit - fee, fee: fromMe ? fee : undefined }
+}
+
+/** Whether a script is where the wallet puts what is left over. Upstream `ScriptIsChange`. */
+export const isChangeScript = (wallet: Wallet, script: Bytes): boolean => {
+  const own = wallet.own(script)
+  if (own === undefined) return false
+  return own.change || own.address === undefined || !wallet.labels().has(own.address)
+}

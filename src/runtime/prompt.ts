@@ -1,0 +1,75 @@
+import * as Effect from "effect/Effect"
+
+/** Asks at a terminal. Without one nothing is asked, and the answer is `undefined` at once. */
+export interface Prompt {
+  /** What is typed is not shown. */
+  readonly secret: (question: string) => Effect.Effect<string | undefined>
+  /** What is typed is shown. */
+  readonly line: (question: string) => Effect.Effect<string | undefined>
+}
+
+/** Longest answer that is taken. */
+const LONGEST = 4_000
+
+const ENTER = /[\r\n]/
+const END = "\u0004"
+const INTERRUPT = "\u0003"
+const ERASE = /[\u0008\u007f]/
+
+/** What of standard input and standard error a prompt needs: those of the process. */
+export interface Terminal {
+  readonly stdin: {
+    readonly isTTY: boolean
+    setEncoding(encoding: "utf8"): unknown
+    setRawMode(mode: boolean): unknown
+    on(event: "data", listener: (chunk: string) => void): unknown
+    off(event: "data", listener: (chunk: string) => void): unknown
+    pause(): unknown
+    resume(): unknown
+  }
+  readonly stderr: { readonly isTTY: boolean; write(text: string): unknown }
+}
+
+/** Takes keys until enter. Interruption by the keyboard ends the question without an answer. */
+const ask = ({ stderr, stdin }: Terminal, question: string, echo: boolean): Effect.Effect<string | undefined> =>
+  Effect.async((resume) => {
+    let text = ""
+    const finish = (answer: string | undefined): void => {
+      stdin.off("data", onData)
+      stdin.setRawMode(false)
+      stdin.pause()
+      stderr.write("\n")
+      resume(Effect.succeed(answer))
+    }
+    const onData = (chunk: string): void => {
+      for (const character of chunk) {
+        if (ENTER.test(character)) return finish(text)
+        if (character === INTERRUPT || (character === END && text === "")) return finish(undefined)
+        if (ERASE.test(character)) {
+          if (text !== "" && echo) stderr.write("\b \b")
+          text = text.slice(0, -1)
+        } else if (character >= " " && text.length < LONGEST) {
+          text += character
+          if (echo) stderr.write(character)
+        }
+      }
+    }
+    stderr.write(question)
+    stdin.setEncoding("utf8")
+    stdin.setRawMode(true)
+    stdin.on("data", onData)
+    stdin.resume()
+    return Effect.sync(() => {
+      stdin.off("data", onData)
+      stdin.setRawMode(false)
+      stdin.pause()
+    })
+  })
+
+/** The prompt of a terminal; one that asks nothing where there is none. */
+export const makePrompt = (terminal: Terminal): Prompt => {
+  const there = terminal.stdin.isTTY === true && terminal.stderr.isTTY === true
+  const asking = (echo: boolean) => (question: string): Effect.Effect<string | undefined> =>
+    there ? ask(terminal, question, echo) : Effect.succeed(undefined)
+  return { secret: asking(false), line: asking(true) }
+}

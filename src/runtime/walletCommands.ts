@@ -1,0 +1,331 @@
+import * as Clock from "effect/Clock"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Redacted from "effect/Redacted"
+import { existsSync } from "node:fs"
+import { mkdir } from "node:fs/promises"
+import { dirname, join } from "node:path"
+import type { Connection } from "../config/connection.ts"
+import * as DataDirectory from "../config/DataDirectory.ts"
+import { quoted, shownPath } from "../config/safeText.ts"
+import { COIN } from "../protocol/amount.ts"
+import { networks } from "../protocol/networks.ts"
+import { StorageUnavailable } from "../storage/errors.ts"
+import { InvalidWalletRequest } from "../wallet/errors.ts"
+import { keyDescriptor, parsePrivateKey, prepareImport } from "../wallet/keys/importDescriptor.ts"
+import { KeyRing } from "../wallet/keys/KeyRing.ts"
+import { encryption, newDocument, seededDocument } from "../wallet/keys/makeDocument.ts"
+import { createMnemonic, parseMnemonic } from "../wallet/keys/mnemonic.ts"
+import { openMasterKey } from "../wallet/keys/seal.ts"
+import { Secrets } from "../wallet/keys/Secrets.ts"
+import type { WalletDocument } from "../wallet/keys/WalletDocument.ts"
+import * as WalletFile from "../wallet/keys/WalletFile.ts"
+import type { AddressType } from "../wallet/Wallet.ts"
+import type { Prompt } from "./prompt.ts"
+import { storedBalance } from "./walletBalance.ts"
+
+/** What `svcd-wallet` does, one function a sub-command. Each takes the data directory for as long as it works. */
+
+/** The arguments are not enough, or are wrong. Ends the program with status 2. */
+export class WrongArguments extends Data.TaggedError("WrongArguments")<{ readonly problem: string }> {
+  override get message(): string {
+    return this.problem
+  }
+}
+
+export interface CommandContext {
+  readonly connection: Connection
+  readonly prompt: Prompt
+  /** `undefined` for the default wallet. */
+  readonly wallet: string | undefined
+  /** The texts of the flags that were given. */
+  readonly flag: (name: string) => string | undefined
+  readonly isOn: (name: string) => boolean
+  /** What stands behind the sub-command. */
+  readonly argument: string | undefined
+}
+
+/** What a command says: its result on standard output, remarks on standard error. */
+export interface Said {
+  readonly result: ReadonlyArray<string>
+  readonly remarks: ReadonlyArray<string>
+}
+
+const WALLET_NAME = /^[A-Za-z0-9][A-Za-z0-9 ._-]{0,99}$/
+
+const walletPath = ({ connection, wallet }: CommandContext): Effect.Effect<string, WrongArguments> => {
+  if (wallet === undefined) return Effect.succeed(join(connection.dataDir, "wallet.json"))
+  return WALLET_NAME.test(wallet)
+    ? Effect.succeed(join(connection.dataDir, "wallets", `${wallet}.json`))
+    : Effect.fail(new WrongArguments({ problem: `-wallet: ${quoted(wallet)} is not the name of a wallet` }))
+}
+
+const directory = ({ connection }: CommandContext) =>
+  DataDirectory.make({ path: connection.dataDir, network: connection.network })
+
+const now = Effect.map(Clock.currentTimeMillis, (millis) => Math.floor(millis / 1000))
+
+/** A secret from a flag, else from the terminal. Never waits where there is none. */
+const secret = (
+  { flag, prompt }: CommandContext,
+  name: string,
+  question: string
+): Effect.Effect<Redacted.Redacted<string>, WrongArguments> =>
+  Effect.gen(function*() {
+    const given = flag(name) ?? (yield* prompt.secret(`${question}: `))
+    if (given !== undefined) return Redacted.make(given)
+    return yield* new WrongArguments({ problem: `--${name} is missing: ${question}` })
+  })
+
+/** A new passphrase: asked for twice where it is typed. */
+const newPassphrase = (context: CommandContext): Effect.Effect<Redacted.Redacted<string>, WrongArguments> =>
+  Effect.gen(function*() {
+    const first = yield* secret(context, "password", "the passphrase to encrypt the wallet with")
+    if (Redacted.value(first) === "") {
+      return yield* new WrongArguments({ problem: "--password: the passphrase is empty" })
+    }
+    if (context.flag("password") !== undefined) return first
+    const second = yield* context.prompt.secret("the same once more: ")
+    if (second === Redacted.value(first)) return first
+    return yield* new WrongArguments({ problem: "the two passphrases are not the same" })
+  })
+
+const missing = (path: string): InvalidWalletRequest =>
+  new InvalidWalletRequest({
+    code: "missing",
+    reason: `there is no ${shownPath(path)}; make a wallet with "svcd-wallet create" or "svcd-wallet recover"`
+  })
+
+const refuseExisting = (path: string): Effect.Effect<void, InvalidWalletRequest> =>
+  existsSync(path)
+    ? new InvalidWalletRequest({
+      code: "exists",
+      reason: `there is a wallet already: ${shownPath(path)}; move it away first, or give another -datadir`
+    })
+    : Effect.void
+
+/** Opens the wallet that has to be there; a directory without one is not made into a data directory. */
+const opened = (context: CommandContext) =>
+  Effect.gen(function*() {
+    const path = yield* walletPath(context)
+    if (!existsSync(path)) return yield* missing(path)
+    const { chainstate } = yield* directory(context)
+    return { file: yield* WalletFile.open(path, context.connection.network), chainstate }
+  })
+
+/** Writes a new wallet: encrypted from the first byte on where a passphrase is given. */
+const written = (context: CommandContext, path: string, document: WalletDocument) =>
+  Effect.gen(function*() {
+    const password = context.flag("password")
+    const sealed = password === undefined
+      ? document
+      : (yield* encryption(document, Redacted.make(password)))(document)
+    yield* directory(context)
+    // Once more, now that nobody else can make one.
+    yield* refuseExisting(path)
+    yield* Effect.tryPromise({
+      try: () => mkdir(dirname(path), { recursive: true, mode: 0o700 }),
+      catch: (cause) => new StorageUnavailable({ file: dirname(path), doing: "making", reason: String(cause) })
+    })
+    return yield* WalletFile.create(path, sealed)
+  })
+
+/** The secrets of a wallet, for as long as the scope is open. */
+const unlocked = (context: CommandContext, file: WalletFile.WalletFile) =>
+  Effect.gen(function*() {
+    const { encryption: sealing } = file.document
+    const masterKey = sealing === undefined
+      ? undefined
+      : yield* Effect.flatMap(
+        secret(context, "password", "the passphrase of the wallet"),
+        (passphrase) => openMasterKey(sealing, passphrase)
+      )
+    return yield* Effect.acquireRelease(
+      Effect.sync(() => new Secrets(() => file.document, masterKey)),
+      (secrets) => Effect.sync(() => secrets.wipe())
+    )
+  })
+
+const WRITE_DOWN = "Write these words down and keep them safe: they are the wallet, and whoever has them has its coins."
+
+export const create = (context: CommandContext) =>
+  Effect.gen(function*() {
+    const words = context.flag("words") ?? "24"
+    if (words !== "12" && words !== "24") {
+      return yield* new WrongArguments({ problem: `--words: ${quoted(words)} is not 12 or 24` })
+    }
+    const path = yield* walletPath(context)
+    yield* refuseExisting(path)
+    const mnemonic = createMnemonic(words === "12" ? 12 : 24)
+    const createdAt = yield* now
+    const { network } = context.connection
+    yield* written(context, path, yield* seededDocument({ network, mnemonic, createdAt, birthday: createdAt }))
+    return { result: [Redacted.value(mnemonic)], remarks: [`The wallet is ${shownPath(path)}.`, WRITE_DOWN] }
+  })
+
+export const recover = (context: CommandContext) =>
+  Effect.gen(function*() {
+    const path = yield* walletPath(context)
+    yield* refuseExisting(path)
+    const given = yield* secret(context, "mnemonic", "the words of the wallet")
+    const mnemonic = yield* Either.mapLeft(
+      parseMnemonic(Redacted.value(given)),
+      ({ reason }) => new WrongArguments({ problem: `--mnemonic: ${reason}` })
+    )
+    const document = yield* seededDocument({
+      network: context.connection.network,
+      mnemonic,
+      passphrase: Redacted.make(context.flag("passphrase") ?? ""),
+      createdAt: yield* now,
+      birthday: 0
+    })
+    yield* written(context, path, { ...document, rescanFrom: 0 })
+    const remarks = ["Its coins and names show once svcd has looked through the chain for them."]
+    return { result: [`The wallet was recovered: ${shownPath(path)}`], remarks }
+  })
+
+export const importKey = (context: CommandContext) =>
+  Effect.gen(function*() {
+    const { network: name } = context.connection
+    const network = networks[name]
+    const path = yield* walletPath(context)
+    const text = context.argument ?? (yield* context.prompt.secret("the private key, in wallet import format: "))
+    if (text === undefined) {
+      return yield* new WrongArguments({ problem: "the private key is missing: svcd-wallet import-key PRIVATE_KEY" })
+    }
+    const key = yield* Either.mapLeft(
+      parsePrivateKey(network, text),
+      ({ reason }) => new WrongArguments({ problem: `import-key: ${reason}` })
+    )
+    const made = !existsSync(path)
+    const time = yield* now
+    const file = made
+      ? yield* written(
+        context,
+        path,
+        yield* newDocument({ network: name, now: time, privateKeys: true, blank: false })
+      )
+      : (yield* opened(context)).file
+    const { sealingKey } = yield* unlocked(context, file)
+    const { change, entry } = yield* prepareImport(file.document, {
+      descriptor: keyDescriptor(network, key),
+      label: context.flag("label") ?? "",
+      timestamp: 0,
+      active: false,
+      internal: false,
+      range: undefined,
+      nextIndex: undefined
+    }, sealingKey)
+    const known = file.document.imports.some(({ descriptor }) => descriptor === entry.descriptor)
+    yield* file.update((document) => ({ ...change(document), birthday: 0, rescanFrom: 0 }))
+    const ring = yield* KeyRing.make(file.document, 1)
+    const address = [...ring.all()].find((own) => own.type === "legacy" && own.parentDescriptor === entry.descriptor)
+      ?.address
+    return {
+      result: [
+        known ? "The wallet had this key already." : `The key was imported; its address is ${address ?? "none"}`
+      ],
+      remarks: [
+        ...made
+          ? [`There was no wallet: ${shownPath(path)} is new. "svcd-wallet export --phrase" shows its words.`]
+          : [],
+        "Its coins and names show once svcd has looked through the chain for them. The words of the wallet do not " +
+        "bring this key back: keep it, or a copy of the file."
+      ]
+    }
+  })
+
+export const encrypt = (context: CommandContext) =>
+  Effect.gen(function*() {
+    const { file } = yield* opened(context)
+    if (file.document.encryption !== undefined) {
+      return yield* new InvalidWalletRequest({
+        code: "already-encrypted",
+        reason: "the wallet is encrypted already; its passphrase is changed by walletpassphrasechange of a running node"
+      })
+    }
+    const passphrase = yield* newPassphrase(context)
+    yield* file.update(yield* encryption(file.document, passphrase))
+    return {
+      result: ["The wallet is encrypted."],
+      remarks: [
+        "Without the passphrase nobody can spend from it, you included: do not lose it. Copies of the file that " +
+        "were made before are not encrypted."
+      ]
+    }
+  })
+
+const TYPES: ReadonlyArray<AddressType> = ["legacy", "p2sh-segwit", "bech32", "bech32m"]
+
+export const address = (context: CommandContext) =>
+  Effect.gen(function*() {
+    const wanted = context.flag("type") ?? "legacy"
+    const type = TYPES.find((each) => each === wanted)
+    if (type === undefined) {
+      return yield* new WrongArguments({ problem: `--type: ${quoted(wanted)} is none of ${TYPES.join(", ")}` })
+    }
+    const { file } = yield* opened(context)
+    const ring = yield* KeyRing.make(file.document, 1)
+    const { change, own } = yield* ring.next(type, false)
+    const shown = own.address ?? ""
+    const label = context.flag("label") ?? ""
+    yield* file.update((document) => ({
+      ...change(document),
+      labels: [...document.labels, { address: shown, label, purpose: "receive" }]
+    }))
+    return { result: [shown], remarks: [] }
+  })
+
+const nmc = (units: number): string => `${(units / COIN).toFixed(8)} NMC`
+
+export const balance = (context: CommandContext) =>
+  Effect.gen(function*() {
+    const { chainstate, file } = yield* opened(context)
+    const ring = yield* KeyRing.make(file.document)
+    const found = yield* storedBalance(chainstate, ring)
+    if (found === undefined) {
+      return yield* new InvalidWalletRequest({
+        code: "missing",
+        reason: "there is no chain in the data directory yet: svcd has to run there first"
+      })
+    }
+    return {
+      result: [
+        `spendable  ${nmc(found.spendable)}`,
+        `immature   ${nmc(found.immature)}`,
+        `name outputs  ${found.names}`
+      ],
+      remarks: [`As of block ${found.height}; payments that are in no block do not count.`]
+    }
+  })
+
+/** Asks whether secrets may be shown. */
+const confirmed = ({ isOn, prompt }: CommandContext): Effect.Effect<void, WrongArguments> =>
+  Effect.gen(function*() {
+    if (isOn("yes")) return
+    const answer = yield* prompt.line("Whoever sees what follows can take all coins and names. Show it? Type yes: ")
+    if (answer?.trim().toLowerCase() === "yes") return
+    return yield* new WrongArguments({
+      problem: "whoever sees the secrets can take all coins and names; give --yes to have them shown"
+    })
+  })
+
+export const exportWallet = (context: CommandContext) =>
+  Effect.gen(function*() {
+    const { file } = yield* opened(context)
+    const [phrase, keys] = [context.isOn("phrase"), context.isOn("private")]
+    if (phrase || keys) yield* confirmed(context)
+    const secrets = phrase || keys ? yield* unlocked(context, file) : undefined
+    if (phrase) {
+      const words = secrets?.mnemonic
+      if (words === undefined) {
+        return yield* new InvalidWalletRequest({ code: "no-keys", reason: "this wallet was not made of words" })
+      }
+      return { result: [words], remarks: file.document.imports.length > 0 ? [IMPORTS_APART] : [] }
+    }
+    const ring = yield* KeyRing.make(file.document, 1)
+    return { result: ring.descriptors(secrets).map(({ descriptor }) => descriptor), remarks: [] }
+  })
+
+const IMPORTS_APART = "Imported keys are not in these words: \"svcd-wallet export --private\" shows them."

@@ -1,0 +1,259 @@
+import * as Effect from "effect/Effect"
+import * as PubSub from "effect/PubSub"
+import * as Queue from "effect/Queue"
+import * as Schedule from "effect/Schedule"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import { Chain } from "../chain/Chain.ts"
+import { SyncStatus } from "../chain/SyncStatus.ts"
+import { FeeEstimator } from "../mempool/FeeEstimator.ts"
+import { Mempool } from "../mempool/Mempool.ts"
+import { NameDb } from "../names/NameDb.ts"
+import { displayHash, fromBinaryString } from "../protocol/bytes.ts"
+import { outpoint, outpointKey, prevoutIndex, prevoutTxid } from "../protocol/transaction.ts"
+import { type StorageFailure, StorageUnavailable } from "../storage/errors.ts"
+import { InvalidWalletRequest } from "./errors.ts"
+import { KeyRing } from "./keys/KeyRing.ts"
+import type { LockedCoin } from "./keys/WalletDocument.ts"
+import type { WalletFile } from "./keys/WalletFile.ts"
+import { documentEntry, withEntries } from "./ledger/entries.ts"
+import { Ledger } from "./ledger/Ledger.ts"
+import * as WalletIndex from "./ledger/WalletIndex.ts"
+import { makeAddresses } from "./live/addresses.ts"
+import { makeBump } from "./live/bump.ts"
+import { followPool, makeCommit } from "./live/commit.ts"
+import { makeImport, scanMissing } from "./live/imports.ts"
+import { makeOffers } from "./live/offers.ts"
+import { keyOfTxid, type LiveParts, update } from "./live/parts.ts"
+import { makePayments } from "./live/payments.ts"
+import { watchPool } from "./live/poolWatch.ts"
+import { makeVault } from "./live/Vault.ts"
+import { makeNames } from "./names/makeNames.ts"
+import type { Wallet, WalletEvent } from "./Wallet.ts"
+import type { WalletCore } from "./WalletCore.ts"
+
+export interface WalletOptions {
+  /** `""` for the default wallet. */
+  readonly name: string
+  readonly file: WalletFile
+  /** Of the index. */
+  readonly indexFile: string
+  readonly pageSize: number
+  /** Whether its keys were made just now. */
+  readonly fresh: boolean
+}
+
+/** What a wallet works with. */
+export type WalletServices = Chain | Mempool | FeeEstimator | SyncStatus | NameDb
+
+/** Events that a slow listener may be behind by; it then misses the oldest. */
+const EVENT_BACKLOG = 1_024
+
+/** How often what the mempool lost is offered again, whether or not blocks come. */
+const OFFER_INTERVAL = "30 minutes"
+
+/** How often it is asked at the start whether the mempool has loaded. */
+const LOADED_INTERVAL = "200 millis"
+
+const lockedCoin = (key: string): LockedCoin => {
+  const prevout = fromBinaryString(key)
+  return { txid: displayHash(prevoutTxid(prevout)), vout: prevoutIndex(prevout) }
+}
+
+const keyOfLocked = ({ txid, vout }: LockedCoin): string => {
+  const key = keyOfTxid(txid)
+  return key === undefined ? "" : outpointKey(outpoint(fromBinaryString(key), vout))
+}
+
+/** Coins that are not to be chosen, over a restart where it is asked for. */
+const makeLockCoins = (parts: LiveParts): Wallet["lockCoins"] => (outpoints, lock, persistent) =>
+  Effect.suspend(() => {
+    const touched = new Set(outpoints)
+    const kept = parts.file.document.lockedCoins.some((coin) => touched.has(keyOfLocked(coin)))
+    const change = (lock && persistent) || (!lock && kept)
+      ? update(parts, (document) => {
+        const others = document.lockedCoins.filter((coin) => !touched.has(keyOfLocked(coin)))
+        return { ...document, lockedCoins: lock ? [...others, ...outpoints.map(lockedCoin)] : others }
+      })
+      : Effect.void
+    return Effect.map(change, () => {
+      for (const each of outpoints) {
+        if (lock) parts.locked.add(each)
+        else parts.locked.delete(each)
+      }
+    })
+  })
+
+const makeAbandon = (parts: LiveParts): Wallet["abandon"] => (txid) =>
+  Effect.gen(function*() {
+    const { ledger, mempool } = parts
+    const entry = ledger.entry(keyOfTxid(txid) ?? "")
+    if (entry === undefined) {
+      const reason = "Invalid or non-wallet transaction id"
+      return yield* new InvalidWalletRequest({ code: "unknown-transaction", reason })
+    }
+    followPool(parts, entry.key)
+    if (entry.state.type !== "inactive" || mempool.get(entry.key) !== undefined) {
+      const reason = "Transaction not eligible for abandonment"
+      return yield* new InvalidWalletRequest({ code: "not-eligible", reason })
+    }
+    const given = ledger.withDescendants(entry.key).filter(({ state }) => state.type === "inactive")
+    const entries = given.map((each) => ({ ...documentEntry(each), abandoned: true }))
+    yield* update(parts, (document) => withEntries(document, entries))
+    ledger.abandon(entry.key)
+  }).pipe(Effect.uninterruptible)
+
+/** Checks what a rescan is asked to look through. */
+const makeRescan = ({ ledger }: LiveParts, index: WalletIndex.WalletIndex): Wallet["rescan"] => (from, to) =>
+  Effect.suspend(() => {
+    const { height } = ledger.tip
+    const refuse = (reason: string) => new InvalidWalletRequest({ code: "range", reason })
+    if (!Number.isInteger(from) || from < 0 || from > Math.max(0, height)) return refuse("Invalid start_height")
+    if (to !== undefined && (!Number.isInteger(to) || to < 0 || to > height)) return refuse("Invalid stop_height")
+    if (to !== undefined && to < from) return refuse("stop_height must be greater than start_height")
+    return index.rescan(from, to)
+  })
+
+/** Copies the file; that there is one already is the destination's fault as well. */
+const makeBackup = ({ file }: LiveParts): Wallet["backup"] => (destination) =>
+  Effect.catchTag(
+    file.backup(destination),
+    "InvalidWalletRequest",
+    ({ reason }) => new StorageUnavailable({ file: destination, doing: "writing", reason })
+  )
+
+/** Puts a wallet together, for as long as the scope lives. Its follower is yet to be registered with the chain. */
+export const make = (
+  options: WalletOptions
+): Effect.Effect<Wallet, StorageFailure, WalletServices | Scope.Scope> =>
+  Effect.gen(function*() {
+    const { file, name } = options
+    const chain = yield* Chain
+    const mempool = yield* Mempool
+    const fees = yield* FeeEstimator
+    const status = yield* SyncStatus
+    const names = yield* NameDb
+    const events = yield* PubSub.sliding<WalletEvent>(EVENT_BACKLOG)
+    const publish = (event: WalletEvent): Effect.Effect<void> => Effect.asVoid(PubSub.publish(events, event))
+    /** Somebody asked to look after what waits; one such call is as good as many. */
+    const calls = yield* Queue.sliding<void>(1)
+
+    const ring = yield* KeyRing.make(file.document)
+    const ledger = new Ledger({ params: chain.params, own: (script) => ring.own(script) })
+    const vault = yield* makeVault(file)
+    const locked = new Set(file.document.lockedCoins.map(keyOfLocked))
+    const parts: LiveParts = { file, ring, ledger, vault, chain, mempool, fees, status, publish, locked }
+
+    const index = yield* WalletIndex.make({
+      filename: options.indexFile,
+      pageSize: options.pageSize,
+      chain,
+      ledger,
+      ring,
+      file,
+      name: name === "" ? "wallet" : `wallet ${name}`,
+      fresh: options.fresh,
+      added: ({ txid }) => publish({ _tag: "TransactionAdded", txid }),
+      arrived: Effect.asVoid(Queue.offer(calls, undefined))
+    })
+    const pool = yield* watchPool(parts)
+    const commit = makeCommit(parts)
+    const payments = yield* makePayments(parts, commit)
+    const offers = makeOffers(parts)
+    const addresses = makeAddresses(parts)
+
+    const common = {
+      name,
+      own: (script: Uint8Array) => ring.own(script),
+      newAddress: addresses.newAddress,
+      coins: payments.coins,
+      transactions: () => ledger.transactions(),
+      transaction: (txid: string) => ledger.get(keyOfTxid(txid) ?? ""),
+      pay: payments.pay,
+      commit,
+      lastBlock: () => ledger.tip,
+      encryption: vault.encryption
+    }
+
+    const core: WalletCore = {
+      ...common,
+      chain,
+      mempool,
+      fees,
+      status,
+      document: () => file.document,
+      update: (change) => update(parts, change),
+      privateKey: (script) =>
+        vault.secrets.pipe(
+          Effect.map((secrets) => ring.privateKeyFor(script, secrets)?.privateKey),
+          Effect.catchTag("WalletWatchOnly", () => Effect.succeed(undefined))
+        )
+    }
+    const { changes: nameChanges, step: nameStep, ...nameMethods } = yield* makeNames(core, names)
+
+    const said = Effect.catchAll((failure: StorageFailure) =>
+      Effect.logError("the wallet could not store what it did", { reason: failure.message })
+    )
+    const lookAfter = Effect.gen(function*() {
+      if (yield* status.initialDownload) return
+      yield* said(offers.step)
+      yield* nameStep
+    })
+    const loaded = Effect.suspend(() => mempool.info().loaded ? Effect.succeed(true) : Effect.succeed(false))
+    const ready = Effect.zipWith(loaded, status.loading, (pool, loading) => pool && !loading)
+    const untilReady = Effect.repeat(ready, { until: (is) => is, schedule: Schedule.spaced(LOADED_INTERVAL) })
+    yield* untilReady.pipe(
+      Effect.zipRight(lookAfter),
+      Effect.zipRight(Effect.forever(Effect.zipRight(Queue.take(calls), lookAfter))),
+      Effect.annotateLogs({ subsystem: "wallet", ...name === "" ? {} : { wallet: name } }),
+      Effect.forkScoped
+    )
+    yield* Queue.offer(calls, undefined).pipe(Effect.repeat(Schedule.spaced(OFFER_INTERVAL)), Effect.forkScoped)
+    yield* scanMissing(index).pipe(
+      Effect.catchAll((failure) =>
+        Effect.logError("the chain could not be looked through", { reason: failure.message })
+      ),
+      Effect.annotateLogs("subsystem", "wallet"),
+      Effect.forkScoped
+    )
+
+    const signer: Wallet["signer"] = Effect.map(vault.secrets, (secrets) => ring.signer(secrets))
+    const wallet: Wallet = {
+      ...common,
+      ...addresses,
+      ...nameMethods,
+      path: file.path,
+      hasPrivateKeys: file.document.privateKeys,
+      isBlank: () => file.document.blank,
+      keypool: () => ring.keypool(),
+      birthday: file.document.birthday,
+      importDescriptor: makeImport({ ...parts, index, lookAtPool: pool.lookAtAll }),
+      descriptors: (secret) =>
+        secret
+          ? Effect.map(vault.secrets, (secrets) => ring.descriptors(secrets))
+          : Effect.sync(() => ring.descriptors()),
+      signer,
+      encryption: vault.encryption,
+      unlockedUntil: vault.unlockedUntil,
+      encrypt: vault.encrypt,
+      unlock: vault.unlock,
+      lock: vault.lock,
+      changePassphrase: vault.changePassphrase,
+      balances: Effect.sync(() => ledger.balances()),
+      conflictsOf: (txid) => ledger.conflictsOf(keyOfTxid(txid) ?? ""),
+      lockCoins: makeLockCoins(parts),
+      scanning: index.scanning,
+      rescan: makeRescan(parts, index),
+      fund: payments.fund,
+      abandon: makeAbandon(parts),
+      bump: makeBump(parts, payments),
+      names: () => ledger.names(),
+      queue: offers.queue,
+      enqueue: offers.enqueue,
+      dequeue: offers.dequeue,
+      backup: makeBackup(parts),
+      follower: index.follower,
+      changes: Stream.merge(Stream.fromPubSub(events), nameChanges)
+    }
+    return wallet
+  }).pipe(Effect.withSpan("Wallet.make", { attributes: { wallet: options.name } }))

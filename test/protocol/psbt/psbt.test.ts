@@ -1,0 +1,118 @@
+import { assert, describe, it } from "@effect/vitest"
+import { FastCheck } from "effect"
+import { concat, toHex } from "../../../src/protocol/bytes.ts"
+import { combinePsbts, joinPsbts } from "../../../src/protocol/psbt/combine.ts"
+import { decodePsbt } from "../../../src/protocol/psbt/decode.ts"
+import { encodePsbt } from "../../../src/protocol/psbt/encode.ts"
+import { isWholeTree } from "../../../src/protocol/psbt/outputRecords.ts"
+import { EMPTY_INPUT, type Psbt, psbtOf } from "../../../src/protocol/psbt/Psbt.ts"
+import { makeTransaction } from "../../../src/protocol/transaction.ts"
+import { isSignature } from "../../../src/wallet/signing/psbtText.ts"
+import { hex } from "../../support/bytes.ts"
+import { psbts } from "../../support/psbts.ts"
+
+const decoded = (bytes: Uint8Array): Psbt => {
+  const result = decodePsbt(bytes, isSignature)
+  return "error" in result ? assert.fail(result.error) : result.psbt
+}
+
+const errorOf = (bytes: Uint8Array): string | undefined => {
+  const result = decodePsbt(bytes, isSignature)
+  return "error" in result ? result.error : undefined
+}
+
+const encodedHex = (psbt: Psbt): string => toHex(encodePsbt(psbt))
+
+describe("PSBTs", () => {
+  it("lead back from their bytes", () => {
+    FastCheck.assert(
+      FastCheck.property(psbts, (psbt) => {
+        const bytes = encodePsbt(psbt)
+        const again = decoded(bytes)
+        assert.strictEqual(encodedHex(again), toHex(bytes))
+        assert.strictEqual(toHex(again.transaction.bytes), toHex(psbt.transaction.bytes))
+        for (const [n, input] of psbt.inputs.entries()) {
+          const other = again.inputs[n] ?? EMPTY_INPUT
+          assert.strictEqual(other.partialSignatures.size, input.partialSignatures.size)
+          assert.strictEqual(other.sighashType, input.sighashType)
+          assert.deepStrictEqual(
+            [...other.taprootOrigins.keys()].sort(),
+            [...input.taprootOrigins.keys()].sort()
+          )
+          assert.deepStrictEqual(other.finalScriptWitness?.map(toHex), input.finalScriptWitness?.map(toHex))
+          assert.strictEqual(other.unknown.size, input.unknown.size)
+        }
+      }),
+      { numRuns: 60 }
+    )
+  })
+
+  it("are none when they are cut short, or longer", () => {
+    FastCheck.assert(
+      FastCheck.property(psbts, FastCheck.nat(), (psbt, seed) => {
+        const bytes = encodePsbt(psbt)
+        assert.isDefined(errorOf(bytes.subarray(0, seed % bytes.length)))
+        assert.strictEqual(errorOf(concat(bytes, Uint8Array.of(0))), "extra data after PSBT")
+      }),
+      { numRuns: 60 }
+    )
+  })
+
+  it("never make the reader fail otherwise than with an error", () => {
+    FastCheck.assert(
+      FastCheck.property(psbts, FastCheck.nat(), FastCheck.nat({ max: 255 }), (psbt, at, byte) => {
+        const bytes = encodePsbt(psbt)
+        bytes[at % bytes.length] = byte
+        const result = decodePsbt(bytes, isSignature)
+        if ("psbt" in result) encodePsbt(result.psbt)
+      }),
+      { numRuns: 300 }
+    )
+  })
+
+  it("combined with themselves stay what they are, and in either order know the same", () => {
+    FastCheck.assert(
+      FastCheck.property(psbts, (psbt) => {
+        const bare = psbtOf(psbt.transaction)
+        for (const combined of [combinePsbts(psbt, psbt), combinePsbts(bare, psbt), combinePsbts(psbt, bare)]) {
+          assert.strictEqual(combined === undefined ? "" : encodedHex(combined), encodedHex(psbt))
+        }
+      }),
+      { numRuns: 30 }
+    )
+  })
+
+  it("of different transactions cannot be combined, but joined", () => {
+    const made = [1, 2].map((n) =>
+      psbtOf(makeTransaction({
+        version: n,
+        inputs: [{ prevout: new Uint8Array(36).fill(n), scriptSig: hex("51"), sequence: n, witness: [] }],
+        outputs: [{ value: n, script: hex("51") }],
+        lockTime: 10 * n
+      }))
+    )
+    const [a, b] = made
+    if (a === undefined || b === undefined) return assert.fail()
+    assert.isUndefined(combinePsbts(a, b))
+    const signed = { ...a, inputs: a.inputs.map((input) => ({ ...input, finalScriptSig: hex("51") })) }
+    const joined = joinPsbts([signed, b], (items) => [...items].reverse())
+    if ("error" in joined) return assert.fail(joined.error)
+    const { inputs, transaction } = joined.psbt
+    assert.deepStrictEqual([transaction.version, transaction.lockTime], [2, 10])
+    assert.deepStrictEqual(transaction.inputs.map(({ sequence }) => sequence), [2, 1])
+    assert.deepStrictEqual(transaction.outputs.map(({ value }) => value), [2, 1])
+    assert.isTrue(inputs.every(({ finalScriptSig }) => finalScriptSig === undefined))
+    assert.property(joinPsbts([a, b, a], (items) => items), "error")
+  })
+})
+
+describe("trees of leaves", () => {
+  it("are whole, or not", () => {
+    for (const depths of [[0], [1, 1], [1, 2, 2], [2, 2, 1], [2, 2, 2, 2], [1, 2, 3, 3], [3, 3, 2, 1]]) {
+      assert.isTrue(isWholeTree(depths), depths.join())
+    }
+    for (const depths of [[], [1], [0, 0], [1, 1, 1], [2, 1], [2, 2], [1, 2], [2, 1, 2], [1, 1, 0], [2, 1, 1]]) {
+      assert.isFalse(isWholeTree(depths), depths.join())
+    }
+  })
+})

@@ -1,0 +1,243 @@
+import { assert, describe, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { Chain } from "../../../src/chain/Chain.ts"
+import { layerOff } from "../../../src/chain/TxIndex.ts"
+import { Mempool } from "../../../src/mempool/Mempool.ts"
+import { scriptOf } from "../../../src/protocol/address.ts"
+import { displayHash, toHex } from "../../../src/protocol/bytes.ts"
+import { hash160 } from "../../../src/protocol/hash.ts"
+import { combinePsbts } from "../../../src/protocol/psbt/combine.ts"
+import { EMPTY_INPUT, type Psbt, type PsbtInput } from "../../../src/protocol/psbt/Psbt.ts"
+import { makeTransaction, NO_WITNESS, outpoint, type Transaction } from "../../../src/protocol/transaction.ts"
+import { methodTable } from "../../../src/rpc/method.ts"
+import { psbtMethods } from "../../../src/rpc/methods/psbtMethods.ts"
+import { NodeOptions } from "../../../src/rpc/NodeOptions.ts"
+import { parsePsbt, psbtText } from "../../../src/wallet/signing/psbtText.ts"
+import { makeProvider, publicKeyOf, type SigningKey } from "../../../src/wallet/signing/SigningProvider.ts"
+import { signPsbt } from "../../../src/wallet/signing/signPsbt.ts"
+import { fixtureJson, hasShared } from "../../support/fixtures.ts"
+import { callsOf, MethodNode, methodNode } from "../../support/methodNode.ts"
+
+const OPTIONS = NodeOptions.of({
+  nameEncoding: "ascii",
+  valueEncoding: "ascii",
+  allowExpired: false,
+  nameHistory: true,
+  nameHashIndex: true
+})
+
+/** The methods on the chain of `regtest-names`. */
+const calls = Effect.gen(function*() {
+  const { chain, pool } = yield* MethodNode
+  const methods = yield* psbtMethods.pipe(
+    Effect.provideService(Chain, chain),
+    Effect.provideService(Mempool, pool),
+    Effect.provideService(NodeOptions, OPTIONS),
+    Effect.provide(layerOff)
+  )
+  return { ...callsOf(methodTable(methods)), chain }
+})
+
+const EXAMPLE = "cHNidP8BACwBAAAAAAFAQg8AAAAAABl2qRTV49HhSaxO2DBhB3+qbY2SFSk4wIisAAAAAAAA"
+const ADDRESS = "n11u97aH3ncjKCvJ6dQ1VuEBjgW1ighwvV"
+
+const parsed = (text: string): Psbt => {
+  const result = parsePsbt(text)
+  return "error" in result ? assert.fail(result.error) : result.psbt
+}
+
+const keys = [1, 2].map((n): SigningKey => ({ privateKey: new Uint8Array(32).fill(n), compressed: true }))
+const [first, second] = keys
+if (first === undefined || second === undefined) throw new Error("no keys")
+
+const wpkh = (key: SigningKey): Uint8Array =>
+  scriptOf({ kind: "witness", version: 0, program: hash160(publicKeyOf(key)) })
+const pkh = (key: SigningKey): Uint8Array => scriptOf({ kind: "pubkeyhash", hash: hash160(publicKeyOf(key)) })
+
+/** A transaction with one output for each script, 1 NMC each. */
+const funding = (...scripts: ReadonlyArray<Uint8Array>): Transaction =>
+  makeTransaction({
+    version: 2,
+    inputs: [{
+      prevout: outpoint(new Uint8Array(32).fill(3), 0),
+      scriptSig: Uint8Array.of(0x51),
+      sequence: 1,
+      witness: NO_WITNESS
+    }],
+    outputs: scripts.map((script) => ({ value: 100_000_000, script })),
+    lockTime: 0
+  })
+
+const inputsOf = ({ outputs, txid }: Transaction) => outputs.map((_, vout) => ({ txid: displayHash(txid), vout }))
+
+const withInputs = (text: unknown, change: (input: PsbtInput, n: number) => PsbtInput): string => {
+  const psbt = parsed(String(text))
+  return psbtText({ ...psbt, inputs: psbt.inputs.map(change) })
+}
+
+layer(methodNode())("PSBTs", (it) => {
+  it.effect("refuses what is none", () =>
+    Effect.gen(function*() {
+      const { call, refusal } = yield* calls
+      const cases = [["%", "invalid base64"], ["AAAA", "magic bytes at byte 0: needs 5 bytes, 3 are left"]] as const
+      for (const method of ["decodepsbt", "finalizepsbt", "analyzepsbt", "utxoupdatepsbt"]) {
+        for (const [text, why] of cases) {
+          assert.deepStrictEqual(yield* refusal(method, text), { code: -22, message: `TX decode failed ${why}` })
+        }
+      }
+      assert.deepStrictEqual(yield* refusal("combinepsbt", []), {
+        code: -8,
+        message: "Parameter 'txs' cannot be empty"
+      })
+      assert.deepStrictEqual(yield* refusal("combinepsbt", [EXAMPLE, "%"]), {
+        code: -22,
+        message: "TX decode failed invalid base64"
+      })
+      const other = (yield* call("createpsbt", [], { [ADDRESS]: 3 })).value
+      assert.deepStrictEqual(yield* refusal("combinepsbt", [EXAMPLE, other]), {
+        code: -8,
+        message: "PSBTs not compatible (different transactions)"
+      })
+      assert.deepStrictEqual(yield* refusal("joinpsbts", [EXAMPLE]), {
+        code: -8,
+        message: "At least two PSBTs are required to join PSBTs."
+      })
+      assert.deepStrictEqual(yield* refusal("converttopsbt", "00"), { code: -22, message: "TX decode failed" })
+    }))
+
+  it.effect("are made of transactions, without their signatures if that is allowed", () =>
+    Effect.gen(function*() {
+      const { call, refusal } = yield* calls
+      const hex = toHex(funding(pkh(first)).bytes)
+      assert.deepStrictEqual(yield* refusal("converttopsbt", hex), {
+        code: -22,
+        message: "Inputs must not have scriptSigs and scriptWitnesses"
+      })
+      const psbt = parsed(String((yield* call("converttopsbt", hex, true)).value))
+      assert.strictEqual(psbt.transaction.inputs[0]?.scriptSig.length, 0)
+      assert.strictEqual(psbt.inputs.length, 1)
+    }))
+
+  it.effect("are filled in, signed, finished and extracted, and each step is told", () =>
+    Effect.gen(function*() {
+      const { call } = yield* calls
+      const paid = funding(pkh(first), wpkh(second))
+      const empty = (yield* call("createpsbt", inputsOf(paid), { [ADDRESS]: 1.9999 })).value
+      const analyze = (text: unknown) =>
+        Effect.map(call("analyzepsbt", text), ({ value }) => value as { next: string; inputs: ReadonlyArray<object> })
+      const lost = yield* analyze(empty)
+      assert.strictEqual(lost.next, "updater")
+      assert.deepStrictEqual(lost.inputs[0], { has_utxo: false, is_final: false, next: "updater" })
+
+      const filled = withInputs(empty, (input) => ({ ...input, nonWitnessUtxo: paid }))
+      const told = yield* analyze(filled)
+      assert.deepStrictEqual(told.inputs[0], {
+        has_utxo: true,
+        is_final: false,
+        next: "updater",
+        missing: { pubkeys: [toHex(hash160(publicKeyOf(first)))] }
+      })
+      assert.deepInclude(told as object, { fee: 0.0001 })
+
+      const descriptors = [`pkh(${toHex(publicKeyOf(first))})`, { desc: `wpkh(${toHex(publicKeyOf(second))})` }]
+      const updated = (yield* call("utxoupdatepsbt", filled, descriptors)).value
+      const ready = yield* analyze(updated)
+      assert.strictEqual(ready.next, "signer")
+      assert.deepStrictEqual(ready.inputs[1], {
+        has_utxo: true,
+        is_final: false,
+        next: "signer",
+        missing: { signatures: [toHex(hash160(publicKeyOf(second)))] }
+      })
+      assert.property(ready, "estimated_vsize")
+
+      const halves = keys.map((key) =>
+        psbtText(signPsbt(parsed(String(updated)), makeProvider({ keys: [key] }), { finalize: false }).psbt)
+      )
+      assert.deepInclude((yield* call("finalizepsbt", halves[0])).value as object, { complete: false })
+      const whole = (yield* call("combinepsbt", halves)).value
+      assert.strictEqual((yield* analyze(whole)).next, "finalizer")
+      const finished = (yield* call("finalizepsbt", whole, false)).value as { psbt: string; complete: boolean }
+      assert.isTrue(finished.complete)
+      const final = yield* analyze(finished.psbt)
+      assert.strictEqual(final.next, "extractor")
+      const { hex } = (yield* call("finalizepsbt", finished.psbt)).value as { hex: string }
+      assert.strictEqual(hex, ((yield* call("finalizepsbt", whole)).value as { hex: string }).hex)
+      const size = (yield* call("analyzepsbt", updated)).value as { estimated_vsize: number }
+      assert.approximately(size.estimated_vsize, hex.length / 2 - 80, 3)
+    }))
+
+  it.effect("are not valid with amounts that cannot be", () =>
+    Effect.gen(function*() {
+      const { call } = yield* calls
+      const paid = funding(wpkh(first), wpkh(second))
+      const empty = (yield* call("createpsbt", inputsOf(paid), { [ADDRESS]: 1 })).value
+      const invalid = (utxo: { value: number; script: Uint8Array }) =>
+        Effect.map(
+          call("analyzepsbt", withInputs(empty, (input, n) => n === 0 ? input : { ...input, witnessUtxo: utxo })),
+          ({ value }) => value
+        )
+      assert.deepStrictEqual(yield* invalid({ value: 2_100_000_000_000_001, script: wpkh(first) }), {
+        next: "creator",
+        error: "PSBT is not valid. Input 1 has invalid value"
+      })
+      assert.deepStrictEqual(yield* invalid({ value: 5, script: Uint8Array.of(0x6a) }), {
+        next: "creator",
+        error: "PSBT is not valid. Input 1 spends unspendable output"
+      })
+    }))
+
+  it.effect("get the outputs that they spend from the chain", () =>
+    Effect.gen(function*() {
+      const { call, chain } = yield* calls
+      const { transactions } = yield* chain.block((yield* chain.tip).hash)
+      const coinbase = transactions[0] ?? assert.fail()
+      const empty = (yield* call("createpsbt", [{ txid: displayHash(coinbase.txid), vout: 0 }], { [ADDRESS]: 1 })).value
+      const [input = EMPTY_INPUT] = parsed(String((yield* call("utxoupdatepsbt", empty)).value)).inputs
+      // Without an index the whole transaction is not found, and its output vouches for nothing but in a witness.
+      assert.isUndefined(input.nonWitnessUtxo)
+      const isSegwit = (coinbase.outputs[0]?.script ?? assert.fail())[0] === 0
+      assert.strictEqual(input.witnessUtxo !== undefined, isSegwit)
+    }))
+
+  it.effect("are joined in an order of chance, without signatures", () =>
+    Effect.gen(function*() {
+      const { call, refusal } = yield* calls
+      const paid = [funding(wpkh(first)), funding(wpkh(second), pkh(first))]
+      const made = yield* Effect.forEach(paid, (one) =>
+        Effect.map(call("createpsbt", inputsOf(one), { [ADDRESS]: 0.5 }), ({ value }) => String(value)))
+      const joined = parsed(String((yield* call("joinpsbts", made)).value))
+      assert.deepStrictEqual([joined.inputs.length, joined.outputs.length], [3, 2])
+      const [repeated] = made
+      assert.deepStrictEqual(yield* refusal("joinpsbts", [repeated, repeated]), {
+        code: -8,
+        message: `Input ${displayHash((paid[0] ?? assert.fail()).txid)}:0 exists in multiple PSBTs`
+      })
+    }))
+
+  it.effect("refuses descriptors that are none", () =>
+    Effect.gen(function*() {
+      const { refusal } = yield* calls
+      for (const [given, code] of [["x(1)", -5], [{}, -8], [5, -8]] as const) {
+        assert.strictEqual((yield* refusal("utxoupdatepsbt", EXAMPLE, [given])).code, code)
+      }
+    }))
+})
+
+describe.skipIf(!hasShared)("the reference node's PSBTs", () => {
+  layer(methodNode({ blocks: false }))((it) => {
+    it.effect("are taken apart and analyzed as described", () =>
+      Effect.gen(function*() {
+        const { call } = yield* calls
+        const { valid } = fixtureJson<{ readonly valid: ReadonlyArray<string> }>("core/functional/rpc_psbt.json")
+        for (const text of valid) {
+          const { value } = yield* call("decodepsbt", text)
+          assert.strictEqual((value as { inputs: ReadonlyArray<unknown> }).inputs.length, parsed(text).inputs.length)
+          yield* call("analyzepsbt", text)
+          yield* call("finalizepsbt", text)
+          yield* call("utxoupdatepsbt", text)
+          assert.isDefined(combinePsbts(parsed(text), parsed(text)))
+        }
+      }), 30_000)
+  })
+})

@@ -1,0 +1,156 @@
+import { Effect, Either, Layer } from "effect"
+import { Chain } from "../../../../src/chain/Chain.ts"
+import { paramsOf } from "../../../../src/consensus/params.ts"
+import type { Coin } from "../../../../src/consensus/view.ts"
+import { Mempool, type MempoolInfo } from "../../../../src/mempool/Mempool.ts"
+import { DUST_FEE_RATE, INCREMENTAL_FEE_RATE, MIN_RELAY_FEE_RATE } from "../../../../src/mempool/policy/limits.ts"
+import { COIN } from "../../../../src/protocol/amount.ts"
+import { networks } from "../../../../src/protocol/networks.ts"
+import { makeTransaction, NO_WITNESS, outpoint, type Transaction } from "../../../../src/protocol/transaction.ts"
+import { paymentMethods } from "../../../../src/rpc/methods/wallet/paymentMethods.ts"
+import { estimateInputWeight } from "../../../../src/wallet/signing/estimate.ts"
+import { makeProvider } from "../../../../src/wallet/signing/SigningProvider.ts"
+import { signTransaction } from "../../../../src/wallet/signing/signTransaction.ts"
+import { eligible, fundTransaction } from "../../../../src/wallet/spending/fund.ts"
+import type { Funded, PaymentRequest, Wallet, WalletCoin } from "../../../../src/wallet/Wallet.ts"
+import {
+  callsOn,
+  type FakeWallet,
+  fakeWallet,
+  fakeWalletsLayer,
+  keyOf,
+  ownScript,
+  walletCoin,
+  walletTx
+} from "../../../support/fakeWallet.ts"
+import type { Calls } from "../../../support/methodNode.ts"
+import { noTree } from "../../../support/noTree.ts"
+
+/** A wallet that really pays, from coins that a test gives it, at a height of 200. */
+
+export const HEIGHT = 200
+/** What a payment costs where nobody says, smallest units a kvB. */
+export const RATE = MIN_RELAY_FEE_RATE
+
+/** A transaction with one output of the key of a number. */
+export const paidTo = (key: number, value: number, seed: number): Transaction =>
+  makeTransaction({
+    version: 1,
+    inputs: [{
+      prevout: outpoint(new Uint8Array(32).fill(seed), 0),
+      scriptSig: new Uint8Array(0),
+      sequence: 0xffffffff,
+      witness: NO_WITNESS
+    }],
+    outputs: [{ value, script: ownScript(key).script }],
+    lockTime: 0
+  })
+
+export interface Paying extends FakeWallet {
+  /** What was asked of `fund` and `pay`, in order. */
+  readonly requests: Array<PaymentRequest>
+  /** Transactions that the coins came in, in the order of the values. */
+  readonly sources: ReadonlyArray<Transaction>
+}
+
+/** A wallet with a coin of each value, all of the key 1. */
+export const payingWallet = (values: ReadonlyArray<number>, overrides: Partial<Wallet> = {}): Paying => {
+  const own = ownScript(1)
+  const change = ownScript(2, { change: true })
+  const sources = values.map((value, n) => paidTo(1, value, n + 1))
+  const coins = sources.map((source): WalletCoin => walletCoin(source, 0, own))
+  const requests: Array<PaymentRequest> = []
+  const provider = makeProvider({ keys: [keyOf(1), keyOf(2)] })
+
+  const weighed = (coin: WalletCoin) => ({ coin, weight: estimateInputWeight(coin.output.script, provider) ?? 592 })
+
+  const fund: Wallet["fund"] = (request) =>
+    Effect.suspend(() => {
+      requests.push(request)
+      const held = fake.coins
+      const preset = (request.inputs ?? []).flatMap(({ outpoint, sequence }) => {
+        const coin = held.find((coin) => coin.outpoint === outpoint)
+        return coin === undefined ? [] : [{ ...weighed(coin), ...(sequence === undefined ? {} : { sequence }) }]
+      })
+      const drafted = fundTransaction({
+        request,
+        preset,
+        candidates: request.addInputs === false ? [] : eligible(held, request, HEIGHT).map(weighed),
+        feeRate: request.feeRate ?? RATE,
+        discardRate: RATE,
+        longTermRate: RATE,
+        dustRate: DUST_FEE_RATE,
+        change: { script: request.changeScript ?? change.script, spendWeight: 592 },
+        tipHeight: HEIGHT,
+        maxFee: COIN,
+        random: () => 0.5
+      })
+      return Either.map(drafted, ({ changePosition, coins, fee, transaction }): Funded => {
+        const spent = coins.map(({ output }) => output)
+        const signed = signTransaction(transaction, spent, provider)
+        return { transaction: signed.transaction, fee, changePosition, coins: spent, feeReason: "Fallback fee" }
+      })
+    })
+
+  const fake = fakeWallet(
+    {
+      fund,
+      pay: (request) => Effect.tap(fund(request), ({ transaction }) => wallet().commit(transaction)),
+      lastBlock: () => ({ height: HEIGHT, hash: new Uint8Array(32) }),
+      ...overrides
+    },
+    { scripts: [own, change], keys: [1, 2], coins, transactions: sources.map((source) => walletTx(source)) }
+  )
+  const wallet = (): Wallet => fake.wallet
+  return { ...fake, requests, sources }
+}
+
+const INFO: MempoolInfo = {
+  loaded: true,
+  size: 0,
+  bytes: 0,
+  usage: 0,
+  totalFee: 0,
+  maxUsage: 0,
+  minFeeRate: MIN_RELAY_FEE_RATE,
+  minRelayFeeRate: MIN_RELAY_FEE_RATE,
+  incrementalFeeRate: INCREMENTAL_FEE_RATE,
+  unbroadcast: 0,
+  sequence: 0
+}
+
+const genesis = decodeBlock(networks.regtest.genesisBlock)
+
+/** A tip at the height of the wallet. */
+export const TIP: HeaderInfo = {
+  hash: networks.regtest.genesisHash,
+  height: HEIGHT,
+  header: genesis.header,
+  chainwork: 1n,
+  medianTimePast: 0,
+  transactions: 1,
+  confirmations: 1,
+  next: undefined
+}
+
+/** A chain at that height; the pool has the coins that a test gives, and it has none. */
+export const chain = Layer.mock(Chain, {
+  params: paramsOf(networks.regtest),
+  repairs: [],
+  tree: noTree,
+  tip: Effect.succeed(TIP),
+  coin: () => Effect.succeed({ coin: undefined, tip: TIP })
+})
+
+const poolOf = (coins: ReadonlyMap<string, Coin>) =>
+  Layer.mock(Mempool, { info: () => INFO, coin: (key) => coins.get(key), children: () => [] })
+
+/** The payment methods on one wallet. `coins` are those that the node has. */
+export const paymentsOf = (
+  { wallet }: Pick<FakeWallet, "wallet">,
+  coins: ReadonlyMap<string, Coin> = new Map()
+): Effect.Effect<Calls> =>
+  Effect.map(
+    Effect.provide(paymentMethods, Layer.mergeAll(chain, poolOf(coins), fakeWalletsLayer([wallet]))),
+    (methods) => callsOn(methods)
+  )

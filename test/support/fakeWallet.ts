@@ -1,0 +1,263 @@
+import { Context, Effect, Layer, Stream } from "effect"
+import { encodeAddress, scriptOf } from "../../src/protocol/address.ts"
+import { binaryString, type Bytes, toHex } from "../../src/protocol/bytes.ts"
+import { descriptorChecksum } from "../../src/protocol/descriptor.ts"
+import { hash160 } from "../../src/protocol/hash.ts"
+import { addressScript, parseNameScript } from "../../src/protocol/nameOperation.ts"
+import { regtest } from "../../src/protocol/networks.ts"
+import { outpoint, outpointKey, type Transaction } from "../../src/protocol/transaction.ts"
+import type { CallContext, Method } from "../../src/rpc/method.ts"
+import { methodTable } from "../../src/rpc/method.ts"
+import { makeProvider, type SigningKey } from "../../src/wallet/signing/SigningProvider.ts"
+import type { OwnScript, Wallet, WalletCoin, WalletTx } from "../../src/wallet/Wallet.ts"
+import { Wallets } from "../../src/wallet/Wallets.ts"
+import { pubkeyOf } from "./keys.ts"
+import { type Calls, callsOf } from "./methodNode.ts"
+
+/** A wallet of lists, for what stands on the interface: it owns what a test puts into it, and does nothing by itself. */
+
+/** The private key of a number: the same key whoever asks. */
+export const secretOf = (number: number): Uint8Array => {
+  const secret = new Uint8Array(32)
+  new DataView(secret.buffer).setUint32(28, number)
+  return secret
+}
+
+export const keyOf = (number: number): SigningKey => ({ privateKey: secretOf(number), compressed: true })
+
+/** A P2PKH script of the key of a number, as the wallet knows it. */
+export const ownScript = (number: number, overrides: Partial<OwnScript> = {}): OwnScript => {
+  const publicKey = pubkeyOf(secretOf(number))
+  const destination = { kind: "pubkeyhash", hash: hash160(publicKey) } as const
+  const descriptor = `pkh(${toHex(publicKey)})`
+  return {
+    script: scriptOf(destination),
+    address: encodeAddress(regtest, destination),
+    type: "legacy",
+    change: false,
+    spendable: true,
+    publicKey,
+    path: `m/44h/1h/0h/0/${number}`,
+    masterFingerprint: Uint8Array.of(0xe5, 0x81, 0x20, 0xf7),
+    descriptor: `${descriptor}#${descriptorChecksum(descriptor)}`,
+    parentDescriptor: "pkh([e58120f7/44h/1h/0h]tpub/0/*)#jfnua0jd",
+    redeemScript: undefined,
+    witnessScript: undefined,
+    timestamp: 1_500_000_000,
+    ...overrides
+  }
+}
+
+/** A transaction of the wallet: pending, and none of its inputs ours, unless a test says otherwise. */
+export const walletTx = (transaction: Transaction, overrides: Partial<WalletTx> = {}): WalletTx => ({
+  transaction,
+  state: { type: "pending" },
+  time: 1_600_000_000,
+  order: 0,
+  comment: undefined,
+  commentTo: undefined,
+  replaces: undefined,
+  replacedBy: undefined,
+  spent: transaction.inputs.map(() => undefined),
+  ...overrides
+})
+
+/** An output of the wallet, confirmed at height 1. */
+export const walletCoin = (
+  transaction: Transaction,
+  vout: number,
+  own: OwnScript,
+  overrides: Partial<WalletCoin> = {}
+): WalletCoin => {
+  const output = transaction.outputs[vout]
+  if (output === undefined) throw new Error(`no output ${vout}`)
+  return {
+    outpoint: outpointKey(outpoint(transaction.txid, vout)),
+    txid: transaction.txid,
+    vout,
+    output,
+    own,
+    name: parseNameScript(output.script),
+    height: 1,
+    coinbase: transaction.isCoinbase,
+    trusted: true,
+    locked: false,
+    expired: false,
+    ...overrides
+  }
+}
+
+/** What a fake wallet holds; lists may be changed while it is in use. */
+export interface FakeState {
+  readonly scripts: Array<OwnScript>
+  /** Numbers of the keys that it signs with. */
+  readonly keys: Array<number>
+  readonly transactions: Array<WalletTx>
+  readonly coins: Array<WalletCoin>
+  readonly labels: Map<string, { readonly label: string; readonly purpose: "send" | "receive" }>
+  /** Every call that would have changed something: the name of the member and what it was given. */
+  readonly calls: Array<readonly [member: string, ...given: ReadonlyArray<unknown>]>
+}
+
+export interface FakeWallet extends FakeState {
+  readonly wallet: Wallet
+}
+
+const unprepared = (member: string) => (): never => {
+  throw new Error(`nobody told the fake wallet what to do in ${member}`)
+}
+
+/** Makes a fake wallet. Members that a test needs and that a list cannot answer come as overrides. */
+export const fakeWallet = (overrides: Partial<Wallet> = {}, held: Partial<FakeState> = {}): FakeWallet => {
+  const state: FakeState = {
+    scripts: [],
+    keys: [],
+    transactions: [],
+    coins: [],
+    labels: new Map(),
+    calls: [],
+    ...held
+  }
+  const { calls, coins, keys, labels, scripts, transactions } = state
+  /** Notes the call and does no more. */
+  const noted = (member: string) => (...given: ReadonlyArray<unknown>): Effect.Effect<void> =>
+    Effect.sync(() => void calls.push([member, ...given]))
+  let fresh = 1_000
+
+  const give = (own: OwnScript): OwnScript => {
+    scripts.push(own)
+    return own
+  }
+
+  const wallet: Wallet = {
+    name: "",
+    path: "/nowhere/wallet.json",
+    newAddress: ({ label, type }) =>
+      Effect.sync(() => {
+        const own = give(ownScript(fresh++, { type }))
+        if (own.address !== undefined) labels.set(own.address, { label, purpose: "receive" })
+        return own
+      }),
+    newChangeAddress: (type) => Effect.sync(() => give(ownScript(fresh++, { type, change: true }))),
+    own: (script: Bytes) => {
+      const bare = binaryString(addressScript(script))
+      return scripts.find((own) => binaryString(own.script) === bare)
+    },
+    hasPrivateKeys: true,
+    isBlank: () => false,
+    keypool: () => ({ receive: 20, change: 20 }),
+    birthday: 1_500_000_000,
+    importDescriptor: (request) => Effect.as(noted("importDescriptor")(request), []),
+    descriptors: () => Effect.succeed([]),
+    signer: Effect.sync(() => makeProvider({ keys: keys.map(keyOf) })),
+    labels: () => labels,
+    setLabel: (address, label) =>
+      Effect.sync(() => {
+        const ours = scripts.some((own) => own.address === address)
+        labels.set(address, { label, purpose: labels.get(address)?.purpose ?? (ours ? "receive" : "send") })
+      }),
+    encryption: () => "none",
+    unlockedUntil: () => 0,
+    encrypt: noted("encrypt"),
+    unlock: noted("unlock"),
+    lock: noted("lock")(),
+    changePassphrase: noted("changePassphrase"),
+    balances: Effect.succeed({ trusted: 0, untrustedPending: 0, immature: 0 }),
+    coins: () => coins,
+    transactions: () => transactions,
+    transaction: (txid) => transactions.find(({ transaction }) => transaction.txidKey === txid),
+    conflictsOf: () => [],
+    lockCoins: (outpoints, lock, persistent) =>
+      Effect.sync(() => {
+        calls.push(["lockCoins", outpoints, lock, persistent])
+        for (const [at, coin] of coins.entries()) {
+          if (outpoints.includes(coin.outpoint)) coins[at] = { ...coin, locked: lock }
+        }
+      }),
+    lastBlock: () => ({ height: 0, hash: regtest.genesisHash }),
+    scanning: () => undefined,
+    rescan: (from, to) => Effect.as(noted("rescan")(from, to), to ?? 0),
+    fund: unprepared("fund"),
+    pay: unprepared("pay"),
+    commit: noted("commit"),
+    abandon: noted("abandon"),
+    bump: unprepared("bump"),
+    nameNew: unprepared("nameNew"),
+    nameFirstUpdate: unprepared("nameFirstUpdate"),
+    nameUpdate: unprepared("nameUpdate"),
+    register: unprepared("register"),
+    registrations: () => [],
+    cancelRegistration: noted("cancelRegistration"),
+    names: () => [],
+    setRenewal: noted("setRenewal"),
+    renewal: () => ({ all: false, names: [] }),
+    queue: () => [],
+    enqueue: noted("enqueue"),
+    dequeue: (txid) => Effect.as(noted("dequeue")(txid), true),
+    backup: noted("backup"),
+    follower: {
+      name: "wallet",
+      cursor: Effect.succeed(undefined),
+      apply: () => Effect.void,
+      rewind: () => Effect.void
+    },
+    changes: Stream.empty,
+    ...overrides
+  }
+  return { ...state, wallet }
+}
+
+/** The wallets of a node: those given are loaded, in this order. */
+export const fakeWallets = (
+  wallets: ReadonlyArray<Wallet> = [],
+  overrides: Partial<Context.Tag.Service<Wallets>> = {}
+): Context.Tag.Service<Wallets> => {
+  const loaded = [...wallets]
+  return Wallets.of({
+    enabled: true,
+    loaded: () => loaded,
+    get: (name) => loaded.find((wallet) => wallet.name === name),
+    onDisk: Effect.sync(() => loaded.map(({ name }) => name)),
+    create: ({ name }) =>
+      Effect.sync(() => {
+        const { wallet } = fakeWallet({ name })
+        loaded.push(wallet)
+        return wallet
+      }),
+    load: (name) =>
+      Effect.sync(() => {
+        const { wallet } = fakeWallet({ name })
+        loaded.push(wallet)
+        return wallet
+      }),
+    unload: (name) =>
+      Effect.sync(() => {
+        const at = loaded.findIndex((wallet) => wallet.name === name)
+        if (at >= 0) loaded.splice(at, 1)
+      }),
+    restore: (name) =>
+      Effect.sync(() => {
+        const { wallet } = fakeWallet({ name })
+        loaded.push(wallet)
+        return wallet
+      }),
+    ...overrides
+  })
+}
+
+export const fakeWalletsLayer = (
+  wallets: ReadonlyArray<Wallet> = [],
+  overrides: Partial<Context.Tag.Service<Wallets>> = {}
+): Layer.Layer<Wallets> => Layer.succeed(Wallets, fakeWallets(wallets, overrides))
+
+/** A node without wallets (`-disablewallet`). */
+export const noWallets: Layer.Layer<Wallets> = fakeWalletsLayer([], { enabled: false })
+
+/** Calls methods on the path of a wallet; on `/` where there is no name. */
+export const callsOn = (methods: ReadonlyArray<Method>, wallet?: string): Calls =>
+  callsOf(
+    methodTable(methods.map((method) => ({
+      ...method,
+      call: (given, context: CallContext) => method.call(given, { ...context, wallet })
+    })))
+  )

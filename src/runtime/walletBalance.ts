@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import { existsSync } from "node:fs"
 import { join } from "node:path"
-import { attempt } from "../chain/attempt.ts"
+import { attempt, isStorageFailure } from "../chain/attempt.ts"
 import { BlockIndex, NONE } from "../chain/BlockIndex.ts"
 import { ChainDatabase } from "../chain/ChainDatabase.ts"
 import { turnOfEventLoop } from "../chain/turnOfEventLoop.ts"
@@ -56,7 +56,11 @@ const tipHeight = (database: ChainDatabase): number | undefined => {
   const state = database.state()
   if (state === undefined) return undefined
   const index = new BlockIndex()
-  index.load(database.pages(), state.headerCount)
+  try {
+    index.load(database.pages(), state.headerCount)
+  } catch (cause) {
+    throw isStorageFailure(cause) || !(cause instanceof Error) ? cause : database.corrupted(cause.message)
+  }
   const tip = index.find(state.bestHash)
   return tip === NONE ? undefined : index.height(tip)
 }

@@ -225,7 +225,7 @@ export const keyMethods = (network: Network): ReadonlyArray<Method> => {
     summary: "Signs a message with a private key.",
     params: { privkey: string("The private key as WIF."), message: string("The message.") },
     results: [{ shape: Shape.string("The signature in base64") }],
-    examples: [],
+    examples: [["<private key>", "my message"]],
     errors: ["-5 Invalid private key"],
     handler: ({ message, privkey }) =>
       checked(() => {
@@ -245,7 +245,7 @@ export const keyMethods = (network: Network): ReadonlyArray<Method> => {
       message: string("The message.")
     },
     results: [{ shape: Shape.boolean("Whether it was") }],
-    examples: [],
+    examples: [["N2xHFZ8NWNkGuuXfDxv8iMXdQGMd3tjZfx", "<signature>", "my message"]],
     errors: ["-5 Invalid address", "-3 Address does not refer to key", "-3 Malformed base64 encoding"],
     handler: ({ address, message, signature }) =>
       Effect.suspend(() => {

@@ -90,7 +90,7 @@ export const psbtMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Me
       params: TRANSACTION_PARAMS,
       results: [{ shape: Shape.string("The PSBT in base64") }],
       examples: [[[{ txid: "11".repeat(32), vout: 0 }], [{ [ADDRESS]: 0.01 }]]],
-      errors: ["-5 Invalid Namecoin address: <x>", "-8 Invalid parameter, <what is wrong>"],
+      errors: ["-5 Invalid address: <x>", "-8 Invalid parameter, <what is wrong>"],
       handler: (request) =>
         Effect.map(checked(() => constructTransaction(network, request)), (made) => psbtText(psbtOf(made)))
     })

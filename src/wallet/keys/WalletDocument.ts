@@ -1,6 +1,8 @@
 import * as Either from "effect/Either"
+import * as Option from "effect/Option"
 import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
+import { randomBytes } from "node:crypto"
 import { type Bytes, fromHex, toHex } from "../../protocol/bytes.ts"
 import type { NetworkName } from "../../protocol/networks.ts"
 
@@ -18,6 +20,7 @@ const LONGEST_TRANSACTION = 8_000_000
 const MAX_ITEMS = 1_000_000
 const MAX_IMPORTS = 100_000
 const HARDENED = 0x80000000
+const ID_BYTES = 16
 
 const Text = Schema.String.pipe(Schema.maxLength(LONGEST_TEXT))
 const Label = Schema.String.pipe(Schema.maxLength(LONGEST_LABEL))
@@ -25,6 +28,13 @@ const Seconds = Schema.NonNegativeInt
 const Index = Schema.Int.pipe(Schema.between(0, HARDENED))
 const ListOf = <A, I>(item: Schema.Schema<A, I>, most = MAX_ITEMS) => Schema.Array(item).pipe(Schema.maxItems(most))
 const optional = <A, I>(schema: Schema.Schema<A, I>) => Schema.optionalWith(schema, { exact: true })
+
+/** A member that may be left out in the file, and is `undefined` then. */
+const orUndefined = <A, I>(schema: Schema.Schema<A, I>) =>
+  Schema.optionalToRequired(schema, Schema.UndefinedOr(Schema.typeSchema(schema)), {
+    decode: Option.getOrUndefined,
+    encode: Option.fromNullable
+  })
 
 /** Bytes as hexadecimal digits. */
 const bytesOf = (most: number, exactly = false): Schema.Schema<Bytes, string> =>
@@ -118,10 +128,10 @@ export type LabelEntry = typeof LabelEntry.Type
 export const RegistrationEntry = Schema.Struct({
   name: bytesOf(LONGEST_TEXT),
   rand: bytesOf(LONGEST_TEXT),
-  value: Schema.UndefinedOr(bytesOf(LONGEST_TEXT)).pipe((schema) => optional(schema)),
+  value: orUndefined(bytesOf(LONGEST_TEXT)),
   newTxid: bytesOf(32, true),
   newVout: Schema.NonNegativeInt,
-  firstUpdateTxid: optional(Schema.UndefinedOr(bytesOf(32, true))),
+  firstUpdateTxid: orUndefined(bytesOf(32, true)),
   step: Schema.Literal("committed", "maturing", "revealed", "done", "failed"),
   note: Text,
   createdAt: Seconds,
@@ -160,10 +170,17 @@ export type LockedCoin = typeof LockedCoin.Type
 export const WalletDocument = Schema.Struct({
   version: Schema.Literal(WALLET_VERSION),
   network: Schema.Literal("mainnet", "testnet", "regtest"),
+  /** Random: tells whether an index of transactions was made for this wallet. Stays when it is restored or encrypted. */
+  id: hexOf(ID_BYTES).pipe(Schema.length(2 * ID_BYTES)),
   /** Seconds since 1970. */
   createdAt: Seconds,
   /** Seconds since 1970: nothing of the wallet is in blocks from long before. 0 where nobody knows. */
   birthday: Seconds,
+  /**
+   * Keys came while no node ran (`svcd-wallet`): the chain has to be looked at again for them from this time on,
+   * seconds since 1970. Taken out when that is done.
+   */
+  rescanFrom: optional(Seconds),
   /** Whether it may hold private keys at all. */
   privateKeys: Schema.Boolean,
   /** Whether it was made without keys and still has none. */
@@ -199,6 +216,7 @@ export const emptyDocument = (options: {
 }): WalletDocument => ({
   version: WALLET_VERSION,
   network: options.network,
+  id: randomBytes(ID_BYTES).toString("hex"),
   createdAt: options.createdAt,
   birthday: options.birthday ?? options.createdAt,
   privateKeys: options.privateKeys ?? true,
@@ -224,11 +242,35 @@ const placeOf = (error: ParseResult.ParseError): string => {
   return issue._tag === "Unexpected" ? `${place} is unknown here` : `${place} is not what it should be`
 }
 
-const versionOf = (value: unknown): unknown =>
-  typeof value === "object" && value !== null && "version" in value ? value.version : undefined
+const versionOf = (value: object): number | undefined =>
+  "version" in value && typeof value.version === "number" && Number.isInteger(value.version) ? value.version : undefined
+
+/**
+ * Brings a document of an older format one version on: by the version that it starts from. Before the first that is
+ * here there was none.
+ */
+export type Upgrades = ReadonlyMap<number, (document: object) => object>
+
+const UPGRADES: Upgrades = new Map()
+
+/** What a file held. */
+export interface DecodedDocument {
+  readonly document: WalletDocument
+  /** The version that the file has; below `WALLET_VERSION` it should be kept before the new one is written. */
+  readonly version: number
+}
+
+const upgraded = (value: object, version: number, upgrades: Upgrades): object => {
+  let document = value
+  for (let at = version; at < WALLET_VERSION; at++) document = upgrades.get(at)?.(document) ?? document
+  return document
+}
 
 /** Reads the text of a wallet.json; on the left stands what is wrong with it, without any of its content. */
-export const decodeDocument = (text: string): Either.Either<WalletDocument, string> => {
+export const decodeDocument = (
+  text: string,
+  upgrades: Upgrades = UPGRADES
+): Either.Either<DecodedDocument, string> => {
   if (text.trim() === "") return Either.left("it is empty")
   let value: unknown
   try {
@@ -236,12 +278,17 @@ export const decodeDocument = (text: string): Either.Either<WalletDocument, stri
   } catch {
     return Either.left("it is not whole, or not JSON")
   }
+  if (typeof value !== "object" || value === null) return Either.left("it is not the file of a wallet")
   const version = versionOf(value)
-  if (typeof version === "number" && version > WALLET_VERSION) {
+  if (version === undefined) return Either.left("it is not the file of a wallet: it has no version")
+  if (version > WALLET_VERSION) {
     const known = `this one reads version ${WALLET_VERSION}`
     return Either.left(`it is of format version ${version}, made by a newer svcd, and ${known}: use the newer one`)
   }
-  return Either.mapLeft(decode(value), placeOf)
+  return Either.mapBoth(decode(upgraded(value, version, upgrades)), {
+    onLeft: placeOf,
+    onRight: (document) => ({ document, version })
+  })
 }
 
 /** The text of wallet.json. */

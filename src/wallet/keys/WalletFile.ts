@@ -1,3 +1,4 @@
+import * as Cause from "effect/Cause"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -7,7 +8,9 @@ import { dirname } from "node:path"
 import type { NetworkName } from "../../protocol/networks.ts"
 import { type StorageFailure, StorageUnavailable } from "../../storage/errors.ts"
 import { InvalidWalletRequest, WalletDamaged } from "../errors.ts"
-import { decodeDocument, encodeDocument, type WalletDocument } from "./WalletDocument.ts"
+import { faultless } from "./descriptors.ts"
+import { documentChains } from "./documentChains.ts"
+import { decodeDocument, encodeDocument, type Upgrades, WALLET_VERSION, type WalletDocument } from "./WalletDocument.ts"
 
 /**
  * wallet.json: read once, then written whole at each change. A write that is cut off leaves the file of before, since
@@ -108,34 +111,40 @@ export class WalletFile {
   private readonly flush: Effect.Effect<void> = Effect.suspend(() => {
     const batch = this.waiting
     this.waiting = []
-    let document = this.current
-    const outcomes = batch.map(({ change, done }) => {
-      try {
-        document = change(document)
-        return { done, defect: undefined }
-      } catch (defect) {
-        return { done, defect: { cause: defect } }
-      }
-    })
-    const write = document === this.current
-      ? Effect.void
-      : Effect.suspend(() => {
-        const text = encodeDocument(document)
-        return io(this.path, "writing", () => writeWhole(this.target, text))
+    return this.write(batch)
+  })
+
+  private write(batch: ReadonlyArray<Waiting>): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      let document = this.current
+      const outcomes = batch.map(({ change, done }) => {
+        try {
+          document = change(document)
+          return { done, defect: undefined }
+        } catch (cause) {
+          return { done, defect: { cause } }
+        }
       })
-    return write.pipe(
-      Effect.tap(() => Effect.sync(() => this.current = document)),
-      Effect.exit,
-      Effect.flatMap((exit) =>
-        Effect.forEach(
+      const store = document === this.current ? Effect.void : Effect.suspend(() => this.store(encodeDocument(document)))
+      return Effect.flatMap(Effect.exit(store), (exit) => {
+        // One of the changes makes a document that is none: the others are not to suffer for it.
+        if (Exit.isFailure(exit) && Cause.isDie(exit.cause) && batch.length > 1) {
+          return Effect.forEach(batch, (one) => this.write([one]), { discard: true })
+        }
+        if (Exit.isSuccess(exit)) this.current = document
+        return Effect.forEach(
           outcomes,
           ({ defect, done }) =>
             Deferred.done(done, defect === undefined ? Exit.as(exit, document) : Exit.die(defect.cause)),
           { discard: true }
         )
-      )
-    )
-  })
+      })
+    })
+  }
+
+  private store(text: string): Effect.Effect<void, StorageUnavailable> {
+    return io(this.path, "writing", () => writeWhole(this.target, text))
+  }
 
   /** Copies what is on disk to another file, which must not exist. */
   backup(destination: string): Effect.Effect<void, StorageFailure | InvalidWalletRequest> {
@@ -149,22 +158,47 @@ export class WalletFile {
   }
 }
 
-/** Reads a wallet's file. One that does not read is left as it is. */
+/** What is wrong with the keys in a document, whose form is right. */
+const keysProblem = (document: WalletDocument): string | undefined => {
+  const chains = faultless(() => documentChains(document, 0))
+  return Either.isLeft(chains) ? chains.left.reason : undefined
+}
+
+/** Keeps the text of an older format beside the file, under a name that nobody has taken. */
+const keepOlder = async (target: string, version: number, text: string): Promise<void> => {
+  for (let count = 0;; count++) {
+    const name = `${target}.version${version}${count === 0 ? "" : `.${count}`}.bak`
+    if (await exists(name)) continue
+    return writeWhole(name, text)
+  }
+}
+
+/**
+ * Reads a wallet's file. One that does not read is left as it is; one of an older format is kept as
+ * `wallet.json.version0.bak` and the like, and written anew.
+ */
 export const open = (
   path: string,
-  network: NetworkName
+  network: NetworkName,
+  upgrades?: Upgrades
 ): Effect.Effect<WalletFile, WalletDamaged | StorageFailure> =>
   Effect.gen(function*() {
+    const damaged = (found: string) => new WalletDamaged({ file: path, found })
     const target = yield* io(path, "opening", () => realpath(path))
     const { size } = yield* io(path, "opening", () => stat(target))
-    if (size > MAX_FILE_BYTES) return yield* new WalletDamaged({ file: path, found: `it is too large (${size} bytes)` })
+    if (size > MAX_FILE_BYTES) return yield* damaged(`it is too large (${size} bytes)`)
     const text = yield* io(path, "reading", () => readFile(target, "utf8"))
-    const document = decodeDocument(text)
-    if (Either.isLeft(document)) return yield* new WalletDamaged({ file: path, found: document.left })
-    if (document.right.network !== network) {
-      return yield* new WalletDamaged({ file: path, found: `it is of ${document.right.network}, not of ${network}` })
+    const decoded = decodeDocument(text, upgrades)
+    if (Either.isLeft(decoded)) return yield* damaged(decoded.left)
+    const { document, version } = decoded.right
+    if (document.network !== network) return yield* damaged(`it is of ${document.network}, not of ${network}`)
+    const problem = keysProblem(document)
+    if (problem !== undefined) return yield* damaged(problem)
+    if (version !== WALLET_VERSION) {
+      yield* io(path, "keeping", () => keepOlder(target, version, text))
+      yield* io(path, "writing", () => writeWhole(target, encodeDocument(document)))
     }
-    return new WalletFile(path, target, document.right)
+    return new WalletFile(path, target, document)
   })
 
 /** Makes a wallet's file, which must not exist. */

@@ -10,10 +10,16 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import * as Chain from "../build/src/chain/Chain.js"
+import * as NodeClock from "../build/src/chain/NodeClock.js"
+import * as Scheduler from "../build/src/chain/Scheduler.js"
 import * as SyncStatus from "../build/src/chain/SyncStatus.js"
 import * as TxIndex from "../build/src/chain/TxIndex.js"
 import { regtestParams } from "../build/src/consensus/params.js"
+import * as FeeEstimator from "../build/src/mempool/FeeEstimator.js"
+import * as Mempool from "../build/src/mempool/Mempool.js"
+import * as Miner from "../build/src/mempool/mining/Miner.js"
 import * as NameDb from "../build/src/names/NameDb.js"
+import { PeerManager } from "../build/src/network/PeerManager.js"
 import { encodeJson, encodeString } from "../build/src/rpc/encodeJson.js"
 import { synopsis } from "../build/src/rpc/help.js"
 import { JsonNumber, JsonObject, parseJson } from "../build/src/rpc/json.js"
@@ -157,6 +163,10 @@ const EXAMPLES = {
   getdifficulty: [[]],
   getinfo: [[]],
   getmemoryinfo: [[]],
+  getindexinfo: [[]],
+  getmempoolinfo: [[]],
+  getpeerinfo: [[]],
+  getrawmempool: [[]],
   getrawtransaction: [[TXID], [TXID, 1], ["ab".repeat(32)]],
   gettxout: [[TXID, 0], [TXID, 9]],
   gettxoutsetinfo: [[]],
@@ -165,7 +175,9 @@ const EXAMPLES = {
   name_history: [[NAME]],
   name_scan: [["d/", 2, { prefix: "d/" }], ["", 1, { regexp: "(" }]],
   name_show: [[NAME], [NAME, { valueEncoding: "hex" }], ["d/nobody"]],
-  submitblock: [["c0ffee"]]
+  name_pending: [[]],
+  submitblock: [["c0ffee"]],
+  validateaddress: [["n11u97aH3ncjKCvJ6dQ1VuEBjgW1ighwvV"], ["nowhere"]]
 }
 
 /** Figures of the disk and the clock, which are others each time. */
@@ -210,7 +222,18 @@ const example = (call, firstBlock, method) =>
 
 // The page
 
-const GROUPS = ["Control", "Blockchain", "Names", "Raw transactions", "Mining", "Network", "Hidden"]
+const GROUPS = [
+  "Control",
+  "Blockchain",
+  "Names",
+  "Raw transactions",
+  "Mempool",
+  "Mining",
+  "Network",
+  "Util",
+  "Wallet",
+  "Hidden"
+]
 
 /** `rpc.discover` does not name hidden methods, and check-docs takes a bare name for one that it does. */
 const headingOf = ({ group, name }) => group === "Hidden" ? `${name} (hidden)` : name
@@ -237,8 +260,11 @@ const section = (call, firstBlock) => (method) =>
 const page = Effect.gen(function*() {
   const chain = yield* Chain.Chain
   const names = yield* NameDb.NameDb
+  const mempool = yield* Mempool.Mempool
   yield* chain.register(names.follower)
+  yield* chain.register(mempool.follower)
   yield* chain.importFrom([join(project, "test/fixtures/regtest-names/blocks.dat.gz")])
+  yield* mempool.load
   yield* Effect.flatMap(SyncStatus.SyncStatus, ({ loaded }) => loaded)
   const methods = methodTable(yield* allMethods)
   const context = { wallet: undefined, peer: "", remote: false, methods, running: () => [] }
@@ -276,6 +302,15 @@ const page = Effect.gen(function*() {
   return `${lines.join("\n").trimEnd()}\n`
 })
 
+/** A network with nobody in it. */
+const nobody = Layer.mock(PeerManager, {
+  peers: Effect.succeed([]),
+  count: Effect.succeed({ inbound: 0, outbound: 0 }),
+  services: 0x409n,
+  userAgent: "/svcd/",
+  proxy: undefined
+})
+
 const directory = mkdtempSync(join(tmpdir(), "svcd-rpc-docs-"))
 const stores = () => {
   const [blocksDirectory, chainstateDirectory] = ["blocks", "chainstate"].map((name) => join(directory, name))
@@ -289,8 +324,16 @@ const stores = () => {
     coinCacheBytes: 1e8,
     verifyThreads: 0
   })
+  const waiting = Layer.merge(Miner.layer, FeeEstimator.layer({ filename: undefined })).pipe(
+    Layer.provideMerge(Mempool.layer({ filename: undefined })),
+    Layer.provideMerge(SyncStatus.layer({ offline: true })),
+    Layer.provideMerge(chain)
+  )
   return Layer.mergeAll(
-    SyncStatus.layer({ offline: true }).pipe(Layer.provideMerge(chain)),
+    waiting,
+    nobody,
+    Scheduler.layer,
+    NodeClock.layer(),
     NameDb.layer({ filename: join(directory, "names.db"), pageSize: 4096 }),
     TxIndex.layerOff,
     Lifecycle.layer,

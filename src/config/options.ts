@@ -283,7 +283,17 @@ export const OPTIONS = {
   allowexpired: one(Kind.onOff, "allowexpired", "Names and wallet", "let name_show answer for expired names", {
     default: "0"
   }),
-  disablewallet: one(Kind.onOff, "disablewallet", "Names and wallet", "run without a wallet", { default: "0" }),
+  disablewallet: one(Kind.onOff, "disablewallet", "Names and wallet", "run without wallets and their methods", {
+    default: "0"
+  }),
+  nowallet: one(Kind.onOff, "nowallet", "Names and wallet", "load no wallet at the start", { default: "0" }),
+  limitnamechains: one(
+    Kind.integer({ min: 1, max: 60 }),
+    "limitnamechains",
+    "Names and wallet",
+    "operations on one name that may wait for a block at once",
+    { default: "1" }
+  ),
 
   loglevel: one(Kind.choice(LOG_LEVELS), "loglevel", "Logging", "least level that is logged", {
     default: "info",

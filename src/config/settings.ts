@@ -69,6 +69,10 @@ export interface Settings {
   readonly valueEncoding: NameEncoding
   readonly allowExpired: boolean
   readonly disableWallet: boolean
+  /** Whether no wallet is loaded at the start. */
+  readonly noWallet: boolean
+  /** Operations of ours on one name that may wait for a block at once. */
+  readonly limitNameChains: number
   readonly logLevel: LogLevelName
   readonly logFormat: LogFormat
   /** Parts whose debug entries are logged whatever `logLevel` is. */
@@ -189,6 +193,8 @@ const toSettings = (values: Values, gathered: Gathered, input: SettingsInput): S
     valueEncoding: values.valueencoding,
     allowExpired: values.allowexpired,
     disableWallet: values.disablewallet,
+    noWallet: values.nowallet,
+    limitNameChains: values.limitnamechains,
     logLevel: values.loglevel,
     logFormat: values.logformat,
     debugSubsystems: values.debugsubsystem,

@@ -4,7 +4,7 @@ import * as Layer from "effect/Layer"
 import { make } from "./connect/manager.ts"
 import type { PeerManagerOptions } from "./connect/net.ts"
 import type { ListenFailed, PeerNotFound } from "./errors.ts"
-import type { Peer } from "./Peer.ts"
+import type { ConnectionType, Peer } from "./Peer.ts"
 import type { PeerHandlers } from "./PeerHandlers.ts"
 import type { AddressNetwork, NetAddress } from "./wire/netAddress.ts"
 
@@ -99,8 +99,8 @@ export class PeerManager extends Context.Tag("svcd/PeerManager")<PeerManager, {
   readonly active: Effect.Effect<boolean>
   /** Ends all connections and makes no new ones while it is off. */
   readonly setActive: (active: boolean) => Effect.Effect<void>
-  /** Calls a peer once. Returns before it answers, and whether it does. */
-  readonly connectOnce: (node: string) => Effect.Effect<void>
+  /** Calls a peer once, as one of the operator's or of another type. Returns before it answers, and whether it does. */
+  readonly connectOnce: (node: string, type?: Exclude<ConnectionType, "inbound">) => Effect.Effect<void>
   /** Calls a peer, and again whenever it went away. False where it was added already. */
   readonly add: (node: string) => Effect.Effect<boolean>
   /** Takes that back; the connection stays. False where it was not added. */

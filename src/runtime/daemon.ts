@@ -26,6 +26,8 @@ import { allMethods } from "../rpc/methods/all.ts"
 import { NodeOptions } from "../rpc/NodeOptions.ts"
 import * as RpcServer from "../rpc/RpcServer.ts"
 import type { StorageFailure } from "../storage/errors.ts"
+import type { InvalidWalletRequest, WalletDamaged } from "../wallet/errors.ts"
+import * as Wallets from "../wallet/Wallets.ts"
 import { showImport, standardTerminal } from "./importProgress.ts"
 import * as Logging from "./logging.ts"
 import * as Peers from "./peers.ts"
@@ -77,7 +79,16 @@ const stores = (settings: Settings) =>
       Layer.provideMerge(status),
       Layer.provideMerge(chain)
     )
-    return Layer.mergeAll(waiting, names, transactions)
+    const stored = Layer.mergeAll(waiting, names, transactions)
+    const wallets = Wallets.layer({
+      directory: directory.path,
+      chainstateDirectory: directory.chainstate,
+      enabled: !settings.disableWallet,
+      loadDefault: !settings.noWallet,
+      limitNameChains: settings.limitNameChains,
+      pageSize: settings.pageSize
+    })
+    return wallets.pipe(Layer.provideMerge(stored))
   }))
 
 /** The network, over the stores. */
@@ -144,7 +155,7 @@ const notYet = (settings: Settings): ReadonlyArray<string> =>
   settings.metrics === undefined ? [] : ["there is no metrics endpoint yet: -metricsaddr has no effect"]
 
 /** Why a daemon ends before somebody asks it to. */
-export type DaemonFailure = ImportFailed | ListenFailed | StorageFailure
+export type DaemonFailure = ImportFailed | InvalidWalletRequest | ListenFailed | StorageFailure | WalletDamaged
 
 /**
  * Brings the parts together once they are built: the index of names to the tip, then the listener from warm-up to
@@ -156,6 +167,7 @@ const start = (settings: Settings, health: NodeHealth) =>
     const names = yield* NameDb.NameDb
     const index = yield* TxIndex.TxIndex
     const mempool = yield* Mempool.Mempool
+    const wallets = yield* Wallets.Wallets
     const status = yield* SyncStatus.SyncStatus
     const manager = yield* PeerManager
     const lifecycle = yield* Lifecycle.Lifecycle
@@ -168,6 +180,7 @@ const start = (settings: Settings, health: NodeHealth) =>
     yield* lifecycle.warmUp("Loading names…")
     yield* chain.register(names.follower)
     if (index.follower !== undefined) yield* chain.register(index.follower)
+    yield* Effect.forEach(wallets.loaded(), ({ follower }) => chain.register(follower), { discard: true })
     yield* chain.register(mempool.follower)
     yield* Effect.forkScoped(logBlocks)
     health.become(Effect.gen(function*() {

@@ -1,50 +1,33 @@
 import * as Clock from "effect/Clock"
-import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Redacted from "effect/Redacted"
 import { existsSync } from "node:fs"
-import { mkdir } from "node:fs/promises"
-import { dirname, join } from "node:path"
-import type { Connection } from "../config/connection.ts"
-import * as DataDirectory from "../config/DataDirectory.ts"
 import { quoted, shownPath } from "../config/safeText.ts"
 import { COIN } from "../protocol/amount.ts"
+import { equal } from "../protocol/bytes.ts"
 import { networks } from "../protocol/networks.ts"
-import { StorageUnavailable } from "../storage/errors.ts"
 import { InvalidWalletRequest } from "../wallet/errors.ts"
 import { keyDescriptor, parsePrivateKey, prepareImport } from "../wallet/keys/importDescriptor.ts"
 import { KeyRing } from "../wallet/keys/KeyRing.ts"
 import { encryption, newDocument, seededDocument } from "../wallet/keys/makeDocument.ts"
 import { createMnemonic, parseMnemonic } from "../wallet/keys/mnemonic.ts"
-import { openMasterKey } from "../wallet/keys/seal.ts"
-import { Secrets } from "../wallet/keys/Secrets.ts"
 import type { WalletDocument } from "../wallet/keys/WalletDocument.ts"
-import * as WalletFile from "../wallet/keys/WalletFile.ts"
 import type { AddressType } from "../wallet/Wallet.ts"
-import type { Prompt } from "./prompt.ts"
+import {
+  type CommandContext,
+  newPassphrase,
+  opened,
+  refuseExisting,
+  secret,
+  unlocked,
+  walletPath,
+  written,
+  WrongArguments
+} from "./walletAccess.ts"
 import { storedBalance } from "./walletBalance.ts"
 
 /** What `svcd-wallet` does, one function a sub-command. Each takes the data directory for as long as it works. */
-
-/** The arguments are not enough, or are wrong. Ends the program with status 2. */
-export class WrongArguments extends Data.TaggedError("WrongArguments")<{ readonly problem: string }> {
-  override get message(): string {
-    return this.problem
-  }
-}
-
-export interface CommandContext {
-  readonly connection: Connection
-  readonly prompt: Prompt
-  /** `undefined` for the default wallet. */
-  readonly wallet: string | undefined
-  /** The texts of the flags that were given. */
-  readonly flag: (name: string) => string | undefined
-  readonly isOn: (name: string) => boolean
-  /** What stands behind the sub-command. */
-  readonly argument: string | undefined
-}
 
 /** What a command says: its result on standard output, remarks on standard error. */
 export interface Said {
@@ -52,100 +35,7 @@ export interface Said {
   readonly remarks: ReadonlyArray<string>
 }
 
-const WALLET_NAME = /^[A-Za-z0-9][A-Za-z0-9 ._-]{0,99}$/
-
-const walletPath = ({ connection, wallet }: CommandContext): Effect.Effect<string, WrongArguments> => {
-  if (wallet === undefined) return Effect.succeed(join(connection.dataDir, "wallet.json"))
-  return WALLET_NAME.test(wallet)
-    ? Effect.succeed(join(connection.dataDir, "wallets", `${wallet}.json`))
-    : Effect.fail(new WrongArguments({ problem: `-wallet: ${quoted(wallet)} is not the name of a wallet` }))
-}
-
-const directory = ({ connection }: CommandContext) =>
-  DataDirectory.make({ path: connection.dataDir, network: connection.network })
-
 const now = Effect.map(Clock.currentTimeMillis, (millis) => Math.floor(millis / 1000))
-
-/** A secret from a flag, else from the terminal. Never waits where there is none. */
-const secret = (
-  { flag, prompt }: CommandContext,
-  name: string,
-  question: string
-): Effect.Effect<Redacted.Redacted<string>, WrongArguments> =>
-  Effect.gen(function*() {
-    const given = flag(name) ?? (yield* prompt.secret(`${question}: `))
-    if (given !== undefined) return Redacted.make(given)
-    return yield* new WrongArguments({ problem: `--${name} is missing: ${question}` })
-  })
-
-/** A new passphrase: asked for twice where it is typed. */
-const newPassphrase = (context: CommandContext): Effect.Effect<Redacted.Redacted<string>, WrongArguments> =>
-  Effect.gen(function*() {
-    const first = yield* secret(context, "password", "the passphrase to encrypt the wallet with")
-    if (Redacted.value(first) === "") {
-      return yield* new WrongArguments({ problem: "--password: the passphrase is empty" })
-    }
-    if (context.flag("password") !== undefined) return first
-    const second = yield* context.prompt.secret("the same once more: ")
-    if (second === Redacted.value(first)) return first
-    return yield* new WrongArguments({ problem: "the two passphrases are not the same" })
-  })
-
-const missing = (path: string): InvalidWalletRequest =>
-  new InvalidWalletRequest({
-    code: "missing",
-    reason: `there is no ${shownPath(path)}; make a wallet with "svcd-wallet create" or "svcd-wallet recover"`
-  })
-
-const refuseExisting = (path: string): Effect.Effect<void, InvalidWalletRequest> =>
-  existsSync(path)
-    ? new InvalidWalletRequest({
-      code: "exists",
-      reason: `there is a wallet already: ${shownPath(path)}; move it away first, or give another -datadir`
-    })
-    : Effect.void
-
-/** Opens the wallet that has to be there; a directory without one is not made into a data directory. */
-const opened = (context: CommandContext) =>
-  Effect.gen(function*() {
-    const path = yield* walletPath(context)
-    if (!existsSync(path)) return yield* missing(path)
-    const { chainstate } = yield* directory(context)
-    return { file: yield* WalletFile.open(path, context.connection.network), chainstate }
-  })
-
-/** Writes a new wallet: encrypted from the first byte on where a passphrase is given. */
-const written = (context: CommandContext, path: string, document: WalletDocument) =>
-  Effect.gen(function*() {
-    const password = context.flag("password")
-    const sealed = password === undefined
-      ? document
-      : (yield* encryption(document, Redacted.make(password)))(document)
-    yield* directory(context)
-    // Once more, now that nobody else can make one.
-    yield* refuseExisting(path)
-    yield* Effect.tryPromise({
-      try: () => mkdir(dirname(path), { recursive: true, mode: 0o700 }),
-      catch: (cause) => new StorageUnavailable({ file: dirname(path), doing: "making", reason: String(cause) })
-    })
-    return yield* WalletFile.create(path, sealed)
-  })
-
-/** The secrets of a wallet, for as long as the scope is open. */
-const unlocked = (context: CommandContext, file: WalletFile.WalletFile) =>
-  Effect.gen(function*() {
-    const { encryption: sealing } = file.document
-    const masterKey = sealing === undefined
-      ? undefined
-      : yield* Effect.flatMap(
-        secret(context, "password", "the passphrase of the wallet"),
-        (passphrase) => openMasterKey(sealing, passphrase)
-      )
-    return yield* Effect.acquireRelease(
-      Effect.sync(() => new Secrets(() => file.document, masterKey)),
-      (secrets) => Effect.sync(() => secrets.wipe())
-    )
-  })
 
 const WRITE_DOWN = "Write these words down and keep them safe: they are the wallet, and whoever has them has its coins."
 
@@ -322,10 +212,26 @@ export const exportWallet = (context: CommandContext) =>
       if (words === undefined) {
         return yield* new InvalidWalletRequest({ code: "no-keys", reason: "this wallet was not made of words" })
       }
-      return { result: [words], remarks: file.document.imports.length > 0 ? [IMPORTS_APART] : [] }
+      return {
+        result: [words],
+        remarks: [
+          ...(yield* isWholeSeed(file.document, words)) ? [] : [PASSPHRASE_APART],
+          ...file.document.imports.length > 0 ? [IMPORTS_APART] : []
+        ]
+      }
     }
     const ring = yield* KeyRing.make(file.document, 1)
     return { result: ring.descriptors(secrets).map(({ descriptor }) => descriptor), remarks: [] }
   })
+
+/** Whether the words alone give the wallet, without a passphrase that was chosen along with them. */
+const isWholeSeed = ({ network, seed }: WalletDocument, words: string): Effect.Effect<boolean> =>
+  Effect.map(
+    seededDocument({ network, mnemonic: Redacted.make(words), createdAt: 0, birthday: 0 }),
+    (whole) => seed !== undefined && whole.seed !== undefined && equal(seed.fingerprint, whole.seed.fingerprint)
+  )
+
+const PASSPHRASE_APART =
+  "These words give the wallet only together with the passphrase that was chosen along with them."
 
 const IMPORTS_APART = "Imported keys are not in these words: \"svcd-wallet export --private\" shows them."

@@ -15,6 +15,7 @@ import { USAGE_EXIT_CODE, UsageError } from "../config/UsageError.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import type { InvalidWalletRequest, WalletDamaged, WalletLocked, WrongPassphrase } from "../wallet/errors.ts"
 import type { Prompt } from "./prompt.ts"
+import type { CommandContext, WrongArguments } from "./walletAccess.ts"
 import * as Commands from "./walletCommands.ts"
 
 /** `svcd-wallet`: looks after the wallet of a data directory while no node runs on it. */
@@ -58,7 +59,7 @@ type FlagName = keyof typeof FLAGS
 const COMMON: ReadonlyArray<FlagName> = ["network", "datadir", "wallet", "version", "help"]
 
 type CommandFailure =
-  | Commands.WrongArguments
+  | WrongArguments
   | DataDirectoryError
   | InvalidWalletRequest
   | StorageFailure
@@ -67,7 +68,7 @@ type CommandFailure =
   | WrongPassphrase
 
 interface Command {
-  readonly run: (context: Commands.CommandContext) => Effect.Effect<Commands.Said, CommandFailure, Scope.Scope>
+  readonly run: (context: CommandContext) => Effect.Effect<Commands.Said, CommandFailure, Scope.Scope>
   /** The flags that it takes beside the common ones. */
   readonly flags: ReadonlyArray<FlagName>
   readonly argument: boolean

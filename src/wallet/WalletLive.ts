@@ -41,6 +41,8 @@ export interface WalletOptions {
   readonly pageSize: number
   /** Whether its keys were made just now. */
   readonly fresh: boolean
+  /** Operations of ours on one name that may wait for a block at once. */
+  readonly limitNameChains: number
 }
 
 /** What a wallet works with. */
@@ -189,7 +191,9 @@ export const make = (
           Effect.catchTag("WalletWatchOnly", () => Effect.succeed(undefined))
         )
     }
-    const { changes: nameChanges, step: nameStep, ...nameMethods } = yield* makeNames(core, names)
+    const { changes: nameChanges, step: nameStep, ...nameMethods } = yield* makeNames(core, names, {
+      limitNameChains: options.limitNameChains
+    })
 
     const said = Effect.catchAll((failure: StorageFailure) =>
       Effect.logError("the wallet could not store what it did", { reason: failure.message })

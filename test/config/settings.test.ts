@@ -38,6 +38,8 @@ describe("decodeSettings", () => {
       valueEncoding: "ascii",
       allowExpired: false,
       disableWallet: false,
+      noWallet: false,
+      limitNameChains: 1,
       logLevel: "info",
       logFormat: "text",
       debugSubsystems: [],

@@ -131,6 +131,9 @@ describe("svcd-wallet", () => {
       Effect.gen(function*() {
         done(yield* call("recover", "--mnemonic", PHRASE, "--passphrase", "TREZOR"))
         assert.notStrictEqual(done(yield* call("address")).stdout, "mkpZhYtJu2r87Js3pDiWJDmPte2NRZ8bJV\n")
+        const { stderr, stdout } = done(yield* call("export", "--phrase", "--yes"))
+        assert.strictEqual(stdout, `${PHRASE}\n`)
+        assert.match(stderr, /only together with the passphrase/)
       })
     ))
 
@@ -143,7 +146,7 @@ describe("svcd-wallet", () => {
         refused(yield* call("export", "--phrase"), 2, /--yes/)
         refused(yield* at(typing("no"), "export", "--phrase"), 2, /--yes/)
         assert.strictEqual(done(yield* at(typing("yes"), "export", "--phrase")).stdout, stdout)
-        assert.strictEqual(done(yield* call("export", "--phrase", "--yes")).stdout, stdout)
+        assert.deepStrictEqual(yield* call("export", "--phrase", "--yes"), { code: 0, stdout, stderr: "" })
         const shown = done(yield* call("export")).stdout
         assert.strictEqual(shown.trim().split("\n").length, 8)
         assert.notInclude(shown, "tprv")

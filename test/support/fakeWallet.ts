@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Stream } from "effect"
+import { type Context, Effect, Layer, Stream } from "effect"
 import { encodeAddress, scriptOf } from "../../src/protocol/address.ts"
 import { binaryString, type Bytes, toHex } from "../../src/protocol/bytes.ts"
 import { descriptorChecksum } from "../../src/protocol/descriptor.ts"
@@ -13,6 +13,8 @@ import type { OwnScript, Wallet, WalletCoin, WalletTx } from "../../src/wallet/W
 import { Wallets } from "../../src/wallet/Wallets.ts"
 import { pubkeyOf } from "./keys.ts"
 import { type Calls, callsOf } from "./methodNode.ts"
+
+export { noWallets } from "./noWallets.ts"
 
 /** A wallet of lists, for what stands on the interface: it owns what a test puts into it, and does nothing by itself. */
 
@@ -249,9 +251,6 @@ export const fakeWalletsLayer = (
   wallets: ReadonlyArray<Wallet> = [],
   overrides: Partial<Context.Tag.Service<Wallets>> = {}
 ): Layer.Layer<Wallets> => Layer.succeed(Wallets, fakeWallets(wallets, overrides))
-
-/** A node without wallets (`-disablewallet`). */
-export const noWallets: Layer.Layer<Wallets> = fakeWalletsLayer([], { enabled: false })
 
 /** Calls methods on the path of a wallet; on `/` where there is no name. */
 export const callsOn = (methods: ReadonlyArray<Method>, wallet?: string): Calls =>

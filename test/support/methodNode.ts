@@ -22,6 +22,7 @@ import { RpcError } from "../../src/rpc/RpcError.ts"
 import { mismatch, type Shape } from "../../src/rpc/shape.ts"
 import { chainLayer, temporaryDirectory } from "./chain.ts"
 import { ownFixture } from "./fixtures.ts"
+import { noWallets } from "./noWallets.ts"
 import { noPeers } from "./peers.ts"
 
 /** The ways to call a method. */
@@ -191,6 +192,7 @@ const make = (options: MethodNodeOptions) =>
     const stores = Layer.mergeAll(
       chainAndPool,
       noPeers,
+      noWallets,
       NameDb.layerTemporary,
       options.txIndex === true ? TxIndex.layer({ directory, pageSize: 4096 }) : TxIndex.layerOff,
       Lifecycle.layer,

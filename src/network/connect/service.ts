@@ -7,7 +7,7 @@ import type { Connection } from "../peer/Connection.ts"
 import type { PeerHandlers } from "../PeerHandlers.ts"
 import type { AddedNode, LocalAddress, PeerInfo, PeerManager } from "../PeerManager.ts"
 import { formatAddress as formatHost, formatEndpoint } from "../wire/addressText.ts"
-import { addNode, callManually, connectionTo, type Net, removeNode, unixTime } from "./net.ts"
+import { addNode, call, callManually, connectionTo, type Net, removeNode, unixTime } from "./net.ts"
 import { nodeAddress } from "./nodeAddress.ts"
 import { ownUserAgent } from "./userAgent.ts"
 
@@ -71,12 +71,13 @@ export const service = (
         for (const connection of connections.all) leave(connection, "the network was turned off")
         return Effect.asVoid(net.gate.close)
       }),
-    connectOnce: (node) =>
+    connectOnce: (node, type = "manual") =>
       Effect.sync(() => {
         const target = targetOf(node)
         if (target === undefined || maxPeers === 0 || !net.isActive()) return
+        const made = type === "manual" ? callManually(net, node, target) : call(net, target, { type, name: node })
         net.spawn(
-          callManually(net, node, target).pipe(
+          made.pipe(
             Effect.catchTag(
               "PeerUnreachable",
               ({ reason }) => Effect.logInfo("peer cannot be reached", { peer: node, reason })

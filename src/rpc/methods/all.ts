@@ -10,6 +10,7 @@ import type { Miner } from "../../mempool/mining/Miner.ts"
 import type { NameDb } from "../../names/NameDb.ts"
 import type { PeerManager } from "../../network/PeerManager.ts"
 import { version } from "../../version.ts"
+import type { Wallets } from "../../wallet/Wallets.ts"
 import type { Lifecycle } from "../Lifecycle.ts"
 import type { Method } from "../method.ts"
 import type { NodeOptions } from "../NodeOptions.ts"
@@ -28,6 +29,9 @@ import { relayMethods } from "./relayMethods.ts"
 import { testMethods } from "./testMethods.ts"
 import { transactionMethods } from "./transactionMethods.ts"
 import { utilMethods } from "./utilMethods.ts"
+import { nameWalletMethods } from "./wallet/nameWalletMethods.ts"
+import { paymentMethods } from "./wallet/paymentMethods.ts"
+import { walletMethods } from "./wallet/walletMethods.ts"
 
 /** Every method of a daemon. */
 export const allMethods: Effect.Effect<
@@ -45,6 +49,7 @@ export const allMethods: Effect.Effect<
   | PeerManager
   | Lifecycle
   | NodeOptions
+  | Wallets
 > = Effect.map(
   Effect.all([
     Control.make({ version, logPath: "" }),
@@ -61,7 +66,10 @@ export const allMethods: Effect.Effect<
     testMethods,
     rawTransactionMethods,
     psbtMethods,
-    utilMethods
+    utilMethods,
+    walletMethods,
+    paymentMethods,
+    nameWalletMethods
   ]),
   (groups) => groups.flat()
 )

@@ -7,7 +7,7 @@ import { Miner } from "../../mempool/mining/Miner.ts"
 import { PeerManager } from "../../network/PeerManager.ts"
 import { parseAddress, scriptOf } from "../../protocol/address.ts"
 import { type Auxpow, readAuxpow } from "../../protocol/auxpow.ts"
-import { displayHash, EMPTY, fromHex, parseDisplayHash, reversed, toHex } from "../../protocol/bytes.ts"
+import { type Bytes, displayHash, EMPTY, fromHex, parseDisplayHash, reversed, toHex } from "../../protocol/bytes.ts"
 import { chainId } from "../../protocol/header.ts"
 import { DecodeError, Reader } from "../../protocol/Reader.ts"
 import type { JsonValue } from "../encodeJson.ts"
@@ -57,31 +57,75 @@ const decodeAuxpow = (hex: string): Effect.Effect<Auxpow, RpcError> =>
     }
   })
 
-const ERRORS = [`-9 ${NOT_CONNECTED}`, "-10 Namecoin is downloading blocks..."]
+/** What the methods of merged mining fail with: all of them, the making of a block, the offer of one. */
+export const AUX_ERRORS = [`-9 ${NOT_CONNECTED}`, "-10 Namecoin is downloading blocks..."]
+export const CREATE_ERRORS = [
+  "-1 mining auxblock method is not yet available",
+  "-1 TestBlockValidity failed: <reason>"
+]
+export const SUBMIT_ERRORS = [
+  "-8 invalid block hash hex",
+  "-8 block hash unknown",
+  "-1 DataStream::read(): end of data: iostream error"
+]
+
+/** Merged mining as calls: what is paid, and in whose name, is settled before. */
+export interface AuxMining {
+  /** Makes a block that pays to a script. */
+  readonly create: (scriptPubKey: Bytes) => Effect.Effect<AuxCandidate, RpcError>
+  /** Offers a block by its hash, with its proof; whether it is a good one. Both as a caller writes them. */
+  readonly submit: (hash: string, auxpow: string) => Effect.Effect<boolean, RpcError>
+}
+
+export const auxMining: Effect.Effect<AuxMining, never, Chain | Miner | PeerManager | SyncStatus> = Effect.gen(
+  function*() {
+    const chain = yield* Chain
+    const miner = yield* Miner
+    const peers = yield* PeerManager
+    const status = yield* SyncStatus
+    const { auxpowStartHeight, network } = chain.params
+
+    /** Whether it makes sense to mine. The private network is mined without peers and whatever its age. */
+    const checkReady: Effect.Effect<void, RpcError> = Effect.gen(function*() {
+      if (network.name !== "regtest") {
+        const { inbound, outbound } = yield* peers.count
+        if (inbound + outbound === 0) {
+          return yield* new RpcError({ code: RPC_CODE.notConnected, message: NOT_CONNECTED })
+        }
+        if (yield* status.initialDownload) return yield* RpcError.initialDownload()
+      }
+      const { height } = yield* chain.tip
+      if (height + 1 < auxpowStartHeight) return yield* RpcError.misc("mining auxblock method is not yet available")
+    })
+
+    return {
+      create: (scriptPubKey) =>
+        Effect.zipRight(checkReady, Effect.mapError(miner.auxCandidate(scriptPubKey), miningError)),
+      submit: (hash, auxpow) =>
+        Effect.gen(function*() {
+          yield* checkReady
+          const wanted = parseDisplayHash(hash)
+          if (wanted === undefined) return yield* RpcError.invalidParameter("invalid block hash hex")
+          yield* miner.candidate(wanted)
+          return yield* miner.submitAux(wanted, yield* decodeAuxpow(auxpow))
+        }).pipe(
+          Effect.catchTags({
+            CandidateUnknown: ({ message }) => RpcError.invalidParameter(message),
+            StorageCorrupted: storageError,
+            StorageUnavailable: storageError
+          })
+        )
+    }
+  }
+)
 
 export const auxMethods: Effect.Effect<
   ReadonlyArray<Method>,
   never,
   Chain | Miner | PeerManager | SyncStatus
 > = Effect.gen(function*() {
-  const chain = yield* Chain
-  const miner = yield* Miner
-  const peers = yield* PeerManager
-  const status = yield* SyncStatus
-  const { auxpowStartHeight, network, powLimit } = chain.params
-
-  /** Whether it makes sense to mine. The private network is mined without peers and whatever its age. */
-  const checkReady: Effect.Effect<void, RpcError> = Effect.gen(function*() {
-    if (network.name !== "regtest") {
-      const { inbound, outbound } = yield* peers.count
-      if (inbound + outbound === 0) {
-        return yield* new RpcError({ code: RPC_CODE.notConnected, message: NOT_CONNECTED })
-      }
-      if (yield* status.initialDownload) return yield* RpcError.initialDownload()
-    }
-    const { height } = yield* chain.tip
-    if (height + 1 < auxpowStartHeight) return yield* RpcError.misc("mining auxblock method is not yet available")
-  })
+  const { params: { network, powLimit } } = yield* Chain
+  const mining = yield* auxMining
 
   const createauxblock = method({
     name: "createauxblock",
@@ -90,22 +134,15 @@ export const auxMethods: Effect.Effect<
     params: { address: string("Who the coinbase pays.") },
     results: [{ shape: CANDIDATE }],
     examples: [["N7FdkoPbHSxKfrSVVbRu3NZtrLqc1oKpAR"]],
-    errors: [
-      "-5 Error: Invalid coinbase payout address",
-      ...ERRORS,
-      "-1 mining auxblock method is not yet available",
-      "-1 TestBlockValidity failed: <reason>"
-    ],
+    errors: ["-5 Error: Invalid coinbase payout address", ...AUX_ERRORS, ...CREATE_ERRORS],
     handler: ({ address }) =>
       Effect.gen(function*() {
         const parsed = parseAddress(network, address)
         if ("error" in parsed) {
           return yield* RpcError.invalidAddressOrKey("Error: Invalid coinbase payout address")
         }
-        yield* checkReady
-        const candidate = yield* miner.auxCandidate(scriptOf(parsed.destination))
-        return candidateJson(candidate, powLimit)
-      }).pipe(Effect.mapError((failure) => failure instanceof RpcError ? failure : miningError(failure)))
+        return candidateJson(yield* mining.create(scriptOf(parsed.destination)), powLimit)
+      })
   })
 
   const submitauxblock = method({
@@ -115,26 +152,8 @@ export const auxMethods: Effect.Effect<
     params: { hash: hexText("Hash of the block."), auxpow: hexText("The proof.") },
     results: [{ shape: Shape.boolean("Whether the block is a good one") }],
     examples: [["080f4a16410fe94cd35a9678ab817f8f8dd4f7dc2347813090d9d9bcabc20ea8", "<proof in hexadecimal digits>"]],
-    errors: [
-      "-8 invalid block hash hex",
-      "-8 block hash unknown",
-      "-1 DataStream::read(): end of data: iostream error",
-      ...ERRORS
-    ],
-    handler: ({ auxpow, hash }) =>
-      Effect.gen(function*() {
-        yield* checkReady
-        const wanted = parseDisplayHash(hash)
-        if (wanted === undefined) return yield* RpcError.invalidParameter("invalid block hash hex")
-        yield* miner.candidate(wanted)
-        return yield* miner.submitAux(wanted, yield* decodeAuxpow(auxpow))
-      }).pipe(
-        Effect.catchTags({
-          CandidateUnknown: ({ message }) => RpcError.invalidParameter(message),
-          StorageCorrupted: storageError,
-          StorageUnavailable: storageError
-        })
-      )
+    errors: [...SUBMIT_ERRORS, ...AUX_ERRORS],
+    handler: ({ auxpow, hash }) => mining.submit(hash, auxpow)
   })
 
   return [createauxblock, submitauxblock]

@@ -5,9 +5,11 @@ import { difficultyOf } from "../../consensus/difficulty.ts"
 import { Mempool } from "../../mempool/Mempool.ts"
 import { PeerManager } from "../../network/PeerManager.ts"
 import { version } from "../../version.ts"
+import { Wallets } from "../../wallet/Wallets.ts"
 import { Amount } from "../encodeJson.ts"
 import { type Method, method } from "../method.ts"
 import * as Shape from "../shape.ts"
+import { summarized, WALLET_VERSION } from "./wallet/walletContext.ts"
 
 /** A summary of the node. */
 
@@ -20,58 +22,75 @@ export const versionNumber = (text: string): number => {
   return 10_000 * major + 100 * minor + patch
 }
 
-export const infoMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | SyncStatus | PeerManager | Mempool> =
-  Effect.gen(function*() {
-    const chain = yield* Chain
-    const status = yield* SyncStatus
-    const peers = yield* PeerManager
-    const mempool = yield* Mempool
-    const { name } = chain.params.network
+export const infoMethods: Effect.Effect<
+  ReadonlyArray<Method>,
+  never,
+  Chain | SyncStatus | PeerManager | Mempool | Wallets
+> = Effect.gen(function*() {
+  const chain = yield* Chain
+  const status = yield* SyncStatus
+  const peers = yield* PeerManager
+  const mempool = yield* Mempool
+  const wallets = yield* Wallets
+  const { name } = chain.params.network
 
-    const getinfo = method({
-      name: "getinfo",
-      group: "Control",
-      summary: "Returns a summary of the node.",
-      params: {},
-      results: [{
-        shape: Shape.object({
-          version: Shape.integer("Version of svcd, two digits a part"),
-          protocolversion: Shape.integer("Version of the network protocol"),
-          blocks: Shape.integer("Height of the tip"),
-          timeoffset: Shape.integer("Seconds that the clock is corrected by: never"),
-          connections: Shape.integer("Connected peers"),
-          proxy: Shape.string("The proxy, if any"),
-          difficulty: Shape.number("The tip's difficulty"),
-          testnet: Shape.boolean("Whether this is the test network"),
-          paytxfee: Shape.amount("Fee a kvB that the wallet pays, where it is set"),
-          relayfee: Shape.amount("Least fee a kvB that is relayed"),
-          errors: Shape.string("Warnings"),
-          chain: Shape.string("main, test or regtest"),
-          initialblockdownload: Shape.boolean("Whether the node is still catching up")
-        })
-      }],
-      examples: [[]],
-      handler: () =>
-        Effect.gen(function*() {
-          const tip = yield* chain.tip
-          const { inbound, outbound } = yield* peers.count
-          return {
-            version: versionNumber(version),
-            protocolversion: PROTOCOL_VERSION,
-            blocks: tip.height,
-            timeoffset: 0,
-            connections: inbound + outbound,
-            proxy: peers.proxy ?? "",
-            difficulty: difficultyOf(tip.header.bits),
-            testnet: name === "testnet",
-            paytxfee: new Amount(0),
-            relayfee: new Amount(mempool.info().minRelayFeeRate),
-            errors: "",
-            chain: chain.params.network.chainName,
-            initialblockdownload: yield* status.initialDownload
-          }
-        })
-    })
-
-    return [getinfo]
+  const getinfo = method({
+    name: "getinfo",
+    group: "Control",
+    summary: "Returns a summary of the node.",
+    params: {},
+    results: [{
+      shape: Shape.object({
+        version: Shape.integer("Version of svcd, two digits a part"),
+        protocolversion: Shape.integer("Version of the network protocol"),
+        walletversion: Shape.optional(
+          Shape.integer("As getwalletinfo; this and what else is of the wallet only with one")
+        ),
+        balance: Shape.optional(Shape.amount("What the wallet can spend, as getbalance")),
+        blocks: Shape.integer("Height of the tip"),
+        timeoffset: Shape.integer("Seconds that the clock is corrected by: never"),
+        connections: Shape.integer("Connected peers"),
+        proxy: Shape.string("The proxy, if any"),
+        difficulty: Shape.number("The tip's difficulty"),
+        testnet: Shape.boolean("Whether this is the test network"),
+        keypoololdest: Shape.optional(Shape.time("From when on the wallet may have been used")),
+        keypoolsize: Shape.optional(Shape.integer("Addresses that are watched and not given out")),
+        unlocked_until: Shape.optional(Shape.time("Until when the wallet is unlocked; only if it is encrypted")),
+        paytxfee: Shape.amount("Fee a kvB that the wallet pays, where it is set"),
+        relayfee: Shape.amount("Least fee a kvB that is relayed"),
+        errors: Shape.string("Warnings"),
+        chain: Shape.string("main, test or regtest"),
+        initialblockdownload: Shape.boolean("Whether the node is still catching up")
+      })
+    }],
+    examples: [[]],
+    handler: (_, call) =>
+      Effect.gen(function*() {
+        const tip = yield* chain.tip
+        const wallet = summarized(wallets, call)
+        const { inbound, outbound } = yield* peers.count
+        return {
+          version: versionNumber(version),
+          protocolversion: PROTOCOL_VERSION,
+          walletversion: wallet === undefined ? undefined : WALLET_VERSION,
+          balance: wallet === undefined ? undefined : new Amount((yield* wallet.balances).trusted),
+          blocks: tip.height,
+          timeoffset: 0,
+          connections: inbound + outbound,
+          proxy: peers.proxy ?? "",
+          difficulty: difficultyOf(tip.header.bits),
+          testnet: name === "testnet",
+          keypoololdest: wallet?.birthday,
+          keypoolsize: wallet?.keypool().receive,
+          unlocked_until: wallet === undefined || wallet.encryption() === "none" ? undefined : wallet.unlockedUntil(),
+          paytxfee: new Amount(0),
+          relayfee: new Amount(mempool.info().minRelayFeeRate),
+          errors: "",
+          chain: chain.params.network.chainName,
+          initialblockdownload: yield* status.initialDownload
+        }
+      })
   })
+
+  return [getinfo]
+})

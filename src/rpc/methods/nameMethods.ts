@@ -11,15 +11,18 @@ import { type Bytes, displayHash, equal } from "../../protocol/bytes.ts"
 import { parseNameScript } from "../../protocol/nameOperation.ts"
 import { encodeText, printable } from "../../protocol/nameText.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
-import { type Method, method } from "../method.ts"
+import { Wallets } from "../../wallet/Wallets.ts"
+import { type CallContext, type Method, method } from "../method.ts"
 import { NodeOptions } from "../NodeOptions.ts"
 import { boolean, int32, notNull, object, optional, orEmpty, string, withDefault } from "../params.ts"
 import { RpcError } from "../RpcError.ts"
 import * as Shape from "../shape.ts"
-import { nameInfoJson } from "../shapes/name.ts"
+import type { Members, ShapeContext } from "../shapes/context.ts"
+import { type NameClock, nameInfoJson } from "../shapes/name.ts"
 import { storageError } from "./errors.ts"
 import { contextFor, decodeGiven, ENCODINGS, type GivenEncodings } from "./nameEncodings.ts"
 import { NAME_INFO } from "./shapes.ts"
+import { ownership } from "./wallet/walletContext.ts"
 
 /** Methods that read names (rpc.md 3.3 and 5). */
 
@@ -107,16 +110,26 @@ const toRpcError = (error: StorageFailure | RpcError): RpcError =>
 export const nameMethods: Effect.Effect<
   ReadonlyArray<Method>,
   never,
-  Chain | NameDb | SyncStatus | NodeOptions
+  Chain | NameDb | SyncStatus | NodeOptions | Wallets
 > = Effect.gen(function*() {
   const chain = yield* Chain
   const names = yield* NameDb
   const status = yield* SyncStatus
   const options = yield* NodeOptions
+  const wallets = yield* Wallets
   const { params } = chain
   const searches = yield* Effect.makeSemaphore(SEARCHES)
 
   const contextOf = (given: GivenEncodings) => contextFor(params.network, options, given)
+
+  /** Records as a call shows them: whether its wallet owns them comes last, and only if it has one. */
+  const shower = (context: ShapeContext, call: CallContext) => {
+    const owns = ownership(wallets, call)
+    return (record: NameRecord, now: NameClock): Members => ({
+      ...nameInfoJson(context, record, now),
+      ismine: owns?.(record.address)
+    })
+  }
 
   /** As seen by whom the records come from: the index may be ahead of a chain that is being rebuilt. */
   const clock = Effect.map(Effect.mapError(names.cursor, storageError), (cursor) => ({
@@ -175,7 +188,7 @@ export const nameMethods: Effect.Effect<
       ...HASH_ERRORS,
       "-1000 Name/value is invalid for encoding ascii"
     ],
-    handler: ({ name, options: given }) =>
+    handler: ({ name, options: given }, call) =>
       Effect.gen(function*() {
         const context = contextOf(given)
         const meant = yield* nameMeant(yield* decodeGiven(name, context.nameEncoding), given.byHash)
@@ -190,7 +203,7 @@ export const nameMethods: Effect.Effect<
         if (isExpired(record.height, now.tipHeight, params) && !(given.allowExpired ?? options.allowExpired)) {
           return yield* absent(RpcError.wallet(`name expired: ${printable(meant)}`))
         }
-        return nameInfoJson(context, record, now)
+        return shower(context, call)(record, now)
       })
   })
 
@@ -211,7 +224,7 @@ export const nameMethods: Effect.Effect<
       ...HASH_ERRORS,
       "-1000 Name/value is invalid for encoding ascii"
     ],
-    handler: ({ name, options: given }) =>
+    handler: ({ name, options: given }, call) =>
       Effect.gen(function*() {
         if (!options.nameHistory) return yield* RpcError.misc("-namehistory is not enabled")
         const context = contextOf(given)
@@ -224,7 +237,8 @@ export const nameMethods: Effect.Effect<
           )
         )
         const now = yield* clock
-        return records.map((record) => nameInfoJson(context, record, now))
+        const show = shower(context, call)
+        return records.map((record) => show(record, now))
       })
   })
 
@@ -257,7 +271,7 @@ export const nameMethods: Effect.Effect<
     ],
     // A search may take long: it ends when nobody waits for it any more.
     waits: true,
-    handler: ({ count, options: given, start }) =>
+    handler: ({ count, options: given, start }, call) =>
       Effect.gen(function*() {
         const context = contextOf(given)
         const from = yield* decodeGiven(start, context.nameEncoding)
@@ -284,7 +298,8 @@ export const nameMethods: Effect.Effect<
         const records = Chunk.toReadonlyArray(yield* limited)
         // An empty list says "there are none", which nobody knows while blocks are missing.
         if (records.length === 0 && count > 0 && (yield* status.syncing)) return yield* RpcError.initialDownload()
-        return records.map((record) => nameInfoJson(context, record, now))
+        const show = shower(context, call)
+        return records.map((record) => show(record, now))
       })
   })
 

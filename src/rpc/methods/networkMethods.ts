@@ -1,5 +1,6 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import { Chain } from "../../chain/Chain.ts"
 import { Mempool } from "../../mempool/Mempool.ts"
 import type { Peer } from "../../network/Peer.ts"
 import { type KnownAddress, type PeerInfo, PeerManager } from "../../network/PeerManager.ts"
@@ -273,7 +274,10 @@ const connectionMethods = (peers: Manager): ReadonlyArray<Method> => {
   return [getconnectioncount, getpeerinfo, ping, getnettotals, disconnectnode, setnetworkactive]
 }
 
-const addedMethods = (peers: Manager): ReadonlyArray<Method> => {
+/** What a connection of our own may be for, beside being the operator's. */
+const PURPOSES = ["outbound-full-relay", "block-relay-only", "addr-fetch", "feeler"] as const
+
+const addedMethods = (peers: Manager, regtest: boolean): ReadonlyArray<Method> => {
   const addnode: Method = method({
     name: "addnode",
     group: "Network",
@@ -344,7 +348,40 @@ const addedMethods = (peers: Manager): ReadonlyArray<Method> => {
       })
   })
 
-  return [addnode, getaddednodeinfo]
+  const addconnection: Method = method({
+    name: "addconnection",
+    group: "Hidden",
+    summary: "Calls a peer for a purpose. For tests, on regtest alone.",
+    params: {
+      address: string("Address and port."),
+      connection_type: string("outbound-full-relay, block-relay-only, addr-fetch or feeler."),
+      v2transport: boolean("Whether to speak version 2 of the transport, which svcd does not.")
+    },
+    results: [{
+      shape: Shape.object({
+        address: Shape.string("Whom it calls"),
+        connection_type: Shape.string("What for")
+      })
+    }],
+    examples: [],
+    errors: [
+      "-1 addconnection is for regression testing (-regtest mode) only.",
+      "-8 Error: Adding v2transport connections requires -v2transport init flag to be set."
+    ],
+    handler: ({ address, connection_type, v2transport }): Effect.Effect<JsonValue, RpcError> => {
+      if (!regtest) return RpcError.misc("addconnection is for regression testing (-regtest mode) only.")
+      const type = PURPOSES.find((known) => known === connection_type.trim())
+      if (type === undefined) return RpcError.invalidParameter(helpText(addconnection))
+      if (v2transport) {
+        return RpcError.invalidParameter(
+          "Error: Adding v2transport connections requires -v2transport init flag to be set."
+        )
+      }
+      return Effect.as(peers.connectOnce(address, type), { address, connection_type: type })
+    }
+  })
+
+  return [addnode, getaddednodeinfo, addconnection]
 }
 
 /** Seconds that a ban lasts where nothing else is said (protocol.md 6.11). */
@@ -574,13 +611,14 @@ const summaryMethods = (peers: Manager, mempool: typeof Mempool.Service): Readon
   return [getnetworkinfo]
 }
 
-export const networkMethods: Effect.Effect<ReadonlyArray<Method>, never, PeerManager | Mempool> = Effect.gen(
+export const networkMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | PeerManager | Mempool> = Effect.gen(
   function*() {
+    const chain = yield* Chain
     const peers = yield* PeerManager
     const mempool = yield* Mempool
     return [
       ...connectionMethods(peers),
-      ...addedMethods(peers),
+      ...addedMethods(peers, chain.params.network.name === "regtest"),
       ...banMethods(peers),
       ...addressMethods(peers),
       ...summaryMethods(peers, mempool)

@@ -11,6 +11,7 @@ import { binaryString, displayHash, fromBinaryString, fromHex } from "../../prot
 import { isUnspendable } from "../../protocol/script.ts"
 import { hasValidOperations } from "../../protocol/scriptOperations.ts"
 import type { Transaction, TransactionOutput } from "../../protocol/transaction.ts"
+import { Wallets } from "../../wallet/Wallets.ts"
 import { Amount } from "../encodeJson.ts"
 import { type Method, method } from "../method.ts"
 import { NodeOptions } from "../NodeOptions.ts"
@@ -38,7 +39,8 @@ import { nameOutputJson } from "../shapes/name.ts"
 import { rawEstimateJson, rejectionText, trialJson } from "../shapes/relay.ts"
 import { storageError } from "./errors.ts"
 import { contextFor, decodeGiven, ENCODINGS } from "./nameEncodings.ts"
-import { NAME_OUTPUT_MEMBERS } from "./shapes.ts"
+import { IS_MINE, NAME_OUTPUT_MEMBERS } from "./shapes.ts"
+import { ownership } from "./wallet/walletContext.ts"
 
 /** Methods about transactions on their way into a block: sending, fees, pending names (rpc.md 3.4, 3.8, 3.10, 5.5). */
 
@@ -134,12 +136,13 @@ const DUSTY_PRIORITY = "Priority is not supported for transactions with dust out
 export const relayMethods: Effect.Effect<
   ReadonlyArray<Method>,
   never,
-  Chain | Mempool | FeeEstimator | NodeOptions
+  Chain | Mempool | FeeEstimator | NodeOptions | Wallets
 > = Effect.gen(function*() {
   const chain = yield* Chain
   const pool = yield* Mempool
   const estimator = yield* FeeEstimator
   const options = yield* NodeOptions
+  const wallets = yield* Wallets
   const { network } = chain.params
 
   /** Upstream `node/transaction.cpp`, `BroadcastTransaction`. */
@@ -355,21 +358,24 @@ export const relayMethods: Effect.Effect<
     results: [{
       shape: Shape.array(Shape.object({
         ...NAME_OUTPUT_MEMBERS,
+        ismine: IS_MINE,
         op: Shape.string("name_firstupdate or name_update")
       }))
     }],
     examples: [[], ["d/example"]],
     errors: ["-1000 Name/value is invalid for encoding ascii"],
-    handler: ({ name, options: given }) =>
+    handler: ({ name, options: given }, call) =>
       Effect.gen(function*() {
         const context = contextFor(network, options, given)
+        const owns = ownership(wallets, call)
         const meant = name === undefined ? undefined : binaryString(yield* decodeGiven(name, context.nameEncoding))
         return pool.pending(meant).flatMap(({ name: output, transaction: { txid } }): ReadonlyArray<Members> => {
           const operation = output?.script.operation
           if (output === undefined || operation === undefined || operation.op === "name_new") return []
           const { name, op, value } = operation
           const { script: { address }, vout } = output
-          return [{ ...nameOutputJson(context, { name, value, txid, vout, address }), op }]
+          const shown = nameOutputJson(context, { name, value, txid, vout, address })
+          return [{ ...shown, ismine: owns?.(address), op }]
         })
       })
   })

@@ -22,12 +22,18 @@ export const NAME_OUTPUT_MEMBERS = {
   address: Shape.string("The owner's address; <nonstandard> for a script that has none")
 }
 
+/** Whether the selected wallet owns a name. */
+export const IS_MINE = Shape.optional(
+  Shape.boolean("Whether the wallet of the call owns it; missing where no single wallet is selected")
+)
+
 /** The record of a name in the chain. */
 export const NAME_INFO = Shape.object({
   ...NAME_OUTPUT_MEMBERS,
   height: Shape.integer("Height of the operation"),
   expires_in: Shape.integer("Blocks until the record expires; 0 or less: it did"),
-  expired: Shape.boolean("Whether it expired")
+  expired: Shape.boolean("Whether it expired"),
+  ismine: IS_MINE
 })
 
 /** The operation in a name script. */

@@ -3,6 +3,7 @@ import * as Option from "effect/Option"
 import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
 import { randomBytes } from "node:crypto"
+import { escapeUnsafe } from "../../config/safeText.ts"
 import { type Bytes, fromHex, toHex } from "../../protocol/bytes.ts"
 import type { NetworkName } from "../../protocol/networks.ts"
 
@@ -20,6 +21,8 @@ const LONGEST_TRANSACTION = 8_000_000
 const MAX_ITEMS = 1_000_000
 const MAX_IMPORTS = 100_000
 const HARDENED = 0x80000000
+/** Characters of a place that a message shows: the names of unknown members are whoever's wrote the file. */
+const LONGEST_PLACE = 100
 const ID_BYTES = 16
 
 const Text = Schema.String.pipe(Schema.maxLength(LONGEST_TEXT))
@@ -238,7 +241,7 @@ const encode = Schema.encodeSync(WalletDocument)
 const placeOf = (error: ParseResult.ParseError): string => {
   const issue = ParseResult.ArrayFormatter.formatErrorSync(error)[0]
   if (issue === undefined || issue.path.length === 0) return "it is not the file of a wallet"
-  const place = issue.path.join(".")
+  const place = escapeUnsafe(issue.path.join(".").slice(0, LONGEST_PLACE))
   return issue._tag === "Unexpected" ? `${place} is unknown here` : `${place} is not what it should be`
 }
 

@@ -8,6 +8,7 @@ import { type Calls, MethodNode, methodNode } from "../../support/methodNode.ts"
 
 /** What there is so far. */
 const METHODS = [
+  "addconnection",
   "addnode",
   "analyzepsbt",
   "clearbanned",

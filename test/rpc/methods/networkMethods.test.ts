@@ -1,5 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, TestClock } from "effect"
+import { Chain } from "../../../src/chain/Chain.ts"
+import { regtestParams } from "../../../src/consensus/params.ts"
 import { Mempool } from "../../../src/mempool/Mempool.ts"
 import { PeerNotFound } from "../../../src/network/errors.ts"
 import { type PeerInfo, PeerManager } from "../../../src/network/PeerManager.ts"
@@ -7,6 +9,7 @@ import { parseEndpoint } from "../../../src/network/wire/addressText.ts"
 import { methodTable } from "../../../src/rpc/method.ts"
 import { networkMethods, serviceNames } from "../../../src/rpc/methods/networkMethods.ts"
 import { callsOf } from "../../support/methodNode.ts"
+import { noTree } from "../../support/noTree.ts"
 import { peerManager } from "../../support/peers.ts"
 
 const NOW = 1_700_000_000
@@ -53,7 +56,8 @@ const network = (said: Partial<typeof PeerManager.Service>) =>
     networkMethods.pipe(
       Effect.map((list) => callsOf(methodTable(list))),
       Effect.provideService(PeerManager, peerManager(said)),
-      Effect.provide(pool)
+      Effect.provide(pool),
+      Effect.provide(Layer.mock(Chain, { params: regtestParams, repairs: [], tree: noTree }))
     )
   )
 
@@ -160,6 +164,23 @@ describe("addnode", () => {
       const unknown = yield* refusal("addnode", "a", "try")
       assert.strictEqual(unknown.code, -1)
       assert.match(unknown.message, /^addnode "node" "command"/)
+    }))
+})
+
+describe("addconnection", () => {
+  it.effect("calls for a purpose", () =>
+    Effect.gen(function*() {
+      const called: Array<unknown> = []
+      const { call, refusal } = yield* network({
+        connectOnce: (node, type) => Effect.sync(() => void called.push([node, type]))
+      })
+      assert.strictEqual(
+        (yield* call("addconnection", "192.0.2.1:1", "block-relay-only", false)).text,
+        "{\"address\":\"192.0.2.1:1\",\"connection_type\":\"block-relay-only\"}"
+      )
+      assert.deepStrictEqual(called, [["192.0.2.1:1", "block-relay-only"]])
+      assert.strictEqual((yield* refusal("addconnection", "192.0.2.1:1", "inbound", false)).code, -8)
+      assert.strictEqual((yield* refusal("addconnection", "192.0.2.1:1", "feeler", true)).code, -8)
     }))
 })
 

@@ -11,6 +11,7 @@ import { relayMethods } from "../../../src/rpc/methods/relayMethods.ts"
 import { NodeOptions } from "../../../src/rpc/NodeOptions.ts"
 import { ADDRESS, FEE, nameTx, output, pay, reward } from "../../support/mempool.ts"
 import { callsOf, MethodNode, methodNode } from "../../support/methodNode.ts"
+import { noWallets } from "../../support/noWallets.ts"
 import { currency, input, saltOf, text } from "../../support/regtest.ts"
 import { hexOf, mine, spendableNode } from "../../support/spendableNode.ts"
 
@@ -242,7 +243,8 @@ layer(spendableNode)("prioritisetransaction", (it) => {
         Effect.provideService(Mempool, { ...pool, get: () => entry }),
         Effect.provideService(Chain, chain),
         Effect.provideService(FeeEstimator, fees),
-        Effect.provideService(NodeOptions, OPTIONS)
+        Effect.provideService(NodeOptions, OPTIONS),
+        Effect.provide(noWallets)
       )
       assert.strictEqual((yield* refusal("prioritisetransaction", "zz", 0, 1)).code, -8)
       const refused = yield* callsOf(methodTable(methods)).refusal("prioritisetransaction", idOf(dusty), 0, 1)
@@ -319,7 +321,8 @@ describe("estimatesmartfee and estimaterawfee", () => {
                 : undefined,
             save: Effect.void
           }),
-          Effect.provideService(NodeOptions, OPTIONS)
+          Effect.provideService(NodeOptions, OPTIONS),
+          Effect.provide(noWallets)
         )
         const { call } = callsOf(methodTable(methods))
         assert.strictEqual((yield* call("estimatesmartfee", 6)).text, "{\"feerate\":0.00123456,\"blocks\":6}")

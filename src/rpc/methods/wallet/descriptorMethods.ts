@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import { descriptorChecksum } from "../../../protocol/descriptor.ts"
 import type { Wallet } from "../../../wallet/Wallet.ts"
 import { Wallets } from "../../../wallet/Wallets.ts"
 import { checked } from "../../checked.ts"
@@ -12,6 +13,8 @@ import { storageError } from "../errors.ts"
 import { ensureUnlocked, requestCode, SCANNING, walletError, walletMethod } from "./walletContext.ts"
 
 /** Methods about the descriptors of a wallet (rpc.md 3.9). Source: upstream `wallet/rpc/backup.cpp`. */
+
+const EXAMPLE = "addr(N7FdkoPbHSxKfrSVVbRu3NZtrLqc1oKpAR)"
 
 const WATCH_ONLY = "Can't get private descriptor string for watch-only wallets"
 
@@ -128,7 +131,7 @@ export const descriptorMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
         error: Shape.optional(Shape.object({ code: Shape.integer("Its code"), message: Shape.string("What is wrong") }))
       }))
     }],
-    examples: [[[{ desc: "addr(N7FdkoPbHSxKfrSVVbRu3NZtrLqc1oKpAR)#02wpgw69", timestamp: "now" }]]],
+    examples: [[[{ desc: `${EXAMPLE}#${descriptorChecksum(EXAMPLE) ?? ""}`, timestamp: "now" }]]],
     errors: [`-4 ${SCANNING}`, "-3 Missing required timestamp field for key"],
     handler: ({ requests }, wallet) =>
       Effect.gen(function*() {

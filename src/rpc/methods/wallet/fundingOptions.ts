@@ -1,12 +1,11 @@
 import { MAX_STANDARD_WEIGHT, MIN_STANDARD_SIZE } from "../../../mempool/policy/limits.ts"
 import type { Network } from "../../../protocol/networks.ts"
 import type { AddressType, FeeChoice, Funded, PaymentRequest } from "../../../wallet/Wallet.ts"
-import type { Json } from "../../json.ts"
+import { type Json, JsonObject } from "../../json.ts"
 import {
   amount,
   array,
   boolean,
-  custom,
   hash,
   hexText,
   int32,
@@ -14,6 +13,7 @@ import {
   json,
   object,
   optional,
+  type Param,
   string
 } from "../../params.ts"
 import { RpcError } from "../../RpcError.ts"
@@ -105,23 +105,26 @@ export const FUND_PSBT_OPTIONS = {
   ...FEE_OPTIONS
 }
 
-const outdated = (name: string, instead: string) =>
-  optional(custom<undefined>({
-    words: "any",
-    description: `No longer taken: use ${instead}.`,
-    decode: () => {
-      throw RpcError.invalidParameter(`Use ${instead} instead of ${name}`)
-    }
-  }))
+const OUTDATED_OPTIONS: ReadonlyArray<readonly [name: string, instead: string]> = [
+  ["feeRate", "fee_rate (sat/vB)"],
+  ["changeAddress", "change_address"],
+  ["changePosition", "change_position"],
+  ["lockUnspents", "lock_unspents"],
+  ["subtractFeeFromOutputs", "subtract_fee_from_outputs"]
+]
 
-/** Options that methods with names in snake case do not take any more. Upstream `PreventOutdatedOptions`. */
-export const OUTDATED_OPTIONS = {
-  feeRate: outdated("feeRate", "fee_rate (sat/vB)"),
-  changeAddress: outdated("changeAddress", "change_address"),
-  changePosition: outdated("changePosition", "change_position"),
-  lockUnspents: outdated("lockUnspents", "lock_unspents"),
-  subtractFeeFromOutputs: outdated("subtractFeeFromOutputs", "subtract_fee_from_outputs")
-}
+/** Options whose names are in snake case: tells who writes an older name what it is now. Upstream `PreventOutdatedOptions`. */
+export const withoutOutdated = <A>(options: Param<A>): Param<A> => ({
+  ...options,
+  decode: (value, label) => {
+    for (const [name, instead] of OUTDATED_OPTIONS) {
+      if (value instanceof JsonObject && value.get(name) !== undefined) {
+        throw RpcError.invalidParameter(`Use ${instead} instead of ${name}`)
+      }
+    }
+    return options.decode(value, label)
+  }
+})
 
 /** Options of `send` that choose what is spent and where change goes. */
 export const SEND_FUNDING_OPTIONS = {

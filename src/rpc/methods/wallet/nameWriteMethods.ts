@@ -1,7 +1,6 @@
 import * as Effect from "effect/Effect"
 import type { Chain } from "../../../chain/Chain.ts"
 import { displayHash, EMPTY, parseDisplayHash, toHex } from "../../../protocol/bytes.ts"
-import { printable } from "../../../protocol/nameText.ts"
 import type { Transaction } from "../../../protocol/transaction.ts"
 import type { NameFailure, Wallet } from "../../../wallet/Wallet.ts"
 import type { Wallets } from "../../../wallet/Wallets.ts"
@@ -70,12 +69,10 @@ export const makeNameWriteMethods = (
           ...(given.allowExisting === undefined ? {} : { allowExisting: given.allowExisting })
         }).pipe(Effect.mapError(nameError))
         const answered = Effect.map(sending, ({ rand, transaction }) => [displayHash(transaction.txid), toHex(rand)])
-        const answer = yield* evenIfRefused<ReadonlyArray<string>>(wallet, answered, (txid) => {
+        return yield* evenIfRefused<ReadonlyArray<string>>(wallet, answered, (txid) => {
           const kept = wallet.registrations().find(({ newTxid }) => displayHash(newTxid) === txid)
           return kept === undefined ? [txid] : [txid, toHex(kept.rand)]
         })
-        yield* Effect.logInfo("name_new sent", { name: printable(name), txid: answer[0] })
-        return answer
       })
   })
 

@@ -165,16 +165,15 @@ export const makeRegistrationMethods = (
   const name_autorenew = define({
     name: "name_autorenew",
     group: "Names",
-    summary:
-      "Says which names the wallet renews before they expire, and changes that where \"on\" is given. An encrypted " +
-      "wallet has to be unlocked when it renews.",
+    summary: "Says which names the wallet renews before they expire, and changes that where \"on\" is given: for the " +
+      "name, or without one for all. An encrypted wallet has to be unlocked when it renews.",
     params: {
-      name: optional(string("The name."), "all names"),
+      name: optional(string("The name; null for all."), "all names"),
       on: optional(boolean("Whether it is renewed."), "nothing is changed"),
       options: NAME_OPTIONS
     },
     results: [{ shape: RENEWALS }],
-    examples: [[], ["d/example", true], [null, true]],
+    examples: [[], ["d/example", true]],
     errors: ["-8 the name is too long", "-1000 Name/value is invalid for encoding <encoding>"],
     handler: ({ name: text, on, options: given }, wallet) =>
       Effect.gen(function*() {

@@ -29,9 +29,9 @@ import {
   INCLUDE_WATCHING,
   INPUTS,
   LOCK_TIME,
-  OUTDATED_OPTIONS,
   readDepth,
-  SEND_OUTCOME_OPTIONS
+  SEND_OUTCOME_OPTIONS,
+  withoutOutdated
 } from "./fundingOptions.ts"
 import { lockIf } from "./fundMethods.ts"
 import { addressScriptOf } from "./payees.ts"
@@ -176,7 +176,7 @@ export const makeSendAllMethod = (wallets: typeof Wallets.Service, network: Netw
       conf_target: CONF_TARGET,
       estimate_mode: ESTIMATE_MODE,
       fee_rate: FEE_RATE,
-      options: orEmpty(namedOptions({
+      options: orEmpty(withoutOutdated(namedOptions({
         add_to_wallet: ADD_TO_WALLET,
         fee_rate: FEE_RATE,
         include_watching: INCLUDE_WATCHING,
@@ -187,9 +187,8 @@ export const makeSendAllMethod = (wallets: typeof Wallets.Service, network: Netw
         minconf: optional(int32("Least confirmations of coins."), "0"),
         maxconf: optional(int32("Most confirmations of coins.")),
         version: optional(uint32("Version of the transaction."), String(PAYMENT_VERSION)),
-        ...FEE_OPTIONS,
-        ...OUTDATED_OPTIONS
-      }, "Options."))
+        ...FEE_OPTIONS
+      }, "Options.")))
     },
     results: [{ shape: FINISHED }],
     examples: [[[ADDRESS]], [[ADDRESS], null, "unset", 150]],

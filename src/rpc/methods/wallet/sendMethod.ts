@@ -19,12 +19,12 @@ import {
   INPUTS,
   LOCK_TIME,
   MAX_TX_WEIGHT,
-  OUTDATED_OPTIONS,
   readFunding,
   SEND_CHANGE_OPTIONS,
   SEND_FEE_PAYERS,
   SEND_FUNDING_OPTIONS,
-  SEND_OUTCOME_OPTIONS
+  SEND_OUTCOME_OPTIONS,
+  withoutOutdated
 } from "./fundingOptions.ts"
 import { lockIf } from "./fundMethods.ts"
 import { outputNames } from "./payees.ts"
@@ -54,7 +54,7 @@ export const makeSendMethod = (wallets: typeof Wallets.Service, network: Network
       conf_target: CONF_TARGET,
       estimate_mode: ESTIMATE_MODE,
       fee_rate: FEE_RATE,
-      options: orEmpty(namedOptions({
+      options: orEmpty(withoutOutdated(namedOptions({
         ...SEND_FUNDING_OPTIONS,
         add_to_wallet: ADD_TO_WALLET,
         ...SEND_CHANGE_OPTIONS,
@@ -65,9 +65,8 @@ export const makeSendMethod = (wallets: typeof Wallets.Service, network: Network
         ...SEND_OUTCOME_OPTIONS,
         subtract_fee_from_outputs: SEND_FEE_PAYERS,
         max_tx_weight: MAX_TX_WEIGHT,
-        ...FEE_OPTIONS,
-        ...OUTDATED_OPTIONS
-      }, "Options.")),
+        ...FEE_OPTIONS
+      }, "Options."))),
       version: withDefault(uint32("Version of the transaction."), PAYMENT_VERSION)
     },
     results: [{ shape: FINISHED }],

@@ -57,7 +57,9 @@ const knowledgeOf = (wallet: Wallet, scripts: ReadonlyArray<Bytes>): SigningProv
   const own = scripts.flatMap((script) => wallet.own(script) ?? [])
   return makeProvider({
     pubkeys: own.flatMap(({ publicKey }) => publicKey ?? []),
-    scripts: own.flatMap(({ redeemScript, witnessScript }) => [redeemScript ?? [], witnessScript ?? []].flat()),
+    scripts: own.flatMap(({ redeemScript, witnessScript }) =>
+      [redeemScript, witnessScript].flatMap((each) => each ?? [])
+    ),
     origins: own.flatMap((each) => {
       const origin = originOf(each)
       return each.publicKey === undefined || origin === undefined ? [] : [{ pubkey: each.publicKey, origin }]

@@ -24,6 +24,9 @@ import { storageError } from "../errors.ts"
 
 /** How a method gets its wallet, and what failures of a wallet are in answers (rpc.md 1.2, 2, 3.9). */
 
+/** What the reference node says as the version of every wallet that is not of an old format. */
+export const WALLET_VERSION = 169_900
+
 type WalletsService = typeof Wallets.Service
 
 export const NOT_LOADED = "Requested wallet does not exist or is not loaded"
@@ -208,14 +211,13 @@ export interface WalletMethodDefinition<P extends Params> extends Omit<MethodDef
   ) => Effect.Effect<JsonValue, WalletFailure | RpcError>
 }
 
-/** Makes methods that work on the wallet of their call. */
+/** Makes methods that work on the wallet of their call. That there may be none, or several, goes without saying. */
 export const walletMethod =
   (wallets: WalletsService) => <const P extends Params>(definition: WalletMethodDefinition<P>): Method => {
-    const { errors = [], group = "Wallet", handler, ...rest } = definition
+    const { group = "Wallet", handler, ...rest } = definition
     return method({
       ...rest,
       group,
-      errors: [...errors, `-18 ${NOT_LOADED}`, `-19 ${SEVERAL_LOADED}`],
       handler: (params: Decoded<P>, context) =>
         Effect.flatMap(
           selectWallet(wallets, context),

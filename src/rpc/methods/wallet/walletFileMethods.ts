@@ -15,6 +15,7 @@ import {
   NOT_LOADED,
   notLoaded,
   SCANNING,
+  WALLET_VERSION,
   walletError,
   walletMethod
 } from "./walletContext.ts"
@@ -25,9 +26,6 @@ import { LAST_BLOCK, NAMED_WALLET } from "./walletShapes.ts"
 const LOAD_ON_STARTUP = optional(boolean("Whether it is loaded at each start."), "as before")
 
 const WARNINGS = Shape.optional(Shape.array(Shape.string("A warning"), "What is to be known"))
-
-/** What the reference node says as the version of every wallet that is not of an old format. */
-const WALLET_VERSION = 169_900
 
 type FileFailure = InvalidWalletRequest | WalletDamaged | StorageFailure
 
@@ -48,10 +46,18 @@ const NOT_ENCRYPTED = "Empty string given as passphrase, wallet will not be encr
 const alreadyLoaded = (name: string): RpcError =>
   new RpcError({ code: RPC_CODE.walletAlreadyLoaded, message: `Wallet "${name}" is already loaded.` })
 
-const createFailure = (name: string) => (failure: FileFailure): RpcError =>
-  failure._tag === "InvalidWalletRequest" && failure.code === "exists"
-    ? RpcError.wallet(`${pathText(name, "create")} ${EXISTS}`)
-    : walletError(failure)
+const createFailure = (name: string) => (failure: FileFailure): RpcError => {
+  if (failure._tag !== "InvalidWalletRequest") return walletError(failure)
+  switch (failure.code) {
+    case "exists":
+      return RpcError.wallet(`${pathText(name, "create")} ${EXISTS}`)
+    // No file can have that name.
+    case "missing":
+      return RpcError.invalidParameter(failure.reason)
+    default:
+      return walletError(failure)
+  }
+}
 
 const loadFailure = (name: string) => (failure: FileFailure): RpcError => {
   if (failure._tag !== "InvalidWalletRequest") return walletError(failure)
@@ -76,7 +82,7 @@ const restoreFailure = (name: string) => (failure: FileFailure): RpcError => {
       return new RpcError({ code: RPC_CODE.walletAlreadyExists, message })
     }
     case "missing":
-      return RpcError.invalidParameter(NO_BACKUP)
+      return RpcError.invalidParameter(failure.reason)
     default:
       return walletError(failure)
   }

@@ -1,10 +1,13 @@
-import { Effect, Either, Layer } from "effect"
+import { Effect, Either, Layer, Stream } from "effect"
 import { Chain } from "../../../../src/chain/Chain.ts"
+import type { Follower } from "../../../../src/chain/Follower.ts"
+import type { HeaderInfo } from "../../../../src/chain/headerInfo.ts"
 import { paramsOf } from "../../../../src/consensus/params.ts"
 import type { Coin } from "../../../../src/consensus/view.ts"
 import { Mempool, type MempoolInfo } from "../../../../src/mempool/Mempool.ts"
 import { DUST_FEE_RATE, INCREMENTAL_FEE_RATE, MIN_RELAY_FEE_RATE } from "../../../../src/mempool/policy/limits.ts"
 import { COIN } from "../../../../src/protocol/amount.ts"
+import { decodeBlock } from "../../../../src/protocol/block.ts"
 import { networks } from "../../../../src/protocol/networks.ts"
 import { makeTransaction, NO_WITNESS, outpoint, type Transaction } from "../../../../src/protocol/transaction.ts"
 import { paymentMethods } from "../../../../src/rpc/methods/wallet/paymentMethods.ts"
@@ -142,8 +145,39 @@ export const chain = Layer.mock(Chain, {
   coin: () => Effect.succeed({ coin: undefined, tip: TIP })
 })
 
-const poolOf = (coins: ReadonlyMap<string, Coin>) =>
-  Layer.mock(Mempool, { info: () => INFO, coin: (key) => coins.get(key), children: () => [] })
+/** Follows nothing. */
+export const noFollower: Follower = {
+  name: "none",
+  cursor: Effect.succeed(undefined),
+  apply: () => Effect.void,
+  rewind: () => Effect.void
+}
+
+/** A mempool without transactions, which has the coins that a test gives. */
+export const poolOf = (coins: ReadonlyMap<string, Coin>) =>
+  Layer.mock(Mempool, {
+    get: () => undefined,
+    getByWtxid: () => undefined,
+    entries: () => [],
+    spender: () => undefined,
+    ancestors: () => [],
+    descendants: () => [],
+    parents: () => [],
+    children: () => [],
+    cluster: () => [],
+    chunkOf: () => undefined,
+    chunks: () => [],
+    pending: () => [],
+    coin: (key) => coins.get(key),
+    prioritised: () => new Map(),
+    broadcastLater: () => undefined,
+    isUnbroadcast: () => false,
+    broadcastDone: () => undefined,
+    unbroadcast: () => [],
+    info: () => INFO,
+    events: Stream.empty,
+    follower: noFollower
+  })
 
 /** The payment methods on one wallet. `coins` are those that the node has. */
 export const paymentsOf = (

@@ -1,0 +1,101 @@
+import * as Effect from "effect/Effect"
+import { Chain } from "../../../chain/Chain.ts"
+import type { SyncStatus } from "../../../chain/SyncStatus.ts"
+import type { Miner } from "../../../mempool/mining/Miner.ts"
+import type { PeerManager } from "../../../network/PeerManager.ts"
+import { type Bytes, displayHash } from "../../../protocol/bytes.ts"
+import type { Wallet } from "../../../wallet/Wallet.ts"
+import { Wallets } from "../../../wallet/Wallets.ts"
+import { helpText } from "../../help.ts"
+import type { Method } from "../../method.ts"
+import { hexText, optional } from "../../params.ts"
+import { RPC_CODE, RpcError } from "../../RpcError.ts"
+import * as Shape from "../../shape.ts"
+import { AUX_ERRORS, auxMining, CANDIDATE, candidateJson, CREATE_ERRORS, SUBMIT_ERRORS } from "../auxMethods.ts"
+import { DEFAULT_ADDRESS_TYPE } from "./addressMethods.ts"
+import { asRpcError, walletMethod, WATCH_ONLY } from "./walletContext.ts"
+
+/** Merged mining to the wallet (rpc.md 3.5). Source: upstream `wallet/rpc/auxpow.cpp`. */
+
+const NAME = "getauxblock"
+
+/** What a wallet is paid at, and the blocks that pay there. */
+interface Payout {
+  readonly script: Bytes
+  /** Hashes as people see them. */
+  readonly blocks: Set<string>
+}
+
+/** Hashes that are remembered of blocks that nobody mined: all of a day, were each second to make one. */
+const MAX_BLOCKS = 86_400
+
+export const auxWalletMethod: Effect.Effect<
+  Method,
+  never,
+  Wallets | Chain | Miner | PeerManager | SyncStatus
+> = Effect.gen(function*() {
+  const { params: { powLimit } } = yield* Chain
+  const mining = yield* auxMining
+  const make = walletMethod(yield* Wallets)
+  /** Whoever takes an address is alone, so that others find it. */
+  const alone = yield* Effect.makeSemaphore(1)
+  const payouts = new WeakMap<Wallet, Payout>()
+
+  /** Where the wallet is paid: a fresh address, and the same until a block that pays there is in the chain. */
+  const payoutOf = (wallet: Wallet): Effect.Effect<Payout, RpcError> =>
+    alone.withPermits(1)(Effect.gen(function*() {
+      const known = payouts.get(wallet)
+      if (known !== undefined) return known
+      const { script } = yield* wallet.newAddress({ type: DEFAULT_ADDRESS_TYPE, label: "" }).pipe(
+        Effect.mapError((failure) => {
+          const { message } = asRpcError(failure)
+          return new RpcError({
+            code: RPC_CODE.keypoolRanOut,
+            message: `Failed to generate mining address: ${message}`
+          })
+        })
+      )
+      const payout: Payout = { script, blocks: new Set() }
+      payouts.set(wallet, payout)
+      return payout
+    }))
+
+  return make({
+    name: NAME,
+    group: "Mining",
+    summary:
+      "Without arguments, makes a block to be merge-mined that pays to the wallet. With arguments, offers such a " +
+      "block with its merged-mining proof.",
+    params: { hash: optional(hexText("Hash of the block.")), auxpow: optional(hexText("The proof.")) },
+    results: [
+      { when: "without arguments", shape: CANDIDATE },
+      { when: "with arguments", shape: Shape.boolean("Whether the block is a good one") }
+    ],
+    examples: [[]],
+    errors: [
+      `-4 ${WATCH_ONLY}`,
+      "-12 Failed to generate mining address: <why>",
+      ...AUX_ERRORS,
+      ...CREATE_ERRORS,
+      ...SUBMIT_ERRORS
+    ],
+    handler: ({ auxpow, hash }, wallet, { methods }) =>
+      Effect.gen(function*() {
+        if ((hash === undefined) !== (auxpow === undefined)) {
+          const self = methods.get(NAME)
+          return yield* RpcError.misc(self === undefined ? NAME : helpText(self))
+        }
+        if (!wallet.hasPrivateKeys) return yield* RpcError.wallet(WATCH_ONLY)
+        if (hash === undefined || auxpow === undefined) {
+          const payout = yield* payoutOf(wallet)
+          const candidate = yield* mining.create(payout.script)
+          if (payout.blocks.size >= MAX_BLOCKS) payout.blocks.clear()
+          payout.blocks.add(displayHash(candidate.header.hash))
+          return candidateJson(candidate, powLimit)
+        }
+        const accepted = yield* mining.submit(hash, auxpow)
+        if (accepted && payouts.get(wallet)?.blocks.has(hash.toLowerCase()) === true) payouts.delete(wallet)
+        return accepted
+      })
+  })
+})

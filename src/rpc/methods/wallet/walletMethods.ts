@@ -1,0 +1,45 @@
+import * as Effect from "effect/Effect"
+import type { Chain } from "../../../chain/Chain.ts"
+import type { SyncStatus } from "../../../chain/SyncStatus.ts"
+import type { Mempool } from "../../../mempool/Mempool.ts"
+import type { Miner } from "../../../mempool/mining/Miner.ts"
+import type { PeerManager } from "../../../network/PeerManager.ts"
+import { Wallets } from "../../../wallet/Wallets.ts"
+import type { Method } from "../../method.ts"
+import type { NodeOptions } from "../../NodeOptions.ts"
+import { addressMethods } from "./addressMethods.ts"
+import { auxWalletMethod } from "./auxWalletMethod.ts"
+import { balanceMethods } from "./balanceMethods.ts"
+import { descriptorMethods } from "./descriptorMethods.ts"
+import { hdKeyMethod } from "./hdKeyMethod.ts"
+import { passphraseMethods } from "./passphraseMethods.ts"
+import { receivedMethods } from "./receivedMethods.ts"
+import { signingMethods } from "./signingMethods.ts"
+import { walletFileMethods } from "./walletFileMethods.ts"
+import { walletTransactionMethods } from "./walletTransactionMethods.ts"
+
+/**
+ * The methods of wallets but those that pay and those that write names; none where there are no wallets
+ * (`-disablewallet`), so that they are unknown then.
+ */
+export const walletMethods: Effect.Effect<
+  ReadonlyArray<Method>,
+  never,
+  Wallets | Chain | Mempool | Miner | PeerManager | SyncStatus | NodeOptions
+> = Effect.gen(function*() {
+  const { enabled } = yield* Wallets
+  if (!enabled) return []
+  const groups = yield* Effect.all([
+    addressMethods,
+    balanceMethods,
+    receivedMethods,
+    walletTransactionMethods,
+    walletFileMethods,
+    passphraseMethods,
+    descriptorMethods,
+    Effect.map(hdKeyMethod, (method) => [method]),
+    signingMethods,
+    Effect.map(auxWalletMethod, (method) => [method])
+  ])
+  return groups.flat()
+})

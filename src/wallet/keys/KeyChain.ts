@@ -1,0 +1,109 @@
+import type { AddressType, OwnScript } from "../Wallet.ts"
+import { type Descriptor, isRangedDescriptor, keysOf } from "./descriptors.ts"
+import { type DescribedScript, describedScripts, outputTypeOf } from "./descriptorScripts.ts"
+import { type DerivedKey, publicDeriver } from "./keyExpression.ts"
+import type { Purpose } from "./WalletDocument.ts"
+
+/** Where the scripts of a chain come from: an account of the seed, or an imported descriptor by its public text. */
+export type KeySource =
+  | { readonly kind: "account"; readonly purpose: Purpose; readonly change: boolean }
+  | { readonly kind: "import"; readonly text: string }
+
+export interface KeyChainOptions {
+  readonly source: KeySource
+  /** Without private keys. */
+  readonly descriptor: Descriptor
+  /** With checksum. */
+  readonly text: string
+  readonly change: boolean
+  readonly active: boolean
+  /** Positions of the keys that the wallet can sign with. */
+  readonly privateKeys: ReadonlySet<number>
+  readonly timestamp: number
+  /** The first index that is watched, and the one behind the last that has to be. */
+  readonly start: number
+  readonly end: number
+  /** The first index that is neither given out nor used. */
+  readonly next: number
+  /** How many unused indexes are watched from `next` on. */
+  readonly lookahead: number
+}
+
+/** Indexes are below this (BIP 32). */
+const INDEX_LIMIT = 0x80000000
+
+/** A row of scripts that one descriptor stands for, derived as far as the wallet looks ahead. */
+export class KeyChain {
+  readonly source: KeySource
+  readonly descriptor: Descriptor
+  readonly text: string
+  readonly change: boolean
+  readonly privateKeys: ReadonlySet<number>
+  readonly timestamp: number
+  readonly ranged: boolean
+  /** The kind of address that it can give out. */
+  readonly type: AddressType | undefined
+  active: boolean
+  next: number
+  readonly start: number
+  /** Indexes from `start` to here are derived. */
+  derived: number
+  private readonly end: number
+  private readonly lookahead: number
+  /** The first script of each index. */
+  private readonly kept = new Map<number, OwnScript>()
+  private readonly derivers: ReadonlyMap<number, (index: number) => DerivedKey>
+
+  constructor(options: KeyChainOptions) {
+    this.source = options.source
+    this.descriptor = options.descriptor
+    this.text = options.text
+    this.change = options.change
+    this.privateKeys = options.privateKeys
+    this.timestamp = options.timestamp
+    this.active = options.active
+    this.ranged = isRangedDescriptor(options.descriptor)
+    this.type = outputTypeOf(options.descriptor)
+    this.start = this.ranged ? options.start : 0
+    this.derived = this.start
+    this.end = this.ranged ? options.end : 1
+    this.next = options.next
+    this.lookahead = options.lookahead
+    this.derivers = new Map(keysOf(options.descriptor).map((key) => [key.position, publicDeriver(key)]))
+  }
+
+  /** The index behind the last that has to be watched now. */
+  get target(): number {
+    if (!this.ranged) return this.end
+    return Math.min(Math.max(this.end, this.next + this.lookahead), INDEX_LIMIT)
+  }
+
+  /** Keeps a script of an index: the first one is what is given out. */
+  keep(index: number, script: OwnScript): void {
+    if (!this.kept.has(index)) this.kept.set(index, script)
+  }
+
+  /** What is given out for an index that is derived. */
+  at(index: number): OwnScript | undefined {
+    return this.kept.get(index)
+  }
+
+  /** The scripts of the next index that is not derived yet. */
+  derive(): { readonly index: number; readonly scripts: ReadonlyArray<DescribedScript> } {
+    const index = this.derived++
+    const keys = new Map<number, DerivedKey>()
+    const keyAt = (position: number): DerivedKey => {
+      const known = keys.get(position)
+      if (known !== undefined) return known
+      const key = this.derivers.get(position)?.(index)
+      if (key === undefined) throw new TypeError("no key at this position")
+      keys.set(position, key)
+      return key
+    }
+    return { index, scripts: describedScripts(this.descriptor, keyAt) }
+  }
+}
+
+/** Whether the wallet can sign for a script of a chain, once it is unlocked. */
+export const isSpendable = ({ keys, required }: DescribedScript, { privateKeys }: KeyChain): boolean =>
+  required > 0 && keys.filter(({ position }) => privateKeys.has(position)).length >= required

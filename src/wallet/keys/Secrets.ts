@@ -1,0 +1,152 @@
+import * as Either from "effect/Either"
+import { type Bytes, fromHex } from "../../protocol/bytes.ts"
+import type { ExtendedKey } from "../../protocol/extendedKey.ts"
+import { networks } from "../../protocol/networks.ts"
+import type { SigningKey } from "../signing/SigningProvider.ts"
+import { type Descriptor, keysOf, mapKeys, parseDescriptor } from "./descriptors.ts"
+import { accountPath, childPrivateKey, derivePath, masterKey, publicKeyOfExtended } from "./hd.ts"
+import type { KeyChain } from "./KeyChain.ts"
+import { privateKeyAt } from "./keyExpression.ts"
+import { openSecret } from "./seal.ts"
+import type { Purpose, Secret, WalletDocument } from "./WalletDocument.ts"
+
+/** Keys of one chain of an account, outside or for change. */
+interface AccountChain {
+  readonly key: ExtendedKey
+  readonly publicKey: Bytes
+}
+
+/** What the secrets of a document are sealed for: each opens in its own place alone. */
+export const SEED_FIELD = "seed"
+export const MNEMONIC_FIELD = "mnemonic"
+export const importField = (descriptor: string): string => `import ${descriptor}`
+
+const wipeKey = ({ chainCode, key }: ExtendedKey): void => {
+  key.fill(0)
+  chainCode.fill(0)
+}
+
+/**
+ * The secrets of an unlocked wallet. Opened at first use, kept until `wipe`. JavaScript's texts cannot be wiped: they
+ * are left to the garbage collector; bytes are overwritten.
+ */
+export class Secrets {
+  private readonly documentNow: () => WalletDocument
+  private readonly masterKeyBytes: Uint8Array | undefined
+  private readonly chains = new Map<string, AccountChain>()
+  private readonly imports = new Map<string, Descriptor>()
+
+  /** `masterKey` opens what is sealed; `undefined` for a document without encryption. It is wiped with the rest. */
+  constructor(document: () => WalletDocument, masterKey: Uint8Array | undefined) {
+    this.documentNow = document
+    this.masterKeyBytes = masterKey
+  }
+
+  private get document(): WalletDocument {
+    return this.documentNow()
+  }
+
+  /** The key that seals further secrets; `undefined` for a document without encryption. */
+  get sealingKey(): Bytes | undefined {
+    return this.masterKeyBytes
+  }
+
+  private open(field: string, secret: Secret): string {
+    if ("plain" in secret) return secret.plain
+    if (this.masterKeyBytes === undefined) throw new TypeError("a sealed secret in a wallet without encryption")
+    return openSecret(this.masterKeyBytes, field, secret.sealed)
+  }
+
+  /** The words of the seed, where it was made of words. */
+  get mnemonic(): string | undefined {
+    const secret = this.document.seed?.mnemonic
+    return secret === undefined ? undefined : this.open(MNEMONIC_FIELD, secret)
+  }
+
+  /** The extended private master key. The caller wipes it after use. */
+  get master(): ExtendedKey | undefined {
+    const { seed } = this.document
+    if (seed === undefined) return undefined
+    const bytes = fromHex(this.open(SEED_FIELD, seed.seed))
+    if (bytes === undefined) throw new TypeError("the seed is not hexadecimal")
+    try {
+      return masterKey(networks[this.document.network], bytes)
+    } finally {
+      bytes.fill(0)
+    }
+  }
+
+  /** The extended private key of an account of the seed. The caller wipes it after use. */
+  account(purpose: Purpose): ExtendedKey | undefined {
+    const { master } = this
+    if (master === undefined) return undefined
+    const account = derivePath(master, accountPath(networks[this.document.network], purpose))
+    wipeKey(master)
+    return account
+  }
+
+  private chain(purpose: Purpose, change: boolean): AccountChain | undefined {
+    const name = `${purpose}/${change ? 1 : 0}`
+    const known = this.chains.get(name)
+    if (known !== undefined) return known
+    const account = this.account(purpose)
+    if (account === undefined) return undefined
+    const key = derivePath(account, [change ? 1 : 0])
+    wipeKey(account)
+    const chain = { key, publicKey: publicKeyOfExtended(key) }
+    this.chains.set(name, chain)
+    return chain
+  }
+
+  /** The key of an address of an account of the seed. */
+  accountKey(purpose: Purpose, change: boolean, index: number): SigningKey | undefined {
+    const chain = this.chain(purpose, change)
+    return chain === undefined
+      ? undefined
+      : { privateKey: childPrivateKey(chain.key, chain.publicKey, index), compressed: true }
+  }
+
+  /** The descriptor of a chain of an account, with the master key as upstream writes it: `xprv/44h/7h/0h/0` and so on. */
+  accountDescriptor({ descriptor, source }: KeyChain): Descriptor | undefined {
+    const { master } = this
+    if (master === undefined || source.kind !== "account") return undefined
+    const path = accountPath(networks[this.document.network], source.purpose)
+    return mapKeys(
+      descriptor,
+      (key) => key.kind === "extended" ? { ...key, origin: undefined, key: master, path: [...path, ...key.path] } : key
+    )
+  }
+
+  /** An imported descriptor with its private keys, by its public text. */
+  imported(text: string): Descriptor | undefined {
+    const known = this.imports.get(text)
+    if (known !== undefined) return known
+    const entry = this.document.imports.find(({ descriptor }) => descriptor === text)
+    if (entry?.secret === undefined) return undefined
+    const parsed = parseDescriptor(networks[this.document.network], this.open(importField(text), entry.secret))
+    const descriptor = Either.getOrUndefined(parsed)
+    if (descriptor !== undefined) this.imports.set(text, descriptor)
+    return descriptor
+  }
+
+  /** The key at a position and an index of an imported descriptor. */
+  importedKey(text: string, position: number, index: number): SigningKey | undefined {
+    const descriptor = this.imported(text)
+    const key = descriptor === undefined ? undefined : keysOf(descriptor)[position]
+    return key === undefined ? undefined : privateKeyAt(key, index)
+  }
+
+  /** Overwrites the keys. Nothing can be opened after it. */
+  wipe(): void {
+    this.masterKeyBytes?.fill(0)
+    for (const { key } of this.chains.values()) wipeKey(key)
+    for (const descriptor of this.imports.values()) {
+      for (const key of keysOf(descriptor)) {
+        if (key.kind === "single") key.privateKey?.privateKey.fill(0)
+        else if (key.key.kind === "private") wipeKey(key.key)
+      }
+    }
+    this.chains.clear()
+    this.imports.clear()
+  }
+}

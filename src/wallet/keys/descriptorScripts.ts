@@ -1,0 +1,166 @@
+import { scriptOf } from "../../protocol/address.ts"
+import { type Bytes, compare, concat, toHex } from "../../protocol/bytes.ts"
+import { hash160, sha256 } from "../../protocol/hash.ts"
+import { Op, pushData, witnessVersion } from "../../protocol/script.ts"
+import type { AddressType } from "../Wallet.ts"
+import type { Descriptor } from "./descriptors.ts"
+import { taprootOutputKey } from "./hd.ts"
+import { type DerivedKey, derivedKeyText } from "./keyExpression.ts"
+
+/** A script that a descriptor stands for, with what spends it but for signatures. */
+export interface DescribedScript {
+  readonly script: Bytes
+  readonly type: AddressType | "other"
+  /** Keys in the order of the descriptor; none for addresses and raw scripts. */
+  readonly keys: ReadonlyArray<DerivedKey>
+  /** How many signatures it takes. */
+  readonly required: number
+  readonly redeemScript?: Bytes
+  readonly witnessScript?: Bytes
+  /** x-only keys of a taproot output. Without an internal key it is not known how the output key was made. */
+  readonly taproot?: { readonly outputKey: Bytes; readonly internalKey: Bytes | undefined }
+  /** Its own descriptor, without checksum. */
+  readonly text: () => string
+}
+
+/** The derived key of a position. */
+export type KeyAt = (position: number) => DerivedKey
+
+const smallNumber = (value: number): Uint8Array =>
+  value <= 16 ? Uint8Array.of(Op.OP_1 + value - 1) : Uint8Array.of(1, value)
+
+const witness = (version: number, program: Bytes): Uint8Array => scriptOf({ kind: "witness", version, program })
+
+const scriptHash = (script: Bytes): Uint8Array => scriptOf({ kind: "scripthash", hash: hash160(script) })
+
+const single = (
+  name: string,
+  key: DerivedKey,
+  script: Bytes,
+  type: DescribedScript["type"],
+  xonly = false
+): DescribedScript => ({
+  script,
+  type,
+  keys: [key],
+  required: 1,
+  text: () => `${name}(${derivedKeyText(key, xonly)})`
+})
+
+const pk = (key: DerivedKey): DescribedScript =>
+  single("pk", key, concat(pushData(key.publicKey), Uint8Array.of(Op.OP_CHECKSIG)), "other")
+
+const pkh = (key: DerivedKey): DescribedScript =>
+  single("pkh", key, scriptOf({ kind: "pubkeyhash", hash: hash160(key.publicKey) }), "legacy")
+
+const wpkh = (key: DerivedKey): DescribedScript => single("wpkh", key, witness(0, hash160(key.publicKey)), "bech32")
+
+const taproot = (name: "tr" | "rawtr", key: DerivedKey): DescribedScript => {
+  const x = key.publicKey.subarray(1)
+  const outputKey = name === "tr" ? taprootOutputKey(x) : x
+  return {
+    ...single(name, key, witness(1, outputKey), "bech32m", true),
+    taproot: { outputKey, internalKey: name === "tr" ? x : undefined }
+  }
+}
+
+const multisig = (descriptor: Extract<Descriptor, { readonly required: number }>, keyAt: KeyAt): DescribedScript => {
+  const { name, required } = descriptor
+  const keys = descriptor.keys.map(({ position }) => keyAt(position))
+  const pubkeys = keys.map(({ publicKey }) => publicKey)
+  const ordered = name === "sortedmulti" ? pubkeys.toSorted(compare) : pubkeys
+  const script = concat(
+    smallNumber(required),
+    ...ordered.map(pushData),
+    smallNumber(keys.length),
+    Uint8Array.of(Op.OP_CHECKMULTISIG)
+  )
+  const texts = ordered.map((publicKey) => {
+    const key = keys.find((each) => each.publicKey === publicKey)
+    return key === undefined ? "" : derivedKeyText(key, false)
+  })
+  return { script, type: "other", keys, required, text: () => `multi(${[required, ...texts].join(",")})` }
+}
+
+const inScriptHash = (inner: DescribedScript): DescribedScript => ({
+  ...inner,
+  script: scriptHash(inner.script),
+  type: witnessVersion(inner.script) === -1 ? "legacy" : "p2sh-segwit",
+  redeemScript: inner.script,
+  text: () => `sh(${inner.text()})`
+})
+
+const inWitnessScriptHash = (inner: DescribedScript): DescribedScript => ({
+  ...inner,
+  script: witness(0, sha256(inner.script)),
+  type: "bech32",
+  witnessScript: inner.script,
+  text: () => `wsh(${inner.text()})`
+})
+
+/** All the scripts that a key can be paid by, without taproot; segwit only for compressed keys. BIP 384. */
+const combo = (key: DerivedKey): ReadonlyArray<DescribedScript> =>
+  key.publicKey.length === 65 ? [pk(key), pkh(key)] : [pk(key), pkh(key), wpkh(key), inScriptHash(wpkh(key))]
+
+const fixed = (script: Bytes, text: string): DescribedScript => ({
+  script,
+  type: typeOfScript(script),
+  keys: [],
+  required: 0,
+  text: () => text
+})
+
+/** What kind of address a script has, as upstream's `OutputTypeFromDestination` tells it. */
+const typeOfScript = (script: Bytes): DescribedScript["type"] => {
+  const version = witnessVersion(script)
+  if (version === 0) return "bech32"
+  if (version > 0) return "bech32m"
+  // For a hash of a script nobody can tell what is behind it.
+  return script.length === 25 && script[0] === Op.OP_DUP ? "legacy" : "other"
+}
+
+/** The scripts of a descriptor for one index: one, but for `combo`. */
+export const describedScripts = (descriptor: Descriptor, keyAt: KeyAt): ReadonlyArray<DescribedScript> => {
+  switch (descriptor.name) {
+    case "pk":
+      return [pk(keyAt(descriptor.key.position))]
+    case "pkh":
+      return [pkh(keyAt(descriptor.key.position))]
+    case "wpkh":
+      return [wpkh(keyAt(descriptor.key.position))]
+    case "combo":
+      return combo(keyAt(descriptor.key.position))
+    case "tr":
+    case "rawtr":
+      return [taproot(descriptor.name, keyAt(descriptor.key.position))]
+    case "multi":
+    case "sortedmulti":
+      return [multisig(descriptor, keyAt)]
+    case "sh":
+      return describedScripts(descriptor.inner, keyAt).map(inScriptHash)
+    case "wsh":
+      return describedScripts(descriptor.inner, keyAt).map(inWitnessScriptHash)
+    case "addr":
+      return [fixed(descriptor.script, `addr(${descriptor.address})`)]
+    case "raw":
+      return [fixed(descriptor.script, `raw(${toHex(descriptor.script)})`)]
+  }
+}
+
+/** The kind of address that a descriptor gives out; `undefined` for those that give out none, or several kinds. */
+export const outputTypeOf = (descriptor: Descriptor): AddressType | undefined => {
+  switch (descriptor.name) {
+    case "pkh":
+      return "legacy"
+    case "wpkh":
+    case "wsh":
+      return "bech32"
+    case "sh":
+      return descriptor.inner.name === "wpkh" || descriptor.inner.name === "wsh" ? "p2sh-segwit" : "legacy"
+    case "tr":
+    case "rawtr":
+      return "bech32m"
+    default:
+      return undefined
+  }
+}

@@ -1,0 +1,84 @@
+import * as Either from "effect/Either"
+import { parseExtendedKey } from "../../protocol/extendedKey.ts"
+import { type Network, networks } from "../../protocol/networks.ts"
+import type { AddressType } from "../Wallet.ts"
+import { type Descriptor, descriptorText, parseDescriptor, privatePositions } from "./descriptors.ts"
+import { accountPath, TYPE_OF } from "./hd.ts"
+import { KeyChain } from "./KeyChain.ts"
+import { Fault, type KeyExpression } from "./keyExpression.ts"
+import type { Account, Import, WalletDocument } from "./WalletDocument.ts"
+
+/** The chains that a document describes; a `Fault` where its keys are none. */
+
+const accountDescriptor = (type: AddressType, key: KeyExpression): Descriptor => {
+  switch (type) {
+    case "legacy":
+      return { name: "pkh", key }
+    case "p2sh-segwit":
+      return { name: "sh", inner: { name: "wpkh", key } }
+    case "bech32":
+      return { name: "wpkh", key }
+    case "bech32m":
+      return { name: "tr", key }
+  }
+}
+
+/** One chain of an account of the seed. */
+const accountChain = (document: WalletDocument, account: Account, change: boolean, lookahead: number): KeyChain => {
+  const network = networks[document.network]
+  const { purpose } = account
+  const parsed = parseExtendedKey(network, account.xpub)
+  if ("error" in parsed || parsed.extendedKey.kind === "private") {
+    throw new Fault(`the key of account ${purpose}h is none`)
+  }
+  const descriptor = accountDescriptor(TYPE_OF[purpose], {
+    kind: "extended",
+    origin: document.seed && { fingerprint: document.seed.fingerprint, path: accountPath(network, purpose) },
+    position: 0,
+    key: parsed.extendedKey,
+    path: [change ? 1 : 0],
+    wildcard: "plain"
+  })
+  return new KeyChain({
+    source: { kind: "account", purpose, change },
+    descriptor,
+    text: descriptorText(network, descriptor),
+    change,
+    active: true,
+    privateKeys: new Set(document.privateKeys && document.seed !== undefined ? [0] : []),
+    timestamp: document.birthday,
+    start: 0,
+    end: 0,
+    next: change ? account.change : account.receive,
+    lookahead
+  })
+}
+
+/** The chain of an import. */
+export const importChain = (network: Network, entry: Import, lookahead: number): KeyChain => {
+  const parsed = parseDescriptor(network, entry.descriptor)
+  if (Either.isLeft(parsed)) throw new Fault(`an imported descriptor does not read: ${parsed.left.reason}`)
+  const descriptor = parsed.right
+  if (privatePositions(descriptor).length > 0) throw new Fault("an imported descriptor shows its private key")
+  return new KeyChain({
+    source: { kind: "import", text: entry.descriptor },
+    descriptor,
+    text: entry.descriptor,
+    change: entry.internal,
+    active: entry.active,
+    privateKeys: new Set(entry.secret === undefined ? [] : entry.privateKeys),
+    timestamp: entry.timestamp,
+    start: entry.range?.[0] ?? 0,
+    end: entry.range?.[1] ?? 0,
+    next: entry.next,
+    lookahead
+  })
+}
+
+/** All chains of a document: those of the accounts, then those that were imported. */
+export const documentChains = (document: WalletDocument, lookahead: number): ReadonlyArray<KeyChain> => [
+  ...document.accounts.flatMap((account) =>
+    [false, true].map((change) => accountChain(document, account, change, lookahead))
+  ),
+  ...document.imports.map((entry) => importChain(networks[document.network], entry, lookahead))
+]

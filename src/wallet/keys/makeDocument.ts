@@ -1,0 +1,116 @@
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import { type Bytes, toHex } from "../../protocol/bytes.ts"
+import { encodeExtendedKey } from "../../protocol/extendedKey.ts"
+import { type NetworkName, networks } from "../../protocol/networks.ts"
+import { InvalidWalletRequest } from "../errors.ts"
+import { accountPath, derivePath, fingerprintOf, masterKey, neutered, publicKeyOfExtended } from "./hd.ts"
+import { createMnemonic, seedOf } from "./mnemonic.ts"
+import { makeEncryption, makeSecret } from "./seal.ts"
+import { importField, MNEMONIC_FIELD, SEED_FIELD } from "./Secrets.ts"
+import { emptyDocument, PURPOSES, type Secret, type WalletDocument } from "./WalletDocument.ts"
+
+/** New documents, and the one that an old one becomes by encryption. */
+
+export interface SeededOptions {
+  readonly network: NetworkName
+  readonly mnemonic: Redacted.Redacted<string>
+  /** Of BIP 39, which is part of the seed; has nothing to do with encryption. */
+  readonly passphrase?: Redacted.Redacted<string>
+  /** Seconds since 1970. */
+  readonly createdAt: number
+  /** 0 for a phrase that may have been used before. */
+  readonly birthday: number
+}
+
+/** A document with a seed, not encrypted. */
+export const seededDocument = (options: SeededOptions): Effect.Effect<WalletDocument> =>
+  Effect.gen(function*() {
+    const { birthday, createdAt, mnemonic, network: name, passphrase } = options
+    const network = networks[name]
+    const seed = yield* seedOf(mnemonic, passphrase)
+    const master = masterKey(network, seed)
+    const document: WalletDocument = {
+      ...emptyDocument({ network: name, createdAt, birthday }),
+      blank: false,
+      seed: {
+        mnemonic: makeSecret(undefined, MNEMONIC_FIELD, Redacted.value(mnemonic)),
+        seed: makeSecret(undefined, SEED_FIELD, toHex(seed)),
+        fingerprint: fingerprintOf(publicKeyOfExtended(master))
+      },
+      accounts: PURPOSES.map((purpose) => ({
+        purpose,
+        xpub: encodeExtendedKey(network, neutered(derivePath(master, accountPath(network, purpose)))),
+        receive: 0,
+        change: 0
+      }))
+    }
+    seed.fill(0)
+    master.key.fill(0)
+    master.chainCode.fill(0)
+    return document
+  })
+
+/**
+ * The document of a new wallet: with a phrase of 24 words, without keys (`blank`), or one that watches
+ * (`privateKeys: false`).
+ */
+export const newDocument = (options: {
+  readonly network: NetworkName
+  readonly now: number
+  readonly privateKeys: boolean
+  readonly blank: boolean
+}): Effect.Effect<WalletDocument> => {
+  const { blank, network, now, privateKeys } = options
+  return blank || !privateKeys
+    ? Effect.sync(() => emptyDocument({ network, createdAt: now, privateKeys }))
+    : Effect.suspend(() => seededDocument({ network, mnemonic: createMnemonic(24), createdAt: now, birthday: now }))
+}
+
+const sealed = (masterKey: Bytes, field: string, secret: Secret): Secret =>
+  "plain" in secret ? makeSecret(masterKey, field, secret.plain) : secret
+
+/** Seals every secret of a document with the master key of its new encryption. */
+const sealAll = (document: WalletDocument, masterKey: Bytes): WalletDocument => {
+  const { imports, seed } = document
+  return {
+    ...document,
+    ...seed === undefined ? {} : {
+      seed: {
+        ...seed,
+        ...seed.mnemonic === undefined ? {} : { mnemonic: sealed(masterKey, MNEMONIC_FIELD, seed.mnemonic) },
+        seed: sealed(masterKey, SEED_FIELD, seed.seed)
+      }
+    },
+    imports: imports.map((entry) =>
+      entry.secret === undefined
+        ? entry
+        : { ...entry, secret: sealed(masterKey, importField(entry.descriptor), entry.secret) }
+    )
+  }
+}
+
+/**
+ * Prepares the encryption of a document: the change seals every secret that is there when it runs. The slow part comes
+ * before, so that nothing else has to wait for it.
+ */
+export const encryption = (
+  document: WalletDocument,
+  passphrase: Redacted.Redacted<string>
+): Effect.Effect<(document: WalletDocument) => WalletDocument, InvalidWalletRequest> =>
+  Effect.gen(function*() {
+    if (document.encryption !== undefined) {
+      return yield* new InvalidWalletRequest({ code: "already-encrypted", reason: "the wallet is encrypted already" })
+    }
+    if (!document.privateKeys) {
+      return yield* new InvalidWalletRequest({ code: "no-keys", reason: "the wallet has no private keys to encrypt" })
+    }
+    const { encryption, masterKey } = yield* makeEncryption(passphrase)
+    return (now) => {
+      // Another encryption that came in between has sealed all of it by a key that this one does not know.
+      if (now.encryption !== undefined) return now
+      const encrypted = { ...sealAll(now, masterKey), encryption }
+      masterKey.fill(0)
+      return encrypted
+    }
+  })

@@ -1,0 +1,67 @@
+import { entropyToMnemonic, generateMnemonic, mnemonicToEntropy, mnemonicToSeed } from "@scure/bip39"
+import { wordlist } from "@scure/bip39/wordlists/english.js"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import { quoted } from "../../config/safeText.ts"
+
+/** Phrases of words that a seed is made of (BIP 39), with the English list. */
+
+/** A phrase is none. Says which word, and never the others. */
+export class InvalidMnemonic extends Schema.TaggedError<InvalidMnemonic>()("InvalidMnemonic", {
+  reason: Schema.String
+}) {
+  override get message(): string {
+    return this.reason
+  }
+}
+
+/** Numbers of words that a phrase may have. */
+const COUNTS: ReadonlyArray<number> = [12, 15, 18, 21, 24]
+
+const LONGEST_PHRASE = 1_000
+
+const WORDS: ReadonlySet<string> = new Set(wordlist)
+
+/** Makes a phrase of 12 words (128 bits) or 24 (256 bits). */
+export const createMnemonic = (words: 12 | 24): Redacted.Redacted<string> =>
+  Redacted.make(generateMnemonic(wordlist, words === 12 ? 128 : 256))
+
+const problemOf = (words: ReadonlyArray<string>): string | undefined => {
+  if (words.length === 0) return "no words are given"
+  const strange = words.findIndex((word) => !WORDS.has(word))
+  if (strange !== -1) return `word ${strange + 1} ${quoted(words[strange] ?? "")} is not in the list`
+  if (!COUNTS.includes(words.length)) {
+    const plural = words.length === 1 ? "word" : "words"
+    return `a phrase has 12, 15, 18, 21 or 24 words, not ${words.length} ${plural}`
+  }
+  return undefined
+}
+
+/** Reads a phrase: case and the width of spaces do not matter. Returns it in its one proper form. */
+export const parseMnemonic = (text: string): Either.Either<Redacted.Redacted<string>, InvalidMnemonic> => {
+  if (text.length > LONGEST_PHRASE) {
+    return Either.left(new InvalidMnemonic({ reason: "that is too long for a phrase of 24 words" }))
+  }
+  const words = text.normalize("NFKD").toLowerCase().split(/\s+/).filter((word) => word !== "")
+  const problem = problemOf(words)
+  if (problem !== undefined) return Either.left(new InvalidMnemonic({ reason: problem }))
+  let entropy: Uint8Array | undefined
+  try {
+    entropy = mnemonicToEntropy(words.join(" "), wordlist)
+    return Either.right(Redacted.make(entropyToMnemonic(entropy, wordlist)))
+  } catch {
+    const reason = "the checksum of the phrase is wrong: a word is another one, or the order is"
+    return Either.left(new InvalidMnemonic({ reason }))
+  } finally {
+    entropy?.fill(0)
+  }
+}
+
+/** The seed of a phrase that was read or made here: 64 bytes. The caller wipes it. */
+export const seedOf = (
+  mnemonic: Redacted.Redacted<string>,
+  passphrase: Redacted.Redacted<string> = Redacted.make("")
+): Effect.Effect<Uint8Array> =>
+  Effect.promise(() => mnemonicToSeed(Redacted.value(mnemonic), Redacted.value(passphrase)))

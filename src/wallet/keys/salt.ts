@@ -1,0 +1,14 @@
+import { hkdf } from "@noble/hashes/hkdf.js"
+import { sha256 } from "@noble/hashes/sha2.js"
+import type { Bytes } from "../../protocol/bytes.ts"
+
+const INFO = new TextEncoder().encode("Namecoin Registration Salt")
+const HKDF_BYTES = 32
+const SALT_BYTES = 20
+
+/**
+ * The salt of a registration, from the private key of the address that the NAME_NEW pays to: whoever has the key and
+ * the name finds it again. protocol.md 9.2.
+ */
+export const deterministicSalt = (privateKey: Bytes, name: Bytes): Uint8Array =>
+  hkdf(sha256, privateKey, name, INFO, HKDF_BYTES).subarray(0, SALT_BYTES)

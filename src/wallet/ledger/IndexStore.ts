@@ -1,0 +1,180 @@
+import type { Cursor } from "../../chain/Follower.ts"
+import type { Bytes } from "../../protocol/bytes.ts"
+import { type Database, guarded, openDatabase, type Statement } from "../../storage/Database.ts"
+import { StorageCorrupted } from "../../storage/errors.ts"
+
+/** A transaction of the wallet in a block of the best chain. */
+export interface ConfirmedRow {
+  readonly bytes: Bytes
+  readonly height: number
+  /** Of the block, wire order. */
+  readonly hash: Bytes
+  /** Among the transactions of the block. */
+  readonly position: number
+  /** Seconds since 1970. */
+  readonly blockTime: number
+  /** When the wallet saw it first. */
+  readonly time: number
+  readonly order: number
+}
+
+/** What one step of the index changes. */
+export interface IndexChange {
+  /** By `txidKey`; the txid in wire order beside it. */
+  readonly rows: ReadonlyArray<ConfirmedRow & { readonly txid: Bytes }>
+  /** Transactions that cannot be mined any more, and the height of the block that is the reason. */
+  readonly conflicts: ReadonlyArray<{ readonly txid: Bytes; readonly height: number }>
+  /** Where the index stands afterwards; as before, where it is left out. */
+  readonly cursor?: Cursor
+}
+
+const REMEDY = "Stop the node, delete the file and start again: it is rebuilt from the stored blocks and wallet.json"
+
+const MIGRATIONS = [
+  `CREATE TABLE transactions (
+     txid BLOB PRIMARY KEY, bytes BLOB NOT NULL, height INTEGER NOT NULL, hash BLOB NOT NULL,
+     position INTEGER NOT NULL, block_time INTEGER NOT NULL, time INTEGER NOT NULL, ord INTEGER NOT NULL
+   ) STRICT;
+   CREATE INDEX transactions_by_height ON transactions (height);
+   CREATE TABLE conflicts (txid BLOB PRIMARY KEY, height INTEGER NOT NULL) WITHOUT ROWID, STRICT;
+   CREATE TABLE sources (descriptor TEXT PRIMARY KEY) WITHOUT ROWID, STRICT;
+   CREATE TABLE cursor (one INTEGER PRIMARY KEY CHECK (one = 1), height INTEGER NOT NULL, hash BLOB NOT NULL) STRICT;`
+]
+
+interface Row {
+  readonly bytes: Buffer
+  readonly height: number
+  readonly hash: Buffer
+  readonly position: number
+  readonly block_time: number
+  readonly time: number
+  readonly ord: number
+}
+
+/** Bytes of their own: the driver's buffers are subclasses, and some are views. */
+const plain = (buffer: Buffer): Uint8Array => Uint8Array.from(buffer)
+
+const prepare = (database: Database) => {
+  const statement = <Bind extends Array<unknown>, Result>(sql: string): Statement<Bind, Result> => database.prepare(sql)
+  return {
+    all: statement<[], Row>(
+      "SELECT bytes, height, hash, position, block_time, time, ord FROM transactions ORDER BY ord, height, position"
+    ),
+    put: statement<[Bytes, Bytes, number, Bytes, number, number, number, number], never>(
+      "INSERT OR REPLACE INTO transactions (txid, bytes, height, hash, position, block_time, time, ord) " +
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+    ),
+    cut: statement<[number], never>("DELETE FROM transactions WHERE height > ?"),
+    conflicts: statement<[], { readonly txid: Buffer; readonly height: number }>("SELECT txid, height FROM conflicts"),
+    putConflict: statement<[Bytes, number], never>("INSERT OR REPLACE INTO conflicts (txid, height) VALUES (?, ?)"),
+    cutConflicts: statement<[number], never>("DELETE FROM conflicts WHERE height > ?"),
+    sources: statement<[], { readonly descriptor: string }>("SELECT descriptor FROM sources"),
+    putSource: statement<[string], never>("INSERT OR REPLACE INTO sources (descriptor) VALUES (?)"),
+    dropSource: statement<[string], never>("DELETE FROM sources WHERE descriptor = ?"),
+    cursor: statement<[], { readonly height: number; readonly hash: Buffer }>("SELECT height, hash FROM cursor"),
+    putCursor: statement<[number, Bytes], never>("INSERT OR REPLACE INTO cursor (one, height, hash) VALUES (1, ?, ?)")
+  }
+}
+
+/**
+ * The file of a wallet's confirmed transactions. All of it can be had again from the blocks. Its methods throw
+ * `StorageFailure`.
+ */
+export class IndexStore {
+  private readonly filename: string
+  private readonly database: Database
+  private readonly statements: ReturnType<typeof prepare>
+
+  constructor(filename: string, pageSize: number) {
+    this.filename = filename
+    this.database = openDatabase({ filename, pageSize, migrations: MIGRATIONS, remedy: REMEDY })
+    try {
+      this.statements = prepare(this.database)
+    } catch (cause) {
+      this.database.close()
+      const reason = cause instanceof Error ? cause.message : String(cause)
+      throw new StorageCorrupted({ file: filename, found: `it is no index of a wallet (${reason})`, remedy: REMEDY })
+    }
+  }
+
+  close(): void {
+    this.database.close()
+  }
+
+  private reading<A>(work: () => A): A {
+    return guarded(this.filename, "reading", REMEDY, work)
+  }
+
+  private writing(work: () => void): void {
+    guarded(this.filename, "writing", REMEDY, () => this.database.transaction(work)())
+  }
+
+  cursor(): Cursor | undefined {
+    const row = this.reading(() => this.statements.cursor.get())
+    return row === undefined ? undefined : { height: row.height, hash: plain(row.hash) }
+  }
+
+  /** In the order in which the wallet saw them. */
+  rows(): ReadonlyArray<ConfirmedRow> {
+    return this.reading(() =>
+      this.statements.all.all().map(({ block_time, bytes, hash, height, ord, position, time }) => ({
+        bytes: plain(bytes),
+        height,
+        hash: plain(hash),
+        position,
+        blockTime: block_time,
+        time,
+        order: ord
+      }))
+    )
+  }
+
+  conflicts(): IndexChange["conflicts"] {
+    return this.reading(() =>
+      this.statements.conflicts.all().map(({ height, txid }) => ({ txid: plain(txid), height }))
+    )
+  }
+
+  /** What the chain was looked through for, up to the cursor. */
+  sources(): ReadonlySet<string> {
+    return new Set(this.reading(() => this.statements.sources.all()).map(({ descriptor }) => descriptor))
+  }
+
+  addSources(sources: Iterable<string>): void {
+    this.writing(() => {
+      for (const source of sources) this.statements.putSource.run(source)
+    })
+  }
+
+  dropSource(source: string): void {
+    this.writing(() => void this.statements.dropSource.run(source))
+  }
+
+  /** Empties the file: nothing of it holds, or a chain begins at this place. */
+  reset(sources: Iterable<string>, cursor: Cursor | undefined): void {
+    this.writing(() => {
+      this.database.exec("DELETE FROM transactions; DELETE FROM conflicts; DELETE FROM sources; DELETE FROM cursor")
+      for (const source of sources) this.statements.putSource.run(source)
+      if (cursor !== undefined) this.statements.putCursor.run(cursor.height, cursor.hash)
+    })
+  }
+
+  write({ conflicts, cursor, rows }: IndexChange): void {
+    const { put, putConflict, putCursor } = this.statements
+    this.writing(() => {
+      for (const { blockTime, bytes, hash, height, order, position, time, txid } of rows) {
+        put.run(txid, bytes, height, hash, position, blockTime, time, order)
+      }
+      for (const { height, txid } of conflicts) putConflict.run(txid, height)
+      if (cursor !== undefined) putCursor.run(cursor.height, cursor.hash)
+    })
+  }
+
+  rewind(to: Cursor): void {
+    this.writing(() => {
+      this.statements.cut.run(to.height)
+      this.statements.cutConflicts.run(to.height)
+      this.statements.putCursor.run(to.height, to.hash)
+    })
+  }
+}

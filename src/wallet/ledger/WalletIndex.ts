@@ -1,0 +1,265 @@
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import { attempt } from "../../chain/attempt.ts"
+import type { Chain } from "../../chain/Chain.ts"
+import type { ConnectedBlock, Cursor, Follower } from "../../chain/Follower.ts"
+import { NO_HEADER } from "../../chain/HeaderTree.ts"
+import { turnOfEventLoop } from "../../chain/turnOfEventLoop.ts"
+import { binaryString, parseDisplayHash } from "../../protocol/bytes.ts"
+import { decodeTransaction, type Transaction } from "../../protocol/transaction.ts"
+import type { StorageFailure } from "../../storage/errors.ts"
+import { InvalidWalletRequest } from "../errors.ts"
+import type { KeyRing } from "../keys/KeyRing.ts"
+import type { WalletDocument } from "../keys/WalletDocument.ts"
+import type { WalletFile } from "../keys/WalletFile.ts"
+import { documentEntry, notesOf, transactionOf, withEntries, withoutConfirmed } from "./entries.ts"
+import { IndexStore } from "./IndexStore.ts"
+import type { Ledger } from "./Ledger.ts"
+import { markUsed, scanBlocks, type ScannedBlock } from "./scanBlocks.ts"
+
+export interface WalletIndexOptions {
+  readonly filename: string
+  readonly pageSize: number
+  readonly chain: typeof Chain.Service
+  readonly ledger: Ledger
+  readonly ring: KeyRing
+  readonly file: WalletFile
+  /** For logs: `wallet` and its name. */
+  readonly name: string
+  /** Whether the wallet's keys were made just now, so that no block up to the tip has anything for it. */
+  readonly fresh: boolean
+  /** Told what the wallet did not know before. */
+  readonly added: (transaction: Transaction) => Effect.Effect<void>
+  /** Run when the index has arrived at the tip; not to wait for the chain. */
+  readonly arrived: Effect.Effect<void>
+}
+
+/** Keeps a ledger, and the file that it is built of, up with the chain. */
+export interface WalletIndex {
+  readonly follower: Follower
+  readonly scanning: () => { readonly duration: number; readonly progress: number } | undefined
+  /** Looks through blocks again, from a height to another, both included, or to where the index stands. */
+  readonly rescan: (
+    from: number,
+    to: number | undefined
+  ) => Effect.Effect<number, InvalidWalletRequest | StorageFailure>
+  /** The first height at which something from this time on may be, seconds since 1970. */
+  readonly heightOfTime: (time: number) => number
+  /** To be called before something more is watched: until `remember`, each start looks through the chain for it. */
+  readonly forget: (source: string) => Effect.Effect<void, StorageFailure>
+  readonly remember: (source: string) => Effect.Effect<void, StorageFailure>
+  /** Sources that the chain was not looked through for, with the time from which on it is to be. */
+  readonly missing: ReadonlyArray<{ readonly source: string; readonly timestamp: number }>
+}
+
+/** Seconds that the times of blocks may be off. Upstream `chain.h`, `TIMESTAMP_WINDOW`. */
+const TIMESTAMP_WINDOW = 7_200
+
+/** Blocks that a rescan looks through between two turns of others. */
+const RESCAN_BLOCKS = 32
+
+/** What a wallet looks for, and the time from which on it may have been used. */
+const sourcesOf = ({ accounts, birthday, imports }: WalletDocument): ReadonlyMap<string, number> =>
+  new Map([
+    ...accounts.map(({ xpub }) => [xpub, birthday] as const),
+    ...imports.map(({ descriptor, timestamp }) => [descriptor, timestamp] as const)
+  ])
+
+/** Builds the ledger of what the files hold. */
+const load = (store: IndexStore, { file, ledger, ring }: WalletIndexOptions): void => {
+  const rows = store.rows().map((row) => ({ ...row, transaction: decodeTransaction(row.bytes) }))
+  const kept = file.document.transactions
+    .flatMap((entry) => {
+      const transaction = transactionOf(entry)
+      return transaction === undefined ? [] : [{ entry, transaction }]
+    })
+    .sort((a, b) => a.entry.order - b.entry.order)
+  // Until nothing more is watched: what the first use of an address makes known may have been used as well.
+  for (let grew = true; grew;) {
+    grew = false
+    for (const { transaction } of [...rows, ...kept]) if (markUsed(ring, transaction)) grew = true
+  }
+  for (const { blockTime, hash, height, order, position, time, transaction } of rows) {
+    const state = { type: "confirmed", height, hash, index: position, blockTime } as const
+    ledger.put({ transaction, time, order, state })
+  }
+  for (const { entry, transaction } of kept) {
+    const notes = notesOf(entry)
+    if (ledger.has(transaction.txidKey)) ledger.annotate(transaction.txidKey, notes)
+    else {
+      const state = { type: "inactive", abandoned: entry.abandoned } as const
+      ledger.put({ transaction, time: entry.time, order: entry.order, notes, state })
+    }
+  }
+  for (const { height, txid } of store.conflicts()) ledger.conflict(binaryString(txid), height)
+}
+
+/** Opens the index for as long as the scope lives, and fills the ledger. */
+export const make = (
+  options: WalletIndexOptions
+): Effect.Effect<WalletIndex, StorageFailure, Scope.Scope> =>
+  Effect.gen(function*() {
+    const { chain, file, ledger, ring } = options
+    const { tree } = chain
+    const store = yield* Effect.acquireRelease(
+      attempt(() => new IndexStore(options.filename, options.pageSize)),
+      (store) => Effect.sync(() => store.close())
+    )
+    const alone = (yield* Effect.makeSemaphore(1)).withPermits(1)
+    const now = Effect.map(Clock.currentTimeMillis, (ms) => Math.floor(ms / 1000))
+    // On the private network blocks have whatever times a test gives them.
+    const timesAreReal = !chain.params.noRetargeting
+
+    const heightOfTime = (time: number): number => {
+      const top = tree.height(tree.tip())
+      let height = 0
+      while (height <= top && tree.time(tree.at(height)) < time - TIMESTAMP_WINDOW) height++
+      return height
+    }
+
+    const earliest = ({ birthday, imports }: WalletDocument): number =>
+      imports.reduce((least, { timestamp }) => Math.min(least, timestamp), birthday)
+
+    /** Where a new index begins; `undefined` for the genesis block. */
+    const beginning = (document: WalletDocument): Cursor | undefined => {
+      const height = options.fresh
+        ? tree.height(tree.tip())
+        : timesAreReal
+        ? heightOfTime(earliest(document)) - 1
+        : -1
+      return height < 0 ? undefined : { height, hash: tree.hash(tree.at(height)).slice() }
+    }
+
+    /** An index of other keys says nothing about these. */
+    const prepare = (): ReadonlyArray<string> => {
+      const wanted = sourcesOf(file.document)
+      const known = store.sources()
+      const foreign = [...known].some((source) => !wanted.has(source))
+      if (foreign || (store.cursor() === undefined && known.size === 0)) {
+        store.reset(wanted.keys(), beginning(file.document))
+        return []
+      }
+      return [...wanted.keys()].filter((source) => !known.has(source))
+    }
+
+    const missing = yield* attempt(() => {
+      const sources = prepare()
+      load(store, options)
+      const cursor = store.cursor()
+      if (cursor !== undefined) ledger.tip = cursor
+      const times = sourcesOf(file.document)
+      return sources.map((source) => ({ source, timestamp: times.get(source) ?? 0 }))
+    })
+
+    const isConfirmed = (txid: string): boolean => {
+      const hash = parseDisplayHash(txid)
+      return hash !== undefined && ledger.entry(binaryString(hash))?.state.type === "confirmed"
+    }
+
+    /** Scans blocks and stores what came of it: the index first, since what leaves wallet.json has to be there. */
+    const take = (blocks: ReadonlyArray<ScannedBlock>, cursor: Cursor | undefined) =>
+      Effect.gen(function*() {
+        const seconds = yield* now
+        const { added, conflicts, grew, rows } = yield* attempt(() => {
+          const scan = scanBlocks({ ledger, ring, now: seconds }, blocks)
+          store.write({ rows: scan.rows, conflicts: scan.conflicts, ...cursor === undefined ? {} : { cursor } })
+          if (cursor !== undefined) ledger.tip = { height: cursor.height, hash: cursor.hash }
+          return scan
+        })
+        if (grew || rows.length > 0) {
+          yield* file.update((document) => withoutConfirmed(grew ? ring.save(document) : document, isConfirmed))
+        }
+        if (conflicts.length > 0) {
+          yield* Effect.logInfo("wallet transactions cannot be mined any more", { count: conflicts.length })
+        }
+        yield* Effect.forEach(added, options.added, { discard: true })
+      })
+
+    const apply = (blocks: ReadonlyArray<ConnectedBlock>): Effect.Effect<void, StorageFailure> =>
+      alone(Effect.suspend(() => {
+        const last = blocks.at(-1)
+        if (last === undefined) return Effect.void
+        const from = timesAreReal ? earliest(file.document) - TIMESTAMP_WINDOW : 0
+        return take(blocks.filter(({ block }) => block.header.time >= from), { height: last.height, hash: last.hash })
+      }))
+
+    /** What is of the wallet and in no block has to be in wallet.json before the index forgets it. */
+    const rewind = (to: Cursor): Effect.Effect<void, StorageFailure> =>
+      alone(Effect.gen(function*() {
+        const gone = ledger.confirmedAbove(to.height).filter((entry) => !entry.coinbase && ledger.isOurs(entry))
+        yield* file.update((document) => withEntries(document, gone.map(documentEntry)))
+        yield* attempt(() => store.rewind(to))
+        ledger.rewind({ height: to.height, hash: to.hash })
+      }))
+
+    let scan: { readonly since: number; progress: number } | undefined
+    let elapsed = 0
+
+    /** The blocks of a stretch of the best chain; those that go meanwhile are the follower's. */
+    const read = (from: number, to: number): Effect.Effect<ReadonlyArray<ScannedBlock>, RescanFailure> =>
+      Effect.gen(function*() {
+        const blocks: Array<ScannedBlock> = []
+        for (let height = from; height <= to; height++) {
+          const id = tree.at(height)
+          if (id === NO_HEADER) break
+          const hash = tree.hash(id).slice()
+          blocks.push({ height, hash, block: yield* chain.block(hash) })
+        }
+        return blocks
+      }).pipe(
+        Effect.catchTag("BlockNotFound", "BlockUnavailable", (failure) =>
+          new InvalidWalletRequest({ code: "missing", reason: `a block cannot be read: ${failure.message}` }))
+      )
+
+    const takeAgain = (blocks: ReadonlyArray<ScannedBlock>): Effect.Effect<void, StorageFailure> =>
+      alone(Effect.suspend(() => {
+        const { height: top } = ledger.tip
+        const still = blocks.filter(({ hash, height }) =>
+          height <= top && tree.isActive(tree.find(hash))
+        )
+        return Effect.uninterruptible(take(still, undefined))
+      }))
+
+    const rescan = (from: number, to: number | undefined): Effect.Effect<number, RescanFailure> =>
+      Effect.gen(function*() {
+        if (scan !== undefined) {
+          return yield* new InvalidWalletRequest({ code: "scanning", reason: "a scan of the chain is running already" })
+        }
+        const running = { since: yield* Clock.currentTimeMillis, progress: 0 }
+        scan = running
+        elapsed = 0
+        const goal = (): number => Math.min(to ?? ledger.tip.height, ledger.tip.height)
+        return yield* Effect.gen(function*() {
+          ledger.lookAgain("all")
+          let next = from
+          for (; next <= goal(); next += RESCAN_BLOCKS) {
+            const end = Math.min(goal(), next + RESCAN_BLOCKS - 1)
+            yield* takeAgain(yield* read(next, end))
+            running.progress = Math.min(1, (end - from + 1) / Math.max(1, goal() - from + 1))
+            elapsed = (yield* Clock.currentTimeMillis) - running.since
+            yield* turnOfEventLoop
+          }
+          return goal()
+        }).pipe(Effect.ensuring(Effect.sync(() => void (scan = undefined))))
+      }).pipe(Effect.withSpan("WalletIndex.rescan"))
+
+    return {
+      follower: {
+        name: options.name,
+        cursor: attempt(() => store.cursor()),
+        apply,
+        rewind,
+        arrived: options.arrived
+      },
+      scanning: () =>
+        scan === undefined ? undefined : { duration: Math.floor(elapsed / 1000), progress: scan.progress },
+      rescan,
+      heightOfTime,
+      forget: (source) => attempt(() => store.dropSource(source)),
+      remember: (source) => attempt(() => store.addSources([source])),
+      missing
+    }
+  })
+
+type RescanFailure = InvalidWalletRequest | StorageFailure

@@ -1,0 +1,85 @@
+import type { Block } from "../../protocol/block.ts"
+import type { Bytes } from "../../protocol/bytes.ts"
+import { decodeTransaction, type Transaction } from "../../protocol/transaction.ts"
+import type { KeyRing } from "../keys/KeyRing.ts"
+import type { ConfirmedRow, IndexChange } from "./IndexStore.ts"
+import type { Ledger } from "./Ledger.ts"
+
+/** A block of the best chain that a wallet looks through. */
+export interface ScannedBlock {
+  readonly height: number
+  readonly hash: Bytes
+  readonly block: Block
+}
+
+export interface Scan extends Pick<IndexChange, "rows" | "conflicts"> {
+  /** Whether more scripts are watched than before. */
+  readonly grew: boolean
+  /** Transactions that the wallet had not known at all. */
+  readonly added: ReadonlyArray<Transaction>
+}
+
+export interface ScanParts {
+  readonly ledger: Ledger
+  readonly ring: KeyRing
+  /** Seconds since 1970. */
+  readonly now: number
+}
+
+/** The same transaction with bytes of its own: those of a block would keep the whole block in memory. */
+const ownCopy = (transaction: Transaction): Transaction => decodeTransaction(transaction.bytes.slice())
+
+/** Notes that the scripts a transaction pays are used. Returns whether more are watched since. */
+export const markUsed = (ring: KeyRing, { outputs }: Transaction): boolean => {
+  let grew = false
+  for (const { script } of outputs) if (ring.own(script) !== undefined && ring.markUsed(script)) grew = true
+  return grew
+}
+
+/**
+ * Puts what blocks hold for the wallet into the ledger, in the order of the chain. Where a payment makes the wallet
+ * watch more scripts, the blocks are looked at again: an earlier one may pay to those.
+ */
+export const scanBlocks = (parts: ScanParts, blocks: ReadonlyArray<ScannedBlock>): Scan => {
+  const { ledger, now, ring } = parts
+  const rows = new Map<string, ConfirmedRow & { readonly txid: Bytes }>()
+  const conflicts = new Map<string, { readonly txid: Bytes; readonly height: number }>()
+  const added: Array<Transaction> = []
+
+  const confirm = (found: Transaction, position: number, { block, hash, height }: ScannedBlock): boolean => {
+    const before = ledger.entry(found.txidKey)
+    const transaction = before?.transaction ?? ownCopy(found)
+    const blockTime = block.header.time
+    const { order, time } = ledger.put({
+      transaction,
+      time: Math.min(now, blockTime),
+      state: { type: "confirmed", height, hash, index: position, blockTime }
+    })
+    if (before === undefined) added.push(transaction)
+    const { bytes, txid, txidKey } = transaction
+    rows.set(txidKey, { txid, bytes, height, hash, position, blockTime, time, order })
+    return markUsed(ring, transaction)
+  }
+
+  const pass = (): boolean => {
+    let grew = false
+    for (const scanned of blocks) {
+      for (const [position, transaction] of scanned.block.transactions.entries()) {
+        for (const rival of ledger.rivals(transaction)) {
+          for (const lost of ledger.conflict(rival.key, scanned.height)) {
+            conflicts.set(lost.key, { txid: lost.transaction.txid, height: scanned.height })
+          }
+        }
+        if (ledger.concerns(transaction) && confirm(transaction, position, scanned)) grew = true
+      }
+    }
+    return grew
+  }
+
+  let grew = false
+  while (pass()) {
+    grew = true
+    ledger.lookAgain("unconfirmed")
+  }
+  return { rows: [...rows.values()], conflicts: [...conflicts.values()], grew, added }
+}

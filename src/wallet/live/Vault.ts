@@ -1,0 +1,110 @@
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Redacted from "effect/Redacted"
+import type * as Scope from "effect/Scope"
+import { InvalidWalletRequest, WalletLocked, WalletWatchOnly } from "../errors.ts"
+import { encryption } from "../keys/makeDocument.ts"
+import { changePassphrase, openMasterKey } from "../keys/seal.ts"
+import { Secrets } from "../keys/Secrets.ts"
+import type { WalletFile } from "../keys/WalletFile.ts"
+import type { Wallet } from "../Wallet.ts"
+import { nowInSeconds } from "./parts.ts"
+
+/** The secrets of a wallet, and who may have them now. */
+export interface Vault
+  extends Pick<Wallet, "encryption" | "unlockedUntil" | "encrypt" | "unlock" | "lock" | "changePassphrase">
+{
+  readonly secrets: Effect.Effect<Secrets, WalletLocked | WalletWatchOnly>
+  /** What seals further secrets; `undefined` while it is locked, and where nothing is sealed. */
+  readonly sealingKey: () => Uint8Array | undefined
+}
+
+/** Longest time that a wallet stays open, seconds. Upstream `wallet/rpc/encrypt.cpp`, `MAX_SLEEP_TIME`. */
+const LONGEST_UNLOCK = 100_000_000
+
+/** Seconds that one timer can be set to: those of the platform count milliseconds in 31 bits. */
+const LONGEST_TIMER = 86_400
+
+const notEncrypted = () => new InvalidWalletRequest({ code: "not-encrypted", reason: "the wallet is not encrypted" })
+
+/** Waits for so many seconds by the timer: what `setmocktime` says must not keep a wallet open. */
+const wait = (seconds: number): Effect.Effect<void> =>
+  seconds <= LONGEST_TIMER
+    ? Effect.sleep(1000 * seconds)
+    : Effect.zipRight(Effect.sleep(1000 * LONGEST_TIMER), Effect.suspend(() => wait(seconds - LONGEST_TIMER)))
+
+export const makeVault = (file: WalletFile): Effect.Effect<Vault, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const scope = yield* Effect.scope
+    const document = () => file.document
+    let open = file.document.encryption === undefined ? new Secrets(document, undefined) : undefined
+    let until = 0
+    let timer: Fiber.Fiber<void> | undefined
+    yield* Effect.addFinalizer(() => Effect.sync(() => close()))
+
+    const close = (): void => {
+      open?.wipe()
+      open = undefined
+      until = 0
+    }
+
+    const stopTimer = Effect.suspend(() => {
+      const running = timer
+      timer = undefined
+      return running === undefined ? Effect.void : Effect.asVoid(Fiber.interruptFork(running))
+    })
+
+    const secrets: Vault["secrets"] = Effect.suspend((): Vault["secrets"] => {
+      if (!file.document.privateKeys) return Effect.fail(new WalletWatchOnly())
+      return open === undefined ? Effect.fail(new WalletLocked()) : Effect.succeed(open)
+    })
+
+    const encrypt: Vault["encrypt"] = (passphrase) =>
+      Effect.gen(function*() {
+        const change = yield* encryption(file.document, passphrase)
+        yield* file.update(change)
+        close()
+      })
+
+    const unlock: Vault["unlock"] = (passphrase, seconds) =>
+      Effect.gen(function*() {
+        const sealed = file.document.encryption
+        if (sealed === undefined) return yield* notEncrypted()
+        if (Redacted.value(passphrase) === "") {
+          return yield* new InvalidWalletRequest({ code: "empty-passphrase", reason: "passphrase cannot be empty" })
+        }
+        if (!(seconds >= 0)) {
+          return yield* new InvalidWalletRequest({ code: "range", reason: "Timeout cannot be negative." })
+        }
+        const time = Math.min(seconds, LONGEST_UNLOCK)
+        const masterKey = yield* openMasterKey(sealed, passphrase)
+        yield* stopTimer
+        close()
+        open = new Secrets(document, masterKey)
+        until = (yield* nowInSeconds) + Math.floor(time)
+        timer = yield* Effect.forkIn(Effect.zipRight(wait(time), Effect.sync(close)), scope)
+      })
+
+    const lock: Vault["lock"] = Effect.suspend(() => {
+      if (file.document.encryption === undefined) return Effect.fail(notEncrypted())
+      close()
+      return stopTimer
+    })
+
+    return {
+      encryption: () => file.document.encryption === undefined ? "none" : open === undefined ? "locked" : "unlocked",
+      unlockedUntil: () => until,
+      encrypt,
+      unlock,
+      lock,
+      changePassphrase: (old, next) =>
+        Effect.gen(function*() {
+          const sealed = file.document.encryption
+          if (sealed === undefined) return yield* notEncrypted()
+          const changed = yield* changePassphrase(sealed, old, next)
+          yield* file.update((now) => ({ ...now, encryption: changed }))
+        }),
+      secrets,
+      sealingKey: () => open?.sealingKey
+    }
+  })

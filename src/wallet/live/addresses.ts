@@ -1,0 +1,69 @@
+import * as Effect from "effect/Effect"
+import { parseAddress, scriptOf } from "../../protocol/address.ts"
+import { InvalidWalletRequest } from "../errors.ts"
+import type { LabelEntry, WalletDocument } from "../keys/WalletDocument.ts"
+import type { AddressType, Wallet } from "../Wallet.ts"
+import { type LiveParts, update } from "./parts.ts"
+
+/** Addresses that are given out, and what people call them. */
+export type Addresses = Pick<Wallet, "newAddress" | "newChangeAddress" | "labels" | "setLabel">
+
+/** Puts labels into a document, in the place of those of the same addresses. */
+export const withLabels = (document: WalletDocument, labels: ReadonlyArray<LabelEntry>): WalletDocument => {
+  if (labels.length === 0) return document
+  const addresses = new Set(labels.map(({ address }) => address))
+  return { ...document, labels: [...document.labels.filter(({ address }) => !addresses.has(address)), ...labels] }
+}
+
+export const makeAddresses = (parts: LiveParts): Addresses => {
+  const { chain, file, ring } = parts
+
+  /** Outputs of witness version 1 can be spent by anybody where taproot is not in force (protocol.md 10, 13). */
+  const refusal = (type: AddressType): Effect.Effect<void, InvalidWalletRequest> =>
+    type === "bech32m" && !Number.isFinite(chain.params.activation.taproot)
+      ? new InvalidWalletRequest({
+        code: "address-type",
+        reason:
+          "bech32m addresses are not safe on this network: taproot is not active, and anybody could spend from them"
+      })
+      : Effect.void
+
+  const give = (type: AddressType, change: boolean, label: string | undefined) =>
+    Effect.gen(function*() {
+      yield* refusal(type)
+      const { change: save, own } = yield* ring.next(type, change)
+      const { address } = own
+      const labels: ReadonlyArray<LabelEntry> = label === undefined || address === undefined
+        ? []
+        : [{ address, label, purpose: "receive" }]
+      yield* update(parts, (document) => withLabels(save(document), labels))
+      return own
+    })
+
+  const purposeOf = (address: string): LabelEntry["purpose"] => {
+    const parsed = parseAddress(ring.network, address)
+    return "destination" in parsed && ring.own(scriptOf(parsed.destination)) !== undefined ? "receive" : "send"
+  }
+
+  let listed: { readonly of: WalletDocument["labels"]; readonly map: ReturnType<Addresses["labels"]> } | undefined
+
+  return {
+    newAddress: ({ label, type }) => give(type, false, label),
+    newChangeAddress: (type) => give(type, true, undefined),
+    labels: () => {
+      const { labels } = file.document
+      if (listed?.of !== labels) {
+        listed = {
+          of: labels,
+          map: new Map(labels.map(({ address, label, purpose }) => [address, { label, purpose }]))
+        }
+      }
+      return listed.map
+    },
+    setLabel: (address, label) =>
+      Effect.suspend(() => {
+        const entry = { address, label, purpose: purposeOf(address) }
+        return update(parts, (document) => withLabels(document, [entry]))
+      })
+  }
+}

@@ -1,0 +1,94 @@
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import { SALT_SIZE } from "../../consensus/names.ts"
+import { type Bytes, equal } from "../../protocol/bytes.ts"
+import { nameCommitment, nameScript } from "../../protocol/nameOperation.ts"
+import type { Transaction, TransactionOutput } from "../../protocol/transaction.ts"
+import type { RegistrationEntry } from "../keys/WalletDocument.ts"
+import type { FeeChoice, NameFailure } from "../Wallet.ts"
+import { entriesOf, entryKey, isUnsent, registrationOf, UNSENT, withEntry, withoutEntry } from "./entries.ts"
+import { feesOf, type NamesContext, payName, saltOf } from "./NamesContext.ts"
+import { movementsOf } from "./progress.ts"
+
+/** What a registration is to come to. */
+export interface Intention extends FeeChoice {
+  readonly name: Bytes
+  /** `undefined` for a lone NAME_NEW. */
+  readonly value: Bytes | undefined
+  /** Who is to own the name in the end, where that is somebody else than the wallet. */
+  readonly destination: Bytes | undefined
+}
+
+/** An entry for what somebody intends, before anything is made. */
+export const newEntry = (intention: Intention): Effect.Effect<RegistrationEntry> =>
+  Effect.map(Clock.currentTimeMillis, (now) => ({
+    ...feesOf(intention),
+    ...(intention.destination === undefined ? {} : { destination: intention.destination }),
+    name: intention.name,
+    value: intention.value,
+    rand: new Uint8Array(0),
+    newTxid: UNSENT,
+    newVout: 0,
+    firstUpdateTxid: undefined,
+    step: "committed",
+    note: "",
+    createdAt: Math.floor(now / 1000)
+  }))
+
+/** An entry with the NAME_NEW that was made for it. */
+const sent = (entry: RegistrationEntry, { txid }: Transaction, vout: number): RegistrationEntry => ({
+  ...entry,
+  newTxid: txid,
+  newVout: vout
+})
+
+/**
+ * Makes and sends a NAME_NEW to a script. Its salt is on disk before it is sent: with `UNSENT` in place of the txid, so
+ * that a node which ends in between finds the transaction by its commitment, or knows that there is none. Where sending
+ * fails the entry goes again, or becomes what it was before.
+ *
+ * `replaces` is the key of the entry that this one takes the place of.
+ */
+export const sendNew = (
+  context: NamesContext,
+  draft: RegistrationEntry,
+  script: Bytes,
+  more: { readonly sendCoins?: ReadonlyArray<TransactionOutput> | undefined; readonly replaces?: string } = {}
+): Effect.Effect<{ readonly transaction: Transaction; readonly entry: RegistrationEntry }, NameFailure> =>
+  Effect.gen(function*() {
+    const { core } = context
+    const rand = (yield* saltOf(context, script, draft.name)) ?? context.randomBytes(SALT_SIZE)
+    const entry: RegistrationEntry = { ...draft, rand, newTxid: UNSENT, newVout: 0, step: "committed", note: "" }
+    const key = entryKey(entry)
+    const before = core.document().registrations.find((other) => entryKey(other) === (more.replaces ?? key))
+    // The same name to the same address makes the same commitment: the entry that is there holds all that is needed.
+    const isKnown = before !== undefined && more.replaces === undefined && !isUnsent(before)
+    const operation = { op: "name_new", commitment: nameCommitment(rand, draft.name) } as const
+    const payment = { operation, owner: script, input: undefined, fees: feesOf(draft), sendCoins: more.sendCoins }
+    if (isKnown) return { transaction: yield* payName(context, payment), entry: before }
+    yield* core.update(withEntry(entry, more.replaces))
+    const takeBack = Effect.suspend(() => {
+      // What was refused and kept all the same, to be offered again, needs its salt.
+      const kept = movementsOf(core.transactions()).maker(key)
+      if (kept !== undefined) return core.update(withEntry(sent(entry, kept.tx.transaction, kept.vout)))
+      return core.update((document) => {
+        const without = withoutEntry(key)(document)
+        return before === undefined ? without : withEntry(before)(without)
+      })
+    })
+    const transaction = yield* Effect.tapError(payName(context, payment), () => takeBack)
+    const output = nameScript(operation, script)
+    const vout = transaction.outputs.findIndex((made) => equal(made.script, output))
+    const complete = sent(entry, transaction, Math.max(0, vout))
+    yield* core.update(withEntry(complete))
+    yield* context.tell(registrationOf(complete))
+    return { transaction, entry: complete }
+  })
+
+/** The entry of a name whose NAME_NEW is there to be spent, the newest first. */
+export const spendableEntry = ({ core }: NamesContext, name: Bytes): RegistrationEntry | undefined => {
+  const coins = core.coins()
+  return entriesOf(core.document(), name).find(({ newTxid, newVout }) =>
+    coins.some(({ txid, vout }) => vout === newVout && equal(txid, newTxid))
+  )
+}

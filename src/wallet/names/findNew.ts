@@ -1,0 +1,122 @@
+import * as Effect from "effect/Effect"
+import { type Bytes, equal } from "../../protocol/bytes.ts"
+import { nameCommitment, parseNameScript } from "../../protocol/nameOperation.ts"
+import { outpoint, outpointKey } from "../../protocol/transaction.ts"
+import type { StorageFailure } from "../../storage/errors.ts"
+import type { NameUnavailable, WalletLocked } from "../errors.ts"
+import type { WalletCoin } from "../Wallet.ts"
+import { entriesOf, isUnsent, UNSENT } from "./entries.ts"
+import { type NamesContext, saltOf, unavailable } from "./NamesContext.ts"
+
+/** How a NAME_FIRSTUPDATE finds the NAME_NEW that it opens. rpc.md 5.7; upstream `wallet/rpc/walletnames.cpp`. */
+
+/** A NAME_NEW and the salt that opens it. */
+export interface OpenableNew {
+  /** By `outpointKey`. */
+  readonly outpoint: string
+  readonly rand: Bytes
+}
+
+/** Outputs of a transaction that are tried, where nothing tells which one holds the name. */
+const MAX_OUTPUTS = 1_000
+
+const commitmentOf = ({ name }: WalletCoin): Bytes | undefined =>
+  name?.operation.op === "name_new" ? name.operation.commitment : undefined
+
+/**
+ * Looks through the wallet's coins for a NAME_NEW of a name: by the salt that is given, by those that the wallet keeps,
+ * or by those that the keys of the coins give, so that keys alone recover a registration.
+ */
+export const findOwnNew = (
+  context: NamesContext,
+  name: Bytes,
+  rand: Bytes | undefined
+): Effect.Effect<{ readonly coin: WalletCoin; readonly rand: Bytes } | undefined, WalletLocked> =>
+  Effect.gen(function*() {
+    const { core } = context
+    const coins = core.coins().filter((coin) => commitmentOf(coin) !== undefined)
+    const confirmedFirst = coins.sort((a, b) => (a.height ?? Infinity) - (b.height ?? Infinity))
+    const kept = rand === undefined ? entriesOf(core.document(), name).map((entry) => entry.rand) : [rand]
+    for (const salt of kept) {
+      const commitment = nameCommitment(salt, name)
+      const coin = confirmedFirst.find((coin) => equal(commitmentOf(coin) ?? UNSENT, commitment))
+      if (coin !== undefined) return { coin, rand: salt }
+    }
+    if (rand !== undefined) return undefined
+    for (const coin of confirmedFirst) {
+      const salt = yield* saltOf(context, coin.own.script, name)
+      if (salt !== undefined && equal(nameCommitment(salt, name), commitmentOf(coin) ?? UNSENT)) {
+        return { coin, rand: salt }
+      }
+    }
+    return undefined
+  })
+
+/** The txid of the NAME_NEW where none was given. */
+const scanForTxid = (
+  context: NamesContext,
+  name: Bytes,
+  rand: Bytes | undefined
+): Effect.Effect<Bytes, NameUnavailable | WalletLocked> =>
+  Effect.gen(function*() {
+    const found = yield* findOwnNew(context, name, rand)
+    if (found !== undefined) return found.coin.txid
+    // What was spent or is not there any more is said to be gone, and not to be unknown.
+    const entry = entriesOf(context.core.document(), name).find((entry) =>
+      !isUnsent(entry) && (rand === undefined || equal(entry.rand, rand))
+    )
+    return entry?.newTxid ?? (yield* unavailable("no-new", "scan for previous txid failed"))
+  })
+
+/** The name output of a transaction among the confirmed coins. */
+const nameCoin = ({ core }: NamesContext, txid: Bytes) =>
+  Effect.gen(function*() {
+    if ((yield* core.chain.coinOf(txid)) === undefined) return undefined
+    for (let vout = 0; vout < MAX_OUTPUTS; vout++) {
+      const key = outpointKey(outpoint(txid, vout))
+      const { coin } = yield* core.chain.coin(key)
+      const script = coin === undefined ? undefined : parseNameScript(coin.script)
+      if (script !== undefined) return { outpoint: key, script }
+    }
+    return undefined
+  })
+
+/** The salt that the wallet keeps for a NAME_NEW, or that its key gives. */
+const ownSalt = (
+  context: NamesContext,
+  name: Bytes,
+  found: { readonly txid: Bytes; readonly address: Bytes; readonly commitment: Bytes | undefined }
+): Effect.Effect<Bytes, NameUnavailable | WalletLocked> =>
+  Effect.gen(function*() {
+    const kept = entriesOf(context.core.document(), name).find((entry) =>
+      found.commitment !== undefined && equal(nameCommitment(entry.rand, name), found.commitment)
+    )
+    if (kept !== undefined) return kept.rand
+    const salt = yield* saltOf(context, found.address, name)
+    if (salt === undefined) return yield* unavailable("no-new", "could not generate rand for txid")
+    return found.commitment === undefined || equal(nameCommitment(salt, name), found.commitment)
+      ? salt
+      : yield* unavailable("mismatch", "generated rand for txid does not match")
+  })
+
+/** Finds the NAME_NEW that a request means, whichever of salt and txid it gives, and checks that they belong together. */
+export const resolveNew = (
+  context: NamesContext,
+  request: { readonly name: Bytes; readonly rand: Bytes | undefined; readonly txid: Bytes | undefined }
+): Effect.Effect<OpenableNew, NameUnavailable | WalletLocked | StorageFailure> =>
+  Effect.gen(function*() {
+    const { name } = request
+    if (request.txid !== undefined && equal(request.txid, UNSENT)) {
+      return yield* unavailable("no-new", "scan for previous txid failed")
+    }
+    const txid = request.txid ?? (yield* scanForTxid(context, name, request.rand))
+    const found = yield* nameCoin(context, txid)
+    if (found === undefined) return yield* unavailable("no-new", "previous txid not found")
+    const { address, operation } = found.script
+    const commitment = operation.op === "name_new" ? operation.commitment : undefined
+    const rand = request.rand ?? (yield* ownSalt(context, name, { txid, address, commitment }))
+    if (commitment === undefined) return yield* unavailable("no-new", "previous tx is not name_new")
+    return equal(nameCommitment(rand, name), commitment)
+      ? { outpoint: found.outpoint, rand }
+      : yield* unavailable("mismatch", "rand value is wrong")
+  })

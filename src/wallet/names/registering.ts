@@ -1,0 +1,95 @@
+import * as Effect from "effect/Effect"
+import type { Bytes } from "../../protocol/bytes.ts"
+import type { StorageFailure } from "../../storage/errors.ts"
+import { InvalidWalletRequest, type WalletLocked } from "../errors.ts"
+import type { RegistrationEntry } from "../keys/WalletDocument.ts"
+import type { NameFailure, NameOptions, Registration } from "../Wallet.ts"
+import { newEntry, sendNew, spendableEntry } from "./commitNew.ts"
+import { entriesOf, entryKey, isUnderWay, isUnsent, registrationOf, withEntry, withoutEntry } from "./entries.ts"
+import { findOwnNew } from "./findNew.ts"
+import {
+  activeRecord,
+  checkLengths,
+  ensureUnlocked,
+  feesOf,
+  isBeingRegistered,
+  type NamesContext,
+  unavailable,
+  withOwner
+} from "./NamesContext.ts"
+
+/** The beginning of a registration that carries itself on, and its end where the owner calls it off. */
+
+/**
+ * A NAME_NEW of the name that is there already: kept, or found by the salts that the wallet's keys give. Its age counts,
+ * and after a recovery from the mnemonic alone it is all that is left of a registration.
+ */
+const existingNew = (
+  context: NamesContext,
+  draft: RegistrationEntry
+): Effect.Effect<RegistrationEntry | undefined, WalletLocked> =>
+  Effect.gen(function*() {
+    const kept = spendableEntry(context, draft.name)
+    if (kept !== undefined) {
+      const { createdAt, newTxid, newVout, rand } = kept
+      return { ...draft, createdAt, newTxid, newVout, rand }
+    }
+    const found = yield* findOwnNew(context, draft.name, undefined)
+    if (found === undefined) return undefined
+    const { coin, rand } = found
+    return { ...draft, rand, newTxid: coin.txid, newVout: coin.vout }
+  })
+
+/** Begins a registration that is carried on by itself. Returns once its NAME_NEW is sent, or found. */
+export const register = (
+  context: NamesContext,
+  name: Bytes,
+  value: Bytes,
+  options: NameOptions
+): Effect.Effect<Registration, NameFailure> =>
+  Effect.gen(function*() {
+    const { core, tell } = context
+    yield* checkLengths(name, value)
+    const isKnown = entriesOf(core.document(), name).some(isUnderWay)
+    if (isKnown || isBeingRegistered(context, name)) {
+      return yield* unavailable("registering", "this name is already being registered")
+    }
+    if ((yield* activeRecord(context, name, 0)) !== undefined) {
+      return yield* unavailable("exists", "this name exists already")
+    }
+    yield* ensureUnlocked(context)
+    const draft = yield* newEntry({ ...feesOf(options), name, value, destination: options.destination })
+    // Coins that are to be sent along would stay behind with a NAME_NEW that was sent before.
+    const existing = options.sendCoins === undefined ? yield* existingNew(context, draft) : undefined
+    if (existing !== undefined) {
+      yield* core.update(withEntry(existing))
+      yield* tell(registrationOf(existing))
+      return registrationOf(existing)
+    }
+    // The name may be for somebody else; what opens the commitment has to be ours.
+    const { sendCoins } = options
+    const { entry } = yield* withOwner(context, undefined, (owner) => sendNew(context, draft, owner, { sendCoins }))
+    return registrationOf(entry)
+  })
+
+const CALLED_OFF = "called off by the owner"
+
+/** Calls off the registration of a name that is not revealed yet. Its NAME_NEW and the salt stay. */
+export const cancelRegistration = (
+  { core, tell }: NamesContext,
+  name: Bytes
+): Effect.Effect<void, InvalidWalletRequest | StorageFailure> =>
+  Effect.gen(function*() {
+    const entry = entriesOf(core.document(), name).find(isUnderWay)
+    if (entry === undefined) {
+      return yield* new InvalidWalletRequest({ code: "missing", reason: "no registration of this name is under way" })
+    }
+    if (entry.step === "revealed") {
+      const reason = "the registration of this name can not be called off: its name_firstupdate is sent"
+      return yield* new InvalidWalletRequest({ code: "not-eligible", reason })
+    }
+    if (isUnsent(entry)) return yield* core.update(withoutEntry(entryKey(entry)))
+    const failed: RegistrationEntry = { ...entry, step: "failed", note: CALLED_OFF }
+    yield* core.update(withEntry(failed))
+    yield* tell(registrationOf(failed))
+  })

@@ -1,0 +1,36 @@
+import * as Effect from "effect/Effect"
+import { binaryString } from "../../protocol/bytes.ts"
+import { printable } from "../../protocol/nameText.ts"
+import type { NamesContext } from "./NamesContext.ts"
+import { nameUpdate } from "./operations.ts"
+import { dueRenewals } from "./renewals.ts"
+
+/**
+ * Renews the names that are due. What stands in the way of one is logged, and tried again after the next block: there are
+ * some blocks left for it.
+ */
+export const renewDue = (context: NamesContext): Effect.Effect<void> =>
+  Effect.gen(function*() {
+    const { core } = context
+    const document = core.document()
+    if (!document.renewals.all && document.renewals.names.length === 0) return
+    const due = dueRenewals(core.coins(), document, {
+      height: core.lastBlock().height,
+      params: core.chain.params,
+      isPending: (name) => core.mempool.pending(name).length > 0
+    })
+    if (due.length === 0 || (yield* core.status.initialDownload)) return
+    if (core.encryption() === "locked") {
+      const names = due.slice(0, 20).map(printable).join(", ")
+      return yield* Effect.logWarning("names are about to expire and wait until the wallet is unlocked", { names })
+    }
+    for (const name of due) {
+      // Of two coins with one name, which only coinbases can make, one is renewed.
+      if (core.mempool.pending(binaryString(name)).length > 0) continue
+      yield* Effect.matchEffect(nameUpdate(context, { name, value: undefined }), {
+        onSuccess: () => Effect.logInfo("name renewed", { name: printable(name) }),
+        onFailure: ({ message }) =>
+          Effect.logWarning("a name could not be renewed", { name: printable(name), reason: message })
+      })
+    }
+  })

@@ -1,0 +1,180 @@
+import * as Effect from "effect/Effect"
+import { isExpired } from "../../consensus/expiry.ts"
+import type { NameRecord } from "../../names/NameDb.ts"
+import { binaryString, type Bytes, equal } from "../../protocol/bytes.ts"
+import { printable } from "../../protocol/nameText.ts"
+import type { StorageFailure } from "../../storage/errors.ts"
+import type { RegistrationEntry } from "../keys/WalletDocument.ts"
+import type { NameFailure } from "../Wallet.ts"
+import { newEntry, sendNew } from "./commitNew.ts"
+import { entryKey, newOutpoint, registrationOf, withEntry, withoutEntry } from "./entries.ts"
+import {
+  feesOf,
+  isBeingRegistered,
+  type NamesContext,
+  ownerScript,
+  payName,
+  recordOf,
+  withOwner
+} from "./NamesContext.ts"
+import { evidenceOf, judge, type Movements, movementsOf, NOTES, type Verdict, withMaker } from "./progress.ts"
+
+/** Carries registrations on: what `judge` says is noted, and done. */
+
+/** Longest note. */
+const MAX_NOTE = 1_000
+
+const WAITS = {
+  locked: "waits until the wallet is unlocked",
+  behind: "waits until the node has caught up with the network",
+  contested: "somebody else's registration of the name waits for a block"
+} as const
+
+const isSame = (a: RegistrationEntry, b: RegistrationEntry): boolean =>
+  a.step === b.step && a.note === b.note && a.newVout === b.newVout && equal(a.newTxid, b.newTxid) &&
+  (a.firstUpdateTxid === b.firstUpdateTxid ||
+    a.firstUpdateTxid !== undefined && b.firstUpdateTxid !== undefined && equal(a.firstUpdateTxid, b.firstUpdateTxid))
+
+/** Puts down where a registration stands now, and tells of a step. */
+const note = (
+  { core, tell }: NamesContext,
+  before: RegistrationEntry,
+  after: RegistrationEntry
+): Effect.Effect<void, StorageFailure> =>
+  Effect.gen(function*() {
+    if (isSame(before, after)) return
+    yield* core.update(withEntry(after))
+    if (before.step === after.step) return
+    yield* Effect.logInfo("registration moved", { name: printable(after.name), step: after.step, note: after.note })
+    yield* tell(registrationOf(after))
+  })
+
+/** Why nothing can be sent now; `undefined` where it can. */
+const obstacle = ({ core }: NamesContext): Effect.Effect<string | undefined> =>
+  Effect.gen(function*() {
+    if (core.encryption() === "locked") return WAITS.locked
+    return (yield* core.status.initialDownload) ? WAITS.behind : undefined
+  })
+
+/** Does something for a registration; what stands in the way is noted, and tried again after the next block. */
+const attempted = (
+  context: NamesContext,
+  entry: RegistrationEntry,
+  work: Effect.Effect<void, NameFailure>
+): Effect.Effect<void, StorageFailure> =>
+  Effect.gen(function*() {
+    const waits = yield* obstacle(context)
+    if (waits !== undefined) return yield* note(context, entry, { ...entry, note: waits })
+    yield* Effect.catchAll(work, (failure) => {
+      if (failure._tag === "StorageCorrupted" || failure._tag === "StorageUnavailable") return failure
+      const reason = failure._tag === "WalletLocked" ? WAITS.locked : failure.message
+      const key = entryKey(entry)
+      const now = context.core.document().registrations.find((other) => entryKey(other) === key)
+      return now === undefined ? Effect.void : note(context, now, { ...now, note: reason.slice(0, MAX_NOTE) })
+    })
+  })
+
+/** Makes the NAME_NEW of a registration, or makes it again where the first can never be confirmed. */
+const commit = (context: NamesContext, entry: RegistrationEntry): Effect.Effect<void, NameFailure> =>
+  Effect.gen(function*() {
+    const { createdAt, destination, name, value } = entry
+    const draft = { ...(yield* newEntry({ ...feesOf(entry), name, value, destination })), createdAt }
+    const replaces = entryKey(entry)
+    yield* withOwner(context, undefined, (owner) => sendNew(context, draft, owner, { replaces }))
+  })
+
+/** Sends the NAME_FIRSTUPDATE. The owner's script is on disk first, so that trying again takes no other. */
+const reveal = (context: NamesContext, entry: RegistrationEntry, value: Bytes): Effect.Effect<void, NameFailure> =>
+  Effect.gen(function*() {
+    const { name, rand } = entry
+    const owner = yield* ownerScript(context, entry.destination)
+    const owned: RegistrationEntry = { ...entry, destination: owner }
+    if (entry.destination === undefined) yield* context.core.update(withEntry(owned))
+    const operation = { op: "name_firstupdate", name, rand, value } as const
+    const input = newOutpoint(entry)
+    const { txid } = yield* payName(context, { operation, owner, input, fees: feesOf(entry) })
+    yield* note(context, owned, { ...owned, step: "revealed", firstUpdateTxid: txid, note: "" })
+  })
+
+const act = (
+  context: NamesContext,
+  entry: RegistrationEntry,
+  { action }: Verdict
+): Effect.Effect<void, StorageFailure> => {
+  switch (action) {
+    case "wait":
+      return Effect.void
+    case "commit":
+      // Nobody was told that a lone NAME_NEW was made, and none was.
+      return entry.value === undefined
+        ? context.core.update(withoutEntry(entryKey(entry)))
+        : attempted(context, entry, commit(context, entry))
+    case "reveal":
+      if (entry.value === undefined) return Effect.void
+      return isBeingRegistered(context, entry.name)
+        ? note(context, entry, { ...entry, note: WAITS.contested })
+        : attempted(context, entry, reveal(context, entry, entry.value))
+  }
+}
+
+/** Registrations that failed because somebody else had the name, with the height of that registration. */
+export type Lost = Map<string, number>
+
+/** Whether there is anything about an entry that may have changed. */
+const needsLook = ({ core }: NamesContext, entry: RegistrationEntry): boolean => {
+  if (entry.step === "failed") return entry.note === NOTES.taken
+  if (entry.step !== "done" || entry.firstUpdateTxid === undefined) return true
+  const state = core.transaction(binaryString(entry.firstUpdateTxid))?.state
+  return state !== undefined && state.type !== "confirmed"
+}
+
+/**
+ * Whether a registration that failed is open again: a reorganisation has taken back the one that was faster. A later one,
+ * or the end of its life, does not count: nobody expects a registration to go on after months.
+ */
+const isOpenAgain = (key: string, record: NameRecord | undefined, lost: Lost): boolean => {
+  const lostAt = lost.get(key)
+  if (lostAt === undefined) {
+    if (record !== undefined) lost.set(key, record.height)
+    return false
+  }
+  if (record !== undefined && record.height >= lostAt) return false
+  lost.delete(key)
+  return true
+}
+
+/** Carries one registration on by as much as can be done now. */
+const advance = (
+  context: NamesContext,
+  stored: RegistrationEntry,
+  movements: Movements,
+  lost: Lost
+): Effect.Effect<void, StorageFailure> =>
+  Effect.gen(function*() {
+    const { lastBlock, transaction } = context.core
+    const { height } = lastBlock()
+    const key = entryKey(stored)
+    const record = yield* recordOf(context, stored.name)
+    if (stored.step === "failed" && !isOpenAgain(key, record, lost)) return
+    // A record that the wallet cannot have seen yet says nothing: it may be its own.
+    const isHeld = record !== undefined && record.height <= height &&
+      !isExpired(record.height, height + 1, context.core.chain.params)
+    const holder = isHeld ? record : undefined
+    const entry = withMaker(stored, movements)
+    const verdict = judge(entry, evidenceOf(entry, movements, { height, transaction, holder: holder?.txid }))
+    if (verdict.step === "failed" && holder !== undefined) lost.set(key, holder.height)
+    const { firstUpdateTxid, step } = verdict
+    const after = { ...entry, step, firstUpdateTxid, note: verdict.action === "wait" ? verdict.note : stored.note }
+    yield* note(context, stored, after)
+    yield* act(context, after, verdict)
+  })
+
+/** Carries all registrations on, one after the other. */
+export const advanceAll = (context: NamesContext, lost: Lost): Effect.Effect<void, StorageFailure> =>
+  Effect.gen(function*() {
+    const { core } = context
+    const due = core.document().registrations.filter((entry) => needsLook(context, entry))
+    if (due.length === 0) return
+    const movements = movementsOf(core.transactions())
+    for (const entry of due) yield* advance(context, entry, movements, lost)
+  })

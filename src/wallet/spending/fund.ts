@@ -1,0 +1,215 @@
+import * as Either from "effect/Either"
+import { dustThreshold, isDust } from "../../mempool/policy/dust.ts"
+import { MAX_STANDARD_WEIGHT } from "../../mempool/policy/limits.ts"
+import type { Bytes } from "../../protocol/bytes.ts"
+import {
+  makeTransaction,
+  NO_WITNESS,
+  outpoint,
+  outputSize,
+  type Transaction,
+  type TransactionOutput
+} from "../../protocol/transaction.ts"
+import { InsufficientFunds, InvalidWalletRequest } from "../errors.ts"
+import type { PaymentRequest, WalletCoin } from "../Wallet.ts"
+import { feeOfWeight, valueOf, type WeighedCoin, weightWithoutInputs } from "./Draft.ts"
+import { effectiveTotal, selectInputs, type SelectionRequest, wouldPay } from "./selectInputs.ts"
+import type { Settlement } from "./settle.ts"
+
+export { eligible } from "./eligible.ts"
+
+/** What a payment is made of. Rates are smallest units a kvB. */
+export interface FundInput {
+  readonly request: PaymentRequest
+  /** The request's inputs, in their order: they come first, whatever they hold. */
+  readonly preset: ReadonlyArray<WeighedCoin>
+  /** Coins that may be added (`eligible`). Coins that hold names and those of `preset` are passed over. */
+  readonly candidates: ReadonlyArray<WeighedCoin>
+  readonly feeRate: number
+  /** At this rate change has to be worth spending, or it is left to the fee. */
+  readonly discardRate: number
+  /** What is expected in the long run. */
+  readonly longTermRate: number
+  /** At this rate outputs have to be worth spending, or they are dust. */
+  readonly dustRate: number
+  /** Where change goes, and the weight of an input that spends it. */
+  readonly change: { readonly script: Bytes; readonly spendWeight: number }
+  /** What the lock time is taken from; 0 for a node that is behind, so that it does not tell. */
+  readonly tipHeight: number
+  /** Smallest units. */
+  readonly maxFee: number
+  /** Gives numbers from 0 to below 1. */
+  readonly random: () => number
+}
+
+/** A payment that has yet to be signed. */
+export interface FundedDraft {
+  readonly transaction: Transaction
+  /** What the inputs spend, in their order. */
+  readonly coins: ReadonlyArray<WalletCoin>
+  /** Smallest units. */
+  readonly fee: number
+  /** -1 for no change. */
+  readonly changePosition: number
+}
+
+type Refused = InsufficientFunds | InvalidWalletRequest
+
+/** The reference node's texts, as RPC clients know them (rpc.md 5). */
+const TEXTS = {
+  noOutputs: "Transaction must have at least one recipient",
+  negative: "Transaction amounts must not be negative",
+  dust: "Transaction amount too small",
+  noInputs: "Transaction requires one destination of non-zero value, a non-zero feerate, or a pre-selected input",
+  belowFee: "The transaction amount is too small to pay the fee",
+  dustAfterFee: "The transaction amount is too small to send after the fee has been deducted",
+  inputsTooHeavy: "The inputs size exceeds the maximum weight. " +
+    "Please try sending a smaller amount or manually consolidating your wallet's UTXOs",
+  tooLarge: "Transaction too large",
+  changePosition: "Transaction change output index out of range",
+  feePayer: "Invalid parameter, an output that the fee is to be taken from is not there",
+  feeTooHigh: "Fee exceeds maximum configured by user (e.g. -maxtxfee, maxfeerate)"
+} as const
+
+const invalid = (code: InvalidWalletRequest["code"], reason: string): InvalidWalletRequest =>
+  new InvalidWalletRequest({ code, reason })
+
+/** Transactions of version 3 are smaller than others (BIP 431). */
+const TRUC_VERSION = 3
+const TRUC_MAX_WEIGHT = 40_000
+
+const DEFAULT_VERSION = 2
+
+/** Signals that the transaction may be replaced (BIP 125), or not; both leave the lock time in force. */
+const REPLACEABLE_SEQUENCE = 0xfffffffd
+const FINAL_SEQUENCE = 0xfffffffe
+
+const WEIGHT_PER_BYTE = 4
+
+/** What is wrong with what was asked for, whatever coins there are. */
+const refusalOf = ({ dustRate, request }: FundInput): InvalidWalletRequest | undefined => {
+  const { changePosition, outputs, subtractFeeFrom = [] } = request
+  if (outputs.length === 0) return invalid("too-small", TEXTS.noOutputs)
+  for (const output of outputs) {
+    if (output.value < 0) return invalid("too-small", TEXTS.negative)
+    if (isDust(output, dustRate)) return invalid("too-small", TEXTS.dust)
+  }
+  if (subtractFeeFrom.some((i) => outputs[i] === undefined)) return invalid("range", TEXTS.feePayer)
+  const inRange = changePosition === undefined || changePosition >= 0 && changePosition <= outputs.length
+  return inRange ? undefined : invalid("range", TEXTS.changePosition)
+}
+
+/** Change has to be more than it costs to spend, and no dust at either rate. */
+const leastChangeOf = ({ change, discardRate, dustRate }: FundInput): number => {
+  const output = { value: 0, script: change.script }
+  return Math.max(
+    feeOfWeight(discardRate, change.spendWeight) + 1,
+    dustThreshold(output, discardRate),
+    dustThreshold(output, dustRate)
+  )
+}
+
+const selectionOf = (input: FundInput): SelectionRequest => {
+  const { change, discardRate, feeRate, preset, request } = input
+  const given = new Set(preset.map(({ coin }) => coin.outpoint))
+  const candidates = request.addInputs === false
+    ? []
+    : input.candidates.filter(({ coin }) => coin.name === undefined && !given.has(coin.outpoint))
+  const changeWeight = outputSize({ value: 0, script: change.script }) * WEIGHT_PER_BYTE
+  return {
+    terms: {
+      outputs: request.outputs,
+      subtractFeeFrom: request.subtractFeeFrom ?? [],
+      feeRate,
+      changeScript: change.script,
+      leastChange: leastChangeOf(input)
+    },
+    preset,
+    candidates,
+    longTermRate: input.longTermRate,
+    costOfChange: feeOfWeight(feeRate, changeWeight) + feeOfWeight(discardRate, change.spendWeight),
+    changeWeight,
+    maxWeight: request.version === TRUC_VERSION ? TRUC_MAX_WEIGHT : MAX_STANDARD_WEIGHT,
+    random: input.random
+  }
+}
+
+/** Why nothing pays. Where the payment alone could be made, the fee is told, without what inputs cost. */
+const shortage = (selection: SelectionRequest): Refused => {
+  const { candidates, preset, terms } = selection
+  const needed = terms.outputs.reduce((sum, { value }) => sum + value, 0)
+  if (preset.length + candidates.length > 0 && wouldPay(selection)) return invalid("too-large", TEXTS.inputsTooHeavy)
+  const available = valueOf([...preset, ...candidates])
+  if (terms.subtractFeeFrom.length > 0 || available < needed) return new InsufficientFunds({ needed, available })
+  if (needed === 0 && available === 0 && terms.feeRate === 0) return invalid("too-small", TEXTS.noInputs)
+  return new InsufficientFunds({
+    needed,
+    available: effectiveTotal([...preset, ...candidates], terms.feeRate),
+    fee: feeOfWeight(terms.feeRate, weightWithoutInputs(terms.outputs, 1, false))
+  })
+}
+
+/** What is wrong with what came out. */
+const flawOf = (
+  { dustRate, maxFee, request }: FundInput,
+  { fee, outputs, weight }: Settlement,
+  maxWeight: number
+): InvalidWalletRequest | undefined => {
+  for (const i of request.subtractFeeFrom ?? []) {
+    const output = outputs[i]
+    if (output === undefined || !isDust(output, dustRate) && output.value >= 0) continue
+    return invalid("too-small", output.value < 0 ? TEXTS.belowFee : TEXTS.dustAfterFee)
+  }
+  if (weight > maxWeight) return invalid("too-large", TEXTS.tooLarge)
+  return fee > maxFee ? invalid("fee-too-high", TEXTS.feeTooHigh) : undefined
+}
+
+/**
+ * Returns the lock time: the tip, so that nobody gains from mining the block at the tip once more; now and then some
+ * blocks earlier, so that transactions which were delayed for a reason do not stand out. None where inputs have sequence
+ * numbers of their own: somebody has plans with it. Source: upstream `wallet/spend.cpp`, `DiscourageFeeSniping`.
+ */
+const lockTimeOf = ({ preset, random, request, tipHeight }: FundInput): number => {
+  if (request.lockTime !== undefined) return request.lockTime
+  if (preset.some(({ sequence }) => sequence !== undefined)) return 0
+  return Math.floor(random() * 10) === 0 ? Math.max(0, tipHeight - Math.floor(random() * 100)) : tipHeight
+}
+
+const assemble = (input: FundInput, settlement: Settlement): FundedDraft => {
+  const { change, random, request } = input
+  const { fee, inputs } = settlement
+  const sequence = request.replaceable === false ? FINAL_SEQUENCE : REPLACEABLE_SEQUENCE
+  const outputs: Array<TransactionOutput> = [...settlement.outputs]
+  let changePosition = -1
+  if (settlement.change > 0) {
+    changePosition = request.changePosition ?? Math.min(outputs.length, Math.floor(random() * (outputs.length + 1)))
+    outputs.splice(changePosition, 0, { value: settlement.change, script: change.script })
+  }
+  const transaction = makeTransaction({
+    version: request.version ?? DEFAULT_VERSION,
+    inputs: inputs.map((weighed) => ({
+      prevout: outpoint(weighed.coin.txid, weighed.coin.vout),
+      scriptSig: new Uint8Array(0),
+      sequence: weighed.sequence ?? sequence,
+      witness: NO_WITNESS
+    })),
+    outputs,
+    lockTime: lockTimeOf(input)
+  })
+  return { transaction, coins: inputs.map(({ coin }) => coin), fee, changePosition }
+}
+
+/**
+ * Makes a transaction that pays a request: selects inputs beside the given ones, leaves change, and sets the fee by the
+ * size that it will have when it is signed: no less than the rate asks for, and exactly that where there is change. The
+ * same input gives the same transaction, `random` included. protocol.md 9.3, 9.4; upstream `wallet/spend.cpp`.
+ */
+export const fundTransaction = (input: FundInput): Either.Either<FundedDraft, Refused> => {
+  const refused = refusalOf(input)
+  if (refused !== undefined) return Either.left(refused)
+  const selection = selectionOf(input)
+  const settlement = selectInputs(selection)
+  if (settlement === undefined) return Either.left(shortage(selection))
+  const flaw = flawOf(input, settlement, selection.maxWeight)
+  return flaw === undefined ? Either.right(assemble(input, settlement)) : Either.left(flaw)
+}

@@ -1,0 +1,148 @@
+import { branchAndBound } from "./branchAndBound.ts"
+import { type Candidate, candidateOf } from "./Candidate.ts"
+import { feeOfWeight, hasWitness, inputWeight, type WeighedCoin, weightWithoutInputs } from "./Draft.ts"
+import { densestFirst, type Draw, largestFirst, shuffled, singleRandomDraw } from "./draws.ts"
+import { settle, type Settlement, type Terms } from "./settle.ts"
+
+/** What inputs are selected for. */
+export interface SelectionRequest {
+  readonly terms: Terms
+  /** Inputs that are there in any case. */
+  readonly preset: ReadonlyArray<WeighedCoin>
+  readonly candidates: ReadonlyArray<WeighedCoin>
+  /** Smallest units a kvB, as expected in the long run. */
+  readonly longTermRate: number
+  /** What a change output costs now and when it is spent. */
+  readonly costOfChange: number
+  /** Weight of a change output. */
+  readonly changeWeight: number
+  readonly maxWeight: number
+  readonly random: () => number
+}
+
+/** Change that is drawn for: not so little that the next payment has no use for it. */
+const USEFUL_CHANGE = 50_000
+
+/** From this many times the long-term rate on, few inputs are looked for as well. */
+const HIGH_RATE = 3
+
+/** A selection in the terms of the searches. */
+interface Frame {
+  readonly request: SelectionRequest
+  readonly coins: ReadonlyArray<WeighedCoin>
+  readonly draw: Draw
+  /** Weight that is left for inputs where there is change. */
+  readonly weightWithChange: number
+}
+
+/**
+ * Puts a selection into effective values. The count of inputs and the units for witnesses are taken as if all
+ * candidates were to be spent, so that what pays here pays in the end. Where receivers pay the fee, inputs cost nothing.
+ */
+const frameOf = (request: SelectionRequest, coins: ReadonlyArray<WeighedCoin>): Frame => {
+  const { longTermRate, maxWeight, preset, terms } = request
+  const all = [...preset, ...coins]
+  const witness = all.some(hasWitness)
+  const receiversPay = terms.subtractFeeFrom.length > 0
+  const feeRate = receiversPay ? 0 : terms.feeRate
+  const rates = { feeRate, longTermRate: receiversPay ? 0 : longTermRate }
+  const candidate = (coin: WeighedCoin, index: number): Candidate =>
+    candidateOf(index, { value: coin.coin.output.value, weight: inputWeight(coin, witness) }, rates)
+  const given = preset.map(candidate)
+  const base = weightWithoutInputs(terms.outputs, all.length, witness)
+  const wanted = terms.outputs.reduce((sum, { value }) => sum + value, 0) + feeOfWeight(feeRate, base)
+  const left = maxWeight - base - given.reduce((sum, { weight }) => sum + weight, 0)
+  return {
+    request,
+    coins,
+    draw: {
+      candidates: coins.map(candidate),
+      target: wanted - given.reduce((sum, { effective }) => sum + effective, 0),
+      maxWeight: left
+    },
+    weightWithChange: left - request.changeWeight
+  }
+}
+
+const settled = (frame: Frame, chosen: ReadonlyArray<Candidate> | undefined): ReadonlyArray<Settlement> => {
+  if (chosen === undefined) return []
+  const { preset, random, terms } = frame.request
+  const added = chosen.flatMap(({ index }) => frame.coins[index] ?? [])
+  const settlement = settle([...preset, ...shuffled(added, random)], terms)
+  return settlement === undefined || settlement.weight > frame.request.maxWeight ? [] : [settlement]
+}
+
+/** What a settlement wastes beside its inputs' own: the cost of change, or what goes to the fee for want of it. */
+const wasteOf = ({ longTermRate, costOfChange, preset, terms }: SelectionRequest, settled: Settlement): number => {
+  let waste = settled.change > 0 ? costOfChange : settled.fee - feeOfWeight(terms.feeRate, settled.weight)
+  for (const { weight } of settled.inputs.slice(preset.length)) {
+    waste += feeOfWeight(terms.feeRate, weight) - feeOfWeight(longTermRate, weight)
+  }
+  return waste
+}
+
+/** The searches that compete with each other. */
+const contest = (frame: Frame): ReadonlyArray<Settlement> => {
+  const { costOfChange, longTermRate, random, terms } = frame.request
+  const { draw, weightWithChange } = frame
+  const changeless = terms.subtractFeeFrom.length > 0
+    ? undefined
+    : branchAndBound({ ...draw, tolerance: costOfChange })
+  const roomy = { ...draw, target: draw.target + costOfChange + USEFUL_CHANGE, maxWeight: weightWithChange }
+  const few = terms.feeRate > HIGH_RATE * longTermRate ? largestFirst(roomy) : undefined
+  return [changeless, singleRandomDraw(roomy, random), few].flatMap((chosen) => settled(frame, chosen))
+}
+
+/** What is tried where the searches found nothing: whatever pays. */
+const lastResorts = (frame: Frame): ReadonlyArray<Settlement> => {
+  const { draw } = frame
+  const everything = draw.candidates.filter(({ effective }) => effective > 0)
+  return [largestFirst(draw), densestFirst(draw), everything].flatMap((chosen) => settled(frame, chosen))
+}
+
+const leastWasteful = (
+  request: SelectionRequest,
+  settlements: ReadonlyArray<Settlement>
+): Settlement | undefined => {
+  let best: Settlement | undefined
+  let least = Infinity
+  for (const settlement of settlements) {
+    const waste = wasteOf(request, settlement)
+    if (waste >= least) continue
+    best = settlement
+    least = waste
+  }
+  return best
+}
+
+/**
+ * Selects inputs: confirmed coins alone where they suffice, then all; each time by branch and bound for a payment
+ * without change, and by a random draw for one with change, whichever wastes less. What they miss is found by taking the
+ * greatest coins. `undefined` where nothing pays, or nothing within the weight.
+ */
+export const selectInputs = (request: SelectionRequest): Settlement | undefined => {
+  const { candidates, preset, terms } = request
+  const enough = settle(preset, terms)
+  if (enough !== undefined) return enough
+  const confirmed = candidates.filter(({ coin }) => coin.height !== undefined)
+  const rounds = confirmed.length === candidates.length ? [candidates] : [confirmed, candidates]
+  for (const coins of rounds) {
+    const frame = frameOf(request, coins)
+    const found = leastWasteful(request, contest(frame)) ?? lastResorts(frame)[0]
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+/** What coins come to after their own inputs are paid for at a rate; those that cost more than they bring are left out. */
+export const effectiveTotal = (coins: ReadonlyArray<WeighedCoin>, feeRate: number): number =>
+  coins.reduce((sum, coin) => sum + Math.max(0, coin.coin.output.value - feeOfWeight(feeRate, coin.weight)), 0)
+
+/** Whether coins would pay, were it not for the weight. */
+export const wouldPay = ({ candidates, preset, terms }: SelectionRequest): boolean => {
+  const { feeRate, subtractFeeFrom } = terms
+  const useful = candidates.filter((coin) =>
+    subtractFeeFrom.length > 0 || coin.coin.output.value > feeOfWeight(feeRate, coin.weight)
+  )
+  return settle([...preset, ...useful], terms) !== undefined
+}

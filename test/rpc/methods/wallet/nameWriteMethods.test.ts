@@ -1,0 +1,293 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { TransactionRejected } from "../../../../src/mempool/errors.ts"
+import { COIN } from "../../../../src/protocol/amount.ts"
+import { displayHash, EMPTY, reversed } from "../../../../src/protocol/bytes.ts"
+import {
+  InsufficientFunds,
+  InvalidWalletRequest,
+  NameUnavailable,
+  WalletLocked
+} from "../../../../src/wallet/errors.ts"
+import type { NameFailure, Wallet } from "../../../../src/wallet/Wallet.ts"
+import { fakeWallet, ownScript, walletTx } from "../../../support/fakeWallet.ts"
+import { saltOf, text } from "../../../support/regtest.ts"
+import { namesOn } from "./naming.ts"
+import { paidTo } from "./paying.ts"
+
+const ADDRESS = ownScript(9).address ?? ""
+const made = paidTo(1, COIN, 1)
+const TXID = displayHash(made.txid)
+const SALT = "0a".repeat(20)
+
+const invalid = (code: number, message: string) => ({ code, message })
+
+const refused = new TransactionRejected({ txid: TXID, reason: "txn-mempool-name-error", kind: "conflict" })
+
+/** A wallet that notes what is asked of it, and does it. */
+const writing = (overrides: Partial<Wallet> = {}) => {
+  const asked: Array<unknown> = []
+  const note = <A>(answer: A) => (...given: ReadonlyArray<unknown>) =>
+    Effect.sync(() => {
+      asked.push(given.length === 1 ? given[0] : given)
+      return answer
+    })
+  const fake = fakeWallet({
+    nameNew: note({ transaction: made, rand: saltOf(10) }),
+    nameFirstUpdate: note(made),
+    nameUpdate: note(made),
+    ...overrides
+  })
+  return { ...fake, asked }
+}
+
+const IN_HEX = { nameEncoding: "hex", valueEncoding: "hex" }
+
+describe("options of the methods that write names", () => {
+  const methods = [["name_new", "d/x"], ["name_firstupdate", "d/x", SALT, TXID, "v"], [
+    "name_update",
+    "d/x",
+    "v"
+  ]] as const
+
+  it.effect("are refused with the reference node's words", () =>
+    Effect.gen(function*() {
+      const fake = writing()
+      const { refusal } = yield* namesOn([fake])
+      for (const [method, ...params] of methods) {
+        const given = (options: unknown) => refusal(method, ...params, options)
+        for (
+          const [options, code, message] of [
+            [null, -3, "JSON value of type null is not of expected type object"],
+            [{ destAddress: "nope" }, -5, "invalid address"],
+            [{ destAddress: 5 }, -3, "JSON value of type number for field destAddress is not of expected type string"],
+            [{ sendCoins: { x: 1 } }, -5, "Invalid address: x"],
+            [{ sendCoins: { [ADDRESS]: 0 } }, -3, "Invalid amount for send"],
+            [{ sendCoins: { [ADDRESS]: -1 } }, -3, "Amount out of range"],
+            [{ sendCoins: 5 }, -3, "JSON value of type number for field sendCoins is not of expected type object"],
+            [
+              { nameEncoding: 42 },
+              -3,
+              "JSON value of type number for field nameEncoding is not of expected type string"
+            ],
+            [{ nameEncoding: "hex" }, -1000, "Name/value is invalid for encoding hex"]
+          ] as const
+        ) assert.deepStrictEqual(yield* given(options), invalid(code, message), `${method} ${JSON.stringify(options)}`)
+      }
+      assert.deepStrictEqual(
+        yield* refusal("name_new", "d/x", { allowExisting: 42.5 }),
+        invalid(-3, "JSON value of type number for field allowExisting is not of expected type bool")
+      )
+      assert.deepStrictEqual(
+        yield* refusal("name_new", "d/x", "x"),
+        invalid(
+          -3,
+          "Wrong type passed:\n{\n    \"Position 2 (options)\": \"JSON value of type string is not of expected type " +
+            "object\"\n}"
+        )
+      )
+      assert.deepStrictEqual(fake.asked, [])
+    }))
+
+  it.effect("reach the wallet; others are ignored", () =>
+    Effect.gen(function*() {
+      const fake = writing()
+      const { callText } = yield* namesOn([fake])
+      const options = `{"destAddress":"${ADDRESS}","sendCoins":{"${ADDRESS}":1.5,"${ADDRESS}":"2"},"streamID":"x"}`
+      const { script } = ownScript(9)
+      const expected = {
+        destination: script,
+        sendCoins: [{ value: 1.5 * COIN, script }, { value: 2 * COIN, script }]
+      }
+      yield* callText("name_new", `["d/x", ${options}]`)
+      yield* callText("name_firstupdate", `["d/x", null, null, null, ${options}]`)
+      yield* callText("name_update", `["d/x", null, ${options}]`)
+      assert.deepStrictEqual(fake.asked, [
+        [text("d/x"), expected],
+        { ...expected, name: text("d/x"), rand: undefined, txid: undefined, value: EMPTY },
+        { ...expected, name: text("d/x"), value: undefined }
+      ])
+    }))
+
+  it.effect("choose encodings, for names and values apart", () =>
+    Effect.gen(function*() {
+      const fake = writing()
+      const { call } = yield* namesOn([fake])
+      yield* call("name_new", "642F00FF", { nameEncoding: "hex" })
+      yield* call("name_firstupdate", "642f00ff", SALT, TXID, "00", IN_HEX)
+      yield* call("name_update", "d/ü", "ü", { nameEncoding: "utf8", valueEncoding: "utf8" })
+      assert.deepStrictEqual(fake.asked, [
+        [Uint8Array.of(0x64, 0x2f, 0, 0xff), {}],
+        {
+          name: Uint8Array.of(0x64, 0x2f, 0, 0xff),
+          rand: saltOf(10),
+          txid: made.txid,
+          value: Uint8Array.of(0)
+        },
+        { name: text("d/ü"), value: text("ü") }
+      ])
+    }))
+})
+
+describe("name_new", () => {
+  it.effect("returns the txid and the salt", () =>
+    Effect.gen(function*() {
+      const fake = writing()
+      const { call } = yield* namesOn([fake])
+      assert.strictEqual((yield* call("name_new", "d/x", { allowExisting: true })).text, `["${TXID}","${SALT}"]`)
+      assert.deepStrictEqual(fake.asked, [[text("d/x"), { allowExisting: true }]])
+    }))
+
+  it.effect("takes names of 255 bytes", () =>
+    Effect.gen(function*() {
+      const { call, refusal } = yield* namesOn([writing()])
+      yield* call("name_new", "x".repeat(255))
+      assert.deepStrictEqual(yield* refusal("name_new", "x".repeat(256)), invalid(-8, "the name is too long"))
+      assert.deepStrictEqual(
+        yield* refusal("name_new", "d/ü"),
+        invalid(-1000, "Name/value is invalid for encoding ascii")
+      )
+    }))
+
+  it.effect("says why the wallet cannot", () =>
+    Effect.gen(function*() {
+      const refusedBy = (failure: NameFailure) =>
+        Effect.flatMap(
+          namesOn([fakeWallet({ nameNew: () => Effect.fail(failure) })]),
+          ({ refusal }) => refusal("name_new", "d/x")
+        )
+      for (
+        const [failure, code, message] of [
+          [
+            new NameUnavailable({ code: "exists", reason: "this name exists already" }),
+            -25,
+            "this name exists already"
+          ],
+          [new InsufficientFunds({ needed: 1, available: 0 }), -6, "Insufficient funds"],
+          [
+            new InsufficientFunds({ needed: 1, available: 1, fee: 5400 }),
+            -6,
+            "The total exceeds your balance when the 0.000054 transaction fee is included."
+          ],
+          [new WalletLocked(), -13, "Error: Please enter the wallet passphrase with walletpassphrase first."],
+          [
+            new InvalidWalletRequest({ code: "no-keys", reason: "no keys" }),
+            -12,
+            "Failed to generate mining address: Error: No legacy addresses available."
+          ],
+          [refused, -26, "txn-mempool-name-error"]
+        ] as const
+      ) assert.deepStrictEqual(yield* refusedBy(failure), invalid(code, message))
+    }))
+
+  it.effect("answers all the same where the mempool refuses what the wallet keeps", () =>
+    Effect.gen(function*() {
+      const fake = fakeWallet({
+        nameNew: () => Effect.fail(refused),
+        registrations: () => [{
+          name: text("d/x"),
+          rand: saltOf(10),
+          value: undefined,
+          newTxid: made.txid,
+          newVout: 0,
+          firstUpdateTxid: undefined,
+          step: "committed",
+          note: "",
+          createdAt: 0
+        }]
+      }, { transactions: [walletTx(made)] })
+      const { call } = yield* namesOn([fake])
+      assert.deepStrictEqual((yield* call("name_new", "d/x")).value, [TXID, SALT])
+    }))
+
+  it.effect("needs one wallet", () =>
+    Effect.gen(function*() {
+      const none = yield* namesOn([])
+      assert.strictEqual((yield* none.refusal("name_new", "d/x")).code, -18)
+      const two = yield* namesOn([fakeWallet({ name: "a" }), fakeWallet({ name: "b" })])
+      assert.strictEqual((yield* two.refusal("name_list")).code, -19)
+    }))
+})
+
+describe("name_firstupdate", () => {
+  it.effect("passes salt and txid on; the txid in wire order", () =>
+    Effect.gen(function*() {
+      const fake = writing()
+      const { call } = yield* namesOn([fake])
+      const id = "00".repeat(31) + "01"
+      assert.strictEqual((yield* call("name_firstupdate", "d/x", "0a", id, "v", {}, true)).value, TXID)
+      assert.deepStrictEqual(fake.asked, [{
+        name: text("d/x"),
+        rand: Uint8Array.of(10),
+        txid: reversed(Uint8Array.of(...new Uint8Array(31), 1)),
+        value: text("v"),
+        allowActive: true
+      }])
+    }))
+
+  it.effect("refuses salts, txids and values as the reference node does", () =>
+    Effect.gen(function*() {
+      const fake = writing()
+      const { call, refusal, refusalOfText } = yield* namesOn([fake])
+      yield* call("name_firstupdate", "d/x", SALT, TXID, "v".repeat(520))
+      for (
+        const [params, code, message] of [
+          [["00".repeat(21), TXID, "v"], -8, "invalid rand value"],
+          [["zz", TXID, "v"], -8, "rand must be hexadecimal string (not 'zz')"],
+          [[SALT, "zz", "v"], -8, "invalid txid"],
+          [[SALT, TXID, "v".repeat(521)], -8, "the value is too long"],
+          [[SALT, TXID, "ü"], -1000, "Name/value is invalid for encoding ascii"]
+        ] as const
+      ) assert.deepStrictEqual(yield* refusal("name_firstupdate", "d/x", ...params), invalid(code, message))
+      assert.deepStrictEqual(
+        yield* refusalOfText("name_firstupdate", "{\"name\":\"d/x\",\"allow_active\":true}"),
+        invalid(-3, "JSON value of type null is not of expected type object")
+      )
+      assert.lengthOf(fake.asked, 1)
+    }))
+
+  it.effect("takes a txid of zeros for one that was not found", () =>
+    Effect.gen(function*() {
+      const failing = (code: NameUnavailable["code"], reason: string) =>
+        namesOn([writing({ nameFirstUpdate: () => Effect.fail(new NameUnavailable({ code, reason })) })])
+      const { refusal } = yield* failing("no-new", "previous txid not found")
+      const given = (txid: string) => refusal("name_firstupdate", "d/x", SALT, txid, "v")
+      assert.deepStrictEqual(yield* given("00".repeat(32)), invalid(-25, "scan for previous txid failed"))
+      assert.deepStrictEqual(yield* given(TXID), invalid(-25, "previous txid not found"))
+      const active = yield* failing("exists", "this name is already active")
+      assert.deepStrictEqual(
+        yield* active.refusal("name_firstupdate", "d/x", "00", "00".repeat(32), "v"),
+        invalid(-25, "this name is already active")
+      )
+    }))
+})
+
+describe("name_update", () => {
+  it.effect("tells an empty value from none", () =>
+    Effect.gen(function*() {
+      const fake = writing()
+      const { call, refusal } = yield* namesOn([fake])
+      assert.strictEqual((yield* call("name_update", "d/x")).value, TXID)
+      yield* call("name_update", "d/x", null)
+      yield* call("name_update", "d/x", "")
+      yield* call("name_update", "d/x", "v".repeat(520))
+      const values = fake.asked.map((request) => Object(request).value?.length)
+      assert.deepStrictEqual(values, [undefined, undefined, 0, 520])
+      assert.deepStrictEqual(
+        yield* refusal("name_update", "d/x", "v".repeat(521)),
+        invalid(-8, "the value is too long")
+      )
+    }))
+
+  it.effect("says that the name is somebody else's", () =>
+    Effect.gen(function*() {
+      const missing = String.fromCharCode(...made.txid, 1, 0, 0, 0)
+      const { refusal } = yield* namesOn([
+        fakeWallet({ nameUpdate: () => Effect.fail(new InsufficientFunds({ needed: 1, available: 0, missing })) })
+      ])
+      assert.deepStrictEqual(
+        yield* refusal("name_update", "d/x", "v"),
+        invalid(-6, `Not found pre-selected input COutPoint(${TXID.slice(0, 10)}, 1)`)
+      )
+    }))
+})

@@ -1,0 +1,44 @@
+import { Effect, Layer, Stream } from "effect"
+import { NameNotFound } from "../../../../src/names/errors.ts"
+import { NameDb } from "../../../../src/names/NameDb.ts"
+import type { NameRecord } from "../../../../src/names/NameRecord.ts"
+import { equal } from "../../../../src/protocol/bytes.ts"
+import { printable } from "../../../../src/protocol/nameText.ts"
+import { nameWalletMethods } from "../../../../src/rpc/methods/wallet/nameWalletMethods.ts"
+import { NodeOptions } from "../../../../src/rpc/NodeOptions.ts"
+import { callsOn, type FakeWallet, fakeWalletsLayer } from "../../../support/fakeWallet.ts"
+import type { Calls } from "../../../support/methodNode.ts"
+import { chain, noFollower } from "./paying.ts"
+
+const options = Layer.succeed(NodeOptions, {
+  nameEncoding: "ascii",
+  valueEncoding: "ascii",
+  allowExpired: false,
+  nameHistory: true,
+  nameHashIndex: true
+})
+
+const namesOf = (records: ReadonlyArray<NameRecord>) =>
+  Layer.mock(NameDb, {
+    follower: noFollower,
+    changes: Stream.empty,
+    resolve: (name) => {
+      const record = records.find((record) => equal(record.name, name))
+      return record === undefined
+        ? Effect.fail(new NameNotFound({ requested: printable(name) }))
+        : Effect.succeed(record)
+    }
+  })
+
+/** The name methods on some wallets, at a height of 200; `records` are the names of the chain. */
+export const namesOn = (
+  wallets: ReadonlyArray<Pick<FakeWallet, "wallet">>,
+  records: ReadonlyArray<NameRecord> = []
+): Effect.Effect<Calls> =>
+  Effect.map(
+    Effect.provide(
+      nameWalletMethods,
+      Layer.mergeAll(chain, options, namesOf(records), fakeWalletsLayer(wallets.map(({ wallet }) => wallet)))
+    ),
+    (methods) => callsOn(methods)
+  )

@@ -1,0 +1,255 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Redacted } from "effect"
+import { regtest } from "../../../../src/protocol/networks.ts"
+import { StorageUnavailable } from "../../../../src/storage/errors.ts"
+import { InvalidWalletRequest, WalletDamaged, WrongPassphrase } from "../../../../src/wallet/errors.ts"
+import { fakeWallet, fakeWallets } from "../../../support/fakeWallet.ts"
+import { walletNode } from "../../../support/walletNode.ts"
+
+type Node = Effect.Effect.Success<ReturnType<typeof walletNode>>
+
+const run = <A, E>(wallets: ReturnType<typeof fakeWallets>, use: (node: Node) => Effect.Effect<A, E>) =>
+  Effect.scoped(Effect.flatMap(walletNode(wallets), use))
+
+const refuse = (code: InvalidWalletRequest["code"]) => () => new InvalidWalletRequest({ code, reason: `it is ${code}` })
+
+describe("wallets as a whole", () => {
+  it.effect("are made, listed, loaded and put away", () =>
+    run(fakeWallets([fakeWallet().wallet]), ({ on }) =>
+      Effect.gen(function*() {
+        const { call } = on()
+        assert.strictEqual((yield* call("createwallet", "second")).text, `{"name":"second"}`)
+        assert.deepStrictEqual((yield* call("listwallets")).value, ["", "second"])
+        assert.strictEqual(
+          (yield* call("listwalletdir")).text,
+          `{"wallets":[{"name":"","warnings":[]},{"name":"second","warnings":[]}]}`
+        )
+        assert.strictEqual((yield* call("unloadwallet", "second")).text, "{}")
+        assert.strictEqual((yield* call("loadwallet", "second")).text, `{"name":"second"}`)
+        assert.strictEqual((yield* on("second").call("unloadwallet")).text, "{}")
+        assert.strictEqual((yield* call("restorewallet", "third", "/backup")).text, `{"name":"third"}`)
+        assert.deepStrictEqual((yield* call("listwallets")).value, ["", "third"])
+      })))
+
+  it.effect("are made as they are asked for", () => {
+    const made: Array<unknown> = []
+    const wallets = fakeWallets([], {
+      create: (request) => {
+        const { passphrase } = request
+        made.push({ ...request, passphrase: passphrase === undefined ? undefined : Redacted.value(passphrase) })
+        return Effect.succeed(fakeWallet({ name: request.name }).wallet)
+      }
+    })
+    return run(wallets, ({ on }) =>
+      Effect.gen(function*() {
+        const { call } = on()
+        yield* call("createwallet", "a", true, true, null, false, true, true)
+        yield* call("createwallet", "b", false, false, "secret", false, true, false)
+        assert.strictEqual(
+          (yield* call("createwallet", "c", false, false, "")).text,
+          `{"name":"c","warnings":["Empty string given as passphrase, wallet will not be encrypted."]}`
+        )
+        assert.deepStrictEqual(made, [
+          { name: "a", privateKeys: false, blank: true, passphrase: undefined, loadOnStart: true },
+          { name: "b", privateKeys: true, blank: false, passphrase: "secret", loadOnStart: false },
+          { name: "c", privateKeys: true, blank: false, passphrase: undefined, loadOnStart: undefined }
+        ])
+      }))
+  })
+
+  it.effect("are refused with the reference node's codes", () => {
+    const wallets = fakeWallets([fakeWallet({ name: "w1" }).wallet], {
+      create: ({ name }) => name === "/" ? refuse("missing")() : refuse("exists")(),
+      load: refuse("missing"),
+      restore: (name) =>
+        name === "w1" ? refuse("exists")() : name === "lost"
+          ? new InvalidWalletRequest({ code: "missing", reason: "Backup file does not exist" }) :
+          new WalletDamaged({
+            file: "/backup",
+            found: "half of it"
+          })
+    })
+    return run(wallets, ({ on }) =>
+      Effect.gen(function*() {
+        const { refusal } = on()
+        const code = (...params: readonly [string, ...ReadonlyArray<unknown>]) =>
+          Effect.map(refusal(...params), ({ code }) => code)
+        assert.deepStrictEqual(yield* refusal("createwallet", "w1"), {
+          code: -4,
+          message: "Wallet file verification failed. Failed to create database path 'w1'. Database already exists."
+        })
+        assert.deepStrictEqual(yield* refusal("createwallet", "/"), { code: -8, message: "it is missing" })
+        assert.deepStrictEqual(yield* refusal("createwallet", ""), { code: -8, message: "Wallet name cannot be empty" })
+        assert.deepStrictEqual(yield* refusal("createwallet", "x", false, false, "", false, false), {
+          code: -4,
+          message: "descriptors argument must be set to \"true\"; it is no longer possible to create a legacy wallet."
+        })
+        assert.match((yield* refusal("createwallet", "x", true, false, "p")).message, /^Passphrase provided but/)
+        assert.strictEqual(yield* code("createwallet", "x", false, false, "", true), -4)
+        assert.strictEqual(yield* code("createwallet", "x", false, false, "", false, true, true, true), -4)
+        assert.deepStrictEqual(yield* refusal("loadwallet", "w1"), {
+          code: -35,
+          message: "Wallet \"w1\" is already loaded."
+        })
+        assert.strictEqual(yield* code("loadwallet", "lost"), -18)
+        assert.strictEqual(yield* code("restorewallet", "w1", "/backup"), -36)
+        assert.deepStrictEqual(yield* refusal("restorewallet", "lost", "/backup"), {
+          code: -8,
+          message: "Backup file does not exist"
+        })
+        assert.strictEqual(yield* code("restorewallet", "x", "/backup"), -18)
+        assert.strictEqual(yield* code("unloadwallet"), -8)
+        assert.strictEqual(yield* code("unloadwallet", "x"), -18)
+        assert.strictEqual((yield* on("w1").refusal("unloadwallet", "x")).code, -8)
+      }))
+  })
+
+  it.effect("are no methods at all where there are none (rpc.md 9.4)", () =>
+    run(fakeWallets([], { enabled: false }), ({ methods }) => Effect.sync(() => assert.deepStrictEqual(methods, []))))
+})
+
+describe("one wallet", () => {
+  it.effect("says what it is", () => {
+    const { wallet } = fakeWallet({
+      name: "w1",
+      encryption: () => "locked",
+      hasPrivateKeys: false,
+      keypool: () => ({ receive: 7, change: 8 }),
+      scanning: () => ({ duration: 3.7, progress: 0.5 }),
+      lastBlock: () => ({ height: 3, hash: regtest.genesisHash })
+    })
+    return run(fakeWallets([wallet]), ({ on }) =>
+      Effect.gen(function*() {
+        assert.deepInclude((yield* on().call("getwalletinfo")).value, {
+          walletname: "w1",
+          format: "json",
+          txcount: 0,
+          keypoolsize: 7,
+          keypoolsize_hd_internal: 8,
+          unlocked_until: 0,
+          private_keys_enabled: false,
+          scanning: { duration: 3, progress: 0.5 },
+          birthtime: 1_500_000_000,
+          flags: ["disable_private_keys", "descriptor_wallet"]
+        })
+      }))
+  })
+
+  it.effect("says that it does not scan, and nothing of what it has not", () =>
+    run(fakeWallets([fakeWallet({ birthday: 0 }).wallet]), ({ on }) =>
+      Effect.gen(function*() {
+        const { value } = yield* on().call("getwalletinfo")
+        assert.deepInclude(value, { scanning: false, flags: ["descriptor_wallet"] })
+        assert.notProperty(value, "unlocked_until")
+        assert.notProperty(value, "birthtime")
+      })))
+
+  it.effect("is copied, and says no more than that it was not", () => {
+    const fake = fakeWallet({ name: "good" })
+    const bad = fakeWallet({
+      name: "bad",
+      backup: () => new StorageUnavailable({ file: "/x", doing: "writing", reason: "no space" })
+    })
+    return run(fakeWallets([fake.wallet, bad.wallet]), ({ on }) =>
+      Effect.gen(function*() {
+        assert.strictEqual((yield* on("good").call("backupwallet", "/backup")).text, "null")
+        assert.deepStrictEqual(fake.calls, [["backup", "/backup"]])
+        assert.deepStrictEqual(yield* on("bad").refusal("backupwallet", "/x"), {
+          code: -4,
+          message: "Error: Wallet backup failed!"
+        })
+      }))
+  })
+
+  it.effect("looks through blocks again", () => {
+    const last = () => ({ height: 10, hash: regtest.genesisHash })
+    const fake = fakeWallet({ lastBlock: last })
+    const busy = fakeWallet({ name: "busy", scanning: () => ({ duration: 1, progress: 0 }) })
+    return run(fakeWallets([fake.wallet, busy.wallet]), ({ on }) =>
+      Effect.gen(function*() {
+        const { call, refusal } = on("")
+        assert.strictEqual((yield* call("rescanblockchain", 2, 5)).text, `{"start_height":2,"stop_height":5}`)
+        yield* call("rescanblockchain")
+        assert.deepStrictEqual(fake.calls, [["rescan", 2, 5], ["rescan", 0, undefined]])
+        const message = (...params: ReadonlyArray<unknown>) =>
+          Effect.map(refusal("rescanblockchain", ...params), ({ code, message }) => [code, message])
+        assert.deepStrictEqual(yield* message(11), [-8, "Invalid start_height"])
+        assert.deepStrictEqual(yield* message(-1), [-8, "Invalid start_height"])
+        assert.deepStrictEqual(yield* message(0, 11), [-8, "Invalid stop_height"])
+        assert.deepStrictEqual(yield* message(5, 4), [-8, "stop_height must be greater than start_height"])
+        const scanning = { code: -4, message: "Wallet is currently rescanning. Abort existing rescan or wait." }
+        assert.deepStrictEqual(yield* on("busy").refusal("rescanblockchain"), scanning)
+        assert.deepStrictEqual(yield* on("busy").refusal("unloadwallet"), scanning)
+      }))
+  })
+})
+
+describe("passphrases", () => {
+  const secretsOf = (calls: ReadonlyArray<readonly [string, ...ReadonlyArray<unknown>]>) =>
+    calls.map(([member, ...given]) => [
+      member,
+      ...given.map((each) => Redacted.isRedacted(each) ? Redacted.value(each) : each)
+    ])
+
+  it.effect("seal and open the wallet", () => {
+    const plain = fakeWallet({ name: "plain" })
+    const sealed = fakeWallet({ name: "sealed", encryption: () => "locked" })
+    return run(fakeWallets([plain.wallet, sealed.wallet]), ({ on }) =>
+      Effect.gen(function*() {
+        assert.match(String((yield* on("plain").call("encryptwallet", "secret")).value), /^wallet encrypted;/)
+        assert.deepStrictEqual(secretsOf(plain.calls), [["encrypt", "secret"]])
+        const { call } = on("sealed")
+        yield* call("walletpassphrase", "secret", 60)
+        yield* call("walletpassphrase", "secret", 100_000_001)
+        yield* call("walletlock")
+        yield* call("walletpassphrasechange", "secret", "other")
+        assert.deepStrictEqual(secretsOf(sealed.calls), [
+          ["unlock", "secret", 60],
+          ["unlock", "secret", 100_000_000],
+          ["lock"],
+          ["changePassphrase", "secret", "other"]
+        ])
+      }))
+  })
+
+  it.effect("are refused in the reference node's words", () => {
+    const plain = fakeWallet({ name: "plain" })
+    const watch = fakeWallet({ name: "watch", hasPrivateKeys: false })
+    const sealed = fakeWallet({
+      name: "sealed",
+      encryption: () => "locked",
+      unlock: () => new WrongPassphrase(),
+      changePassphrase: () => new WrongPassphrase()
+    })
+    return run(fakeWallets([plain.wallet, watch.wallet, sealed.wallet]), ({ on }) =>
+      Effect.gen(function*() {
+        const refused = (wallet: string, ...params: readonly [string, ...ReadonlyArray<unknown>]) =>
+          Effect.map(on(wallet).refusal(...params), ({ code, message }) => [code, message])
+        const unencrypted = (
+          called: string
+        ) => [-15, `Error: running with an unencrypted wallet, but ${called} was called.`]
+        const wrong = [-14, "Error: The wallet passphrase entered was incorrect."]
+        const empty = [-8, "passphrase cannot be empty"]
+        assert.deepStrictEqual(yield* refused("plain", "walletpassphrase", "x", 1), unencrypted("walletpassphrase"))
+        assert.deepStrictEqual(yield* refused("plain", "walletlock"), unencrypted("walletlock"))
+        assert.deepStrictEqual(
+          yield* refused("plain", "walletpassphrasechange", "x", "y"),
+          unencrypted("walletpassphrasechange")
+        )
+        assert.deepStrictEqual(yield* refused("plain", "encryptwallet", ""), empty)
+        assert.deepStrictEqual(yield* refused("sealed", "encryptwallet", "x"), [
+          -15,
+          "Error: running with an encrypted wallet, but encryptwallet was called."
+        ])
+        assert.strictEqual((yield* refused("watch", "encryptwallet", "x"))[0], -16)
+        assert.deepStrictEqual(yield* refused("sealed", "walletpassphrase", "x", 1), wrong)
+        assert.deepStrictEqual(yield* refused("sealed", "walletpassphrase", "", 1), empty)
+        assert.deepStrictEqual(yield* refused("sealed", "walletpassphrase", "x", -1), [
+          -8,
+          "Timeout cannot be negative."
+        ])
+        assert.deepStrictEqual(yield* refused("sealed", "walletpassphrasechange", "x", "y"), wrong)
+        assert.deepStrictEqual(yield* refused("sealed", "walletpassphrasechange", "x", ""), empty)
+      }))
+  })
+})

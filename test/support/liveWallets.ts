@@ -1,0 +1,148 @@
+import { assert } from "@effect/vitest"
+import { Effect, Layer, Logger, type Scope } from "effect"
+import { join } from "node:path"
+import { Chain } from "../../src/chain/Chain.ts"
+import * as SyncStatus from "../../src/chain/SyncStatus.ts"
+import { regtestParams } from "../../src/consensus/params.ts"
+import { blockSubsidy } from "../../src/consensus/subsidy.ts"
+import * as FeeEstimator from "../../src/mempool/FeeEstimator.ts"
+import * as Mempool from "../../src/mempool/Mempool.ts"
+import * as NameDb from "../../src/names/NameDb.ts"
+import { type Block, makeBlock } from "../../src/protocol/block.ts"
+import type { Bytes } from "../../src/protocol/bytes.ts"
+import { merkleRoot } from "../../src/protocol/merkle.ts"
+import type { Transaction } from "../../src/protocol/transaction.ts"
+import type { Wallet } from "../../src/wallet/Wallet.ts"
+import * as Wallets from "../../src/wallet/Wallets.ts"
+import { chainLayer } from "./chain.ts"
+import { ADDRESS } from "./mempool.ts"
+import { BLOCK_VERSION, makeCoinbase, solve } from "./regtest.ts"
+
+/** A node with wallets on real files, put together as the daemon does it. */
+
+/** A block with work on another one, its coinbase paying to a script. `extra` tells coinbases apart. */
+const blockTo = (
+  prev: Block,
+  height: number,
+  script: Bytes,
+  transactions: ReadonlyArray<Transaction>,
+  extra: number
+): Block => {
+  const reward = { value: blockSubsidy(height, regtestParams), script }
+  const all = [makeCoinbase(height, [reward], { extra: Uint8Array.of(2, extra, extra >> 8) }), ...transactions]
+  const header = solve({
+    version: BLOCK_VERSION,
+    prevHash: prev.header.hash,
+    merkleRoot: merkleRoot(all.map(({ txid }) => txid)).root,
+    time: prev.header.time + 600,
+    bits: prev.header.bits
+  })
+  return makeBlock({ header, auxpow: undefined }, all)
+}
+
+// Blocks of different runs in one directory differ as well.
+let mined = 1
+
+const nodeOf = Effect.gen(function*() {
+  const chain = yield* Chain
+  const pool = yield* Mempool.Mempool
+  const wallets = yield* Wallets.Wallets
+  const names = yield* NameDb.NameDb
+  const status = yield* SyncStatus.SyncStatus
+  yield* chain.register(names.follower)
+  for (const wallet of wallets.loaded()) yield* chain.register(wallet.follower)
+  yield* chain.register(pool.follower)
+  yield* pool.load
+  yield* status.loaded
+
+  /** Connects blocks whose coinbases pay to a script, the first with these transactions. Returns the last. */
+  const mine = (
+    count = 1,
+    { script = ADDRESS, transactions = [] }: {
+      readonly script?: Bytes
+      readonly transactions?: ReadonlyArray<Transaction>
+    } = {}
+  ): Effect.Effect<Block> =>
+    Effect.gen(function*() {
+      let prev = yield* chain.block((yield* chain.tip).hash)
+      for (let i = 0; i < count; i++) {
+        const { height } = yield* chain.tip
+        prev = blockTo(prev, height + 1, script, i === 0 ? transactions : [], mined++)
+        const submission = yield* chain.submit(prev)
+        assert.strictEqual(submission.type === "rejected" ? submission.reject.reason : submission.type, "connected")
+      }
+      return prev
+    }).pipe(Effect.orDie)
+
+  /** The default wallet. */
+  const wallet = (): Wallet => {
+    const found = wallets.get("")
+    if (found === undefined) throw new Error("the default wallet is not loaded")
+    return found
+  }
+  /** A fresh script of the default wallet. */
+  const address: Effect.Effect<Bytes> = Effect.suspend(() => wallet().newAddress({ type: "legacy", label: "" })).pipe(
+    Effect.map(({ script }) => script),
+    Effect.orDie
+  )
+  return {
+    chain,
+    pool,
+    wallets,
+    mine,
+    get wallet(): Wallet {
+      return wallet()
+    },
+    address,
+    /** Mines what the pool holds. */
+    minePool: Effect.suspend(() =>
+      mine(1, { transactions: pool.chunks().flatMap(({ entries }) => entries.map((entry) => entry.transaction)) })
+    ),
+    /** Mines a reward for the wallet, and the blocks that let it be spent. */
+    fund: Effect.flatMap(address, (script) => Effect.zipRight(mine(1, { script }), mine(100)))
+  }
+})
+
+export type LiveNode = Effect.Effect.Success<typeof nodeOf>
+
+export interface LiveNodeOptions extends Partial<Parameters<typeof Wallets.layer>[0]> {
+  /** What stands between the wallets and the mempool. */
+  readonly mempool?: (pool: typeof Mempool.Mempool.Service) => typeof Mempool.Mempool.Service
+}
+
+/** Runs work on a node in a directory, and ends the node. */
+export const withWallets = <A, E>(
+  directory: string,
+  use: (node: LiveNode) => Effect.Effect<A, E, Scope.Scope>,
+  options: LiveNodeOptions = {}
+) => {
+  const { mempool = (pool) => pool, ...walletsOptions } = options
+  const pool = Layer.effect(Mempool.Mempool, Effect.map(Mempool.Mempool, mempool)).pipe(
+    Layer.provide(Mempool.layer({ filename: undefined }))
+  )
+  const stores = FeeEstimator.layer({ filename: undefined }).pipe(
+    Layer.provideMerge(pool),
+    Layer.provideMerge(SyncStatus.layer({ offline: true })),
+    Layer.provideMerge(chainLayer(directory)),
+    Layer.merge(NameDb.layer({ filename: join(directory, "names.db"), pageSize: 4096 }))
+  )
+  const wallets = Wallets.layer({
+    directory,
+    chainstateDirectory: join(directory, "chainstate"),
+    enabled: true,
+    loadDefault: true,
+    pageSize: 4096,
+    ...walletsOptions
+  })
+  return Effect.scoped(Effect.flatMap(nodeOf, use)).pipe(
+    Effect.provide(Layer.provideMerge(wallets, stores)),
+    Effect.provide(Logger.remove(Logger.defaultLogger))
+  )
+}
+
+/** Waits for what a fiber of the wallet does, for two seconds at most. */
+export const eventually = (what: string, is: () => boolean): Effect.Effect<void> =>
+  Effect.gen(function*() {
+    for (let i = 0; i < 200 && !is(); i++) yield* Effect.promise(() => new Promise((done) => setTimeout(done, 10)))
+    assert.isTrue(is(), what)
+  })

@@ -1,0 +1,447 @@
+import { assert, describe, it } from "@effect/vitest"
+import SQLite from "better-sqlite3"
+import { Effect, Exit } from "effect"
+import { copyFileSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { COIN } from "../../src/protocol/amount.ts"
+import { displayHash, toHex } from "../../src/protocol/bytes.ts"
+import { NAME_TX_VERSION, nameScript } from "../../src/protocol/nameOperation.ts"
+import { outpoint, outpointKey, type Transaction } from "../../src/protocol/transaction.ts"
+import { type InvalidWalletRequest } from "../../src/wallet/errors.ts"
+import { decodeDocument } from "../../src/wallet/keys/WalletDocument.ts"
+import { temporaryDirectory } from "../support/chain.ts"
+import { eventually, withWallets } from "../support/liveWallets.ts"
+import { ADDRESS, pay as payAnyone } from "../support/mempool.ts"
+import { nameNew, saltOf, text } from "../support/regtest.ts"
+
+const documentOf = (directory: string) => {
+  const document = decodeDocument(readFileSync(join(directory, "wallet.json"), "utf8"))
+  if (document._tag === "Left") throw new Error(document.left)
+  return document.right.document
+}
+
+const keptTxids = (directory: string) => documentOf(directory).transactions.map(({ txid }) => txid)
+
+const shown = (transaction: Transaction): string => displayHash(transaction.txid)
+
+const to = (script: Uint8Array, value: number) => ({ outputs: [{ value, script }] })
+
+describe("Wallet", () => {
+  it.scopedLive("rewards are immature for a hundred blocks, then trusted", () =>
+    Effect.gen(function*() {
+      const directory = yield* temporaryDirectory
+      yield* withWallets(directory, ({ address, mine, wallet }) =>
+        Effect.gen(function*() {
+          const script = yield* address
+          yield* mine(1, { script })
+          yield* mine(99)
+          assert.deepStrictEqual(yield* wallet.balances, { trusted: 0, untrustedPending: 0, immature: 50 * COIN })
+          yield* mine(1)
+          assert.deepStrictEqual(yield* wallet.balances, { trusted: 50 * COIN, untrustedPending: 0, immature: 0 })
+          assert.strictEqual(wallet.lastBlock().height, 101)
+        }))
+    }))
+
+  it.scopedLive("a payment is on disk before it is offered, pending after, and leaves wallet.json in a block", () =>
+    Effect.gen(function*() {
+      const directory = yield* temporaryDirectory
+      const seen: Array<boolean> = []
+      yield* withWallets(directory, ({ fund, minePool, pool, wallet }) =>
+        Effect.gen(function*() {
+          yield* fund
+          const { fee, transaction } = yield* wallet.pay(to(ADDRESS, 3 * COIN))
+          assert.deepStrictEqual(seen, [true])
+          assert.isTrue(pool.isUnbroadcast(transaction.txidKey))
+          assert.strictEqual(wallet.transaction(transaction.txidKey)?.state.type, "pending")
+          assert.deepStrictEqual(yield* wallet.balances, {
+            trusted: 47 * COIN - fee,
+            untrustedPending: 0,
+            immature: 0
+          })
+          assert.strictEqual(fee, Math.ceil(transaction.virtualSize * 100))
+          yield* minePool
+          assert.deepInclude(wallet.transaction(shown(transaction))?.state, {
+            type: "confirmed",
+            height: 102,
+            index: 1
+          })
+          assert.deepStrictEqual(keptTxids(directory), [])
+        }), {
+        mempool: (pool) => ({
+          ...pool,
+          accept: (transaction) =>
+            Effect.suspend(() => {
+              seen.push(keptTxids(directory).includes(shown(transaction)))
+              return pool.accept(transaction)
+            })
+        })
+      })
+    }))
+
+  it.scopedLive("what the mempool refuses is taken out of the file, and its coins are there again", () =>
+    Effect.gen(function*() {
+      const directory = yield* temporaryDirectory
+      yield* withWallets(directory, ({ fund, wallet }) =>
+        Effect.gen(function*() {
+          yield* fund
+          const funded = yield* wallet.fund(to(ADDRESS, COIN))
+          yield* wallet.commit(funded.transaction)
+          const coins = wallet.coins().map(({ outpoint }) => outpoint)
+          const bad = payAnyone([{ transaction: funded.transaction, vout: 0 }], { fee: 1 })
+          const before = wallet.transactions().length
+          const refused = yield* wallet.commit(bad).pipe(Effect.flip)
+          assert.strictEqual(refused._tag, "TransactionRejected")
+          assert.strictEqual(wallet.transactions().length, before)
+          assert.deepStrictEqual(wallet.coins().map(({ outpoint }) => outpoint), coins)
+          assert.deepStrictEqual(keptTxids(directory), [shown(funded.transaction)])
+        }))
+    }))
+
+  it.scopedLive("a reorganisation makes a payment pending again, and a block of the other branch confirms it", () =>
+    Effect.gen(function*() {
+      const directory = yield* temporaryDirectory
+      yield* withWallets(directory, ({ chain, fund, mine, minePool, wallet }) =>
+        Effect.gen(function*() {
+          yield* fund
+          const { transaction } = yield* wallet.pay({ ...to(ADDRESS, COIN), comment: "rent" })
+          const block = yield* minePool
+          assert.deepStrictEqual(keptTxids(directory), [shown(transaction)], "a note is kept")
+          yield* chain.invalidate(block.header.hash)
+          yield* eventually("pending", () => wallet.transaction(transaction.txidKey)?.state.type === "pending")
+          assert.strictEqual(wallet.lastBlock().height, 101)
+          yield* mine(1)
+          assert.strictEqual(wallet.transaction(transaction.txidKey)?.state.type, "pending")
+          yield* mine(1, { transactions: [transaction] })
+          assert.deepInclude(wallet.transaction(transaction.txidKey)?.state, { type: "confirmed", height: 103 })
+          assert.strictEqual(wallet.transaction(transaction.txidKey)?.comment, "rent")
+        }))
+    }))
+
+  it.scopedLive("a rival in a block makes a payment conflicted, and its going makes it whole again", () =>
+    Effect.gen(function*() {
+      const directory = yield* temporaryDirectory
+      yield* withWallets(directory, ({ chain, fund, mine, wallet }) =>
+        Effect.gen(function*() {
+          yield* fund
+          const rival = yield* wallet.fund(to(ADDRESS, 2 * COIN))
+          const { transaction } = yield* wallet.pay(to(ADDRESS, COIN))
+          const block = yield* mine(1, { transactions: [rival.transaction] })
+          assert.deepStrictEqual(wallet.transaction(transaction.txidKey)?.state, { type: "conflicted", height: 102 })
+          assert.deepStrictEqual(wallet.conflictsOf(transaction.txidKey), [shown(rival.transaction)])
+          assert.strictEqual((yield* wallet.balances).trusted, 48 * COIN - rival.fee)
+          yield* chain.invalidate(block.header.hash)
+          yield* eventually(
+            "not conflicted",
+            () => wallet.transaction(transaction.txidKey)?.state.type !== "conflicted"
+          )
+        }))
+    }))
+
+  it.scopedLive("after a restart everything is as before, and what the mempool lost is offered again", () =>
+    Effect.gen(function*() {
+      const directory = yield* temporaryDirectory
+      const before = yield* withWallets(directory, ({ fund, mine, minePool, wallet }) =>
+        Effect.gen(function*() {
+          yield* fund
+          yield* wallet.pay(to(ADDRESS, COIN))
+          yield* minePool
+          yield* mine(1)
+          const waiting = yield* wallet.pay({ ...to(ADDRESS, COIN), commentTo: "landlord" })
+          return { balances: yield* wallet.balances, waiting, order: wallet.transactions().map((tx) => tx.time) }
+        }))
+      yield* withWallets(directory, ({ pool, wallet }) =>
+        Effect.gen(function*() {
+          const { txidKey } = before.waiting.transaction
+          yield* eventually("in the pool", () => pool.get(txidKey) !== undefined)
+          yield* eventually("pending", () => wallet.transaction(txidKey)?.state.type === "pending")
+          assert.deepStrictEqual(yield* wallet.balances, before.balances)
+          assert.deepStrictEqual(wallet.transactions().map((tx) => tx.time), before.order)
+          assert.strictEqual(wallet.transaction(txidKey)?.commentTo, "landlord")
+        }))
+    }))
+
+  it.scopedLive("an index that was deleted is built again of the blocks", () =>
+    Effect.gen(function*() {
+      const directory = yield* temporaryDirectory
+      const balances = yield* withWallets(directory, ({ fund, wallet }) => Effect.zipRight(fund, wallet.balances))
+      for (const end of ["", "-wal", "-shm"]) {
+        rmSync(join(directory, "chainstate", `wallet.db${end}`), { force: true })
+      }
+      yield* withWallets(directory, ({ wallet }) =>
+        Effect.gen(function*() {
+          assert.deepStrictEqual(yield* wallet.balances, balances)
+        }))
+    }))
+
+  it.scopedLive("payments to addresses beyond those that were given out are found in one block", () =>
+    Effect.gen(function*() {
+      const directory = yield* temporaryDirectory
+      const other = yield* temporaryDirectory
+      // The scripts of the first wallet, paid in the wrong order to the second, which knows the first hundred alone.
+      const scripts = yield* withWallets(directory, ({ address }) => Effect.replicateEffect(address, 180))
+      const [early, late] = [scripts[90], scripts[170]]
+      if (early === undefined || late === undefined) return assert.fail("no scripts")
+      yield* withWallets(other, ({ wallets }) => wallets.unload("", undefined))
+      copyFileSync(join(directory, "wallet.json"), join(other, "wallet.json"))
+      const reset = readFileSync(join(other, "wallet.json"), "utf8").replace(/"receive": 180/, "\"receive\": 0")
+      writeFileSync(join(other, "wallet.json"), reset)
+      yield* withWallets(other, ({ fund, mine, wallet }) =>
+        Effect.gen(function*() {
+          assert.isUndefined(wallet.own(late))
+          yield* mine(1, { script: ADDRESS })
+          yield* fund
+          const paidLate = yield* wallet.fund(to(late, COIN))
+          yield* mine(1, { script: early, transactions: [paidLate.transaction] })
+          assert.isDefined(wallet.own(late))
+          assert.isTrue(wallet.coins().some(({ output }) => toHex(output.script) === toHex(late)))
+          assert.strictEqual(documentOf(other).accounts.find(({ purpose }) => purpose === 44)?.receive, 171)
+        }))
+    }))
+
+  it.scopedLive("coins can be locked, over a restart as well", () =>
+    Effect.gen(function*() {
+      const directory = yield* temporaryDirectory
+      const key = yield* withWallets(directory, ({ fund, wallet }) =>
+        Effect.gen(function*() {
+          yield* fund
+          const [coin] = wallet.coins()
+          if (coin === undefined) return assert.fail("no coin")
+          yield* wallet.lockCoins([coin.outpoint], true, true)
+          assert.strictEqual(wallet.coins()[0]?.locked, true)
+          assert.strictEqual((yield* Effect.flip(wallet.pay(to(ADDRESS, COIN))))._tag, "InsufficientFunds")
+          return coin.outpoint
+        }))
+      yield* withWallets(directory, ({ wallet }) =>
+        Effect.gen(function*() {
+          assert.deepStrictEqual(wallet.coins().map(({ locked, outpoint }) => [locked, outpoint]), [[true, key]])
+          yield* wallet.lockCoins([key], false, false)
+          assert.deepStrictEqual(documentOf(directory).lockedCoins, [])
+          yield* wallet.pay(to(ADDRESS, COIN))
+        }))
+    }))
+
+  it.scopedLive("a payment is replaced by one that pays more, and the names of both are noted", () =>
+    Effect.gen(function*() {
+      const directory = yield* temporaryDirectory
+      yield* withWallets(directory, ({ fund, pool, wallet }) =>
+        Effect.gen(function*() {
+          yield* fund
+          const first = yield* wallet.pay(to(ADDRESS, COIN))
+          const { funded, oldFee } = yield* wallet.bump(first.transaction.txidKey, {})
+          assert.strictEqual(oldFee, first.fee)
+          assert.isAtLeast(funded.fee, first.fee + first.transaction.virtualSize * 100)
+          assert.isUndefined(pool.get(first.transaction.txidKey))
+          assert.isDefined(pool.get(funded.transaction.txidKey))
+          assert.deepInclude(funded.transaction.outputs, { value: COIN, script: ADDRESS })
+          yield* eventually("inactive", () => wallet.transaction(first.transaction.txidKey)?.state.type === "inactive")
+          assert.strictEqual(wallet.transaction(first.transaction.txidKey)?.replacedBy, shown(funded.transaction))
+          assert.strictEqual(wallet.transaction(funded.transaction.txidKey)?.replaces, shown(first.transaction))
+          const again = yield* Effect.flip(wallet.bump(first.transaction.txidKey, {}))
+          assert.match(again.message, /already bumped|descendants/)
+          const low = yield* Effect.flip(wallet.bump(funded.transaction.txidKey, { feeRate: 200_000 }))
+          assert.match(low.message, /Insufficient total fee/)
+        }))
+    }))
+
+  it.scopedLive("a NAME_NEW cannot be replaced", () =>
+    Effect.gen(function*() {
+      const directory = yield* temporaryDirectory
+      yield* withWallets(directory, ({ address, fund, wallet }) =>
+        Effect.gen(function*() {
+          yield* fund
+          const script = nameScript(nameNew(text("d/bump"), saltOf(1)), yield* address)
+          const { transaction } = yield* wallet.pay({ ...to(script, COIN / 100), version: NAME_TX_VERSION })
+          const coin = wallet.coins().find(({ name }) => name !== undefined)
+          assert.isDefined(coin, "it is among the coins")
+          assert.strictEqual((yield* wallet.balances).untrustedPending, 0)
+          const refused = yield* Effect.flip(wallet.bump(transaction.txidKey, {}))
+          assert.deepInclude(refused, { _tag: "InvalidWalletRequest", code: "not-eligible" })
+          assert.match(refused.message, /name_new/)
+        }))
+    }))
+
+  it.scopedLive("the fee rate is never below what the wallet pays at least, nor the fee above what is sane", () =>
+    Effect.gen(function*() {
+      const directory = yield* temporaryDirectory
+      yield* withWallets(directory, ({ fund, wallet }) =>
+        Effect.gen(function*() {
+          yield* fund
+          const low = yield* Effect.flip(wallet.fund({ ...to(ADDRESS, COIN), feeRate: 99_999 }))
+          assert.deepInclude(low, { code: "too-small" })
+          const least = yield* wallet.fund({ ...to(ADDRESS, COIN), feeRate: 100_000 })
+          assert.strictEqual(least.feeReason, "PayTxFee set")
+          const high = yield* Effect.flip(wallet.fund({ ...to(ADDRESS, COIN), feeRate: 100_000_000 }))
+          assert.deepInclude(high, { code: "fee-too-high" })
+          assert.strictEqual((yield* wallet.fund(to(ADDRESS, COIN))).feeReason, "Fallback fee")
+        }))
+    }))
+
+  it.scopedLive("a transaction that is not in the mempool can be given up, and its coins are free", () =>
+    Effect.gen(function*() {
+      const directory = yield* temporaryDirectory
+      const { txidKey } = yield* withWallets(directory, ({ fund, wallet }) =>
+        Effect.gen(function*() {
+          yield* fund
+          const { transaction } = yield* wallet.pay(to(ADDRESS, COIN))
+          const refused = yield* Effect.flip(wallet.abandon(transaction.txidKey))
+          assert.deepInclude(refused, { code: "not-eligible" })
+          return transaction
+        }))
+      yield* withWallets(directory, ({ wallet }) =>
+        Effect.gen(function*() {
+          assert.strictEqual(wallet.coins().length, 0)
+          yield* wallet.abandon(txidKey)
+          assert.strictEqual(wallet.coins().length, 1)
+          assert.deepStrictEqual(wallet.transaction(txidKey)?.state, { type: "inactive", abandoned: true })
+          assert.deepInclude(yield* Effect.flip(wallet.abandon("00".repeat(32))), { code: "unknown-transaction" })
+          assert.deepStrictEqual(documentOf(directory).transactions.map(({ abandoned }) => abandoned), [true])
+        }), {
+        // Nothing is offered before the pool has loaded.
+        mempool: (pool) => ({ ...pool, info: () => ({ ...pool.info(), loaded: false }) })
+      })
+    }))
+
+  it.scopedLive("the queue keeps what is not final yet, sends it when it is, and refuses what never can be valid", () =>
+    Effect.gen(function*() {
+      const directory = yield* temporaryDirectory
+      const transaction = yield* withWallets(directory, ({ fund, wallet }) =>
+        Effect.gen(function*() {
+          yield* fund
+          const { transaction } = yield* wallet.fund({ ...to(ADDRESS, COIN), lockTime: 103 })
+          yield* wallet.enqueue(transaction)
+          assert.deepStrictEqual(wallet.queue().map(({ txidKey }) => txidKey), [transaction.txidKey])
+          const empty = payAnyone([], { fee: 0 })
+          assert.match(
+            (yield* Effect.flip(wallet.enqueue(empty))).message,
+            /Invalid transaction \(bad-txns-vin-empty\)/
+          )
+          return transaction
+        }))
+      yield* withWallets(directory, ({ mine, pool, wallet }) =>
+        Effect.gen(function*() {
+          assert.strictEqual(wallet.queue().length, 1)
+          yield* mine(1)
+          assert.isUndefined(pool.get(transaction.txidKey))
+          yield* mine(1)
+          yield* eventually("sent", () => pool.get(transaction.txidKey) !== undefined)
+          yield* eventually("out of the queue", () => wallet.queue().length === 0)
+          assert.strictEqual(wallet.transaction(transaction.txidKey)?.state.type, "pending")
+          assert.deepStrictEqual(keptTxids(directory), [shown(transaction)])
+          assert.isFalse(yield* wallet.dequeue(shown(transaction)))
+        }))
+    }))
+
+  it.scopedLive("payments of others are seen in the mempool, and cannot be counted on there", () =>
+    Effect.gen(function*() {
+      const directory = yield* temporaryDirectory
+      yield* withWallets(directory, ({ address, mine, pool, wallet }) =>
+        Effect.gen(function*() {
+          const block = yield* mine(1)
+          yield* mine(100)
+          const coinbase = block.transactions[0]
+          if (coinbase === undefined) return assert.fail("no coinbase")
+          const script = yield* address
+          const incoming = payAnyone([{ transaction: coinbase, vout: 0 }], { more: [{ value: COIN, script }] })
+          yield* pool.accept(incoming)
+          yield* eventually("pending", () => wallet.transaction(incoming.txidKey)?.state.type === "pending")
+          assert.deepStrictEqual(yield* wallet.balances, { trusted: 0, untrustedPending: COIN, immature: 0 })
+          assert.deepStrictEqual(keptTxids(directory), [])
+          yield* mine(1, { transactions: [incoming] })
+          assert.strictEqual((yield* wallet.balances).trusted, COIN)
+        }))
+    }))
+
+  it.scopedLive("an import finds what its key received, and is looked for again where that was cut off", () =>
+    Effect.gen(function*() {
+      const directory = yield* temporaryDirectory
+      const other = yield* temporaryDirectory
+      const descriptor = yield* withWallets(
+        directory,
+        ({ wallet }) =>
+          Effect.map(
+            wallet.descriptors(true),
+            (list) => list.find((one) => one.descriptor.startsWith("pkh("))?.descriptor
+          )
+      )
+      const script = yield* withWallets(directory, ({ address }) => address)
+      if (descriptor === undefined) return assert.fail("no descriptor")
+      const request = {
+        descriptor,
+        label: "",
+        timestamp: 0,
+        active: false,
+        internal: false,
+        range: [0, 20] as const,
+        nextIndex: undefined
+      }
+      yield* withWallets(other, ({ mine, wallet }) =>
+        Effect.gen(function*() {
+          yield* mine(1, { script })
+          yield* mine(100)
+          assert.strictEqual(wallet.coins().length, 0)
+          const read = yield* Effect.exit(wallet.importDescriptor({ ...request, descriptor: "pkh(nonsense)" }))
+          assert.isTrue(Exit.isFailure(read))
+          yield* wallet.importDescriptor(request)
+          assert.strictEqual((yield* wallet.balances).trusted, 50 * COIN)
+          assert.isUndefined(wallet.scanning())
+          yield* wallet.pay(to(ADDRESS, COIN))
+        }))
+      // As if the node had ended within the scan.
+      const database = new SQLite(join(other, "chainstate", "wallet.db"))
+      database.exec("DELETE FROM sources WHERE descriptor LIKE 'pkh(%'; DELETE FROM transactions")
+      database.close()
+      yield* withWallets(
+        other,
+        ({ wallet }) =>
+          eventually("found again", () =>
+            wallet.coins().some(({ height }) => height === 1) ||
+            wallet.transactions().some(({ state }) => state.type === "confirmed" && state.height === 1))
+      )
+    }))
+
+  it.scopedLive("rescans say where they end, and refuse ranges that are none", () =>
+    Effect.gen(function*() {
+      const directory = yield* temporaryDirectory
+      yield* withWallets(directory, ({ fund, wallet }) =>
+        Effect.gen(function*() {
+          yield* fund
+          assert.strictEqual(yield* wallet.rescan(0, undefined), 101)
+          assert.strictEqual(yield* wallet.rescan(5, 60), 60)
+          for (const [from, to] of [[-1, undefined], [102, undefined], [0, 102], [5, 4]] as const) {
+            const refused: InvalidWalletRequest | { readonly _tag: string } = yield* Effect.flip(
+              wallet.rescan(from, to)
+            )
+            assert.deepInclude(refused, { code: "range" })
+          }
+        }))
+    }))
+
+  it.scopedLive("labels are kept, and say whose address it is", () =>
+    Effect.gen(function*() {
+      const directory = yield* temporaryDirectory
+      const [mine, foreign] = yield* withWallets(directory, ({ wallet }) =>
+        Effect.gen(function*() {
+          const { address = "" } = yield* wallet.newAddress({ type: "bech32", label: "shop" })
+          const other = "mrrZuyGF4F9946R14M4bScSzhT2qjcXQHo"
+          yield* wallet.setLabel(other, "friend")
+          return [address, other] as const
+        }))
+      yield* withWallets(directory, ({ wallet }) =>
+        Effect.sync(() => {
+          assert.deepStrictEqual(wallet.labels().get(mine), { label: "shop", purpose: "receive" })
+          assert.deepStrictEqual(wallet.labels().get(foreign), { label: "friend", purpose: "send" })
+        }))
+    }))
+
+  it.scopedLive("a key that nobody has is no coin of ours", () =>
+    Effect.gen(function*() {
+      const directory = yield* temporaryDirectory
+      yield* withWallets(directory, ({ fund, wallet }) =>
+        Effect.gen(function*() {
+          yield* fund
+          const foreign = outpointKey(outpoint(new Uint8Array(32).fill(7), 0))
+          const refused = yield* Effect.flip(wallet.pay({ ...to(ADDRESS, COIN), inputs: [{ outpoint: foreign }] }))
+          assert.deepInclude(refused, { _tag: "InsufficientFunds", missing: foreign })
+        }))
+    }))
+})

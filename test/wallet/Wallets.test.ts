@@ -1,0 +1,141 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Redacted } from "effect"
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { COIN } from "../../src/protocol/amount.ts"
+import { temporaryDirectory } from "../support/chain.ts"
+import { withWallets } from "../support/liveWallets.ts"
+import { ADDRESS } from "../support/mempool.ts"
+
+const request = {
+  name: "w1",
+  privateKeys: true,
+  blank: false,
+  passphrase: undefined,
+  loadOnStart: undefined
+}
+
+describe("Wallets", () => {
+  it.scopedLive("the first start makes wallet.json with a seed, later ones read it", () =>
+    Effect.gen(function*() {
+      const directory = yield* temporaryDirectory
+      const file = join(directory, "wallet.json")
+      const first = yield* withWallets(directory, ({ wallet }) =>
+        Effect.map(wallet.newAddress({ type: "legacy", label: "" }), ({ path }) => [path, wallet.path]))
+      assert.deepStrictEqual(first, ["m/44h/1h/0h/0/0", file])
+      assert.strictEqual(statSync(file).mode & 0o777, 0o600)
+      const { seed } = JSON.parse(readFileSync(file, "utf8"))
+      const next = yield* withWallets(directory, ({ wallet }) =>
+        wallet.newAddress({ type: "legacy", label: "" }))
+      assert.strictEqual(next.path, "m/44h/1h/0h/0/1")
+      assert.deepStrictEqual(JSON.parse(readFileSync(file, "utf8")).seed, seed)
+    }))
+
+  it.scopedLive("without wallets, or without a default one, no file is made", () =>
+    Effect.gen(function*() {
+      const directory = yield* temporaryDirectory
+      yield* withWallets(directory, ({ wallets }) =>
+        Effect.gen(function*() {
+          assert.isFalse(wallets.enabled)
+          assert.strictEqual((yield* Effect.flip(wallets.create(request)))._tag, "InvalidWalletRequest")
+        }), { enabled: false })
+      yield* withWallets(directory, ({ wallets }) => Effect.sync(() => assert.deepStrictEqual(wallets.loaded(), [])), {
+        loadDefault: false
+      })
+      assert.isFalse(existsSync(join(directory, "wallet.json")))
+    }))
+
+  it.scopedLive("named wallets are made, kept up with the chain, unloaded, loaded, and remembered where it is asked", () =>
+    Effect.gen(function*() {
+      const directory = yield* temporaryDirectory
+      yield* withWallets(directory, ({ mine, wallets }) =>
+        Effect.gen(function*() {
+          const wallet = yield* wallets.create({ ...request, loadOnStart: true })
+          assert.deepStrictEqual(wallets.loaded().map(({ name }) => name), ["", "w1"])
+          const { script } = yield* wallet.newAddress({ type: "bech32", label: "" })
+          yield* mine(1, { script })
+          assert.strictEqual((yield* wallet.balances).immature, 50 * COIN)
+          assert.deepInclude(yield* Effect.flip(wallets.create(request)), { code: "exists" })
+          yield* wallets.unload("w1", undefined)
+          assert.isUndefined(wallets.get("w1"))
+          assert.deepInclude(yield* Effect.flip(wallets.unload("w1", undefined)), { code: "missing" })
+          yield* mine(2, { script })
+          assert.strictEqual(wallet.lastBlock().height, 1, "an unloaded wallet hears of nothing")
+          const again = yield* wallets.load("w1", undefined)
+          assert.strictEqual((yield* again.balances).immature, 150 * COIN)
+          assert.deepStrictEqual(yield* wallets.onDisk, ["", "w1"])
+        }))
+      yield* withWallets(directory, ({ wallets }) =>
+        Effect.gen(function*() {
+          assert.deepStrictEqual(wallets.loaded().map(({ name }) => name), ["", "w1"])
+          yield* wallets.unload("w1", false)
+          yield* wallets.unload("", false)
+        }))
+      yield* withWallets(directory, ({ wallets }) => Effect.sync(() => assert.deepStrictEqual(wallets.loaded(), [])))
+    }))
+
+  it.scopedLive("names that mean something in a path are refused", () =>
+    Effect.gen(function*() {
+      const directory = yield* temporaryDirectory
+      yield* withWallets(directory, ({ wallets }) =>
+        Effect.gen(function*() {
+          for (const name of ["../w", "a/b", "a\\b", ".", "..", ".hidden", "a\0", "w.", " w", "x".repeat(81)]) {
+            const refused = yield* Effect.flip(wallets.create({ ...request, name }))
+            assert.strictEqual(refused._tag, "InvalidWalletRequest", name)
+            assert.strictEqual((yield* Effect.flip(wallets.load(name, undefined)))._tag, "InvalidWalletRequest", name)
+          }
+          yield* wallets.create({ ...request, name: "x".repeat(80) })
+          yield* wallets.create({ ...request, name: "Geld für Namen_1.2" })
+        }))
+    }))
+
+  it.scopedLive("a wallet that is made with a passphrase is sealed from its first byte on, and locked", () =>
+    Effect.gen(function*() {
+      const directory = yield* temporaryDirectory
+      const passphrase = Redacted.make("correct horse")
+      yield* withWallets(directory, ({ mine, wallets }) =>
+        Effect.gen(function*() {
+          const wallet = yield* wallets.create({ ...request, passphrase })
+          assert.notInclude(readFileSync(join(directory, "wallets", "w1.json"), "utf8"), "\"plain\"")
+          assert.strictEqual(wallet.encryption(), "locked")
+          const { script } = yield* wallet.newAddress({ type: "legacy", label: "" })
+          yield* mine(1, { script })
+          yield* mine(100)
+          const payment = { outputs: [{ value: COIN, script: ADDRESS }] }
+          assert.strictEqual((yield* Effect.flip(wallet.pay(payment)))._tag, "WalletLocked")
+          assert.strictEqual((yield* wallet.fund(payment)).transaction.inputs[0]?.scriptSig.length, 0)
+          yield* wallet.unlock(passphrase, 60)
+          yield* wallet.pay(payment)
+          yield* wallet.lock
+          assert.strictEqual((yield* Effect.flip(wallet.signer))._tag, "WalletLocked")
+        }))
+    }))
+
+  it.scopedLive("a backup gives the same wallet under another name", () =>
+    Effect.gen(function*() {
+      const directory = yield* temporaryDirectory
+      yield* withWallets(directory, ({ fund, wallet, wallets }) =>
+        Effect.gen(function*() {
+          yield* fund
+          const copy = join(directory, "copy.json")
+          yield* wallet.backup(copy)
+          assert.strictEqual((yield* Effect.flip(wallet.backup(copy)))._tag, "StorageUnavailable")
+          const restored = yield* wallets.restore("again", copy, undefined)
+          assert.strictEqual((yield* restored.balances).trusted, 50 * COIN)
+          const none = join(directory, "none.json")
+          assert.deepInclude(yield* Effect.flip(wallets.restore("none", none, undefined)), { code: "missing" })
+        }))
+    }))
+
+  it.scopedLive("a damaged wallet.json is named, and left as it is", () =>
+    Effect.gen(function*() {
+      const directory = yield* temporaryDirectory
+      const file = join(directory, "wallet.json")
+      for (const content of ["", "not JSON", "{\"version\": 1"]) {
+        writeFileSync(file, content)
+        const failure = yield* Effect.flip(withWallets(directory, () => Effect.void))
+        assert.deepInclude(failure, { _tag: "WalletDamaged", file })
+        assert.strictEqual(readFileSync(file, "utf8"), content)
+      }
+    }))
+})

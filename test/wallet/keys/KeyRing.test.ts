@@ -1,0 +1,397 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Either, Redacted } from "effect"
+import { addressOf } from "../../../src/protocol/address.ts"
+import { type Bytes, concat, toHex } from "../../../src/protocol/bytes.ts"
+import { hash160, sha256 } from "../../../src/protocol/hash.ts"
+import { regtest } from "../../../src/protocol/networks.ts"
+import { Op, pushData } from "../../../src/protocol/script.ts"
+import { withChecksum } from "../../../src/wallet/keys/descriptors.ts"
+import { type ImportRequest, prepareImport } from "../../../src/wallet/keys/importDescriptor.ts"
+import { KeyRing } from "../../../src/wallet/keys/KeyRing.ts"
+import { encryption, newDocument, seededDocument } from "../../../src/wallet/keys/makeDocument.ts"
+import { parseMnemonic } from "../../../src/wallet/keys/mnemonic.ts"
+import { openMasterKey } from "../../../src/wallet/keys/seal.ts"
+import { Secrets } from "../../../src/wallet/keys/Secrets.ts"
+import { emptyDocument, encodeDocument, type WalletDocument } from "../../../src/wallet/keys/WalletDocument.ts"
+import { publicKeyOf } from "../../../src/wallet/signing/SigningProvider.ts"
+import type { AddressType } from "../../../src/wallet/Wallet.ts"
+
+const MASTER =
+  "tprv8ZgxMBicQKsPe5YMU9gHen4Ez3ApihUfykaqUorj9t6FDqy3nP6eoXiAo2ssvpAjoLroQxHqr3R5nE3a5dU3DHTjTgJDd7zrbniJr6nrCzd"
+const MASTER_PUBLIC =
+  "tpubD6NzVbkrYhZ4XYa9MoLt4BiMZ4gkt2faZ4BcmKu2a9te4LDpQmvEz2L2yDERivHxFPnxXXhqDRkUNnQCpZggCyEZLBktV7VaSmwayqMJy1s"
+const WIF = "cMahea7zqjxrtgAbB7LSGbcQUr1uX1ojuat9jZodMN87JcbXMTcA"
+const ONE = "0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798"
+const TWO = "02c6047f9441ed7d6d3045406e95c07cd85c778e4b8cef3ca7abac09b95c709ee5"
+const PHRASE = `${"abandon ".repeat(11)}about`
+const TYPES: ReadonlyArray<AddressType> = ["legacy", "p2sh-segwit", "bech32", "bech32m"]
+
+const about = seededDocument({
+  network: "regtest",
+  mnemonic: Either.getOrThrow(parseMnemonic(PHRASE)),
+  createdAt: 10,
+  birthday: 5
+})
+
+const watching = emptyDocument({ network: "regtest", createdAt: 1, privateKeys: false })
+
+const request = (text: string, more: Partial<ImportRequest> = {}): ImportRequest => ({
+  descriptor: withChecksum(text),
+  label: "",
+  timestamp: 7,
+  active: false,
+  internal: false,
+  range: undefined,
+  nextIndex: undefined,
+  ...more
+})
+
+const imported = (document: WalletDocument, ...requests: ReadonlyArray<ImportRequest>): WalletDocument =>
+  requests.reduce((now, each) => Either.getOrThrow(prepareImport(now, each, undefined)).change(now), document)
+
+const taken = (ring: KeyRing, type: AddressType, change = false) => Either.getOrThrow(ring.next(type, change))
+
+describe("a ring made of a phrase", () => {
+  it.effect("gives out the addresses of the published paths, in their order", () =>
+    Effect.gen(function*() {
+      const ring = yield* KeyRing.make(yield* about, 3)
+      // The addresses are those that other wallets show for this phrase on a test network.
+      const expected = {
+        legacy: ["mkpZhYtJu2r87Js3pDiWJDmPte2NRZ8bJV", "m/44h/1h/0h/0/0"],
+        "p2sh-segwit": ["2Mww8dCYPUpKHofjgcXcBCEGmniw9CoaiD2", "m/49h/1h/0h/0/0"],
+        bech32: [undefined, "m/84h/1h/0h/0/0"],
+        bech32m: [undefined, "m/86h/1h/0h/0/0"]
+      }
+      for (const type of TYPES) {
+        const { own } = taken(ring, type)
+        assert.strictEqual(own.path, expected[type][1])
+        if (expected[type][0] !== undefined) assert.strictEqual(own.address, expected[type][0])
+        assert.strictEqual(own.type, type)
+        assert.isTrue(own.spendable)
+        assert.isFalse(own.change)
+        assert.strictEqual(own.timestamp, 5)
+        assert.strictEqual(toHex(own.masterFingerprint ?? new Uint8Array()), "73c5da0a")
+        assert.strictEqual(own.parentDescriptor?.includes("[73c5da0a/"), true)
+        assert.strictEqual(taken(ring, type).own.path?.endsWith("/0/1"), true)
+        const change = taken(ring, type, true).own
+        assert.isTrue(change.change)
+        assert.strictEqual(change.path?.endsWith("/1/0"), true)
+      }
+    }))
+
+  it.effect("knows its scripts, behind a name prefix as well, and no others", () =>
+    Effect.gen(function*() {
+      const ring = yield* KeyRing.make(yield* about, 3)
+      assert.strictEqual(ring.size, 4 * 2 * 3)
+      const { own } = taken(ring, "legacy")
+      assert.strictEqual(ring.own(own.script)?.address, own.address)
+      const prefix = concat(
+        Uint8Array.of(Op.OP_3),
+        pushData(Uint8Array.of(100)),
+        pushData(Uint8Array.of(1)),
+        Uint8Array.of(Op.OP_2DROP, Op.OP_DROP)
+      )
+      assert.strictEqual(ring.own(concat(prefix, own.script))?.address, own.address)
+      assert.isUndefined(ring.own(own.script.subarray(1)))
+      assert.isUndefined(ring.own(new Uint8Array()))
+    }))
+
+  it.effect("looks ahead from what was given out or used, and starts where it was", () =>
+    Effect.gen(function*() {
+      const document = yield* about
+      const ring = yield* KeyRing.make(document, 3)
+      const far = yield* KeyRing.make(document, 10)
+      const scripts = Array.from({ length: 6 }, () => taken(far, "legacy").own.script)
+      const at = (index: number): Bytes => scripts[index] ?? new Uint8Array()
+      assert.deepStrictEqual([2, 3].map((index) => ring.own(at(index)) !== undefined), [true, false])
+      assert.isFalse(ring.markUsed(at(3)), "not its own yet")
+      assert.isTrue(ring.markUsed(at(2)))
+      assert.isFalse(ring.markUsed(at(2)), "known already")
+      assert.isFalse(ring.markUsed(at(0)), "before what is used")
+      assert.isDefined(ring.own(at(5)))
+      assert.deepStrictEqual(ring.keypool(), { receive: 12, change: 12 })
+      assert.strictEqual(taken(ring, "legacy").own.address, addressOf(regtest, at(3)))
+      const saved = ring.save(document)
+      assert.deepStrictEqual(saved.accounts.map(({ change, receive }) => [receive, change]), [[4, 0], [0, 0], [0, 0], [
+        0,
+        0
+      ]])
+      const again = yield* KeyRing.make(saved, 3)
+      assert.strictEqual(taken(again, "legacy").own.address, addressOf(regtest, at(4)))
+      // An older ring takes nothing back.
+      const older = yield* KeyRing.make(document, 3)
+      assert.deepStrictEqual(older.save(saved).accounts, saved.accounts)
+    }))
+
+  it.effect("signs with the keys of what it gives out", () =>
+    Effect.gen(function*() {
+      const document = yield* about
+      const ring = yield* KeyRing.make(document, 3)
+      const secrets = new Secrets(() => document, undefined)
+      for (const type of TYPES) {
+        for (const change of [false, true]) {
+          const { own } = taken(ring, type, change)
+          const publicKey = own.publicKey ?? new Uint8Array()
+          const key = ring.privateKeyFor(own.script, secrets)
+          assert.strictEqual(key && toHex(publicKeyOf(key)), toHex(publicKey))
+          const signer = ring.signer(secrets)
+          assert.deepStrictEqual(signer.key(hash160(publicKey)), key)
+          assert.deepStrictEqual(signer.pubkey(hash160(publicKey)), publicKey)
+          assert.strictEqual(signer.origin(hash160(publicKey))?.path.length, 5)
+          assert.isUndefined(ring.signer(undefined).key(hash160(publicKey)))
+          if (own.redeemScript !== undefined) {
+            assert.deepStrictEqual(signer.redeemScript(own.script.subarray(2, 22)), own.redeemScript)
+          }
+          if (type === "bech32m") {
+            assert.deepStrictEqual(signer.taproot(own.script.subarray(2))?.internalKey, publicKey.subarray(1))
+          }
+        }
+      }
+      assert.isUndefined(ring.signer(secrets).key(new Uint8Array(20)))
+      secrets.wipe()
+    }))
+
+  it.effect("lists its descriptors, with the master key where secrets are there", () =>
+    Effect.gen(function*() {
+      const document = yield* about
+      const ring = yield* KeyRing.make(document, 3)
+      const secret = ring.descriptors(new Secrets(() => document, undefined))
+      assert.strictEqual(secret.length, 8)
+      assert.strictEqual(secret[0]?.descriptor, withChecksum(`pkh(${MASTER}/44h/1h/0h/0/*)`))
+      assert.deepStrictEqual(secret[3], {
+        descriptor: withChecksum(`sh(wpkh(${MASTER}/49h/1h/0h/1/*))`),
+        timestamp: 5,
+        active: true,
+        internal: true,
+        range: [0, 2],
+        next: 0
+      })
+      assert.notInclude(JSON.stringify(ring.descriptors()), "tprv")
+    }))
+})
+
+describe("a ring with imports", () => {
+  it.effect("owns all that a key can be paid by", () =>
+    Effect.gen(function*() {
+      const document = imported(yield* about, request(`combo(${WIF})`, { label: "mine" }))
+      const ring = yield* KeyRing.make(document, 2)
+      const own = [...ring.all()].filter((each) => each.parentDescriptor === withChecksum(`combo(${ONE})`))
+      assert.deepStrictEqual(own.map(({ address }) => address), [
+        undefined,
+        "mrCDrCybB6J1vRfbwM5hemdJz73FwDBC8r",
+        "ncrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kwsfjw6",
+        "2NAUYAHhujozruyzpsFRP63mbrdaU5wnEpN"
+      ])
+      assert.isTrue(own.every(({ spendable, timestamp, path }) => spendable && timestamp === 7 && path === "m"))
+      assert.deepStrictEqual(document.labels.map(({ address, label }) => [address.slice(0, 4), label]), [
+        ["mrCD", "mine"],
+        ["ncrt", "mine"],
+        ["2NAU", "mine"]
+      ])
+      const secrets = new Secrets(() => document, undefined)
+      const key = ring.privateKeyFor(own[0]?.script ?? new Uint8Array(), secrets)
+      assert.strictEqual(key && toHex(key.privateKey), `${"0".repeat(63)}1`)
+      assert.strictEqual(ring.descriptors(secrets).at(-1)?.descriptor, withChecksum(`combo(${WIF})`))
+      assert.notInclude(JSON.stringify(ring.descriptors()), WIF)
+    }))
+
+  it.effect("takes addresses from an active one before the seed, and from the later of two", () =>
+    Effect.gen(function*() {
+      const start = yield* about
+      const first = request(`wpkh(${MASTER}/5h/*)`, { active: true, range: [2, 4], nextIndex: 3 })
+      const second = request(`wpkh(${MASTER}/6h/*)`, { active: true, range: [0, 9] })
+      const document = imported(start, first)
+      const ring = yield* KeyRing.make(document, 2)
+      assert.strictEqual(taken(ring, "bech32").own.path, "m/5h/3")
+      assert.strictEqual(taken(ring, "bech32", true).own.path, "m/84h/1h/0h/1/0")
+      assert.strictEqual(taken(ring, "legacy").own.path, "m/44h/1h/0h/0/0")
+      const prepared = Either.getOrThrow(prepareImport(document, second, undefined))
+      yield* ring.add(prepared.entry)
+      assert.strictEqual(taken(ring, "bech32").own.path, "m/6h/0")
+      const after = ring.save(prepared.change(document))
+      assert.deepStrictEqual(after.imports.map(({ active, next }) => [active, next]), [[false, 4], [true, 1]])
+      const active = ring.descriptors().filter((each) => each.active && each.descriptor.startsWith("wpkh(["))
+      assert.deepStrictEqual(active.map(({ internal }) => internal), [true, false])
+      const same = yield* KeyRing.make(after, 2)
+      assert.strictEqual(taken(same, "bech32").own.path, "m/6h/1")
+    }))
+
+  it.effect("watches the range, and behind it what comes after what is used", () =>
+    Effect.gen(function*() {
+      const document = imported(watching, request(`pkh([00000000/1]${MASTER_PUBLIC}/*)`, { range: [5, 7] }))
+      const ring = yield* KeyRing.make(document, 2)
+      const paths = () => [...ring.all()].map(({ path }) => path)
+      assert.deepStrictEqual(paths(), ["m/1/5", "m/1/6", "m/1/7"])
+      const last = [...ring.all()].at(-1)
+      assert.isFalse(last?.spendable)
+      assert.isTrue(ring.markUsed(last?.script ?? new Uint8Array()))
+      assert.deepStrictEqual(paths(), ["m/1/5", "m/1/6", "m/1/7", "m/1/8", "m/1/9"])
+      assert.isTrue(Either.isLeft(ring.next("legacy", false)), "it is not active")
+      assert.isFalse(ring.canGiveOut)
+    }))
+
+  it.effect("knows what is behind the hashes of scripts", () =>
+    Effect.gen(function*() {
+      const document = imported(watching, request(`sh(wsh(multi(1,${ONE},${TWO})))`))
+      const ring = yield* KeyRing.make(document)
+      const [own] = ring.all()
+      const signer = ring.signer(undefined)
+      const redeem = own?.redeemScript ?? new Uint8Array()
+      assert.deepStrictEqual(signer.redeemScript(hash160(redeem)), redeem)
+      const witness = own?.witnessScript ?? new Uint8Array()
+      assert.strictEqual(witness.at(-1), Op.OP_CHECKMULTISIG)
+      assert.deepStrictEqual(signer.witnessScript(sha256(witness)), witness)
+      assert.isUndefined(own?.publicKey)
+      assert.isUndefined(own?.path)
+      assert.isFalse(own?.spendable)
+    }))
+
+  it.effect("can sign a multisig where it has enough of the keys", () =>
+    Effect.gen(function*() {
+      const start = yield* about
+      const spendable = (threshold: number) =>
+        Effect.map(
+          KeyRing.make(imported(start, request(`sh(multi(${threshold},${WIF},${TWO}))`)), 0),
+          (ring) => [...ring.all()].map((own) => own.spendable)
+        )
+      assert.deepStrictEqual(yield* spendable(1), [true])
+      assert.deepStrictEqual(yield* spendable(2), [false])
+    }))
+})
+
+describe("prepareImport", () => {
+  const reason = (document: WalletDocument, each: ImportRequest): readonly [string, string] =>
+    Either.match(prepareImport(document, each, undefined), {
+      onLeft: (failure) => [failure._tag === "WalletLocked" ? "locked" : failure.code, failure.message],
+      onRight: () => ["", ""]
+    })
+
+  it.effect("says what is wrong in the reference node's words", () =>
+    Effect.gen(function*() {
+      const seeded = yield* about
+      const ranged = `pkh(${MASTER}/*)`
+      for (
+        const [document, each, expected] of [
+          [seeded, request(`pkh(${ONE})`), [
+            "no-keys",
+            "Cannot import descriptor without private keys to a wallet with private keys enabled"
+          ]],
+          [watching, request(`pkh(${WIF})`), [
+            "no-keys",
+            "Cannot import private keys to a wallet with private keys disabled"
+          ]],
+          [seeded, request(`pkh(${WIF})`, { active: true }), ["range", "Active descriptors must be ranged"]],
+          [seeded, request(`pkh(${WIF})`, { range: [0, 1] }), [
+            "range",
+            "Range should not be specified for an un-ranged descriptor"
+          ]],
+          [seeded, request(`combo(${MASTER}/*)`, { active: true }), [
+            "not-eligible",
+            "Combo descriptors cannot be set to active"
+          ]],
+          [seeded, request(ranged, { label: "x" }), ["range", "Ranged descriptors should not have a label"]],
+          [seeded, request(`pkh(${WIF})`, { internal: true, label: "x" }), [
+            "range",
+            "Internal addresses should not have a label"
+          ]],
+          [seeded, request(ranged, { range: [5, 3] }), [
+            "range",
+            "Range specified as [begin,end] must not have begin after end"
+          ]],
+          [seeded, request(ranged, { range: [-1, 3] }), ["range", "Range should be greater or equal than 0"]],
+          [seeded, request(ranged, { range: [0, 2 ** 31] }), ["range", "End of range is too high"]],
+          [seeded, request(ranged, { range: [0, 1_000_000] }), ["range", "Range is too large"]],
+          [seeded, request(ranged, { range: [0, 9], nextIndex: 10 }), ["range", "next_index is out of range"]],
+          [seeded, { ...request(ranged), descriptor: ranged }, ["checksum", "Missing checksum"]],
+          [seeded, request("pkh(x)"), ["descriptor", "pkh(): key is not valid"]]
+        ] as const
+      ) assert.deepStrictEqual(reason(document, each), expected)
+    }))
+
+  it.effect("warns of what the owner may not know", () =>
+    Effect.gen(function*() {
+      const seeded = yield* about
+      const warnings = (each: ImportRequest) => Either.getOrThrow(prepareImport(seeded, each, undefined)).warnings
+      assert.deepStrictEqual(warnings(request(`pkh(${MASTER}/*)`)), ["Range not given, using default keypool range"])
+      assert.deepStrictEqual(warnings(request(`sh(multi(1,${WIF},${TWO}))`)), [
+        "Not all private keys provided. Some wallet functionality may return unexpected errors"
+      ])
+      assert.deepStrictEqual(warnings(request(`pkh(${WIF})`)), [])
+    }))
+
+  it.effect("takes the place of an earlier import of the same, whose range it has to include", () =>
+    Effect.gen(function*() {
+      const text = `pkh(${MASTER}/*)`
+      const once = imported(yield* about, request(text, { range: [2, 5], timestamp: 3 }))
+      assert.deepStrictEqual(reason(once, request(text, { range: [3, 5] })), [
+        "range",
+        "new range must include current range = [2,5]"
+      ])
+      const twice = imported(once, request(text, { range: [0, 8], timestamp: 9 }))
+      assert.strictEqual(twice.imports.length, 1)
+      assert.deepStrictEqual(twice.imports[0]?.range, [0, 9])
+      assert.strictEqual(twice.imports[0]?.timestamp, 3)
+    }))
+})
+
+describe("encryption", () => {
+  it.live("seals every secret, and the ring signs once it is unlocked", () =>
+    Effect.gen(function*() {
+      const plain = imported(yield* about, request(`combo(${WIF})`))
+      const passphrase = Redacted.make("correct horse")
+      const document = (yield* encryption(plain, passphrase))(plain)
+      const text = encodeDocument(document)
+      for (const secret of ["abandon", WIF, "tprv", "correct horse", `${"0".repeat(63)}1`]) {
+        assert.notInclude(text, secret)
+      }
+      assert.include(encodeDocument(plain), WIF)
+      const sealing = document.encryption
+      if (sealing === undefined) {
+        throw new Error("it is not encrypted")
+      }
+      const secrets = new Secrets(() => document, yield* openMasterKey(sealing, passphrase))
+      assert.strictEqual(secrets.mnemonic, PHRASE)
+      const ring = yield* KeyRing.make(document, 1)
+      for (const own of ring.all()) {
+        const key = ring.privateKeyFor(own.script, secrets)
+        assert.strictEqual(key && toHex(publicKeyOf(key)), toHex(own.publicKey ?? new Uint8Array()))
+      }
+      // What comes later is sealed as well, and only while it is unlocked.
+      const later = request(`pkh(${secondWif()})`)
+      assert.isTrue(Either.isLeft(prepareImport(document, later, undefined)))
+      const { entry } = Either.getOrThrow(prepareImport(document, later, secrets.sealingKey))
+      assert.notInclude(JSON.stringify(entry), secondWif())
+      // A key that was prepared before the encryption does not get in unsealed.
+      const unsealed = Either.getOrThrow(prepareImport(plain, later, undefined))
+      assert.throws(() => unsealed.change(document), TypeError)
+      assert.strictEqual((yield* Effect.flip(encryption(document, passphrase))).code, "already-encrypted")
+      secrets.wipe()
+      assert.throws(() => secrets.mnemonic)
+    }))
+
+  it.effect("is refused for a wallet that has nothing to seal", () =>
+    Effect.gen(function*() {
+      assert.strictEqual((yield* Effect.flip(encryption(watching, Redacted.make("x")))).code, "no-keys")
+    }))
+})
+
+const secondWif = (): string => "cMahea7zqjxrtgAbB7LSGbcQUr1uX1ojuat9jZodMN87K7XCyj5v"
+
+describe("newDocument", () => {
+  it.effect("has keys of its own, none, or may have none", () =>
+    Effect.gen(function*() {
+      const make = (privateKeys: boolean, blank: boolean) =>
+        newDocument({ network: "mainnet", now: 9, privateKeys, blank })
+      const [one, other] = [yield* make(true, false), yield* make(true, false)]
+      assert.notDeepEqual(one.seed, other.seed)
+      assert.deepStrictEqual([one.birthday, one.blank, one.accounts.length], [9, false, 4])
+      const mnemonic = one.seed?.mnemonic
+      assert.strictEqual(mnemonic !== undefined && "plain" in mnemonic && mnemonic.plain.split(" ").length, 24)
+      for (const blank of [yield* make(true, true), yield* make(false, false)]) {
+        assert.isUndefined(blank.seed)
+        assert.isTrue(blank.blank)
+        assert.isFalse((yield* KeyRing.make(blank)).canGiveOut)
+      }
+      assert.isFalse((yield* make(false, true)).privateKeys)
+    }))
+})

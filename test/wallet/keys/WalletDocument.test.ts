@@ -1,0 +1,121 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Either } from "effect"
+import {
+  decodeDocument,
+  emptyDocument,
+  encodeDocument,
+  type RegistrationEntry,
+  type WalletDocument
+} from "../../../src/wallet/keys/WalletDocument.ts"
+import type { Registration } from "../../../src/wallet/Wallet.ts"
+
+const empty = emptyDocument({ network: "regtest", createdAt: 1_700_000_000 })
+
+const registration: Registration = {
+  name: Uint8Array.of(100, 47, 120),
+  rand: new Uint8Array(20).fill(1),
+  value: undefined,
+  newTxid: new Uint8Array(32).fill(2),
+  newVout: 1,
+  firstUpdateTxid: undefined,
+  step: "committed",
+  note: "",
+  createdAt: 5
+}
+
+const full: WalletDocument = {
+  ...empty,
+  blank: false,
+  encryption: {
+    kdf: "scrypt",
+    logN: 17,
+    r: 8,
+    p: 1,
+    salt: new Uint8Array(32).fill(3),
+    masterKey: new Uint8Array(72).fill(4)
+  },
+  seed: { seed: { sealed: "00ff" }, fingerprint: Uint8Array.of(1, 2, 3, 4) },
+  imports: [{
+    descriptor: "raw(51)#8lvh9jxk",
+    label: "a",
+    timestamp: 0,
+    active: false,
+    internal: false,
+    range: [0, 5],
+    next: 0,
+    privateKeys: [0],
+    secret: { plain: "x" }
+  }],
+  labels: [{ address: "a", label: "\u0000\u2028", purpose: "send" }],
+  registrations: [
+    registration,
+    { ...registration, value: new Uint8Array(), firstUpdateTxid: new Uint8Array(32), destination: Uint8Array.of(1) }
+  ],
+  transactions: [{ txid: "ab".repeat(32), hex: "00", time: 1, order: 2, comment: "c", abandoned: false }],
+  queue: ["0011"],
+  lockedCoins: [{ txid: "cd".repeat(32), vout: 3 }],
+  renewals: { all: true, names: [Uint8Array.of(1)] }
+}
+
+const changed = (change: (json: Record<string, unknown>) => unknown): string =>
+  JSON.stringify(change(JSON.parse(encodeDocument(full))))
+
+const problemOf = (text: string): string =>
+  Either.match(decodeDocument(text), { onLeft: (found) => found, onRight: () => "" })
+
+describe("a wallet's document", () => {
+  it("reads as it was written", () => {
+    for (const document of [empty, full]) {
+      assert.deepStrictEqual(Either.getOrThrow(decodeDocument(encodeDocument(document))), { document, version: 1 })
+    }
+  })
+
+  it("holds registrations as the wallet shows them", () => {
+    const entry: RegistrationEntry | undefined = full.registrations[0]
+    const shown: Registration | undefined = entry
+    assert.deepStrictEqual(shown, registration)
+  })
+
+  it("has an identity of its own", () => {
+    assert.notStrictEqual(emptyDocument({ network: "regtest", createdAt: 0 }).id, empty.id)
+  })
+
+  it.each([
+    ["", "it is empty"],
+    [" \n", "it is empty"],
+    [encodeDocument(full).slice(0, -4), "it is not whole, or not JSON"],
+    ["\u0000".repeat(100), "it is not whole, or not JSON"],
+    ["[]", "it is not the file of a wallet: it has no version"],
+    ["null", "it is not the file of a wallet"],
+    ["{\"version\":\"1\"}", "it is not the file of a wallet: it has no version"],
+    [
+      "{\"version\":2,\"anything\":1}",
+      "it is of format version 2, made by a newer svcd, and this one reads version 1: use the newer one"
+    ],
+    ["{\"version\":0}", "version is not what it should be"],
+    [changed((json) => ({ ...json, secrets: 1 })), "secrets is unknown here"],
+    [changed((json) => ({ ...json, network: "moonnet" })), "network is not what it should be"],
+    [
+      changed((json) => ({ ...json, encryption: { ...Object(json["encryption"]), logN: 40 } })),
+      "encryption.logN is not what it should be"
+    ],
+    [
+      changed((json) => ({ ...json, encryption: { ...Object(json["encryption"]), r: 2 ** 40 } })),
+      "encryption.r is not what it should be"
+    ],
+    [
+      changed((json) => ({ ...json, seed: { seed: { plain: 5 }, fingerprint: "00" } })),
+      "seed.seed.plain is not what it should be"
+    ],
+    [changed((json) => ({ ...json, queue: ["xyz"] })), "queue.0 is not what it should be"]
+  ])("says of %j what is wrong, and nothing of what it holds", (text, problem) => {
+    assert.strictEqual(problemOf(text), problem)
+  })
+
+  it("comes from an older format by its upgrades", () => {
+    const { version: _, ...rest } = JSON.parse(encodeDocument(empty))
+    const upgrades = new Map([[0, (document: object) => ({ ...document, version: 1 })]])
+    const decoded = Either.getOrThrow(decodeDocument(JSON.stringify({ ...rest, version: 0 }), upgrades))
+    assert.deepStrictEqual(decoded, { document: empty, version: 0 })
+  })
+})

@@ -1,0 +1,88 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Either, FastCheck, Redacted } from "effect"
+import { toHex } from "../../../src/protocol/bytes.ts"
+import { createMnemonic, parseMnemonic, seedOf } from "../../../src/wallet/keys/mnemonic.ts"
+import { fixtureJson, hasShared } from "../../support/fixtures.ts"
+
+const ABOUT = `${"abandon ".repeat(11)}about`
+
+const reasonOf = (text: string): string =>
+  Either.match(parseMnemonic(text), { onLeft: ({ reason }) => reason, onRight: () => "" })
+
+describe("parseMnemonic", () => {
+  it("gives back a phrase in its proper form, whatever its case and spaces", () => {
+    const parsed = Either.getOrThrow(parseMnemonic(`\n  ${ABOUT.toUpperCase().replaceAll(" ", "\t  ")} \n`))
+    assert.strictEqual(Redacted.value(parsed), ABOUT)
+    assert.notInclude(String(parsed), "abandon")
+  })
+
+  it.each([
+    [ABOUT.replace("about", "aboutx"), "word 12 \"aboutx\" is not in the list"],
+    [`xx ${ABOUT}`, "word 1 \"xx\" is not in the list"],
+    [`a\u202e ${ABOUT}`, "word 1 \"a\\u202e\" is not in the list"],
+    [ABOUT.replace("about", "abandon"), "the checksum of the phrase is wrong: a word is another one, or the order is"],
+    ["abandon about", "a phrase has 12, 15, 18, 21 or 24 words, not 2 words"],
+    ["about", "a phrase has 12, 15, 18, 21 or 24 words, not 1 word"],
+    [`${ABOUT} about`, "a phrase has 12, 15, 18, 21 or 24 words, not 13 words"],
+    ["  ", "no words are given"],
+    ["abandon ".repeat(1000), "that is too long for a phrase of 24 words"]
+  ])("refuses %j", (text, reason) => {
+    assert.strictEqual(reasonOf(text), reason)
+  })
+
+  it("never repeats words that are in the list", () => {
+    assert.notInclude(reasonOf(ABOUT.replace("about", "aboutx")), "abandon")
+    assert.notInclude(reasonOf(ABOUT.replace("about", "zoo")), "zoo")
+  })
+})
+
+describe("createMnemonic", () => {
+  it.each([12, 24] as const)("makes phrases of %d words that read, each another", (words) => {
+    const phrases = new Set<string>()
+    for (let count = 0; count < 20; count++) {
+      const phrase = Redacted.value(createMnemonic(words))
+      assert.strictEqual(phrase.split(" ").length, words)
+      assert.strictEqual(Redacted.value(Either.getOrThrow(parseMnemonic(phrase))), phrase)
+      phrases.add(phrase)
+    }
+    assert.strictEqual(phrases.size, 20)
+  })
+
+  it("a phrase with two words exchanged does not read, but for a few", () => {
+    FastCheck.assert(
+      FastCheck.property(FastCheck.nat(11), FastCheck.nat(11), (a, b) => {
+        let caught = 0
+        for (let count = 0; count < 40; count++) {
+          const words = Redacted.value(createMnemonic(12)).split(" ")
+          const [first = "", second = ""] = [words[a], words[b]]
+          if (first === second) {
+            caught++
+            continue
+          }
+          words[a] = second
+          words[b] = first
+          if (reasonOf(words.join(" ")).startsWith("the checksum")) caught++
+        }
+        // The checksum has four bits.
+        return caught > 25
+      }),
+      { numRuns: 3 }
+    )
+  })
+})
+
+interface Bip39Vectors {
+  readonly english: ReadonlyArray<readonly [entropy: string, phrase: string, seed: string, xprv: string]>
+}
+
+describe.skipIf(!hasShared)("the vectors of BIP 39", () => {
+  it.effect("give the seeds", () =>
+    Effect.gen(function*() {
+      const { english } = fixtureJson<Bip39Vectors>("bips/bip39_vectors.json")
+      assert.isAbove(english.length, 20)
+      for (const [, phrase, seed] of english) {
+        const mnemonic = Either.getOrThrow(parseMnemonic(phrase))
+        assert.strictEqual(toHex(yield* seedOf(mnemonic, Redacted.make("TREZOR"))), seed)
+      }
+    }))
+})

@@ -1,0 +1,105 @@
+import { assert, describe, it } from "@effect/vitest"
+import { scrypt } from "@noble/hashes/scrypt.js"
+import { Effect, FastCheck, Redacted } from "effect"
+import { toHex } from "../../../src/protocol/bytes.ts"
+import {
+  changePassphrase,
+  makeEncryption,
+  makeSecret,
+  openMasterKey,
+  openSecret,
+  passphraseKey,
+  SCRYPT,
+  sealSecret
+} from "../../../src/wallet/keys/seal.ts"
+import { MAX_SCRYPT_LOG_N } from "../../../src/wallet/keys/WalletDocument.ts"
+
+const key = new Uint8Array(32).fill(7)
+const pass = (text: string) => Redacted.make(text)
+
+describe("sealSecret", () => {
+  it("opens for the same key and field alone", () => {
+    FastCheck.assert(FastCheck.property(FastCheck.fullUnicodeString(), FastCheck.nat(31), (text, at) => {
+      const sealed = sealSecret(key, "seed", text)
+      assert.strictEqual(openSecret(key, "seed", sealed), text)
+      assert.throws(() => openSecret(key, "mnemonic", sealed))
+      const other = key.slice()
+      other[at] = 0
+      assert.throws(() => openSecret(other, "seed", sealed))
+    }))
+  })
+
+  it("notices every changed byte, and what is missing", () => {
+    const sealed = sealSecret(key, "seed", "word")
+    for (let at = 0; at < sealed.length; at++) {
+      const changed = sealed.slice(0, at) + (sealed[at] === "0" ? "1" : "0") + sealed.slice(at + 1)
+      assert.throws(() => openSecret(key, "seed", changed), undefined, undefined, `digit ${at}`)
+    }
+    for (const cut of [0, 2, 40, sealed.length - 2]) assert.throws(() => openSecret(key, "seed", sealed.slice(0, cut)))
+    assert.throws(() => openSecret(key, "seed", `${sealed}zz`), TypeError)
+  })
+
+  it("is another one each time", () => {
+    assert.notStrictEqual(sealSecret(key, "seed", "word"), sealSecret(key, "seed", "word"))
+  })
+
+  it("leaves a secret plain without a key", () => {
+    assert.deepStrictEqual(makeSecret(undefined, "seed", "word"), { plain: "word" })
+    assert.notInclude(JSON.stringify(makeSecret(key, "seed", "word")), "word")
+  })
+})
+
+describe("passphraseKey", () => {
+  it.effect("is scrypt, as the reference implementation has it", () =>
+    Effect.gen(function*() {
+      for (const { logN, p, r } of [{ logN: 10, r: 8, p: 1 }, { logN: 11, r: 1, p: 3 }]) {
+        const salt = new Uint8Array([1, 2, 3])
+        const found = yield* passphraseKey(pass("a pass\u00e9"), { logN, r, p, salt })
+        assert.strictEqual(
+          toHex(found),
+          toHex(scrypt("a pass\u00e9".normalize("NFKD"), salt, { N: 2 ** logN, r, p, dkLen: 32 }))
+        )
+      }
+    }))
+
+  it.live("leaves the event loop to others", () =>
+    Effect.gen(function*() {
+      let turns = 0
+      const timer = setInterval(() => turns++, 5)
+      yield* passphraseKey(pass("x"), { ...SCRYPT, salt: new Uint8Array(32) })
+      clearInterval(timer)
+      assert.isAbove(turns, 5)
+    }))
+
+  it.effect("stays within what a file may ask for", () =>
+    Effect.gen(function*() {
+      assert.isAtMost(128 * 16 * 2 ** MAX_SCRYPT_LOG_N, 2 ** 31)
+      assert.strictEqual((yield* passphraseKey(pass(""), { logN: 10, r: 1, p: 1, salt: new Uint8Array() })).length, 32)
+    }))
+})
+
+describe("makeEncryption", () => {
+  it.live(
+    "opens with its passphrase, and with the next one after a change, by the same master key",
+    () =>
+      Effect.gen(function*() {
+        const { encryption, masterKey } = yield* makeEncryption(pass("first"))
+        const before = toHex(masterKey)
+        assert.strictEqual(toHex(yield* openMasterKey(encryption, pass("first"))), before)
+        assert.strictEqual((yield* Effect.flip(openMasterKey(encryption, pass("First"))))._tag, "WrongPassphrase")
+        const changed = yield* changePassphrase(encryption, pass("first"), pass("second"))
+        assert.strictEqual(toHex(yield* openMasterKey(changed, pass("second"))), before)
+        assert.strictEqual((yield* Effect.flip(openMasterKey(changed, pass("first"))))._tag, "WrongPassphrase")
+        assert.notDeepEqual(changed.salt, encryption.salt)
+        const wrong = yield* Effect.flip(changePassphrase(encryption, pass("second"), pass("third")))
+        assert.strictEqual(wrong._tag, "WrongPassphrase")
+      }),
+    60_000
+  )
+
+  it.effect("refuses an empty passphrase", () =>
+    Effect.gen(function*() {
+      const refused = yield* Effect.flip(makeEncryption(pass("")))
+      assert.strictEqual(refused.code, "empty-passphrase")
+    }))
+})

@@ -1,0 +1,168 @@
+import { assert, describe, it } from "@effect/vitest"
+import { regtestParams } from "../../../src/consensus/params.ts"
+import { binaryString, displayHash, toHex } from "../../../src/protocol/bytes.ts"
+import { addressScript, NAME_TX_VERSION, nameScript } from "../../../src/protocol/nameOperation.ts"
+import { outpoint, outpointKey, type Transaction } from "../../../src/protocol/transaction.ts"
+import { Ledger } from "../../../src/wallet/ledger/Ledger.ts"
+import type { OwnScript } from "../../../src/wallet/Wallet.ts"
+import { ownScript } from "../../support/fakeWallet.ts"
+import { ANYONE, currency, input, makeCoinbase, text } from "../../support/regtest.ts"
+
+const mine = ownScript(1)
+
+const own = (script: Uint8Array): OwnScript | undefined =>
+  toHex(addressScript(script)) === toHex(mine.script) ? mine : undefined
+
+const ledgerAt = (height: number): Ledger => {
+  const ledger = new Ledger({ params: regtestParams, own })
+  ledger.tip = { height, hash: new Uint8Array(32) }
+  return ledger
+}
+
+const at = (
+  height: number,
+  index = 1
+) => ({ type: "confirmed", height, hash: new Uint8Array(32), index, blockTime: height } as const)
+
+const PENDING = { type: "pending" } as const
+const INACTIVE = { type: "inactive", abandoned: false } as const
+
+const foreign = currency([], [{ value: 9, script: ANYONE }])
+
+const paying = (value: number, from: Transaction = foreign, vout = 0, script = mine.script) =>
+  currency([input({ transaction: from, vout })], [{ value, script }])
+
+const keyOf = (transaction: Transaction, vout = 0): string => outpointKey(outpoint(transaction.txid, vout))
+
+const named = (name: string, from: Transaction, value = "v", script = mine.script) =>
+  currency(
+    [input({ transaction: from, vout: 0 })],
+    [{ value: 7, script: nameScript({ op: "name_update", name: text(name), value: text(value) }, script) }],
+    { version: NAME_TX_VERSION }
+  )
+
+describe("Ledger", () => {
+  it("confirmed coins and pending change of our own are trusted, payments of others are not", () => {
+    const ledger = ledgerAt(10)
+    const [old, incoming] = [paying(100), paying(40, foreign, 1)]
+    ledger.put({ transaction: old, state: at(5), time: 1 })
+    ledger.put({ transaction: incoming, state: PENDING, time: 2 })
+    assert.deepStrictEqual(ledger.balances(), { trusted: 100, untrustedPending: 40, immature: 0 })
+    const change = paying(90, old)
+    ledger.put({ transaction: change, state: PENDING, time: 3 })
+    assert.deepStrictEqual(ledger.balances(), { trusted: 90, untrustedPending: 40, immature: 0 })
+    ledger.put({ transaction: paying(80, change), state: PENDING, time: 4 })
+    assert.deepStrictEqual(ledger.balances(), { trusted: 80, untrustedPending: 40, immature: 0 })
+    ledger.put({ transaction: paying(30, incoming), state: PENDING, time: 5 })
+    assert.deepStrictEqual(ledger.balances(), { trusted: 80, untrustedPending: 30, immature: 0 })
+    assert.deepStrictEqual(ledger.get(change.txidKey)?.spent, [old.outputs[0]])
+  })
+
+  it("a reward is immature up to a hundred blocks", () => {
+    const coinbase = makeCoinbase(1, [{ value: 50, script: mine.script }])
+    for (const [tip, immature] of [[1, 50], [100, 50], [101, 0]] as const) {
+      const ledger = ledgerAt(tip)
+      ledger.put({ transaction: coinbase, state: at(1, 0), time: 1 })
+      assert.deepStrictEqual(ledger.balances(), { trusted: 50 - immature, untrustedPending: 0, immature })
+    }
+  })
+
+  it("inactive transactions hold what they spend, abandoned ones and conflicted ones do not", () => {
+    const ledger = ledgerAt(10)
+    const old = paying(100)
+    const [spend, after] = [paying(90, old), paying(80, paying(90, old))]
+    ledger.put({ transaction: old, state: at(5), time: 1 })
+    ledger.put({ transaction: spend, state: INACTIVE, time: 2 })
+    ledger.put({ transaction: after, state: INACTIVE, time: 3 })
+    assert.deepStrictEqual(ledger.coins(), [])
+    assert.deepStrictEqual(ledger.abandon(spend.txidKey).map(({ key }) => key), [spend.txidKey, after.txidKey])
+    assert.deepStrictEqual(ledger.coins().map((coin) => coin.outpoint), [keyOf(old)])
+    ledger.setState(spend.txidKey, INACTIVE)
+    ledger.conflict(spend.txidKey, 9)
+    assert.deepStrictEqual(ledger.get(after.txidKey)?.state, { type: "conflicted", height: 9 })
+    assert.isTrue(ledger.isUnspent(keyOf(old)))
+    ledger.rewind({ height: 9, hash: new Uint8Array(32) })
+    assert.strictEqual(ledger.get(spend.txidKey)?.state.type, "conflicted")
+    ledger.rewind({ height: 8, hash: new Uint8Array(32) })
+    assert.deepStrictEqual(ledger.get(spend.txidKey)?.state, INACTIVE)
+  })
+
+  it("rivals spend the same, whoever they are of, and are told by their txids", () => {
+    const ledger = ledgerAt(10)
+    const old = paying(100)
+    const [first, second] = [paying(90, old), paying(91, old)]
+    ledger.put({ transaction: old, state: at(5), time: 1 })
+    ledger.put({ transaction: first, state: PENDING, time: 2 })
+    assert.deepStrictEqual(ledger.rivals(second).map(({ key }) => key), [first.txidKey])
+    assert.deepStrictEqual(ledger.rivals(first), [])
+    ledger.put({ transaction: second, state: at(10), time: 3 })
+    assert.deepStrictEqual(ledger.conflictsOf(first.txidKey), [displayHash(second.txid)])
+    ledger.remove(second.txidKey)
+    assert.deepStrictEqual(ledger.conflictsOf(first.txidKey), [])
+  })
+
+  it("going back takes blocks back, and a coinbase is worth nothing outside of its own", () => {
+    const ledger = ledgerAt(10)
+    const [low, high] = [paying(1), paying(2, foreign, 1)]
+    const coinbase = makeCoinbase(8, [{ value: 50, script: mine.script }])
+    ledger.put({ transaction: low, state: at(7), time: 1 })
+    ledger.put({ transaction: high, state: at(8), time: 2 })
+    ledger.put({ transaction: coinbase, state: at(8, 0), time: 3 })
+    assert.deepStrictEqual(ledger.confirmedAbove(7).map(({ key }) => key), [high.txidKey, coinbase.txidKey])
+    ledger.rewind({ height: 7, hash: new Uint8Array(32) })
+    assert.deepStrictEqual(ledger.get(high.txidKey)?.state, INACTIVE)
+    assert.deepStrictEqual(ledger.get(coinbase.txidKey)?.state, { type: "inactive", abandoned: true })
+    assert.deepStrictEqual(ledger.coins().map(({ outpoint }) => outpoint), [keyOf(low)])
+  })
+
+  it("a name's coin is no money, and gone once the name expires at the next block", () => {
+    for (const [tip, expired] of [[38, false], [39, true]] as const) {
+      const ledger = ledgerAt(tip)
+      ledger.put({ transaction: named("d/a", foreign), state: at(10), time: 1 })
+      assert.deepStrictEqual(ledger.balances(), { trusted: 0, untrustedPending: 0, immature: 0 })
+      assert.deepStrictEqual(ledger.coins().map((coin) => coin.expired), [expired])
+    }
+  })
+
+  it("lists names as the newest confirmed transaction left them, those sent away as well, in order of bytes", () => {
+    const ledger = ledgerAt(20)
+    const first = named("d/b", foreign, "old")
+    const second = named("d/b", first, "new")
+    const away = named("d/a", paying(3), "gone", ANYONE)
+    ledger.put({ transaction: second, state: at(12), time: 2 })
+    ledger.put({ transaction: first, state: at(11), time: 1 })
+    ledger.put({ transaction: away, state: at(12, 2), time: 3 })
+    ledger.put({ transaction: named("d/b", second, "pending"), state: PENDING, time: 4 })
+    const listed = ledger.names().map(({ height, mine, name, operation }) => [
+      binaryString(name),
+      operation.op === "name_new" ? "" : binaryString(operation.value),
+      height,
+      mine
+    ])
+    assert.deepStrictEqual(listed, [["d/a", "gone", 12, false], ["d/b", "new", 12, true]])
+  })
+
+  it("parents that come after what spends them are not counted as unspent", () => {
+    const ledger = ledgerAt(10)
+    const parent = paying(100)
+    const child = paying(90, parent)
+    ledger.put({ transaction: child, state: at(6), time: 1 })
+    assert.deepStrictEqual(ledger.get(child.txidKey)?.spent, [undefined])
+    ledger.put({ transaction: parent, state: at(5), time: 1 })
+    assert.deepStrictEqual(ledger.balances().trusted, 90)
+    assert.deepStrictEqual(ledger.get(child.txidKey)?.spent, [parent.outputs[0]])
+    assert.deepStrictEqual(ledger.transactions().map(({ order }) => order), [0, 1])
+  })
+
+  it("takes ten thousand transactions one after the other in little time", () => {
+    const ledger = ledgerAt(20_000)
+    let last = foreign
+    const started = performance.now()
+    for (let i = 0; i < 10_000; i++) {
+      last = paying(20_000 - i, last)
+      ledger.put({ transaction: last, state: at(i), time: i })
+    }
+    assert.strictEqual(ledger.balances().trusted, 10_001)
+    assert.isBelow(performance.now() - started, 5_000)
+  })
+})

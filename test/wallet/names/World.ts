@@ -1,0 +1,496 @@
+import { Effect, Layer } from "effect"
+import { Chain } from "../../../src/chain/Chain.ts"
+import { SyncStatus } from "../../../src/chain/SyncStatus.ts"
+import { isExpired } from "../../../src/consensus/expiry.ts"
+import { MIN_FIRSTUPDATE_DEPTH } from "../../../src/consensus/names.ts"
+import { regtestParams } from "../../../src/consensus/params.ts"
+import { TransactionRejected } from "../../../src/mempool/errors.ts"
+import { FeeEstimator } from "../../../src/mempool/FeeEstimator.ts"
+import { Mempool } from "../../../src/mempool/Mempool.ts"
+import type { PoolEntry } from "../../../src/mempool/PoolEntry.ts"
+import { NameNotFound } from "../../../src/names/errors.ts"
+import { NameDb, type NameRecord } from "../../../src/names/NameDb.ts"
+import { decodeBlock } from "../../../src/protocol/block.ts"
+import { binaryString, type Bytes, concat, displayHash, EMPTY, equal } from "../../../src/protocol/bytes.ts"
+import { hash160, hash256, sha256 } from "../../../src/protocol/hash.ts"
+import {
+  NAME_TX_VERSION,
+  nameCommitment,
+  type NameOperation,
+  type NameScript,
+  nameScript,
+  parseNameScript
+} from "../../../src/protocol/nameOperation.ts"
+import {
+  makeTransaction,
+  NO_WITNESS,
+  outpoint,
+  outpointKey,
+  prevoutTxid,
+  type Transaction,
+  type TransactionOutput
+} from "../../../src/protocol/transaction.ts"
+import { InsufficientFunds, WalletLocked } from "../../../src/wallet/errors.ts"
+import { emptyDocument, type WalletDocument } from "../../../src/wallet/keys/WalletDocument.ts"
+import type { OwnScript, PaymentRequest, WalletCoin, WalletTx, WalletTxState } from "../../../src/wallet/Wallet.ts"
+import type { WalletCore } from "../../../src/wallet/WalletCore.ts"
+import { noTree } from "../../support/noTree.ts"
+import { entryOf } from "../../support/pool.ts"
+import { ownScript } from "../spending/coins.ts"
+
+const text = (value: string): Uint8Array => new TextEncoder().encode(value)
+
+/** What ends a node at one of its points. */
+export const CRASH = "the node was ended"
+
+const NAME_AMOUNT = 1_000_000
+
+interface NameOutput {
+  readonly vout: number
+  readonly script: NameScript
+}
+
+const nameOutput = ({ outputs }: Transaction): NameOutput | undefined => {
+  for (const [vout, { script }] of outputs.entries()) {
+    const name = parseNameScript(script)
+    if (name !== undefined) return { vout, script: name }
+  }
+  return undefined
+}
+
+const registeredName = (transaction: Transaction): Bytes | undefined => {
+  const operation = nameOutput(transaction)?.script.operation
+  return operation?.op === "name_firstupdate" ? operation.name : undefined
+}
+
+/**
+ * A chain, a mempool and a wallet of few rules, those for names, whose node can be ended between any two things that it
+ * does. `document`, `sent` and `keys` are on the disk; the mempool is lost.
+ */
+export class World {
+  document: WalletDocument = emptyDocument({ network: "regtest", createdAt: 0 })
+  sent: Array<{ readonly transaction: Transaction; readonly order: number; abandoned: boolean }> = []
+  keys = 0
+  readonly blocks: Array<ReadonlyArray<Transaction>> = Array.from({ length: 101 }, () => [])
+  pool = new Map<string, Transaction>()
+  locked = false
+  poor = false
+  behind = false
+  /** Transactions that a block made impossible. */
+  readonly impossible = new Set<string>()
+  /** The commitments of this run of the node (protocol.md 5.6, M1). */
+  private commitments = new Map<string, string>()
+  private funding = 0
+  /** Points that the node passes before it ends. */
+  countdown = Infinity
+  points = 0
+
+  get height(): number {
+    return this.blocks.length - 1
+  }
+
+  private readonly point = Effect.suspend(() => {
+    this.points++
+    return this.countdown-- === 0 ? Effect.die(CRASH) : Effect.void
+  })
+
+  /** Starts the node again: what waited in its mempool is offered anew by the wallet. */
+  restart(): void {
+    this.countdown = Infinity
+    this.pool = new Map()
+    this.commitments = new Map()
+    for (const { abandoned, transaction } of this.sent) if (!abandoned) this.accept(transaction)
+  }
+
+  // Keys
+
+  private privateKeyOf(index: number): Bytes {
+    return sha256(text(`key ${index}`))
+  }
+
+  scriptOf(index: number): Bytes {
+    return concat(Uint8Array.of(0x76, 0xa9, 20), hash160(this.privateKeyOf(index)), Uint8Array.of(0x88, 0xac))
+  }
+
+  private indexOf(script: Bytes): number {
+    for (let i = 0; i < this.keys; i++) if (equal(this.scriptOf(i), script)) return i
+    return -1
+  }
+
+  private own(script: Bytes): OwnScript | undefined {
+    const address = parseNameScript(script)?.address ?? script
+    return this.indexOf(address) === -1 ? undefined : ownScript({ script: address })
+  }
+
+  // Chain
+
+  private heightOf(txid: Bytes): number | undefined {
+    const height = this.blocks.findIndex((block) => block.some((tx) => equal(tx.txid, txid)))
+    return height === -1 ? undefined : height
+  }
+
+  private isSpent(key: string): boolean {
+    return this.blocks.some((block) =>
+      block.some((tx) => tx.inputs.some(({ prevout }) => outpointKey(prevout) === key))
+    )
+  }
+
+  record(name: Bytes): NameRecord | undefined {
+    let found: NameRecord | undefined
+    for (const [height, block] of this.blocks.entries()) {
+      for (const transaction of block) {
+        const output = nameOutput(transaction)
+        const operation = output?.script.operation
+        if (output === undefined || operation === undefined || operation.op === "name_new") continue
+        if (!equal(operation.name, name)) continue
+        found = {
+          name,
+          value: operation.value,
+          height,
+          txid: transaction.txid,
+          vout: output.vout,
+          address: output.script.address,
+          op: operation.op,
+          amount: NAME_AMOUNT
+        }
+      }
+    }
+    return found
+  }
+
+  /** Whether a block at a height sees somebody with a name. */
+  private isHeld(name: Bytes, height: number): boolean {
+    const record = this.record(name)
+    return record !== undefined && !isExpired(record.height, height, regtestParams)
+  }
+
+  private isMinable(transaction: Transaction, height: number): boolean {
+    const name = registeredName(transaction)
+    for (const { prevout } of transaction.inputs) {
+      const source = this.sourceOf(prevoutTxid(prevout))
+      if (source === undefined) continue
+      const made = this.heightOf(source.txid)
+      if (made === undefined || this.isSpent(outpointKey(prevout))) return false
+      if (name !== undefined && made + MIN_FIRSTUPDATE_DEPTH > height) return false
+    }
+    return name === undefined || !this.isHeld(name, height)
+  }
+
+  private sourceOf(txid: Bytes): Transaction | undefined {
+    const key = binaryString(txid)
+    return this.pool.get(key) ?? this.sent.find(({ transaction }) => transaction.txidKey === key)?.transaction ??
+      this.blocks.flat().find((transaction) => transaction.txidKey === key)
+  }
+
+  /** Mines blocks of what waits, but for what is left out. */
+  mine(count = 1, leaveOut: (transaction: Transaction) => boolean = () => false): void {
+    for (let i = 0; i < count; i++) {
+      const height = this.height + 1
+      const block = [...this.pool.values()].filter((tx) => this.isMinable(tx, height) && !leaveOut(tx))
+      this.connect(block)
+    }
+  }
+
+  /** Connects a block, and takes out of the mempool what it holds or what stands against it. */
+  connect(block: ReadonlyArray<Transaction>): void {
+    this.blocks.push(block)
+    for (const [key, transaction] of this.pool) {
+      const name = registeredName(transaction)
+      const isMined = block.some(({ txidKey }) => txidKey === key)
+      if (isMined || name !== undefined && this.isHeld(name, this.height + 1)) this.pool.delete(key)
+    }
+  }
+
+  /** Takes blocks back; what was in them waits again, where it can. */
+  reorganise(count: number): void {
+    const taken = this.blocks.splice(this.blocks.length - count).flat()
+    for (const transaction of taken) this.accept(transaction)
+  }
+
+  // Mempool
+
+  /** Takes a transaction in, or says why not. */
+  accept(transaction: Transaction): string | undefined {
+    if (this.heightOf(transaction.txid) !== undefined || this.impossible.has(transaction.txidKey)) return "txn-known"
+    const output = nameOutput(transaction)
+    const operation = output?.script.operation
+    if (operation?.op === "name_new") {
+      const key = binaryString(operation.commitment)
+      if ((this.commitments.get(key) ?? transaction.txidKey) !== transaction.txidKey) return "txn-mempool-name-error"
+      this.commitments.set(key, transaction.txidKey)
+    }
+    const name = registeredName(transaction)
+    if (name !== undefined) {
+      const others = this.pending(binaryString(name)).filter((entry) => registeredName(entry.transaction) !== undefined)
+      if (others.some((entry) => entry.transaction.txidKey !== transaction.txidKey)) return "txn-mempool-name-error"
+      if (this.isHeld(name, this.height + 1)) return "tx-firstupdate-existing-name"
+    }
+    this.pool.set(transaction.txidKey, transaction)
+    return undefined
+  }
+
+  private pending(name: string): ReadonlyArray<PoolEntry> {
+    return [...this.pool.values()].flatMap((transaction) => {
+      const output = nameOutput(transaction)
+      const operation = output?.script.operation
+      if (operation === undefined || operation.op === "name_new") return []
+      return binaryString(operation.name) === name ? [entryOf(transaction)] : []
+    })
+  }
+
+  /** Somebody else's name operation. */
+  foreign(operation: NameOperation, spends: ReadonlyArray<Uint8Array> = []): Transaction {
+    return this.build([{ value: NAME_AMOUNT, script: nameScript(operation, text("somebody else")) }], spends)
+  }
+
+  private build(outputs: ReadonlyArray<TransactionOutput>, spends: ReadonlyArray<Uint8Array>): Transaction {
+    const money = outpoint(hash256(text(`money ${this.funding++}`)), 0)
+    return makeTransaction({
+      version: NAME_TX_VERSION,
+      inputs: [...spends, money].map((prevout) => ({
+        prevout,
+        scriptSig: EMPTY,
+        sequence: 0xfffffffd,
+        witness: NO_WITNESS
+      })),
+      outputs,
+      lockTime: 0
+    })
+  }
+
+  // Wallet
+
+  stateOf({ txid, txidKey }: Transaction, abandoned: boolean): WalletTxState {
+    const height = this.heightOf(txid)
+    if (height !== undefined) return { type: "confirmed", height, hash: EMPTY, index: 0, blockTime: 0 }
+    if (this.impossible.has(txidKey)) return { type: "conflicted", height: this.height }
+    return this.pool.has(txidKey) ? { type: "pending" } : { type: "inactive", abandoned }
+  }
+
+  readonly transactions = (): ReadonlyArray<WalletTx> =>
+    this.sent.map(({ abandoned, order, transaction }) => ({
+      transaction,
+      state: this.stateOf(transaction, abandoned),
+      time: 0,
+      order,
+      comment: undefined,
+      commentTo: undefined,
+      replaces: undefined,
+      replacedBy: undefined,
+      spent: []
+    }))
+
+  readonly coins = (): ReadonlyArray<WalletCoin> => {
+    const live = this.transactions().filter(({ state }) =>
+      state.type !== "conflicted" && !(state.type === "inactive" && state.abandoned)
+    )
+    const spent = new Set(
+      live.flatMap(({ transaction }) => transaction.inputs.map(({ prevout }) => outpointKey(prevout)))
+    )
+    return live.flatMap(({ state, transaction }) =>
+      transaction.outputs.flatMap((output, vout): ReadonlyArray<WalletCoin> => {
+        const key = outpointKey(outpoint(transaction.txid, vout))
+        const own = this.own(output.script)
+        if (own === undefined || spent.has(key)) return []
+        const name = parseNameScript(output.script)
+        const height = state.type === "confirmed" ? state.height : undefined
+        const expires = name !== undefined && name.operation.op !== "name_new" && height !== undefined
+        return [{
+          outpoint: key,
+          txid: transaction.txid,
+          vout,
+          output,
+          own,
+          name,
+          height,
+          coinbase: false,
+          trusted: true,
+          locked: false,
+          expired: expires && isExpired(height, this.height + 1, regtestParams)
+        }]
+      })
+    )
+  }
+
+  private readonly pay = (request: PaymentRequest) =>
+    Effect.gen(this, function*() {
+      if (this.locked) return yield* new WalletLocked()
+      if (this.poor) return yield* new InsufficientFunds({ needed: NAME_AMOUNT, available: 0 })
+      const coins = this.coins()
+      const spends: Array<Uint8Array> = []
+      for (const { outpoint: key } of request.inputs ?? []) {
+        const coin = coins.find((other) => other.outpoint === key)
+        if (coin === undefined) {
+          return yield* new InsufficientFunds({ needed: NAME_AMOUNT, available: 0, missing: key })
+        }
+        spends.push(outpoint(coin.txid, coin.vout))
+      }
+      const transaction = this.build([{ value: 5_000, script: this.scriptOf(0) }, ...request.outputs], spends)
+      const funded = { transaction, fee: 1_000, changePosition: 0, coins: [], feeReason: "" }
+      yield* this.point
+      this.sent.push({ transaction, order: this.sent.length, abandoned: false })
+      yield* this.point
+      const reason = this.accept(transaction)
+      if (reason !== undefined) {
+        this.sent.pop()
+        return yield* new TransactionRejected({ txid: displayHash(transaction.txid), reason, kind: "conflict" })
+      }
+      yield* this.point
+      return funded
+    })
+
+  private readonly core = Effect.gen(this, function*() {
+    const nothing = (): never => {
+      throw new Error("not for this test")
+    }
+    const core: WalletCore = {
+      name: "",
+      own: (script) => this.own(script),
+      newAddress: () =>
+        Effect.gen(this, function*() {
+          yield* this.point
+          return ownScript({ script: this.scriptOf(this.keys++) })
+        }),
+      coins: this.coins,
+      transactions: this.transactions,
+      transaction: (key) => this.transactions().find(({ transaction }) => transaction.txidKey === key),
+      pay: this.pay,
+      commit: nothing,
+      lastBlock: () => ({ height: this.height, hash: EMPTY }),
+      encryption: () => this.locked ? "locked" : "none",
+      chain: yield* Chain,
+      mempool: yield* Mempool,
+      fees: yield* FeeEstimator,
+      status: yield* SyncStatus,
+      document: () => this.document,
+      update: (change) =>
+        Effect.gen(this, function*() {
+          yield* this.point
+          this.document = change(this.document)
+          yield* this.point
+        }),
+      privateKey: (script) => {
+        const index = this.indexOf(parseNameScript(script)?.address ?? script)
+        if (index === -1) return Effect.succeed(undefined)
+        return this.locked ? new WalletLocked() : Effect.succeed(this.privateKeyOf(index))
+      }
+    }
+    return { core, names: yield* NameDb }
+  })
+
+  private readonly tip = Effect.sync(() => ({
+    hash: EMPTY,
+    height: this.height,
+    header: decodeBlock(regtestParams.network.genesisBlock).header,
+    chainwork: 0n,
+    medianTimePast: 0,
+    transactions: 1,
+    confirmations: 1,
+    next: undefined
+  }))
+
+  private coinAt(key: string) {
+    if (this.isSpent(key)) return undefined
+    for (const [height, block] of this.blocks.entries()) {
+      for (const { outputs, txid } of block) {
+        for (const [vout, output] of outputs.entries()) {
+          if (outpointKey(outpoint(txid, vout)) === key) return { ...output, height, coinbase: false }
+        }
+      }
+    }
+    return undefined
+  }
+
+  private coinOf(txid: Bytes) {
+    const transaction = this.blocks.flat().find((other) => equal(other.txid, txid))
+    for (const vout of transaction?.outputs.keys() ?? []) {
+      const coin = this.coinAt(outpointKey(outpoint(txid, vout)))
+      if (coin !== undefined) return coin
+    }
+    return undefined
+  }
+
+  private readonly chain = Layer.mock(Chain, {
+    params: regtestParams,
+    repairs: [],
+    tree: noTree,
+    tip: this.tip,
+    coin: (key) => Effect.map(this.tip, (tip) => ({ coin: this.coinAt(key), tip })),
+    coinOf: (txid) => Effect.sync(() => this.coinOf(txid))
+  })
+
+  private readonly mempool = Layer.suspend(() => {
+    const nothing = (): never => {
+      throw new Error("not for this test")
+    }
+    const unused = Effect.dieMessage("not for this test")
+    return Layer.mock(Mempool, {
+      get: nothing,
+      getByWtxid: nothing,
+      entries: nothing,
+      spender: (key) => {
+        const found = [...this.pool.values()].find((tx) =>
+          tx.inputs.some(({ prevout }) => outpointKey(prevout) === key)
+        )
+        return found === undefined ? undefined : entryOf(found)
+      },
+      ancestors: nothing,
+      descendants: nothing,
+      parents: nothing,
+      children: nothing,
+      cluster: nothing,
+      chunkOf: nothing,
+      chunks: nothing,
+      pending: (name = "") => this.pending(name),
+      coin: nothing,
+      info: nothing,
+      prioritised: nothing,
+      broadcastLater: nothing,
+      isUnbroadcast: nothing,
+      broadcastDone: nothing,
+      unbroadcast: nothing,
+      follower: { name: "mempool", cursor: unused, apply: () => unused, rewind: () => unused }
+    })
+  })
+
+  private readonly names = Layer.mock(NameDb, {
+    follower: {
+      name: "names",
+      cursor: Effect.die(CRASH),
+      apply: () => Effect.die(CRASH),
+      rewind: () => Effect.die(CRASH)
+    },
+    resolve: (name) =>
+      Effect.suspend(() => {
+        const record = this.record(name)
+        return record === undefined ? new NameNotFound({ requested: "" }) : Effect.succeed(record)
+      })
+  })
+
+  private readonly status = Layer.mock(SyncStatus, { initialDownload: Effect.sync(() => this.behind) })
+
+  private readonly fees = Layer.mock(FeeEstimator, {
+    estimateSmart: () => {
+      throw new Error("not for this test")
+    },
+    estimateRaw: () => undefined
+  })
+
+  /** What the names part of the wallet is made of. */
+  readonly parts = Effect.provide(
+    this.core,
+    Layer.mergeAll(this.chain, this.mempool, this.names, this.status, this.fees)
+  )
+
+  // What came of it
+
+  /** Transactions of the wallet with an operation. */
+  made(op: NameOperation["op"]): ReadonlyArray<Transaction> {
+    return this.sent.map(({ transaction }) => transaction)
+      .filter((transaction) => nameOutput(transaction)?.script.operation.op === op)
+  }
+}
+
+/** Somebody else's commitment to a name. */
+export const foreignNew = (world: World, name: Bytes, rand: Bytes): Transaction =>
+  world.foreign({ op: "name_new", commitment: nameCommitment(rand, name) })

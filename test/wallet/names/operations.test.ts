@@ -1,0 +1,361 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Logger } from "effect"
+import { binaryString, concat, toHex } from "../../../src/protocol/bytes.ts"
+import { nameCommitment, type NameOperation, parseNameScript } from "../../../src/protocol/nameOperation.ts"
+import { outpoint, outpointKey, type Transaction } from "../../../src/protocol/transaction.ts"
+import { makeNames, type Names, type NamesOptions } from "../../../src/wallet/names/makeNames.ts"
+import type { NameFailure } from "../../../src/wallet/Wallet.ts"
+import { foreignNew, World } from "./World.ts"
+
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
+
+const NAME = bytes("d/example")
+const VALUE = bytes("{}")
+const DRAWN = new Uint8Array(20).fill(0xdd)
+
+const start = (world: World, options: NamesOptions = {}) =>
+  Effect.flatMap(world.parts, ({ core, names }) => makeNames(core, names, { randomBytes: () => DRAWN, ...options }))
+
+const withNames = <A, E>(use: (names: Names, world: World) => Effect.Effect<A, E>, options: NamesOptions = {}) =>
+  Effect.gen(function*() {
+    const world = new World()
+    return yield* use(yield* start(world, options), world)
+  }).pipe(Effect.scoped, Effect.provide(Logger.remove(Logger.defaultLogger)))
+
+const operationOf = (transaction: Transaction | undefined): NameOperation =>
+  transaction?.outputs.flatMap(({ script }) => parseNameScript(script)?.operation ?? [])[0] ?? assert.fail("no name")
+
+const mine = (world: World, names: Names, count: number) =>
+  Effect.repeatN(Effect.zipRight(Effect.sync(() => world.mine()), names.step), count - 1)
+
+const reasonOf = <A>(work: Effect.Effect<A, NameFailure>) =>
+  Effect.map(Effect.flip(work), (failure) => failure._tag === "NameUnavailable" ? failure.reason : failure._tag)
+
+/** Registers a name by hand, in the block after the next twelve. */
+const own = (world: World, names: Names, name = NAME, value = VALUE) =>
+  Effect.gen(function*() {
+    yield* names.nameNew(name, {})
+    yield* mine(world, names, 12)
+    yield* names.nameFirstUpdate({ name, rand: undefined, txid: undefined, value })
+    yield* mine(world, names, 1)
+  })
+
+const first = { name: NAME, rand: undefined, txid: undefined, value: VALUE }
+
+describe("nameNew", () => {
+  it.effect("commits with the salt that the key gives, locks the amount, and keeps the salt", () =>
+    withNames((names, world) =>
+      Effect.gen(function*() {
+        const { rand, transaction } = yield* names.nameNew(NAME, {})
+        const operation = operationOf(transaction)
+        assert.deepStrictEqual(operation.op === "name_new" && operation.commitment, nameCommitment(rand, NAME))
+        assert.isFalse(toHex(transaction.bytes).includes(toHex(NAME)))
+        assert.strictEqual(transaction.version, 0x7100)
+        assert.strictEqual(transaction.outputs.find(({ script }) => parseNameScript(script))?.value, 1_000_000)
+        const [kept] = names.registrations()
+        assert.deepInclude(kept, { name: NAME, rand, value: undefined, newTxid: transaction.txid, newVout: 1 })
+        // Its salt is of the key: another wallet with the same key draws the same.
+        assert.notDeepEqual(rand, DRAWN)
+        world.document = { ...world.document, registrations: [] }
+        yield* mine(world, names, 12)
+        yield* names.nameFirstUpdate(first)
+      })
+    ))
+
+  it.effect("draws a salt where the address is somebody else's, and keeps it", () =>
+    withNames((names) =>
+      Effect.gen(function*() {
+        const { rand } = yield* names.nameNew(NAME, { destination: bytes("somebody else") })
+        assert.deepStrictEqual(rand, DRAWN)
+        assert.deepStrictEqual(names.registrations()[0]?.rand, DRAWN)
+      })
+    ))
+
+  it.effect("pays coins along", () =>
+    withNames((names) =>
+      Effect.gen(function*() {
+        const sendCoins = [{ value: 150_000_000, script: bytes("a friend") }]
+        const { transaction } = yield* names.nameNew(NAME, { sendCoins })
+        assert.deepStrictEqual(transaction.outputs.at(-1), sendCoins[0])
+      })
+    ))
+
+  it.effect("refuses a name that exists, unless it may, and one that is too long", () =>
+    withNames((names, world) =>
+      Effect.gen(function*() {
+        yield* own(world, names)
+        assert.strictEqual(yield* reasonOf(names.nameNew(NAME, {})), "this name exists already")
+        yield* names.nameNew(NAME, { allowExisting: true })
+        assert.strictEqual(yield* reasonOf(names.nameNew(new Uint8Array(256), {})), "the name is too long")
+        yield* names.nameNew(new Uint8Array(255), {})
+        world.mine(29)
+        assert.strictEqual(yield* reasonOf(names.nameNew(NAME, {})), "this name exists already")
+        world.mine(1)
+        yield* names.nameNew(NAME, {})
+      })
+    ))
+
+  it.effect("is not carried on by itself, but its way is told", () =>
+    withNames((names, world) =>
+      Effect.gen(function*() {
+        yield* names.nameNew(NAME, {})
+        yield* mine(world, names, 20)
+        assert.deepStrictEqual(world.made("name_firstupdate"), [])
+        assert.strictEqual(names.registrations()[0]?.step, "maturing")
+        yield* names.nameFirstUpdate(first)
+        assert.strictEqual(names.registrations()[0]?.step, "revealed")
+        yield* mine(world, names, 1)
+        assert.strictEqual(names.registrations()[0]?.step, "done")
+      })
+    ))
+
+  it.effect("keeps the entry of a first commitment where the same is refused again", () =>
+    withNames((names) =>
+      Effect.gen(function*() {
+        const destination = bytes("somebody else")
+        const { transaction } = yield* names.nameNew(NAME, { destination })
+        const failure = yield* Effect.flip(names.nameNew(NAME, { destination }))
+        assert.strictEqual(failure._tag, "TransactionRejected")
+        assert.deepStrictEqual(names.registrations().map(({ newTxid }) => newTxid), [transaction.txid])
+      })
+    ))
+})
+
+describe("nameFirstUpdate", () => {
+  it.effect.each([
+    { rand: true, txid: true },
+    { rand: true, txid: false },
+    { rand: false, txid: true },
+    { rand: false, txid: false }
+  ])(
+    "finds its name_new with rand given: $rand, txid given: $txid, kept or of the key",
+    (given) =>
+      Effect.forEach([true, false], (kept) =>
+        withNames((names, world) =>
+          Effect.gen(function*() {
+            const { rand, transaction } = yield* names.nameNew(NAME, {})
+            yield* names.nameNew(bytes("d/other"), {})
+            world.mine()
+            if (!kept) world.document = { ...world.document, registrations: [] }
+            const made = yield* names.nameFirstUpdate({
+              name: NAME,
+              rand: given.rand ? rand : undefined,
+              txid: given.txid ? transaction.txid : undefined,
+              value: VALUE
+            })
+            assert.deepStrictEqual(operationOf(made), { op: "name_firstupdate", name: NAME, rand, value: VALUE })
+            assert.deepStrictEqual(made.inputs[0]?.prevout, outpoint(transaction.txid, 1))
+          })
+        ))
+  )
+
+  it.effect("waits for the block of the name_new", () =>
+    withNames((names, world) =>
+      Effect.gen(function*() {
+        const { rand, transaction: { txid } } = yield* names.nameNew(NAME, {})
+        for (const request of [first, { ...first, rand, txid }]) {
+          assert.strictEqual(yield* reasonOf(names.nameFirstUpdate(request)), "previous txid not found")
+        }
+        world.mine()
+        yield* names.nameFirstUpdate(first)
+        const again = yield* reasonOf(names.nameFirstUpdate({ ...first, rand, txid }))
+        assert.strictEqual(again, "this name is already being registered")
+        world.mine(12)
+        assert.strictEqual(yield* reasonOf(names.nameFirstUpdate(first)), "this name is already active")
+        const allowed = yield* reasonOf(names.nameFirstUpdate({ ...first, allowActive: true }))
+        assert.strictEqual(allowed, "previous txid not found")
+      })
+    ))
+
+  it.effect("says what does not belong together", () =>
+    withNames((names, world) =>
+      Effect.gen(function*() {
+        const { rand, transaction: { txid } } = yield* names.nameNew(NAME, {})
+        const foreign = foreignNew(world, NAME, DRAWN)
+        world.accept(foreign)
+        yield* own(world, names, bytes("d/owned"))
+        const owned = world.record(bytes("d/owned"))
+        const cases = [
+          { ...first, rand, txid, name: bytes("d/none") },
+          { ...first, rand: new Uint8Array(20), txid },
+          { ...first, rand: new Uint8Array(21), txid },
+          { ...first, name: bytes("d/none") },
+          { ...first, rand: new Uint8Array(20) },
+          { ...first, rand, txid: new Uint8Array(32) },
+          { ...first, rand, txid: new Uint8Array(32).fill(1) },
+          { ...first, name: bytes("d/none"), txid },
+          { ...first, txid: foreign.txid },
+          { ...first, rand: DRAWN, txid: foreign.txid },
+          { ...first, txid: owned?.txid, rand },
+          { ...first, name: new Uint8Array(256) },
+          { ...first, value: new Uint8Array(521) }
+        ]
+        assert.deepStrictEqual(yield* Effect.forEach(cases, (request) => reasonOf(names.nameFirstUpdate(request))), [
+          "rand value is wrong",
+          "rand value is wrong",
+          "invalid rand value",
+          "scan for previous txid failed",
+          "scan for previous txid failed",
+          "scan for previous txid failed",
+          "previous txid not found",
+          "generated rand for txid does not match",
+          "could not generate rand for txid",
+          "InsufficientFunds",
+          "previous tx is not name_new",
+          "the name is too long",
+          "the value is too long"
+        ])
+        yield* names.nameFirstUpdate({ ...first, value: new Uint8Array(520) })
+      })
+    ))
+})
+
+describe("nameUpdate", () => {
+  it.effect("sets the value, keeps it where none is given, and clears it where it is empty", () =>
+    withNames((names, world) =>
+      Effect.gen(function*() {
+        yield* own(world, names)
+        for (const [value, expected] of [["two", "two"], [undefined, "two"], ["", ""]] as const) {
+          yield* names.nameUpdate({ name: NAME, value: value === undefined ? undefined : bytes(value) })
+          world.mine()
+          assert.deepStrictEqual(world.record(NAME)?.value, bytes(expected))
+        }
+      })
+    ))
+
+  it.effect("refuses a second pending operation, but builds on the first where more are allowed", () =>
+    Effect.gen(function*() {
+      yield* withNames((names, world) =>
+        Effect.gen(function*() {
+          yield* own(world, names)
+          yield* names.nameUpdate({ name: NAME, value: bytes("two") })
+          assert.strictEqual(
+            yield* reasonOf(names.nameUpdate({ name: NAME, value: bytes("three") })),
+            "there are already too many pending operations on this name"
+          )
+        })
+      )
+      yield* withNames((names, world) =>
+        Effect.gen(function*() {
+          yield* names.nameNew(NAME, {})
+          yield* mine(world, names, 12)
+          const registered = yield* names.nameFirstUpdate(first)
+          const second = yield* names.nameUpdate({ name: NAME, value: undefined })
+          assert.deepStrictEqual(operationOf(second), { op: "name_update", name: NAME, value: VALUE })
+          assert.deepStrictEqual(second.inputs[0]?.prevout, outpoint(registered.txid, 1))
+          const third = yield* names.nameUpdate({ name: NAME, value: bytes("three") })
+          assert.deepStrictEqual(third.inputs[0]?.prevout, outpoint(second.txid, 1))
+          assert.strictEqual(
+            yield* reasonOf(names.nameUpdate({ name: NAME, value: undefined })),
+            "there are already too many pending operations on this name"
+          )
+        }), { limitNameChains: 3 })
+    }))
+
+  it.effect("refuses names that nobody has, those whose coin is gone, and those of others", () =>
+    withNames((names, world) =>
+      Effect.gen(function*() {
+        const reason = "this name can not be updated"
+        assert.strictEqual(yield* reasonOf(names.nameUpdate({ name: bytes("d/none"), value: VALUE })), reason)
+        yield* own(world, names)
+        const given = yield* names.nameUpdate({ name: NAME, value: VALUE, destination: bytes("a friend") })
+        world.mine()
+        const { keys } = world
+        const failure = yield* Effect.flip(names.nameUpdate({ name: NAME, value: VALUE }))
+        assert.deepInclude(failure, { _tag: "InsufficientFunds", missing: outpointKey(outpoint(given.txid, 1)) })
+        assert.strictEqual(world.keys, keys, "an address was taken for nothing")
+        world.mine(28)
+        assert.strictEqual(
+          (yield* Effect.flip(names.nameUpdate({ name: NAME, value: VALUE })))._tag,
+          "InsufficientFunds"
+        )
+        world.mine(1)
+        assert.strictEqual(yield* reasonOf(names.nameUpdate({ name: NAME, value: VALUE })), reason)
+      })
+    ))
+
+  it.effect("refuses what is too long, and anything while the wallet is locked", () =>
+    withNames((names, world) =>
+      Effect.gen(function*() {
+        yield* own(world, names)
+        const long = names.nameUpdate({ name: NAME, value: new Uint8Array(521) })
+        assert.strictEqual(yield* reasonOf(long), "the value is too long")
+        world.locked = true
+        assert.strictEqual(yield* reasonOf(names.nameUpdate({ name: NAME, value: VALUE })), "WalletLocked")
+      })
+    ))
+})
+
+describe("renewal", () => {
+  const updates = (world: World) => world.made("name_update").length
+
+  it.effect("renews the names it was told to, near their end, once", () =>
+    withNames((names, world) =>
+      Effect.gen(function*() {
+        yield* own(world, names)
+        yield* own(world, names, bytes("d/left"))
+        yield* names.setRenewal(NAME, true)
+        yield* names.setRenewal(NAME, true)
+        assert.deepStrictEqual(names.renewal(), { all: false, names: [NAME] })
+        const { height = 0 } = world.record(NAME) ?? {}
+        yield* mine(world, names, height + 26 - world.height)
+        assert.strictEqual(updates(world), 0)
+        yield* mine(world, names, 1)
+        assert.strictEqual(updates(world), 1)
+        yield* names.step
+        assert.strictEqual(updates(world), 1)
+        yield* mine(world, names, 1)
+        assert.strictEqual(world.record(NAME)?.height, height + 28)
+        assert.deepStrictEqual(world.record(NAME)?.value, VALUE)
+      })
+    ))
+
+  it.effect("renews all, waits while it cannot, and does nothing any more when told so", () =>
+    withNames((names, world) =>
+      Effect.gen(function*() {
+        yield* own(world, names)
+        yield* names.setRenewal(undefined, true)
+        world.locked = true
+        yield* mine(world, names, 27)
+        assert.strictEqual(updates(world), 0)
+        world.locked = false
+        world.poor = true
+        yield* names.step
+        world.poor = false
+        world.behind = true
+        yield* names.step
+        assert.strictEqual(updates(world), 0)
+        world.behind = false
+        yield* mine(world, names, 1)
+        assert.strictEqual(updates(world), 1)
+        yield* names.setRenewal(undefined, false)
+        yield* mine(world, names, 40)
+        assert.strictEqual(updates(world), 1)
+      })
+    ))
+
+  it.effect("leaves alone what is pending already", () =>
+    withNames((names, world) =>
+      Effect.gen(function*() {
+        yield* own(world, names)
+        yield* names.setRenewal(undefined, true)
+        yield* mine(world, names, 26)
+        yield* names.nameUpdate({ name: NAME, value: bytes("new") })
+        world.mine(1, () => true)
+        yield* names.step
+        assert.strictEqual(updates(world), 1)
+        assert.isTrue([...world.pool.values()].some((tx) => binaryString(tx.bytes).includes("new")))
+      })
+    ))
+
+  it.effect("keeps which names are renewed", () =>
+    withNames((names) =>
+      Effect.gen(function*() {
+        const other = concat(NAME, Uint8Array.of(1))
+        yield* names.setRenewal(NAME, true)
+        yield* names.setRenewal(other, true)
+        yield* names.setRenewal(NAME, false)
+        assert.deepStrictEqual(names.renewal(), { all: false, names: [other] })
+      })
+    ))
+})

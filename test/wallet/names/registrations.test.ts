@@ -1,0 +1,445 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Cause, Effect, Exit, FastCheck, Logger, Stream } from "effect"
+import { type Bytes, equal } from "../../../src/protocol/bytes.ts"
+import { outpoint } from "../../../src/protocol/transaction.ts"
+import { UNSENT } from "../../../src/wallet/names/entries.ts"
+import { makeNames, type Names } from "../../../src/wallet/names/makeNames.ts"
+import { NOTES } from "../../../src/wallet/names/progress.ts"
+import type { Registration } from "../../../src/wallet/Wallet.ts"
+import { CRASH, foreignNew, World } from "./World.ts"
+
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
+
+const NAME = bytes("d/example")
+const VALUE = bytes("{}")
+
+const quiet = Effect.provide(Logger.remove(Logger.defaultLogger))
+
+/** A node on a world: made anew for each of its runs. */
+const start = (world: World) =>
+  Effect.flatMap(
+    world.parts,
+    ({ core, names }) => makeNames(core, names, { randomBytes: (size) => new Uint8Array(size).fill(world.keys + 1) })
+  )
+
+const withNames = <A, E>(use: (names: Names, world: World) => Effect.Effect<A, E>) =>
+  Effect.gen(function*() {
+    const world = new World()
+    return yield* use(yield* start(world), world)
+  }).pipe(Effect.scoped, quiet)
+
+const only = (names: Names): Registration => {
+  const [registration, ...others] = names.registrations()
+  assert.deepStrictEqual(others, [])
+  return registration ?? assert.fail("no registration is kept")
+}
+
+/** Mines blocks and carries on after each. */
+const mine = (world: World, names: Names, count: number) =>
+  Effect.repeatN(Effect.zipRight(Effect.sync(() => world.mine()), names.step), count - 1)
+
+/** Somebody else has registered the name in a block. */
+const takeAway = (world: World, name: Bytes): void => {
+  const rand = new Uint8Array(20).fill(9)
+  const made = foreignNew(world, name, rand)
+  world.connect([
+    made,
+    world.foreign({ op: "name_firstupdate", name, rand, value: VALUE }, [outpoint(made.txid, 0)])
+  ])
+}
+
+describe("register", () => {
+  it.effect("goes from commitment to name, and sends the name when the next block may hold it, not sooner", () =>
+    withNames((names, world) =>
+      Effect.gen(function*() {
+        const begun = yield* names.register(NAME, VALUE, {})
+        assert.strictEqual(begun.step, "committed")
+        assert.strictEqual(world.made("name_new").length, 1)
+        yield* names.step
+        assert.strictEqual(only(names).note, NOTES.waitsForNew)
+        yield* mine(world, names, 1)
+        assert.strictEqual(only(names).step, "maturing")
+        assert.strictEqual(only(names).note, `waits until block ${101 + 12} may hold its name_firstupdate`)
+        yield* mine(world, names, 10)
+        assert.deepStrictEqual(world.made("name_firstupdate"), [])
+        yield* mine(world, names, 1)
+        assert.strictEqual(only(names).step, "revealed")
+        assert.strictEqual(world.made("name_firstupdate").length, 1)
+        yield* mine(world, names, 1)
+        assert.strictEqual(only(names).step, "done")
+        assert.strictEqual(world.record(NAME)?.height, 113)
+        assert.deepStrictEqual(world.record(NAME)?.value, VALUE)
+        yield* mine(world, names, 3)
+        assert.strictEqual(world.made("name_firstupdate").length, 1)
+      })
+    ))
+
+  it.effect("tells of each step", () =>
+    withNames((names, world) =>
+      Effect.gen(function*() {
+        const seen: Array<string> = []
+        const listening = yield* Effect.makeLatch()
+        yield* names.changes.pipe(
+          Stream.onStart(listening.open),
+          Stream.runForEach((event) =>
+            Effect.sync(() => {
+              if (event._tag === "RegistrationMoved") seen.push(event.registration.step)
+            })
+          ),
+          Effect.fork
+        )
+        yield* listening.await
+        yield* Effect.repeatN(Effect.yieldNow(), 20)
+        yield* names.register(NAME, VALUE, {})
+        yield* mine(world, names, 13)
+        yield* Effect.repeatN(Effect.yieldNow(), 20)
+        assert.deepStrictEqual(seen, ["committed", "maturing", "revealed", "done"])
+      })
+    ))
+
+  it.effect("registers for somebody else, from a commitment of its own", () =>
+    withNames((names, world) =>
+      Effect.gen(function*() {
+        const destination = bytes("the script of a friend")
+        yield* names.register(NAME, VALUE, { destination })
+        yield* mine(world, names, 13)
+        assert.deepStrictEqual(world.record(NAME)?.address, destination)
+      })
+    ))
+
+  it.effect("refuses names that exist, that are under way, and that are too long, and keeps nothing of them", () =>
+    withNames((names, world) =>
+      Effect.gen(function*() {
+        takeAway(world, NAME)
+        const reasons = [
+          yield* Effect.flip(names.register(NAME, VALUE, {})),
+          yield* Effect.flip(names.register(new Uint8Array(256), VALUE, {})),
+          yield* Effect.flip(names.register(bytes("d/a"), new Uint8Array(521), {}))
+        ]
+        assert.deepStrictEqual(reasons.map(({ message }) => message), [
+          "this name exists already",
+          "the name is too long",
+          "the value is too long"
+        ])
+        assert.deepStrictEqual(names.registrations(), [])
+        yield* names.register(bytes("d/a"), new Uint8Array(520), {})
+        const again = yield* Effect.flip(names.register(bytes("d/a"), VALUE, {}))
+        assert.strictEqual(again.message, "this name is already being registered")
+        world.mine(30)
+        assert.strictEqual((yield* names.register(NAME, VALUE, {})).step, "committed")
+      })
+    ))
+
+  it.effect("keeps nothing where there is no money, or where the wallet is locked", () =>
+    withNames((names, world) =>
+      Effect.gen(function*() {
+        world.poor = true
+        assert.strictEqual((yield* Effect.flip(names.register(NAME, VALUE, {})))._tag, "InsufficientFunds")
+        assert.deepStrictEqual(names.registrations(), [])
+        world.poor = false
+        world.locked = true
+        const { keys } = world
+        assert.strictEqual((yield* Effect.flip(names.register(NAME, VALUE, {})))._tag, "WalletLocked")
+        assert.deepStrictEqual([names.registrations(), world.keys], [[], keys])
+      })
+    ))
+
+  it.effect("goes on with a lone name_new, and with one that the keys alone recover", () =>
+    withNames((names, world) =>
+      Effect.gen(function*() {
+        yield* names.nameNew(NAME, {})
+        yield* mine(world, names, 5)
+        yield* names.register(NAME, VALUE, {})
+        assert.strictEqual(world.made("name_new").length, 1)
+        world.document = { ...world.document, registrations: [] }
+        yield* names.register(NAME, VALUE, {})
+        assert.strictEqual(world.made("name_new").length, 1)
+        yield* mine(world, names, 8)
+        assert.strictEqual(only(names).step, "done")
+      })
+    ))
+
+  it.effect("waits while the wallet is locked, without money, or behind, and says so", () =>
+    withNames((names, world) =>
+      Effect.gen(function*() {
+        yield* names.register(NAME, VALUE, {})
+        yield* mine(world, names, 11)
+        world.locked = true
+        yield* mine(world, names, 2)
+        assert.strictEqual(only(names).note, "waits until the wallet is unlocked")
+        world.locked = false
+        world.behind = true
+        yield* names.step
+        assert.strictEqual(only(names).note, "waits until the node has caught up with the network")
+        world.behind = false
+        world.poor = true
+        yield* names.step
+        yield* names.step
+        assert.strictEqual(only(names).note, "0.01000000 NMC are missing")
+        assert.strictEqual(only(names).step, "maturing")
+        assert.strictEqual(world.keys, 2)
+        world.poor = false
+        yield* mine(world, names, 1)
+        assert.strictEqual(only(names).step, "revealed")
+        assert.strictEqual(world.keys, 2)
+        yield* mine(world, names, 1)
+        assert.strictEqual(only(names).step, "done")
+      })
+    ))
+
+  it.effect("fails where somebody else was faster, keeps its coin, and goes on where that is taken back", () =>
+    withNames((names, world) =>
+      Effect.gen(function*() {
+        yield* names.register(NAME, VALUE, {})
+        yield* mine(world, names, 5)
+        takeAway(world, NAME)
+        yield* names.step
+        assert.deepInclude(only(names), { step: "failed", note: NOTES.taken })
+        assert.isTrue(world.coins().some(({ name }) => name?.operation.op === "name_new"))
+        yield* mine(world, names, 8)
+        assert.strictEqual(only(names).step, "failed")
+        const taken = world.blocks.length - 106
+        world.reorganise(taken)
+        for (const [key, transaction] of world.pool) {
+          if (!world.sent.some((sent) => sent.transaction.txidKey === key)) world.pool.delete(transaction.txidKey)
+        }
+        yield* mine(world, names, 8)
+        assert.strictEqual(only(names).step, "done")
+      })
+    ))
+
+  it.effect("does not begin again when the life of somebody else's name ends", () =>
+    withNames((names, world) =>
+      Effect.gen(function*() {
+        yield* names.register(NAME, VALUE, {})
+        takeAway(world, NAME)
+        yield* mine(world, names, 40)
+        assert.strictEqual(only(names).step, "failed")
+        const again = yield* start(world)
+        yield* mine(world, again, 2)
+        assert.strictEqual(only(again).step, "failed")
+      }).pipe(Effect.scoped)
+    ))
+
+  it.effect("moves back with the chain, and forth again", () =>
+    withNames((names, world) =>
+      Effect.gen(function*() {
+        yield* names.register(NAME, VALUE, {})
+        yield* mine(world, names, 13)
+        assert.strictEqual(only(names).step, "done")
+        world.reorganise(1)
+        yield* names.step
+        assert.strictEqual(only(names).step, "revealed")
+        world.reorganise(12)
+        world.pool.clear()
+        yield* names.step
+        assert.deepInclude(only(names), { step: "revealed", note: NOTES.notInPool })
+        world.restart()
+        yield* mine(world, names, 13)
+        assert.strictEqual(only(names).step, "done")
+        assert.strictEqual(world.made("name_firstupdate").length, 1)
+      })
+    ))
+
+  it.effect("commits anew where its name_new can never be confirmed", () =>
+    withNames((names, world) =>
+      Effect.gen(function*() {
+        yield* names.register(NAME, VALUE, {})
+        const [first] = world.made("name_new")
+        const key = first?.txidKey ?? ""
+        world.pool.delete(key)
+        world.impossible.add(key)
+        yield* names.step
+        assert.strictEqual(world.made("name_new").length, 2)
+        yield* mine(world, names, 13)
+        assert.strictEqual(only(names).step, "done")
+      })
+    ))
+
+  it.effect("takes no more than one address however often it tries", () =>
+    withNames((names, world) =>
+      Effect.gen(function*() {
+        world.poor = true
+        for (let i = 0; i < 3; i++) yield* Effect.flip(names.register(NAME, VALUE, {}))
+        yield* Effect.flip(names.nameNew(NAME, {}))
+        assert.strictEqual(world.keys, 1)
+        world.poor = false
+        yield* names.register(NAME, VALUE, {})
+        assert.strictEqual(world.keys, 1)
+        const key = world.made("name_new")[0]?.txidKey ?? ""
+        world.pool.delete(key)
+        world.impossible.add(key)
+        world.poor = true
+        yield* mine(world, names, 3)
+        assert.deepInclude(only(names), { step: "committed", note: "0.01000000 NMC are missing" })
+        assert.strictEqual(world.keys, 2)
+        world.poor = false
+        yield* mine(world, names, 14)
+        assert.strictEqual(only(names).step, "done")
+        assert.strictEqual(world.keys, 3)
+      })
+    ))
+
+  it.effect("fails where its name_new was abandoned", () =>
+    withNames((names, world) =>
+      Effect.gen(function*() {
+        yield* names.register(NAME, VALUE, {})
+        world.pool.clear()
+        for (const sent of world.sent) sent.abandoned = true
+        yield* names.step
+        assert.deepInclude(only(names), { step: "failed", note: NOTES.abandoned })
+      })
+    ))
+
+  it.effect("waits while somebody else's registration is in the mempool", () =>
+    withNames((names, world) =>
+      Effect.gen(function*() {
+        yield* names.register(NAME, VALUE, {})
+        yield* mine(world, names, 11)
+        const rand = new Uint8Array(20).fill(9)
+        const made = foreignNew(world, NAME, rand)
+        world.accept(made)
+        const other = world.foreign({ op: "name_firstupdate", name: NAME, rand, value: VALUE }, [
+          outpoint(made.txid, 0)
+        ])
+        world.accept(other)
+        yield* mine(world, names, 2)
+        assert.strictEqual(only(names).note, "somebody else's registration of the name waits for a block")
+        world.pool.delete(other.txidKey)
+        yield* mine(world, names, 2)
+        assert.strictEqual(only(names).step, "done")
+      })
+    ))
+})
+
+describe("cancelRegistration", () => {
+  it.effect("ends what is not revealed; the salt stays, and the name can be had by hand", () =>
+    withNames((names, world) =>
+      Effect.gen(function*() {
+        yield* names.register(NAME, VALUE, {})
+        yield* names.cancelRegistration(NAME)
+        yield* mine(world, names, 14)
+        assert.deepInclude(only(names), { step: "failed", note: "called off by the owner" })
+        assert.deepStrictEqual(world.made("name_firstupdate"), [])
+        assert.strictEqual(
+          (yield* Effect.flip(names.cancelRegistration(NAME))).message,
+          "no registration of this name is under way"
+        )
+        yield* names.nameFirstUpdate({ name: NAME, rand: undefined, txid: undefined, value: VALUE })
+        yield* mine(world, names, 1)
+        assert.strictEqual(only(names).step, "done")
+      })
+    ))
+
+  it.effect("refuses what everybody knows of already", () =>
+    withNames((names, world) =>
+      Effect.gen(function*() {
+        yield* names.register(NAME, VALUE, {})
+        yield* mine(world, names, 12)
+        assert.deepInclude(yield* Effect.flip(names.cancelRegistration(NAME)), { code: "not-eligible" })
+        yield* mine(world, names, 1)
+        assert.strictEqual(only(names).step, "done")
+      })
+    ))
+})
+
+/** Runs something of a node that may be ended in it; whether it was. */
+const wasEnded = <A, E>(work: Effect.Effect<A, E>) =>
+  Effect.flatMap(Effect.exit(work), (exit) => {
+    if (Exit.isSuccess(exit)) return Effect.succeed(false)
+    return Cause.squash(exit.cause) === CRASH ? Effect.succeed(true) : Effect.failCause(exit.cause)
+  })
+
+describe("a node that ends", () => {
+  /** Registers, with an end after so many points; says whether it came to that. */
+  const story = (point: number) =>
+    Effect.gen(function*() {
+      const world = new World()
+      world.countdown = point
+      let names = yield* start(world)
+      let ended = yield* wasEnded(names.register(NAME, VALUE, {}))
+      let blocks = 0
+      while (blocks < 40) {
+        if (ended) {
+          world.restart()
+          names = yield* start(world)
+          ended = yield* wasEnded(names.step)
+          // Where nothing was kept, the owner has no answer and nothing to wait for: he asks again.
+          if (names.registrations().length === 0) yield* names.register(NAME, VALUE, {})
+        }
+        world.mine()
+        blocks++
+        ended = yield* wasEnded(names.step)
+      }
+      assert.strictEqual(only(names).step, "done", `ended at point ${point}`)
+      assert.strictEqual(world.made("name_new").length, 1, `NAME_NEWs, ended at point ${point}`)
+      assert.strictEqual(world.made("name_firstupdate").length, 1, `NAME_FIRSTUPDATEs, ended at point ${point}`)
+      assert.isTrue(equal(only(names).firstUpdateTxid ?? UNSENT, world.record(NAME)?.txid ?? EMPTY_TXID))
+      return world.points
+    }).pipe(Effect.scoped)
+
+  const EMPTY_TXID = new Uint8Array(32).fill(1)
+
+  it.effect("completes the registration with one NAME_FIRSTUPDATE, wherever it ended", () =>
+    Effect.gen(function*() {
+      const points = yield* story(Infinity)
+      assert.isAbove(points, 15)
+      for (let point = 0; point < points; point++) yield* story(point)
+    }).pipe(quiet))
+
+  const action = FastCheck.oneof(
+    FastCheck.record({ type: FastCheck.constant("mine" as const), count: FastCheck.integer({ min: 1, max: 5 }) }),
+    FastCheck.record({
+      type: FastCheck.constant("reorganise" as const),
+      count: FastCheck.integer({ min: 1, max: 15 })
+    }),
+    FastCheck.record({ type: FastCheck.constant("lock" as const), count: FastCheck.constant(0) }),
+    FastCheck.record({ type: FastCheck.constant("unlock" as const), count: FastCheck.constant(0) }),
+    FastCheck.record({ type: FastCheck.constant("drop" as const), count: FastCheck.constant(0) }),
+    FastCheck.record({ type: FastCheck.constant("end" as const), count: FastCheck.integer({ min: 0, max: 12 }) })
+  )
+
+  it.effect.prop(
+    "completes it through reorganisations, locks, lost mempools and ends in any order",
+    [FastCheck.array(action, { maxLength: 14 })],
+    ([actions]) =>
+      Effect.gen(function*() {
+        const world = new World()
+        let names = yield* start(world)
+        const run = (work: Effect.Effect<unknown, unknown>) =>
+          Effect.gen(function*() {
+            let ended = yield* wasEnded(work)
+            while (ended) {
+              world.restart()
+              names = yield* start(world)
+              ended = yield* wasEnded(names.step)
+            }
+          })
+        yield* run(names.register(NAME, VALUE, {}))
+        for (const { count, type } of actions) {
+          if (type === "mine") {
+            for (let i = 0; i < count; i++) {
+              world.mine()
+              yield* run(names.step)
+            }
+            continue
+          }
+          if (type === "reorganise") world.reorganise(Math.min(count, world.height - 100))
+          if (type === "lock") world.locked = true
+          if (type === "unlock") world.locked = false
+          if (type === "drop") world.pool.clear()
+          if (type === "end") world.countdown = count
+          yield* run(names.step)
+        }
+        world.countdown = Infinity
+        world.locked = false
+        world.restart()
+        names = yield* start(world)
+        yield* mine(world, names, 28)
+        assert.strictEqual(only(names).step, "done")
+        assert.strictEqual(world.made("name_new").length, 1)
+        assert.strictEqual(world.made("name_firstupdate").length, 1)
+      }).pipe(Effect.scoped, quiet),
+    { fastCheck: { numRuns: 150 } }
+  )
+})

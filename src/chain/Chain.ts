@@ -96,6 +96,11 @@ export class Chain extends Context.Tag("svcd/Chain")<Chain, {
   readonly params: ConsensusParams
   /** The last block of the best chain. */
   readonly tip: Effect.Effect<HeaderInfo>
+  /**
+   * The same for those who go on to ask names, wallet or mempool: waits until these know the block. Not for the steps of
+   * a follower.
+   */
+  readonly toldTip: Effect.Effect<HeaderInfo>
   /** The header with the most work that nothing is known against. */
   readonly headerTip: Effect.Effect<HeaderInfo>
   readonly progress: Effect.Effect<ChainProgress>
@@ -209,6 +214,8 @@ const make = (options: ChainOptions): Effect.Effect<Context.Tag.Service<Chain>, 
     )
 
     const info = (id: number): HeaderInfo => headerInfo(state, id)
+
+    const readTip = Effect.sync(() => info(state.at(state.settledHeight)))
 
     const find = (hash: Bytes): Effect.Effect<number, BlockNotFound> =>
       Effect.suspend(() => {
@@ -347,7 +354,8 @@ const make = (options: ChainOptions): Effect.Effect<Context.Tag.Service<Chain>, 
 
     const service: Context.Tag.Service<Chain> = {
       params: options.params,
-      tip: Effect.sync(() => info(state.at(state.settledHeight))),
+      tip: readTip,
+      toldTip: Effect.suspend(() => writer.telling() ? undisturbed(readTip) : readTip),
       headerTip: Effect.sync(() => info(state.bestHeader)),
       progress: Effect.sync(() => ({
         tip: cursorOf(state, state.at(state.settledHeight)),

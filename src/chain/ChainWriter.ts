@@ -51,6 +51,8 @@ export interface ChainWriter {
   readonly enlist: (follower: Follower) => Effect.Effect<void, StorageFailure>
   /** Takes a follower off the list. To be run exclusively. */
   readonly dismiss: (follower: Follower) => Effect.Effect<void>
+  /** Whether blocks are in the best chain that the followers are about to hear of, blocks of an import left out. */
+  readonly telling: () => boolean
   readonly events: PubSub.PubSub<ChainEvent>
   readonly failure: Effect.Effect<never, StorageFailure>
 }
@@ -70,6 +72,7 @@ export const make = (state: ChainState, pool: VerifyPool): Effect.Effect<ChainWr
     let untoldBytes = 0
     let happened: Array<ChainEvent> = []
     let flushedAt = performance.now()
+    let telling = false
 
     const flush = attempt(() => {
       state.flush()
@@ -127,6 +130,7 @@ export const make = (state: ChainState, pool: VerifyPool): Effect.Effect<ChainWr
       Effect.gen(function*() {
         const verdicts = new Map<number, Reject | undefined>()
         for (let step = state.nextStep(); step.type !== "none"; step = state.nextStep()) {
+          telling = !imported
           if (step.type === "disconnect") happened.push(yield* disconnect)
           else {
             const { connected, refused } = yield* connectBatch(step.target)
@@ -146,7 +150,7 @@ export const make = (state: ChainState, pool: VerifyPool): Effect.Effect<ChainWr
         // At the tip followers and listeners hear of nothing that a crash could take back.
         if (!imported) yield* Effect.zipRight(flush, catchUp)
         return verdicts
-      })
+      }).pipe(Effect.ensuring(Effect.sync(() => void (telling = false))))
 
     const fatal = <A, E>(work: Effect.Effect<A, E>): Effect.Effect<A, E> =>
       Effect.tapError(work, (error) => isStorageFailure(error) ? Deferred.fail(failure, error) : Effect.void)
@@ -175,6 +179,7 @@ export const make = (state: ChainState, pool: VerifyPool): Effect.Effect<ChainWr
           const at = followers.findIndex((following) => following.follower === follower)
           if (at >= 0) followers.splice(at, 1)
         }),
+      telling: () => telling,
       events,
       failure: Deferred.await(failure)
     }

@@ -206,18 +206,25 @@ export const make = (
     const loaded = Effect.suspend(() => mempool.info().loaded ? Effect.succeed(true) : Effect.succeed(false))
     const ready = Effect.zipWith(loaded, status.loading, (pool, loading) => pool && !loading)
     const untilReady = Effect.repeat(ready, { until: (is) => is, schedule: Schedule.spaced(LOADED_INTERVAL) })
+    // Forked fibers are as interruptible as who forks them, and these have to end with the scope.
     yield* untilReady.pipe(
       Effect.zipRight(lookAfter),
       Effect.zipRight(Effect.forever(Effect.zipRight(Queue.take(calls), lookAfter))),
       Effect.annotateLogs({ subsystem: "wallet", ...name === "" ? {} : { wallet: name } }),
+      Effect.interruptible,
       Effect.forkScoped
     )
-    yield* Queue.offer(calls, undefined).pipe(Effect.repeat(Schedule.spaced(OFFER_INTERVAL)), Effect.forkScoped)
+    yield* Queue.offer(calls, undefined).pipe(
+      Effect.repeat(Schedule.spaced(OFFER_INTERVAL)),
+      Effect.interruptible,
+      Effect.forkScoped
+    )
     yield* scanMissing(index).pipe(
       Effect.catchAll((failure) =>
         Effect.logError("the chain could not be looked through", { reason: failure.message })
       ),
       Effect.annotateLogs("subsystem", "wallet"),
+      Effect.interruptible,
       Effect.forkScoped
     )
 

@@ -172,6 +172,39 @@ describe("the state at the tip", () => {
     ))
 })
 
+describe("the tip that is told", () => {
+  it.scoped("is not shown before the followers know it", () =>
+    inChain((chain) =>
+      Effect.gen(function*() {
+        const hold = yield* Deferred.make<void>()
+        const begun = yield* Deferred.make<void>()
+        let known = 0
+        yield* chain.register({
+          name: "slow",
+          cursor: Effect.succeed(undefined),
+          apply: (given) =>
+            Effect.gen(function*() {
+              if ((given.at(-1)?.height ?? 0) > 0) {
+                yield* Deferred.succeed(begun, undefined)
+                yield* Deferred.await(hold)
+              }
+              known = given.at(-1)?.height ?? 0
+            }),
+          rewind: () => Effect.void
+        })
+        const delivering = yield* Effect.fork(chain.deliver([at(1)], false))
+        yield* Deferred.await(begun)
+        assert.strictEqual((yield* chain.tip).height, 1)
+        const told = yield* Effect.fork(Effect.map(chain.toldTip, ({ height }) => [height, known]))
+        yield* Effect.yieldNow()
+        yield* Deferred.succeed(hold, undefined)
+        assert.deepStrictEqual(yield* Fiber.join(told), [1, 1])
+        yield* Fiber.join(delivering)
+        assert.strictEqual((yield* chain.toldTip).height, 1)
+      })
+    ))
+})
+
 describe("a follower", () => {
   it.scoped("hears that it has arrived, once for each move of the tip", () =>
     inChain((chain) =>

@@ -132,6 +132,7 @@ export const withWallets = <A, E>(
     enabled: true,
     loadDefault: true,
     pageSize: 4096,
+    limitNameChains: 1,
     ...walletsOptions
   })
   return Effect.scoped(Effect.flatMap(nodeOf, use)).pipe(

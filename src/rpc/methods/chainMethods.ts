@@ -35,7 +35,7 @@ const readers = (chain: typeof Chain.Service, status: typeof SyncStatus.Service)
     params: {},
     results: [{ shape: Shape.integer("Height of the tip") }],
     examples: [[]],
-    handler: () => Effect.map(chain.tip, ({ height }) => height)
+    handler: () => Effect.map(chain.toldTip, ({ height }) => height)
   })
 
   const getbestblockhash = method({
@@ -45,7 +45,7 @@ const readers = (chain: typeof Chain.Service, status: typeof SyncStatus.Service)
     params: {},
     results: [{ shape: BLOCK_HASH }],
     examples: [[]],
-    handler: () => Effect.map(chain.tip, (tip) => displayHash(tip.hash))
+    handler: () => Effect.map(chain.toldTip, (tip) => displayHash(tip.hash))
   })
 
   const getblockhash = method({
@@ -100,7 +100,7 @@ const readers = (chain: typeof Chain.Service, status: typeof SyncStatus.Service)
     examples: [[]],
     handler: () =>
       Effect.gen(function*() {
-        const tip = yield* chain.tip
+        const tip = yield* chain.toldTip
         const { headers } = yield* chain.progress
         const { bits, time } = tip.header
         return {

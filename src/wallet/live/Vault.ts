@@ -82,7 +82,7 @@ export const makeVault = (file: WalletFile): Effect.Effect<Vault, never, Scope.S
         close()
         open = new Secrets(document, masterKey)
         until = (yield* nowInSeconds) + Math.floor(time)
-        timer = yield* Effect.forkIn(Effect.zipRight(wait(time), Effect.sync(close)), scope)
+        timer = yield* Effect.forkIn(Effect.interruptible(Effect.zipRight(wait(time), Effect.sync(close))), scope)
       })
 
     const lock: Vault["lock"] = Effect.suspend(() => {

@@ -45,6 +45,7 @@ export const watchPool = (
     yield* mempool.events.pipe(
       Stream.onStart(listening.open),
       Stream.runForEach(({ entry }) => said(follow(entry))),
+      Effect.interruptible,
       Effect.forkScoped
     )
     yield* listening.await

@@ -27,6 +27,7 @@ import * as Lifecycle from "../build/src/rpc/Lifecycle.js"
 import { methodTable } from "../build/src/rpc/method.js"
 import { allMethods } from "../build/src/rpc/methods/all.js"
 import * as shapes from "../build/src/rpc/methods/shapes.js"
+import { Wallets } from "../build/src/wallet/Wallets.js"
 import { NodeOptions } from "../build/src/rpc/NodeOptions.js"
 import { RpcError } from "../build/src/rpc/RpcError.js"
 
@@ -311,6 +312,9 @@ const nobody = Layer.mock(PeerManager, {
   proxy: undefined
 })
 
+/** Wallets are there, and none is loaded. */
+const noWallet = Layer.mock(Wallets, { enabled: true, loaded: () => [], get: () => undefined })
+
 const directory = mkdtempSync(join(tmpdir(), "svcd-rpc-docs-"))
 const stores = () => {
   const [blocksDirectory, chainstateDirectory] = ["blocks", "chainstate"].map((name) => join(directory, name))
@@ -332,6 +336,7 @@ const stores = () => {
   return Layer.mergeAll(
     waiting,
     nobody,
+    noWallet,
     Scheduler.layer,
     NodeClock.layer(),
     NameDb.layer({ filename: join(directory, "names.db"), pageSize: 4096 }),

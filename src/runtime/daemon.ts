@@ -1,6 +1,7 @@
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Runtime from "effect/Runtime"
 import * as Stream from "effect/Stream"
 import * as Chain from "../chain/Chain.ts"
 import type { ImportFailed } from "../chain/errors.ts"
@@ -154,6 +155,20 @@ const importBlocks = (files: ReadonlyArray<string>) =>
 const notYet = (settings: Settings): ReadonlyArray<string> =>
   settings.metrics === undefined ? [] : ["there is no metrics endpoint yet: -metricsaddr has no effect"]
 
+/** Notes each call in the log, where the log shows such entries: otherwise nothing is done for it. */
+const noteCalls = ({ debugSubsystems, logLevel }: Settings) =>
+  logLevel === "debug" || debugSubsystems.includes("rpc")
+    ? Layer.unwrapEffect(Effect.map(Effect.runtime(), (runtime) => {
+      const log = Runtime.runFork(runtime)
+      return Dispatch.layer({
+        observe: (method, seconds, error) => {
+          const facts = { method, milliseconds: Math.round(seconds * 1e6) / 1000, error: error?.code }
+          log(Effect.logDebug("call", facts).pipe(Effect.annotateLogs("subsystem", "rpc")))
+        }
+      })
+    }))
+    : Dispatch.layer()
+
 /** Why a daemon ends before somebody asks it to. */
 export type DaemonFailure = ImportFailed | InvalidWalletRequest | ListenFailed | StorageFailure | WalletDamaged
 
@@ -220,7 +235,7 @@ export const run = (settings: Settings) => {
     credentials: settings.rpc.credentials,
     rateLimit: settings.rateLimit,
     maxRequestSize: settings.maxRequestSize
-  }).pipe(Layer.provideMerge(Dispatch.layer()), Layer.provide(Layer.succeed(Health, health.service)))
+  }).pipe(Layer.provideMerge(noteCalls(settings)), Layer.provide(Layer.succeed(Health, health.service)))
   const node = Dispatch.installed(allMethods).pipe(
     Layer.provideMerge(peers(settings)),
     Layer.provideMerge(stores(settings)),

@@ -156,7 +156,7 @@ export const makeFundMethods = (
     },
     results: [{ shape: Shape.object({ psbt: Shape.string("The PSBT in base64"), fee: FEE, changepos: CHANGE }) }],
     examples: [[[], [{ [ADDRESS]: 0.5 }], 0, { fee_rate: 120 }]],
-    errors: ["as createrawtransaction and fundrawtransaction"],
+    errors: ["-5 Invalid address: <x>"],
     handler: ({ bip32derivs, inputs = [], locktime, options, outputs, version }, wallet) =>
       Effect.gen(function*() {
         const { replaceable = true } = options

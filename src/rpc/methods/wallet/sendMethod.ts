@@ -71,7 +71,7 @@ export const makeSendMethod = (wallets: typeof Wallets.Service, network: Network
     },
     results: [{ shape: FINISHED }],
     examples: [[[{ [ADDRESS]: 0.1 }], 6, "economical"], [{ [ADDRESS]: 0.2 }, null, "unset", 150]],
-    errors: ["as createrawtransaction", ...FUNDING_ERRORS, ...FEE_ERRORS, "-8 Specify estimate_mode"],
+    errors: ["-5 Invalid address: <x>", ...FUNDING_ERRORS, ...FEE_ERRORS, "-8 Specify estimate_mode"],
     handler: ({ options, outputs, version, ...beside }, wallet) =>
       Effect.gen(function*() {
         const fee = yield* checked(() => readFeeChoice(joinFees(beside, options)))

@@ -57,7 +57,8 @@ const REPORT_MS = 10_000
 /**
  * Brings a follower to the tip, backwards first where it stands on another branch. `recent` are blocks that were just
  * connected, by number, so that they need not be read again. Each step is whole; between steps it may be interrupted.
- * A block that does not read is said, and the follower waits before it: the block may come again.
+ * A block that does not read is said, and the follower waits before it: the block may come again. Nobody knows when, so
+ * that who has moved up to it is told that it has arrived.
  */
 export const follow = (
   state: ChainState,
@@ -68,11 +69,11 @@ export const follow = (
     let reported = performance.now()
     for (let moved = false;; moved = true) {
       const move = nextMove(state, following.cursor)
-      if (move.type === "wait" || (move.type === "forward" && move.from > state.settledHeight)) {
+      const isThere = move.type === "wait" || (move.type === "forward" && move.from > state.settledHeight)
+      if (isThere || !(yield* Effect.uninterruptible(step(state, following, move, recent)))) {
         if (moved && following.follower.arrived !== undefined) yield* following.follower.arrived
         return
       }
-      if (!(yield* Effect.uninterruptible(step(state, following, move, recent)))) return
       const left = state.settledHeight - (following.cursor?.height ?? 0)
       if (left > LONG_WAY && performance.now() - reported > REPORT_MS) {
         reported = performance.now()

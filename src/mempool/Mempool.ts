@@ -55,6 +55,8 @@ export interface MempoolInfo {
   readonly unbroadcast: number
   /** Acceptances and removals so far. */
   readonly sequence: number
+  /** The same with changes of fees by `prioritise`: where it stands still, the next block would hold the same. */
+  readonly changes: number
 }
 
 /**
@@ -93,8 +95,11 @@ export class Mempool extends Context.Tag("svcd/Mempool")<Mempool, {
   /** The output of a pool transaction as a coin, unspent or not, at the height of the next block. */
   readonly coin: (outpoint: string) => Coin | undefined
   readonly info: () => MempoolInfo
-  /** Adds to the fee that a transaction counts with, in the pool or not yet. Returns nothing; 0 takes it back. */
-  readonly prioritise: (txid: string, delta: number) => Effect.Effect<void>
+  /**
+   * Adds to the fee that a transaction counts with, in the pool or not yet. False, and nothing changes, where all that
+   * was added to it would come to more than `MAX_MONEY`, up or down.
+   */
+  readonly prioritise: (txid: string, delta: number) => Effect.Effect<boolean>
   /** The deltas set so, by txid. */
   readonly prioritised: () => ReadonlyMap<string, number>
   /** A transaction of our own is to be announced until some peer asked for it. */
@@ -171,8 +176,8 @@ const make = (
     })
 
     /** Changes the pool while nobody moves the tip or judges against it, and tells what came of it. */
-    const changing = (change: () => void): Effect.Effect<void> =>
-      chain.atTip(() => Effect.zipRight(Effect.sync(change), tell))
+    const changing = <A>(change: () => A): Effect.Effect<A> =>
+      chain.atTip(() => Effect.zipLeft(Effect.sync(change), tell))
 
     const admit = (transaction: Transaction, time: number) =>
       chain.atTip((state) => Effect.ensuring(admission.admit(state, transaction, "offered", time), tell))
@@ -236,7 +241,8 @@ const make = (
           minRelayFeeRate: policy.minRelayFeeRate,
           incrementalFeeRate: policy.incrementalFeeRate,
           unbroadcast: pool.unbroadcast.size,
-          sequence: pool.sequence
+          sequence: pool.sequence,
+          changes: pool.changes
         }
       },
       prioritise: (txid, delta) => changing(() => pool.prioritise(txid, delta)),

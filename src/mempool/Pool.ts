@@ -1,4 +1,5 @@
 import type { Coin } from "../consensus/view.ts"
+import { MAX_MONEY } from "../protocol/amount.ts"
 import { binaryString } from "../protocol/bytes.ts"
 import { outpoint, outpointKey, prevoutTxid, type Transaction } from "../protocol/transaction.ts"
 import { TxGraph } from "./graph/TxGraph.ts"
@@ -50,6 +51,7 @@ export class Pool {
   private readonly spenders = new Map<string, string>()
   private news: Array<MempoolEvent> = []
   private moves = 1
+  private changeCount = 0
   private memory = 0
   private virtualBytes = 0
   private fees = 0
@@ -78,6 +80,11 @@ export class Pool {
   /** Acceptances and removals so far, and one. */
   get sequence(): number {
     return this.moves
+  }
+
+  /** How often anything changed that a block is put together by: what is here, and the fees that it counts with. */
+  get changes(): number {
+    return this.changeCount
   }
 
   get(txid: string): PoolEntry | undefined {
@@ -186,6 +193,7 @@ export class Pool {
     this.fees += entry.fee
     this.oldest = Math.min(this.oldest, entry.time)
     this.moves++
+    this.changeCount++
     this.news.push({ _tag: "Added", entry })
   }
 
@@ -204,6 +212,7 @@ export class Pool {
     this.virtualBytes -= entry.vsize
     this.fees -= entry.fee
     this.moves++
+    this.changeCount++
     this.news.push({ _tag: "Removed", entry, reason })
   }
 
@@ -236,16 +245,22 @@ export class Pool {
     }
   }
 
-  /** Adds to the fee that a transaction counts with. */
-  prioritise(txid: string, delta: number): void {
+  /**
+   * Adds to the fee that a transaction counts with. False, and nothing changes, where all that was added would come to
+   * more than all money, up or down: fees are to stay whole numbers.
+   */
+  prioritise(txid: string, delta: number): boolean {
     const sum = (this.deltas.get(txid) ?? 0) + delta
+    if (!(Math.abs(sum) <= MAX_MONEY)) return false
     if (sum === 0) this.deltas.delete(txid)
     else this.deltas.set(txid, sum)
+    this.changeCount++
     const entry = this.byTxid.get(txid)
-    if (entry === undefined) return
+    if (entry === undefined) return true
     const modifiedFee = entry.fee + sum
     this.byTxid.set(txid, { ...entry, modifiedFee })
     this.graph.setFee(txid, modifiedFee)
+    return true
   }
 
   /** Says nothing of an entry that came and went within one step. */

@@ -181,7 +181,8 @@ const checkPayment = (
   }
   if (manner === "mined") return undefined
   const asked = feeOf(poolFeeRate, vsize)
-  if (modifiedFee < asked) {
+  // A pool that asks for nothing leaves fees below 0 to the rate for relaying.
+  if (asked > 0 && modifiedFee < asked) {
     return refuse(transaction, "mempool-full", "mempool min fee not met", `${modifiedFee} < ${asked}`)
   }
   const relay = feeOf(policy.minRelayFeeRate, vsize)

@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import { attempt } from "../chain/attempt.ts"
 import { turnOfEventLoop } from "../chain/turnOfEventLoop.ts"
+import { displayHash, fromBinaryString } from "../protocol/bytes.ts"
 import type { Transaction } from "../protocol/transaction.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import type { TransactionRejected } from "./errors.ts"
@@ -16,7 +17,7 @@ export interface LoadParts {
     transaction: Transaction,
     time: number
   ) => Effect.Effect<PoolEntry, TransactionRejected | StorageFailure>
-  readonly changing: (change: () => void) => Effect.Effect<void>
+  readonly changing: <A>(change: () => A) => Effect.Effect<A>
   /** What came before this time is too old: seconds since 1970. */
   readonly notBefore: number
 }
@@ -27,7 +28,13 @@ const takeIn = (
 ): Effect.Effect<void, StorageFailure> =>
   Effect.gen(function*() {
     // First, since some get in with them alone.
-    yield* changing(() => deltas.forEach((delta, txid) => pool.prioritise(txid, delta)))
+    const beyond = yield* changing(() => [...deltas].filter(([txid, delta]) => !pool.prioritise(txid, delta)))
+    for (const [txid, delta] of beyond) {
+      yield* Effect.logWarning("a fee delta of the file is out of range", {
+        txid: displayHash(fromBinaryString(txid)),
+        delta
+      })
+    }
     let accepted = 0
     let expired = 0
     for (const { time, transaction } of transactions) {

@@ -29,7 +29,7 @@ export const fitsCluster = (
   without: ReadonlySet<string>
 ): boolean => {
   const parents = [...pool.parentsOf(transaction)].filter((parent) => !without.has(parent))
-  const cluster = pool.graph.clusterWith(parents, without)
+  const cluster = pool.graph.clusterWith(parents, without, MAX_CLUSTER_COUNT - 1)
   return cluster.count + 1 <= MAX_CLUSTER_COUNT && cluster.weight + weight <= MAX_CLUSTER_WEIGHT
 }
 

@@ -11,6 +11,8 @@ export class PeerHandlers extends Context.Tag("svcd/PeerHandlers")<PeerHandlers,
   readonly store: AddressStore
   /** What the handlers know of a peer; also of one that they have not heard of yet, or hear of no longer. */
   readonly info: (peer: Peer) => Omit<PeerInfo, "peer">
+  /** When a peer last announced a block that was ahead of us, seconds since 1970; 0 for never. */
+  readonly lastAnnouncement: (peer: Peer) => number
   /** The height that we announce. */
   readonly startHeight: () => number
   /** Whether our tip is recent: then peers without old blocks are good enough (protocol.md 6.3). */

@@ -75,6 +75,7 @@ const makeHandlers = (
       handlers: [sync, relay, server, gossip],
       store,
       info: (peer) => ({ sync: sync.syncOf(peer), relay: relay.relayOf(peer), gossip: gossip.gossipOf(peer) }),
+      lastAnnouncement: sync.lastAnnouncement,
       startHeight: () => tree.height(tree.tip()),
       nearTip: () => tree.time(tree.tip()) > now() - NEAR_TIP_SECONDS,
       needExtraPeer: sync.staleTip

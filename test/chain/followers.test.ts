@@ -1,12 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
+import { Effect, Logger } from "effect"
 import { mkdirSync } from "node:fs"
 import { join } from "node:path"
 import { NONE } from "../../src/chain/BlockIndex.ts"
 import { ChainState } from "../../src/chain/ChainState.ts"
-import { cursorOf, nextMove } from "../../src/chain/followers.ts"
+import type { Cursor, Follower } from "../../src/chain/Follower.ts"
+import { cursorOf, follow, nextMove } from "../../src/chain/followers.ts"
 import { regtestParams } from "../../src/consensus/params.ts"
 import { decodeBlock } from "../../src/protocol/block.ts"
+import { StorageCorrupted } from "../../src/storage/errors.ts"
 import { recordsOf } from "../support/bytes.ts"
+import { temporaryDirectory } from "../support/chain.ts"
 import { fixtureBytes } from "../support/fixtures.ts"
 import { withDirectory } from "../support/temporary.ts"
 
@@ -32,36 +36,46 @@ const offer = (state: ChainState, blocks: ReadonlyArray<Uint8Array>): void => {
   for (const bytes of blocks) assert.notStrictEqual(state.acceptBlock(decodeBlock(bytes)).type, "rejected")
 }
 
+interface Branched {
+  readonly state: ChainState
+  readonly staleIds: ReadonlyArray<number>
+}
+
 /** The main chain up to `TIP`; `connected` says whether the stale branch was the best chain for a while. */
+const makeState = (directory: string, connected: boolean): Branched => {
+  const [blocksDirectory, chainstateDirectory] = [join(directory, "blocks"), join(directory, "chainstate")]
+  mkdirSync(blocksDirectory)
+  mkdirSync(chainstateDirectory)
+  const state = new ChainState({
+    params: regtestParams,
+    blocksDirectory,
+    chainstateDirectory,
+    pageSize: 4096,
+    coinCacheBytes: 1e8,
+    now: () => 1_900_000_000
+  })
+  offer(state, main.slice(1, FORK + 1))
+  settle(state)
+  if (connected) {
+    offer(state, stale)
+    settle(state)
+    assert.strictEqual(state.height, FORK + 2)
+  }
+  offer(state, main.slice(FORK + 1, TIP + 1))
+  settle(state)
+  if (!connected) offer(state, stale)
+  settle(state)
+  assert.strictEqual(state.settledHeight, TIP)
+  const staleIds = stale.map((bytes) => state.index.find(decodeBlock(bytes).hash))
+  assert.isFalse(staleIds.includes(NONE))
+  return { state, staleIds }
+}
+
 const withState = (connected: boolean, work: (state: ChainState, staleIds: ReadonlyArray<number>) => void): void =>
   withDirectory((directory) => {
-    const [blocksDirectory, chainstateDirectory] = [join(directory, "blocks"), join(directory, "chainstate")]
-    mkdirSync(blocksDirectory)
-    mkdirSync(chainstateDirectory)
-    const state = new ChainState({
-      params: regtestParams,
-      blocksDirectory,
-      chainstateDirectory,
-      pageSize: 4096,
-      coinCacheBytes: 1e8,
-      now: () => 1_900_000_000
-    })
+    const { staleIds, state } = makeState(directory, connected)
     try {
-      offer(state, main.slice(1, FORK + 1))
-      settle(state)
-      if (connected) {
-        offer(state, stale)
-        settle(state)
-        assert.strictEqual(state.height, FORK + 2)
-      }
-      offer(state, main.slice(FORK + 1, TIP + 1))
-      settle(state)
-      if (!connected) offer(state, stale)
-      settle(state)
-      assert.strictEqual(state.settledHeight, TIP)
-      const ids = stale.map((bytes) => state.index.find(decodeBlock(bytes).hash))
-      assert.isFalse(ids.includes(NONE))
-      work(state, ids)
+      work(state, staleIds)
     } finally {
       state.close()
     }
@@ -138,4 +152,47 @@ describe("nextMove", () => {
       assert.deepStrictEqual(nextMove(state, move.to), { type: "forward", from: FORK + 1 })
     })
   })
+})
+
+describe("follow", () => {
+  const opened = (connected: boolean) =>
+    Effect.acquireRelease(
+      Effect.map(temporaryDirectory, (directory) => makeState(directory, connected)),
+      ({ state }) => Effect.sync(() => state.close())
+    )
+
+  /** What a follower hears from a cursor on, where the blocks above a height do not read. */
+  const heardFrom = (state: ChainState, from: Cursor, readable: number) =>
+    Effect.gen(function*() {
+      const heard: Array<string> = []
+      state.connected = (id) => {
+        if (state.index.height(id) <= readable) return ChainState.prototype.connected.call(state, id)
+        throw new StorageCorrupted({ file: "blk00000.dat", found: "nothing", remedy: "Fetch it again" })
+      }
+      const follower: Follower = {
+        name: "test",
+        cursor: Effect.succeed(from),
+        apply: (given) => Effect.sync(() => void heard.push(`+${given.map(({ height }) => height).join()}`)),
+        rewind: ({ height }) => Effect.sync(() => void heard.push(`-${height}`)),
+        arrived: Effect.sync(() => void heard.push("here"))
+      }
+      yield* follow(state, { follower, cursor: from }, new Map())
+      return heard
+    }).pipe(Effect.provide(Logger.remove(Logger.defaultLogger)))
+
+  it.scoped("says that it has arrived, also before a block that does not read", () =>
+    Effect.gen(function*() {
+      const { staleIds, state } = yield* opened(true)
+      const from = cursorOf(state, staleIds[1] ?? NONE)
+      assert.deepStrictEqual(yield* heardFrom(state, from, FORK), [`-${FORK}`, "here"])
+      const part = [FORK + 1, FORK + 2].join()
+      assert.deepStrictEqual(yield* heardFrom(state, from, FORK + 2), [`-${FORK}`, `+${part}`, "here"])
+    }))
+
+  it.scoped("says nothing where it has not moved", () =>
+    Effect.gen(function*() {
+      const { state } = yield* opened(false)
+      assert.deepStrictEqual(yield* heardFrom(state, cursorOf(state, state.at(FORK)), FORK), [])
+      assert.deepStrictEqual(yield* heardFrom(state, cursorOf(state, state.tip), TIP), [])
+    }))
 })

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Schedule } from "effect"
+import { Effect } from "effect"
 import { temporaryDirectory } from "../support/chain.ts"
-import { freePort, type Node, startNode } from "../support/daemon.ts"
+import { freePort, type Node, startNode, until } from "../support/daemon.ts"
 import { fixtureJson, ownFixture } from "../support/fixtures.ts"
 
 const FILE = ownFixture("regtest-names/blocks.dat")
@@ -13,14 +13,6 @@ const { checkpoints, tipHash } = fixtureJson<{
 
 /** Pays whoever knows the key of nobody. */
 const ADDRESS = "mrCDrCybB6J1vRfbwM5hemdJz73FwDBC8r"
-
-/** Waits until a method answers so. */
-const until = (node: Node, method: string, fits: (result: unknown) => boolean) =>
-  node.call(method).pipe(
-    Effect.filterOrFail(fits, () => "not yet"),
-    Effect.retry(Schedule.spaced("10 millis")),
-    Effect.timeout("60 seconds")
-  )
 
 const untilTip = (node: Node, hash: unknown) => until(node, "getbestblockhash", (found) => found === hash)
 

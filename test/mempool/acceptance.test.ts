@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { RejectionKind } from "../../src/mempool/errors.ts"
+import { MAX_MONEY } from "../../src/protocol/amount.ts"
 import { binaryString, concat, displayHash } from "../../src/protocol/bytes.ts"
 import { sha256 } from "../../src/protocol/hash.ts"
 import { NAME_TX_VERSION } from "../../src/protocol/nameOperation.ts"
@@ -249,6 +250,53 @@ describe("acceptance", () => {
         assert.strictEqual(shown(error), "bad-txns-too-many-sigops, 16800")
         yield* node.take(many(20))
       }), { requireStandard: false }))
+
+  it.live("holds a fee below 0 against the rate for relaying while the pool asks for nothing", () =>
+    withNode((node) =>
+      Effect.gen(function*() {
+        const poor = pay([coin], { fee: 0 })
+        yield* node.pool.prioritise(poor.txidKey, -100_000)
+        assert.strictEqual(shown(yield* node.refused(poor)), "min relay fee not met, -100000 < 8500")
+      })
+    ))
+
+  it.live("counts each change that a block is put together by, and changes of fees not as acceptances", () =>
+    withNode((node) =>
+      Effect.gen(function*() {
+        const counts = () => {
+          const { changes, sequence } = node.pool.info()
+          return [changes, sequence]
+        }
+        const stranger = pay([reward(2)])
+        assert.deepStrictEqual(counts(), [0, 1])
+        const taken = yield* node.take(pay([coin]))
+        assert.deepStrictEqual(counts(), [1, 2])
+        assert.isTrue(yield* node.pool.prioritise(taken.txidKey, 1))
+        assert.deepStrictEqual(counts(), [2, 2])
+        assert.isTrue(yield* node.pool.prioritise(stranger.txidKey, 1))
+        assert.deepStrictEqual(counts(), [3, 2])
+        yield* node.mine([taken])
+        assert.deepStrictEqual(counts(), [4, 3])
+      })
+    ))
+
+  it.live("adds no more to a fee than all money, up or down", () =>
+    withNode((node) =>
+      Effect.gen(function*() {
+        const { txidKey } = yield* node.take(pay([coin]))
+        const add = (delta: number) => node.pool.prioritise(txidKey, delta)
+        assert.isTrue(yield* add(MAX_MONEY))
+        const { changes } = node.pool.info()
+        assert.isFalse(yield* add(1))
+        assert.deepStrictEqual([node.pool.prioritised().get(txidKey), node.pool.info().changes], [MAX_MONEY, changes])
+        assert.strictEqual(node.pool.get(txidKey)?.modifiedFee, FEE + MAX_MONEY)
+        assert.isTrue(yield* add(-MAX_MONEY))
+        assert.isTrue(yield* add(-MAX_MONEY))
+        assert.isFalse(yield* add(-1))
+        assert.isFalse(yield* add(NaN))
+        assert.strictEqual(node.pool.prioritised().get(txidKey), -MAX_MONEY)
+      })
+    ))
 
   it.live("counts what was added to a fee", () =>
     withNode((node) =>

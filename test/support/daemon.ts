@@ -111,3 +111,11 @@ export const startNodeUnder = (under: ReadonlyArray<string>, directory: string, 
     }
     return node
   })
+
+/** Waits until a method answers so. */
+export const until = (node: Node, method: string, fits: (result: unknown) => boolean) =>
+  node.call(method).pipe(
+    Effect.filterOrFail(fits, () => "not yet"),
+    Effect.retry(Schedule.spaced("10 millis")),
+    Effect.timeout("60 seconds")
+  )

@@ -20,6 +20,7 @@ import { allMethods } from "../../src/rpc/methods/all.ts"
 import { NodeOptions } from "../../src/rpc/NodeOptions.ts"
 import { RpcError } from "../../src/rpc/RpcError.ts"
 import { mismatch, type Shape } from "../../src/rpc/shape.ts"
+import * as Wallets from "../../src/wallet/Wallets.ts"
 import { chainLayer, temporaryDirectory } from "./chain.ts"
 import { ownFixture } from "./fixtures.ts"
 import { noWallets } from "./noWallets.ts"
@@ -163,6 +164,8 @@ export interface MethodNodeOptions {
   readonly txIndex?: boolean
   readonly params?: ConsensusParams
   readonly options?: Partial<typeof NodeOptions.Service>
+  /** Whether it has wallets, the default one loaded. */
+  readonly wallets?: boolean
   /** Whether the node still expects something to be loaded. */
   readonly loading?: boolean
 }
@@ -189,16 +192,25 @@ const make = (options: MethodNodeOptions) =>
       Layer.provideMerge(SyncStatus.layer({ offline: true })),
       Layer.provideMerge(chainLayer(directory, options.params))
     )
+    const wallets = Wallets.layer({
+      directory,
+      chainstateDirectory: join(directory, "chainstate"),
+      enabled: true,
+      loadDefault: true,
+      pageSize: 4096,
+      limitNameChains: 1
+    })
     const stores = Layer.mergeAll(
-      chainAndPool,
+      options.wallets === true ? wallets : noWallets,
       noPeers,
-      noWallets,
-      NameDb.layerTemporary,
       options.txIndex === true ? TxIndex.layer({ directory, pageSize: 4096 }) : TxIndex.layerOff,
       Lifecycle.layer,
       clockNobodyKeeps,
       Scheduler.layer
-    ).pipe(Layer.provide(Logger.remove(Logger.defaultLogger)))
+    ).pipe(
+      Layer.provideMerge(Layer.merge(chainAndPool, NameDb.layerTemporary)),
+      Layer.provide(Logger.remove(Logger.defaultLogger))
+    )
     const context = yield* Layer.build(stores)
     const chain = Context.get(context, Chain.Chain)
     const names = Context.get(context, NameDb.NameDb)
@@ -206,6 +218,7 @@ const make = (options: MethodNodeOptions) =>
     const { follower } = Context.get(context, TxIndex.TxIndex)
     yield* chain.register(names.follower)
     if (follower !== undefined) yield* chain.register(follower)
+    for (const wallet of Context.get(context, Wallets.Wallets).loaded()) yield* chain.register(wallet.follower)
     const pool = Context.get(context, Mempool.Mempool)
     yield* chain.register(pool.follower)
     if (options.blocks !== false) {

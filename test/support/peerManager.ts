@@ -91,6 +91,7 @@ export const testNetwork = (
       Layer.provide(Layer.succeed(PeerHandlers, {
         handlers: [],
         info: () => NO_INFO,
+        lastAnnouncement: () => 0,
         startHeight: () => 0,
         nearTip: () => true,
         needExtraPeer: () => false,

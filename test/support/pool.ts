@@ -36,11 +36,13 @@ export const chunkOf = (...entries: ReadonlyArray<PoolEntry>): Chunk => ({
 export class FakePool {
   chunks: ReadonlyArray<Chunk> = []
   sequence = 0
+  changes = 0
 
   /** Puts other chunks in. */
   hold(...chunks: ReadonlyArray<Chunk>): void {
     this.chunks = chunks
     this.sequence++
+    this.changes++
   }
 
   private entries(): ReadonlyArray<PoolEntry> {
@@ -79,7 +81,8 @@ export class FakePool {
         minRelayFeeRate: 0,
         incrementalFeeRate: 0,
         unbroadcast: 0,
-        sequence: this.sequence
+        sequence: this.sequence,
+        changes: this.changes
       }),
       prioritise: () => unused,
       prioritised: nothing,

@@ -1,3 +1,4 @@
+import { compareRates } from "../policy/feeRate.ts"
 import { ChunkOrder, type RankedChunk } from "./ChunkOrder.ts"
 import { compareDiagrams, diagramOf, type DiagramPoint } from "./diagram.ts"
 import { type GraphChunk, graphChunks, type GraphNode } from "./graphChunks.ts"
@@ -120,16 +121,24 @@ export class TxGraph {
     return this.chunksOf(key).flatMap(({ keys }) => keys)
   }
 
-  /** The size of the cluster that these transactions would be in if something connected them, and `without` were gone. */
+  /**
+   * The size of the cluster that these transactions would be in if something connected them, and `without` were gone.
+   * Of one with more than `most` transactions it says no more than that: how far it looked before it knew.
+   */
   clusterWith(
     parents: Iterable<string>,
-    without: ReadonlySet<string> = NONE
+    without: ReadonlySet<string> = NONE,
+    most = Infinity
   ): { readonly count: number; readonly weight: number } {
-    const starts = [...parents].filter((key) => !without.has(key))
-    const found = this.reach(starts, (near) => [...this.relatives(near)].filter((key) => !without.has(key)))
+    const found = this.known([...parents].filter((key) => !without.has(key)))
+    let count = 0
     let weight = 0
-    for (const key of found) weight += this.members.get(key)?.weight ?? 0
-    return { count: found.size, weight }
+    for (const key of found) {
+      weight += this.members.get(key)?.weight ?? 0
+      if (++count > most) break
+      for (const near of this.relatives(key)) if (!without.has(near)) found.add(near)
+    }
+    return { count, weight }
   }
 
   /** The chunks of a transaction's cluster, best first. None where it is not in the graph. */
@@ -167,10 +176,14 @@ export class TxGraph {
    */
   improves(removed: ReadonlySet<string>, added: ReadonlyArray<GraphNode>): boolean {
     const touched = [...removed, ...added.flatMap(({ parents }) => [...parents])]
-    const before: Array<GraphNode> = []
-    for (const cluster of this.clustersOf(touched)) before.push(...cluster.members)
-    const after = [...before.filter(({ key }) => !removed.has(key)), ...added]
-    return compareDiagrams(graphChunks(after), graphChunks(before)) === "better"
+    const before: Array<GraphChunk> = []
+    const after: Array<GraphNode> = [...added]
+    for (const cluster of this.clustersOf(touched)) {
+      for (const { chunk } of this.chunksIn(cluster)) before.push(chunk)
+      for (const member of cluster.members) if (!removed.has(member.key)) after.push(member)
+    }
+    before.sort((a, b) => compareRates(b, a))
+    return compareDiagrams(graphChunks(after), before) === "better"
   }
 
   /** The fee-rate diagram of all transactions, from the origin on. */

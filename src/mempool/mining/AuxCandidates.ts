@@ -13,8 +13,8 @@ export interface AuxCandidate {
 export interface Made {
   /** Seconds since 1970. */
   readonly time: number
-  /** `sequence` of the mempool. */
-  readonly sequence: number
+  /** `changes` of the mempool. */
+  readonly changes: number
 }
 
 /** How many candidates are kept; the oldest go first. */
@@ -43,7 +43,7 @@ export class AuxCandidates {
   find(tip: Bytes, script: Bytes, now: Made): AuxCandidate | undefined {
     const kept = this.tip === binaryString(tip) ? this.latest.get(binaryString(script)) : undefined
     if (kept === undefined) return undefined
-    return kept.sequence === now.sequence || now.time - kept.time <= FRESH_SECONDS ? kept.candidate : undefined
+    return kept.changes === now.changes || now.time - kept.time <= FRESH_SECONDS ? kept.candidate : undefined
   }
 
   /** Keeps a candidate that pays to a script. */

@@ -30,8 +30,8 @@ import { mineParent, minimalAuxpow, parentCoinbase } from "./minimalAuxpow.ts"
 /** A template that is handed out until the tip changes, or the pool and some time has passed. */
 export interface ServedTemplate {
   readonly template: BlockTemplate
-  /** `sequence` of the mempool when it was made. */
-  readonly sequence: number
+  /** `changes` of the mempool when it was made. */
+  readonly changes: number
 }
 
 /** Nonces tried where nobody says how many (upstream `DEFAULT_MAX_TRIES`). */
@@ -181,19 +181,19 @@ const make = Effect.gen(function*() {
   const template = alone.withPermits(1)(Effect.gen(function*() {
     const { hash } = yield* chain.tip
     const time = yield* seconds
-    const { sequence } = mempool.info()
+    const { changes } = mempool.info()
     if (
       served !== undefined && equal(served.template.prevHash, hash) &&
-      (served.sequence === sequence || time - served.time <= FRESH_SECONDS)
+      (served.changes === changes || time - served.time <= FRESH_SECONDS)
     ) return served
     served = undefined
-    return served = { template: yield* fromPool(ANYONE), sequence, time }
+    return served = { template: yield* fromPool(ANYONE), changes, time }
   }))
 
   const auxCandidate = (scriptPubKey: Bytes) =>
     alone.withPermits(1)(Effect.gen(function*() {
       const { hash } = yield* chain.tip
-      const made = { time: yield* seconds, sequence: mempool.info().sequence }
+      const made = { time: yield* seconds, changes: mempool.info().changes }
       const known = candidates.find(hash, scriptPubKey, made)
       if (known !== undefined) return known
       const template = yield* fromPool(scriptPubKey)

@@ -6,6 +6,7 @@ import type { AddressStore } from "../addresses/AddressStore.ts"
 import { exponential, type Random } from "../addresses/random.ts"
 import type { PeerUnreachable } from "../errors.ts"
 import type { Peer } from "../Peer.ts"
+import type { Connection } from "../peer/Connection.ts"
 import type { PeerSync } from "../PeerManager.ts"
 import { formatAddress, formatEndpoint } from "../wire/addressText.ts"
 import { type AddressNetwork, endpointKey, type NetAddress } from "../wire/netAddress.ts"
@@ -31,8 +32,14 @@ const EXTRA_CHECK = 45
 /** How many of our peers have to answer before the silence of an address counts against it. */
 const PEERS_THAT_PROVE = 2
 
+/** What of the connections matters here. */
+export interface OpenConnections extends Pick<Connections, "count" | "peers"> {
+  readonly all: ReadonlyArray<Pick<Connection, "facts">>
+  readonly find: (id: number) => Pick<Connection, "disconnect"> | undefined
+}
+
 export interface AutomaticOptions {
-  readonly connections: Connections
+  readonly connections: OpenConnections
   readonly limits: SlotLimits
   readonly store: AddressStore
   readonly random: Random
@@ -43,6 +50,8 @@ export interface AutomaticOptions {
   /** Whether one more peer may know of a better chain. */
   readonly needExtraPeer: () => boolean
   readonly sync: (peer: Peer) => PeerSync
+  /** When a peer last announced a block that was ahead of us, seconds since 1970; 0 for never. */
+  readonly lastAnnouncement: (peer: Peer) => number
   readonly call: (
     target: Address,
     type: "outbound-full-relay" | "block-relay-only" | "feeler",
@@ -178,15 +187,17 @@ export class Automatic {
 
   /** Disconnects the least useful of too many peers. */
   private letGo(now: number): void {
-    const { connections, limits, sync } = this.options
+    const { connections, lastAnnouncement, limits, sync } = this.options
+    const manual = connections.peers.filter(({ type }) => type === "manual").map(({ address }) => address.network)
     const candidates = (type: Purpose): ReadonlyArray<ExtraPeer> =>
       connections.peers.filter((peer) => peer.type === type).map((peer) => {
         const { inFlight, lastBlock } = sync(peer)
         const { address: { network }, connectedAt, id } = peer
-        return { id, network, connectedAt, lastBlock, busy: inFlight.length > 0 }
+        const busy = inFlight.length > 0
+        return { id, network, connectedAt, lastAnnouncement: lastAnnouncement(peer), lastBlock, busy }
       })
     const extra = [
-      extraFullRelay(candidates("outbound-full-relay"), limits.fullRelay, now),
+      extraFullRelay(candidates("outbound-full-relay"), manual, limits.fullRelay, now),
       extraBlockRelay(candidates("block-relay-only"), limits.blockRelay, now)
     ]
     for (const id of extra) {

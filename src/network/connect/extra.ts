@@ -5,6 +5,8 @@ export interface ExtraPeer {
   readonly id: number
   readonly network: AddressNetwork
   readonly connectedAt: number
+  /** When it last announced a block that was ahead of us; 0 for never. */
+  readonly lastAnnouncement: number
   /** When it last gave us a block that was new; 0 for never. */
   readonly lastBlock: number
   /** Whether it was asked for blocks that have not come. */
@@ -17,14 +19,21 @@ const TRIAL = 30
 const mayGo = ({ busy, connectedAt }: ExtraPeer, now: number): boolean => !busy && now - connectedAt > TRIAL
 
 /**
- * Which of too many full-relay peers to let go: the one whose last new block is the oldest, of equals the youngest; but
- * never the only one of a network. Source: upstream `net_processing.cpp`, `EvictExtraOutboundPeers`.
+ * Which of too many full-relay peers to let go: the one whose last announcement of a block is the oldest, of equals the
+ * youngest; but never one that is the only of its network, those of the operator (`manual`) counted. Source: upstream
+ * `net_processing.cpp`, `EvictExtraOutboundPeers`.
  */
-export const extraFullRelay = (peers: ReadonlyArray<ExtraPeer>, limit: number, now: number): number | undefined => {
+export const extraFullRelay = (
+  peers: ReadonlyArray<ExtraPeer>,
+  manual: ReadonlyArray<AddressNetwork>,
+  limit: number,
+  now: number
+): number | undefined => {
   if (peers.length <= limit) return undefined
+  const networks = [...manual, ...peers.map(({ network }) => network)]
   const [worst] = peers
-    .filter(({ id, network }) => peers.some((other) => other.id !== id && other.network === network))
-    .sort((a, b) => a.lastBlock - b.lastBlock || b.id - a.id)
+    .filter(({ network }) => networks.filter((other) => other === network).length > 1)
+    .sort((a, b) => a.lastAnnouncement - b.lastAnnouncement || b.id - a.id)
   return worst !== undefined && mayGo(worst, now) ? worst.id : undefined
 }
 

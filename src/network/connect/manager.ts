@@ -75,6 +75,7 @@ const findPeers = (net: Net, handlers: typeof PeerHandlers.Service, random: Rand
       nearTip: handlers.nearTip,
       needExtraPeer: handlers.needExtraPeer,
       sync: (peer) => handlers.info(peer).sync,
+      lastAnnouncement: handlers.lastAnnouncement,
       call: (target, type, expectedServices) => call(net, target, { type, expectedServices }),
       spawn: net.spawn
     }, yield* unixTime)

@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as FiberId from "effect/FiberId"
 import type { Socket } from "node:net"
+import { turnOfEventLoop } from "../../chain/turnOfEventLoop.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
 import { DecodeError } from "../../protocol/Reader.ts"
 import type { ConnectionType, Farewell, Hello, Latency, Peer, PeerHandler } from "../Peer.ts"
@@ -13,10 +14,11 @@ import { decodeMessage, type Message, payloadLimit } from "../wire/message.ts"
 import type { NetAddress } from "../wire/netAddress.ts"
 import { Counters, type Totals } from "./Counters.ts"
 import { Handshake, type Introduction } from "./Handshake.ts"
+import { Intake } from "./Intake.ts"
 import { KeepAlive } from "./KeepAlive.ts"
 import { OpenPeer, type PeerLink } from "./OpenPeer.ts"
 import { Outbox, type OutboxLimits, type Parcel } from "./Outbox.ts"
-import { bytesAskedFor, MOST_EXPECTED, type Pace } from "./Pace.ts"
+import type { Pace } from "./Pace.ts"
 import { PeerSocket } from "./PeerSocket.ts"
 import { isHandshakeCommand, judgeMessage } from "./rules.ts"
 
@@ -55,8 +57,11 @@ export const HANDSHAKE_LIMIT = 60_000
 /** Longest payload that is kept before `verack`. */
 const HANDSHAKE_PAYLOAD = 1024
 
-/** Milliseconds that handling a message is taken to cost, beside reading it. */
-const MESSAGE_COST = 0.1
+/** Bytes that are read in one go, so that many short messages do not hold up everybody else. */
+const SLICE = 8_192
+
+/** Milliseconds after which others get a turn. */
+const TURN = 5
 
 /** How often a connection is looked after, milliseconds. */
 const WATCH_INTERVAL = 10_000
@@ -117,13 +122,12 @@ export class Connection implements PeerLink {
   private readonly startedAt: number
   private readonly handshake: Handshake
   private readonly outbox: Outbox
+  private readonly intake: Intake
   private readonly ended = Deferred.unsafeMake<Farewell>(FiberId.none)
   private ending: Farewell | undefined
   private open: { readonly peer: OpenPeer; readonly keepAlive: KeepAlive } | undefined
   /** Handlers that were told of the peer. */
   private told = 0
-  /** Bytes that it was asked for and that have not come. */
-  private expected = 0
 
   private constructor(socket: Socket, facts: ConnectionFacts, context: ConnectionContext, times: Times) {
     this.facts = facts
@@ -133,6 +137,7 @@ export class Connection implements PeerLink {
     this.startedAt = times.now()
     this.counters = new Counters(context.totals)
     this.outbox = new Outbox(context.outbox)
+    this.intake = new Intake(context.pace, times.now)
     const { address, expectedServices, introduction, port, type } = facts
     this.handshake = new Handshake({ ...introduction, type, address, port, expectedServices })
     this.socket = new PeerSocket(
@@ -185,16 +190,12 @@ export class Connection implements PeerLink {
   }
 
   send(message: Message): Effect.Effect<void> {
-    this.expect(message)
+    this.intake.asks(message)
     return this.outbox.put(message)
   }
 
-  private expect(message: Message): void {
-    this.expected = Math.min(MOST_EXPECTED, this.expected + bytesAskedFor(message))
-  }
-
   post(message: Message): void {
-    this.expect(message)
+    this.intake.asks(message)
     if (!this.outbox.add(message)) this.disconnect(farewell("it does not take what it is sent"))
   }
 
@@ -204,7 +205,8 @@ export class Connection implements PeerLink {
    */
   run(opened: (peer: Peer) => Effect.Effect<void>): Effect.Effect<Farewell> {
     return Effect.uninterruptible(Effect.gen(this, function*() {
-      const parts = [this.read(opened), this.write, this.watch]
+      const reading = this.read(opened)
+      const parts = [this.facts.type === "inbound" ? this.intake.paced(reading) : reading, this.write, this.watch]
       const fibers = yield* Effect.forEach(parts, (part) => Effect.fork(Effect.interruptible(this.guarded(part))))
       yield* Deferred.await(this.ended).pipe(
         Effect.interruptible,
@@ -242,41 +244,57 @@ export class Connection implements PeerLink {
       const parser = new FrameParser(this.context.magic, MAX_PAYLOAD, limits())
       for (const message of this.handshake.open(this.times.unix())) this.post(message)
       while (!this.closed) {
-        yield* this.whenDue
+        if (!this.intake.expects) yield* this.whenDue
         const chunk = yield* this.socket.read
         if (chunk === undefined) return this.disconnect(farewell("the peer went away"))
         this.counters.received(chunk.length, this.times.unix())
         this.open?.keepAlive.received(this.times.now())
-        const isPaced = this.facts.type === "inbound" && chunk.length > this.expected
-        this.expected = Math.max(0, this.expected - chunk.length)
-        for (const message of this.messages(parser, chunk, isPaced)) {
-          if (this.closed) return
-          yield* this.open === undefined ? this.shakeHands(message, opened) : this.handle(this.open.peer, message)
+        const expected = this.intake.arrived(chunk.length)
+        for (let at = 0; at < chunk.length && !this.closed; at += SLICE) {
+          const started = this.times.now()
+          const frames = parser.push(chunk.subarray(at, at + SLICE))
+          const took = this.times.now() - started
+          if (frames.length === 0) {
+            if (!expected) this.intake.spent(took)
+            continue
+          }
+          yield* this.takeAll(frames, took, opened)
         }
       }
     })
   }
 
-  /** Waits while too much time goes into reading what nobody asked for. */
-  private readonly whenDue: Effect.Effect<void> = Effect.suspend(() => {
-    if (this.facts.type !== "inbound" || this.expected > 0) return Effect.void
-    const wait = this.context.pace.wait(this.times.now())
-    return wait === 0 ? Effect.void : Effect.sleep(wait)
-  })
-
-  /** Reads the messages that bytes complete, one when the one before was handled. */
-  private *messages(parser: FrameParser, chunk: Bytes, isPaced: boolean): Generator<Message> {
-    let since = this.times.now()
-    const frames = parser.push(chunk)
-    for (const framed of frames) {
-      if (this.closed) return
-      const message = this.take(framed)
-      if (isPaced) this.context.pace.spent(this.times.now() - since + MESSAGE_COST, this.times.now())
-      if (message !== undefined) yield message
-      since = this.times.now()
-    }
-    if (isPaced && frames.length === 0) this.context.pace.spent(this.times.now() - since, this.times.now())
+  /** Handles frames one after the other; `took` is how long it took to find them, milliseconds. */
+  private takeAll(
+    frames: ReadonlyArray<Framed>,
+    took: number,
+    opened: (peer: Peer) => Effect.Effect<void>
+  ): Effect.Effect<void> {
+    return Effect.gen(this, function*() {
+      let turn = this.times.now() - took
+      for (const framed of frames) {
+        if (this.closed) return
+        const started = this.times.now()
+        const message = this.take(framed)
+        const uncalled = this.intake.uncalled(message, took / frames.length + this.times.now() - started)
+        if (message !== undefined) {
+          yield* this.open === undefined ? this.shakeHands(message, opened) : this.handle(this.open.peer, message)
+        }
+        if (uncalled) yield* this.whenDue
+        if (this.times.now() - turn > TURN) {
+          yield* turnOfEventLoop
+          turn = this.times.now()
+        }
+      }
+    })
   }
+
+  /** Waits while the peer is held back, unless it goes away. */
+  private readonly whenDue: Effect.Effect<void> = Effect.suspend(() =>
+    Effect.map(this.intake.due(this.socket.ended), (due) => {
+      if (!due) this.disconnect(farewell("the peer went away"))
+    })
+  )
 
   /** Reads what came; `undefined` for what is left out. */
   private take(framed: Framed): Message | undefined {

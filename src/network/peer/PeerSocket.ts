@@ -5,6 +5,9 @@ import type { Bytes } from "../../protocol/bytes.ts"
 /** Bytes that are handed to the system at once, so that a slow peer shows progress while it takes a block. */
 const SLICE = 0x10000
 
+/** Bytes that are read ahead to see whether the peer goes away. */
+const AHEAD = 0x10000
+
 /**
  * A TCP socket as two operations that wait. Bytes are read when somebody asks for them and not before: as long as
  * nobody does, Node holds one buffer, then the system's fills, and then the peer has to wait.
@@ -13,6 +16,8 @@ export class PeerSocket {
   private readonly socket: Socket
   private readonly wake = new Set<() => void>()
   private over = false
+  /** Bytes that were read ahead. */
+  private ahead: Array<Bytes> = []
 
   /** Takes over a connected socket. `onClose` is told once, and why where there is a reason. */
   constructor(socket: Socket, onClose: (reason: string | undefined) => void) {
@@ -48,6 +53,21 @@ export class PeerSocket {
     return found === WAIT ? this.whenWoken : Effect.succeed(found)
   })
 
+  /**
+   * Waits until the peer sends no more, for whoever does not want to read just now. That shows only where what it sent
+   * before was read: so a little of it is read ahead.
+   */
+  readonly ended: Effect.Effect<void> = Effect.async<void>((resume) => {
+    const look = (): void => {
+      if (!this.lookAhead()) return
+      this.wake.delete(look)
+      resume(Effect.void)
+    }
+    this.wake.add(look)
+    look()
+    return Effect.sync(() => void this.wake.delete(look))
+  })
+
   /** Waits until the system has taken the bytes, or the connection is over. `onTaken` is told of each part taken. */
   write(bytes: Bytes, onTaken: (size: number) => void): Effect.Effect<void> {
     return Effect.async<void>((resume) => {
@@ -78,7 +98,24 @@ export class PeerSocket {
     this.socket.destroy()
   }
 
+  /** Reads ahead what there is room for. Returns whether the peer sends no more. */
+  private lookAhead(): boolean {
+    for (let held = this.ahead.reduce((sum, { length }) => sum + length, 0); held < AHEAD;) {
+      const found = this.pull()
+      if (found === undefined) return true
+      if (found === WAIT) return false
+      held += found.length
+      this.ahead.push(found)
+    }
+    return this.over || this.socket.readableEnded || this.socket.destroyed
+  }
+
   private poll(): Bytes | undefined | typeof WAIT {
+    if (this.over) return undefined
+    return this.ahead.shift() ?? this.pull()
+  }
+
+  private pull(): Bytes | undefined | typeof WAIT {
     if (this.over) return undefined
     const chunk: unknown = this.socket.read()
     if (chunk instanceof Uint8Array) return chunk

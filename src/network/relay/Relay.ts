@@ -57,6 +57,9 @@ const KNOWN_FALSE_POSITIVES = 1e-6
 /** Most items in a `getdata` (upstream `MAX_GETDATA_SZ`). */
 const MAX_GETDATA = 1_000
 
+/** Items of an `inv` that are looked at before others get a turn. */
+const ITEMS_IN_A_TURN = 1_000
+
 /** Version from which on peers understand `feefilter` (protocol.md 6.2). */
 const FEE_FILTER_VERSION = 110_013
 
@@ -160,19 +163,29 @@ export const make = (
 
     const inventory = (peer: Peer, items: ReadonlyArray<InventoryItem>): Effect.Effect<void> =>
       Effect.gen(function*() {
-        const offers = items.filter(isTransactionItem)
-        if (offers.length === 0) return
-        const idle = yield* status.initialDownload
+        const other = peer.hello.wtxidRelay ? ItemType.tx : ItemType.wtx
+        const isOffer = (item: InventoryItem): boolean => isTransactionItem(item) && item.type !== other
+        if (!maySendTransactions(peer)) {
+          if (items.some(isOffer)) {
+            peer.disconnect({ reason: "it announces transactions against the agreement", misbehaving: false })
+          }
+          return
+        }
+        if (yield* status.initialDownload) return
         const state = states.get(peer.id)
         const now = yield* monotonic
-        const other = peer.hello.wtxidRelay ? ItemType.tx : ItemType.wtx
-        for (const item of offers) {
-          if (item.type === other) continue
-          if (!maySendTransactions(peer)) {
-            return peer.disconnect({ reason: "it announces transactions against the agreement", misbehaving: false })
+        let looked = 0
+        for (const item of items) {
+          if (!isOffer(item)) continue
+          // Before anything is looked up: it may have sent as many as fit into a message.
+          if (looked === MAX_ANNOUNCEMENTS || !downloads.hears(peer.id)) break
+          if (looked > 0 && looked % ITEMS_IN_A_TURN === 0) {
+            yield* turnOfEventLoop
+            if (peer.closed) return
           }
+          looked += 1
           state?.known.add(item.hash)
-          if (!idle) downloads.announced(peer.id, item.hash, kindOf(item), now)
+          downloads.announced(peer.id, item.hash, kindOf(item), now)
         }
         yield* sendRequests(peer)
       })

@@ -70,6 +70,11 @@ export class TxDownloads {
     this.orphans.gone(peer)
   }
 
+  /** Whether a peer may announce more: it did not announce too much that is not dealt with. */
+  hears(peer: number): boolean {
+    return this.asks.countOf(peer) < MAX_ANNOUNCEMENTS
+  }
+
   /** A peer announces a transaction. */
   announced(peer: number, hash: Bytes, kind: HashKind, now: number): void {
     const key = binaryString(hash)

@@ -156,6 +156,23 @@ export class BlockDownload {
 
   /** A block came from a peer. Returns whether it was asked for it. Nobody else needs to send it any more. */
   received(id: number, block: number, size: number, now: number): boolean {
+    if (!this.delivers(id, block, size, now)) return false
+    this.arrives(block, size)
+    return true
+  }
+
+  /**
+   * A block was put together from what a peer sent. Its hash does not vouch for all of its bytes, so that the others
+   * who were asked still are, until the chain has said that it is good.
+   */
+  reconstructed(id: number, block: number, size: number, now: number): void {
+    this.delivers(id, block, size, now)
+    this.keep(block, size)
+    this.release(id, block)
+  }
+
+  /** Notes what a delivery says of a peer. Returns whether it was asked for the block. */
+  private delivers(id: number, block: number, size: number, now: number): boolean {
     const peer = this.peers.get(id)
     const asker = this.flights.get(block)?.askers.find((asker) => asker.peer === id)
     if (peer === undefined) return false
@@ -169,7 +186,6 @@ export class BlockDownload {
     peer.stalling = undefined
     peer.blocks = false
     this.averageSize += 0.05 * (size - this.averageSize)
-    this.arrives(block, size)
     return true
   }
 
@@ -178,6 +194,10 @@ export class BlockDownload {
     const flight = this.flights.get(block)
     this.flights.delete(block)
     for (const { peer } of flight?.askers ?? []) this.peers.get(peer)?.flights.delete(block)
+    this.keep(block, size)
+  }
+
+  private keep(block: number, size: number): void {
     if (this.unstored.has(block)) return
     this.unstored.set(block, size)
     this.unstoredBytes += size
@@ -226,12 +246,21 @@ export class BlockDownload {
     for (const peer of this.peers.values()) peer.cursor = Math.min(peer.cursor, height - 1)
   }
 
-  /** Looks at everything anew: the chain may have lost blocks, or changed its mind about them. */
+  /** Looks at everything anew: the chain may have lost blocks or changed its mind on them; peers may have got some. */
   recheck(): void {
     for (const peer of this.peers.values()) {
       peer.common = NO_HEADER
       peer.cursor = 0
+      peer.lacks.clear()
     }
+  }
+
+  /** Whether a block is of the chain of a peer that is worth downloading from. */
+  isWanted(block: number): boolean {
+    const height = this.tree.height(block)
+    return [...this.peers.values()].some((peer) =>
+      this.isUseful(peer) && height <= this.tree.height(peer.best) && this.tree.ancestor(peer.best, height) === block
+    )
   }
 
   /** What to ask whom for now; noted as asked. */

@@ -1,3 +1,4 @@
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
 import type { Chain, Delivery } from "../../chain/Chain.ts"
@@ -10,6 +11,9 @@ const BULK = 16
 
 /** Milliseconds without blocks after which a bulk download that has not ended is stored, and told of, as far as it got. */
 const PAUSE = 300
+
+/** Milliseconds before the next try after a defect. */
+const RECOVERY = 1_000
 
 /** What came of blocks that were handed to the chain. */
 export interface Written {
@@ -26,14 +30,17 @@ export interface BlockWriterOptions {
   /** Gets an element when there may be blocks to take. */
   readonly wakeUps: Queue.Dequeue<void>
   readonly report: (written: Written) => Effect.Effect<void>
+  /** Is told of blocks that a defect kept from being stored, or told of. */
+  readonly lost: (batch: ReadonlyArray<Received>) => Effect.Effect<void>
 }
 
 /**
  * The one fiber that hands blocks to the chain: as many as there are at once, so that a block costs no more than its
- * checks. Fails where the chain cannot be stored; the chain says so to whoever runs the node.
+ * checks. Fails where the chain cannot be stored; the chain says so to whoever runs the node. A defect costs the blocks
+ * that it met.
  */
 export const writeBlocks = (options: BlockWriterOptions): Effect.Effect<never, StorageFailure> => {
-  const { chain, handOver, report, tree, wakeUps } = options
+  const { chain, handOver, lost, report, tree, wakeUps } = options
   const behind = (): number => tree.height(tree.best()) - tree.height(tree.tip())
   let unsettled = false
 
@@ -41,7 +48,13 @@ export const writeBlocks = (options: BlockWriterOptions): Effect.Effect<never, S
     Effect.flatMap(chain.deliver(batch.map(({ block }) => block), bulk), (delivery) => {
       unsettled = bulk
       return report({ batch, delivery, settled: !bulk })
-    })
+    }).pipe(Effect.catchAllCause((cause) => {
+      if (!Cause.isDie(cause)) return Effect.failCause(cause)
+      return Effect.logError("storing blocks met a defect", cause).pipe(
+        Effect.zipRight(lost(batch)),
+        Effect.zipRight(Effect.sleep(RECOVERY))
+      )
+    }))
 
   const wait = Effect.suspend(() => {
     if (!unsettled) return Queue.take(wakeUps)

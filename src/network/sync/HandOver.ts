@@ -105,11 +105,15 @@ export class HandOver {
     for (const { id } of batch) this.passing.delete(id)
   }
 
-  /** Lets go on what waits for a predecessor that came another way, or is invalid. */
-  unblock(): void {
+  /**
+   * Lets go on what waits for a predecessor that came another way, is invalid, or is not going to come: where nobody
+   * wants the block, nobody is asked for what it waits for.
+   */
+  unblock(isWanted: (id: number) => boolean = () => true): void {
     const { tree } = this
-    for (const parent of [...this.waiting.keys()]) {
-      if (tree.hasBlock(parent) || tree.isActive(parent) || tree.isFailed(parent)) this.release(parent)
+    for (const [parent, items] of [...this.waiting]) {
+      const free = tree.hasBlock(parent) || tree.isActive(parent) || tree.isFailed(parent)
+      if (free || !items.some(({ id }) => isWanted(id))) this.release(parent)
     }
   }
 }

@@ -4,8 +4,14 @@ export const ANSWER_TIME = 120_000
 /** Milliseconds that the one peer that headers are synced from has, and in addition for each expected header (6.7). */
 const SYNC_TIME = { base: 15 * 60_000, header: 1 }
 
-/** Milliseconds without an answer after which another peer is asked beside it. */
+/** Milliseconds without an answer, or a part of one, after which another peer is asked beside it. */
 const PATIENCE = 20_000
+
+/** Bytes that count as a part of an answer: more than what comes by the way, such as `ping`. */
+export const PART = 4096
+
+/** Peers that headers are synced from at once: one, and another where that one is silent. */
+const MOST_SYNCS = 2
 
 /** Seconds: a best header younger than this is near the end of the chain, and all peers are asked (6.7). */
 const RECENT = 86_400
@@ -19,6 +25,9 @@ interface HeaderPeer {
   /** Whether it has told all that it has. */
   told: boolean
   deadline: number | undefined
+  /** Bytes that had come from it when it last got on, and when that was. */
+  bytes: number
+  progress: number
   /** Whether something was announced since it was asked, so that its answer may come too early. */
   again: boolean
 }
@@ -37,7 +46,16 @@ export class HeaderSync {
   }
 
   add(id: number, preferred: boolean): void {
-    this.peers.set(id, { preferred, asked: undefined, started: false, told: false, deadline: undefined, again: false })
+    this.peers.set(id, {
+      preferred,
+      asked: undefined,
+      started: false,
+      told: false,
+      deadline: undefined,
+      bytes: 0,
+      progress: -Infinity,
+      again: false
+    })
   }
 
   remove(id: number): void {
@@ -73,6 +91,14 @@ export class HeaderSync {
     if (peer !== undefined) peer.told = true
   }
 
+  /** So many bytes have come from a peer altogether. A long answer over a slow link takes its time. */
+  heard(id: number, bytes: number, now: number): void {
+    const peer = this.peers.get(id)
+    if (peer === undefined || bytes - peer.bytes < PART) return
+    peer.bytes = bytes
+    peer.progress = now
+  }
+
   isStarted(id: number): boolean {
     return this.peers.get(id)?.started === true
   }
@@ -81,33 +107,50 @@ export class HeaderSync {
   start(now: number, age: number): ReadonlyArray<number> {
     const fresh = [...this.peers].filter(([, { started }]) => !started)
     if (fresh.length === 0) return []
-    const working = [...this.peers.values()].some((peer) => peer.started && !peer.told && !this.isSlow(peer, now))
-    if (age >= RECENT && working) return []
+    const syncing = this.syncing
+    const enough = syncing.length >= MOST_SYNCS || syncing.some((peer) => !this.isSlow(peer, now))
+    if (age >= RECENT && enough) return []
     const chosen = fresh.filter(([, { preferred }]) => preferred)
     // Who called us is asked when nobody else is left.
     const starting = age < RECENT ? fresh : (chosen.length > 0 ? chosen : fresh).slice(0, 1)
     for (const [, peer] of starting) {
       peer.started = true
-      peer.deadline = now + SYNC_TIME.base + (SYNC_TIME.header * Math.max(age, 0)) / this.spacing
+      peer.deadline = this.deadline(now, age)
     }
     return starting.map(([id]) => id)
   }
 
-  private isSlow({ asked }: HeaderPeer, now: number): boolean {
-    return asked === undefined || now - asked > PATIENCE
+  private deadline(now: number, age: number): number {
+    return now + SYNC_TIME.base + (SYNC_TIME.header * Math.max(age, 0)) / this.spacing
   }
 
-  /** Peers whose time is over, while there are others to ask. Without any they get it again. */
-  late(now: number, age: number): ReadonlyArray<number> {
-    const late: Array<number> = []
+  /** Peers that are telling what they have. */
+  private get syncing(): ReadonlyArray<HeaderPeer> {
+    return [...this.peers.values()].filter(({ started, told }) => started && !told)
+  }
+
+  private isSlow({ asked, progress }: HeaderPeer, now: number): boolean {
+    return asked === undefined || now - Math.max(asked, progress) > PATIENCE
+  }
+
+  /**
+   * The peer to be dropped because its time is over: one that is the only one asked or is silent beside the other,
+   * while there is another that we chose; the other's time begins anew then, since our own link may be the slow one.
+   * Without others the peer itself gets its time again. Source: upstream `net_processing.cpp`, `SendMessages`.
+   */
+  late(now: number, age: number): number | undefined {
+    for (const peer of this.peers.values()) if (age < RECENT || peer.told) peer.deadline = undefined
+    const { syncing } = this
     for (const [id, peer] of this.peers) {
-      if (peer.deadline === undefined) continue
-      if (age < RECENT || peer.told) peer.deadline = undefined
-      else if (now > peer.deadline) {
-        if (this.peers.size > 1) late.push(id)
-        else Object.assign(peer, { started: false, asked: undefined, deadline: undefined })
+      if (peer.deadline === undefined || now <= peer.deadline) continue
+      const spare = [...this.peers.values()].some((other) => other !== peer && other.preferred)
+      if (!spare) {
+        Object.assign(peer, { started: false, asked: undefined, deadline: undefined })
+      } else if (syncing.length === 1 || this.isSlow(peer, now)) {
+        for (const other of syncing) if (other.deadline !== undefined) other.deadline = this.deadline(now, age)
+        return id
       }
     }
-    return late
+    return undefined
   }
 }

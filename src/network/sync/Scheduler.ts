@@ -7,6 +7,7 @@ import { Services } from "../wire/messages/version.ts"
 import { Announcer } from "./announceBlocks.ts"
 import type { BlockRequest } from "./BlockDownload.ts"
 import type { Written } from "./BlockWriter.ts"
+import type { Received } from "./HandOver.ts"
 import { takeBlock, takeNotFound, Verdicts } from "./incomingBlocks.ts"
 import { takeCompact, takeTransactions } from "./incomingCompact.ts"
 import { askAll, askHeaders, takeHeaders, takeInventory } from "./incomingHeaders.ts"
@@ -22,11 +23,21 @@ import {
 } from "./SyncContext.ts"
 import { SyncProgress } from "./SyncProgress.ts"
 
+/** A message came. */
+export interface MessageEvent {
+  readonly type: "message"
+  readonly peer: Peer
+  readonly message: Message
+  /** Whether it holds a place for blocks that nobody was asked for. Who gives it back, or takes it over, clears this. */
+  unrequested: boolean
+}
+
 /** What the scheduler hears of. */
 export type SyncEvent =
   | { readonly type: "connected" | "gone"; readonly peer: Peer }
-  | { readonly type: "message"; readonly peer: Peer; readonly message: Message; readonly unrequested: boolean }
+  | MessageEvent
   | { readonly type: "written"; readonly written: Written }
+  | { readonly type: "lost"; readonly batch: ReadonlyArray<Received> }
   | { readonly type: "tip" }
   | { readonly type: "tick" }
 
@@ -51,7 +62,7 @@ export class Scheduler {
   private rechecked: number
   private ticked: number
   private tip: number
-  /** When the tip last moved, milliseconds. */
+  /** When the tip last moved, monotonic milliseconds. */
   tipMoved: number
 
   constructor(context: SyncContext) {
@@ -69,12 +80,24 @@ export class Scheduler {
     return Effect.gen(this, function*() {
       if (this.context.loading) yield* this.look()
       for (const event of events) {
-        const work = this.one(event)
+        const work = this.tried(event)
         if (work !== undefined) yield* work
       }
       if (this.context.loading) return
       this.send(this.context.download.plan(this.context.now()))
     })
+  }
+
+  /** What an event calls for; a defect costs this one event. */
+  private tried(event: SyncEvent): Effect.Effect<void> | undefined {
+    const complain = (defect: unknown) =>
+      Effect.logError("the sync scheduler met a defect", { event: event.type }, defect)
+    try {
+      const work = this.one(event)
+      return work === undefined ? undefined : Effect.catchAllDefect(work, complain)
+    } catch (defect) {
+      return complain(defect)
+    }
   }
 
   /** What an event calls for; nothing where it is done at once. */
@@ -86,13 +109,17 @@ export class Scheduler {
         return this.gone(event.peer)
       case "message": {
         const state = this.context.peers.get(event.peer.id)
-        if (state !== undefined) return this.message(state, event.message, event.unrequested)
-        if (event.unrequested) this.context.unrequested--
+        const { unrequested } = event
+        event.unrequested = false
+        if (state !== undefined) return this.message(state, event.message, unrequested)
+        if (unrequested) this.context.unrequested--
         return undefined
       }
       case "written":
         this.verdicts.take(event.written.batch, event.written.delivery)
         return event.written.settled ? this.moved() : undefined
+      case "lost":
+        return void this.verdicts.lost(event.batch)
       case "tip":
         return this.moved()
       case "tick":
@@ -188,12 +215,12 @@ export class Scheduler {
         this.ticked = now
         if (context.loading) return Effect.void
         if (lag > TICK) context.download.excuse(lag, now)
+        for (const [id, { peer }] of context.peers) context.headers.heard(id, peer.traffic.bytesReceived, now)
         this.startHeaders()
         this.send(context.download.standIns(now))
         for (const { peer, reason } of context.download.overdue(now)) this.drop(peer, reason)
-        for (const peer of context.headers.late(now, this.headerAge())) {
-          this.drop(peer, "it does not tell its headers in time")
-        }
+        const late = context.headers.late(now, this.headerAge())
+        if (late !== undefined) this.drop(late, "it does not tell its headers in time")
         this.considerChains(now)
         if (now - this.rechecked >= RECHECK) this.recheck(now)
         return this.report(now)
@@ -207,7 +234,7 @@ export class Scheduler {
     this.rechecked = now
     for (const { best, peer } of peers.values()) download.setBest(peer.id, validPart(tree, best))
     download.recheck()
-    handOver.unblock()
+    handOver.unblock((id) => download.isWanted(id))
     this.context.wake()
   }
 

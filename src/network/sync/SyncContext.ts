@@ -3,6 +3,7 @@ import { type HeaderTree, NO_HEADER } from "../../chain/HeaderTree.ts"
 import type { SyncStatus } from "../../chain/SyncStatus.ts"
 import { blockWork } from "../../consensus/difficulty.ts"
 import type { ConsensusParams } from "../../consensus/params.ts"
+import type { Reject } from "../../consensus/Reject.ts"
 import type { Mempool } from "../../mempool/Mempool.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
 import type { Peer } from "../Peer.ts"
@@ -25,7 +26,7 @@ export interface SyncPeer {
   /** A block that it announced and that we do not know the header of, in wire order. */
   unknown: Bytes | undefined
   presync: Presync | undefined
-  /** Compact blocks that wait for transactions, by number; `undefined` where the attempt failed. */
+  /** Compact blocks that wait for transactions, by number, the oldest first; `undefined` where the attempt failed. */
   readonly partial: Map<number, PartialBlock | undefined>
   /** Whether it was told to announce by headers. */
   toldSendHeaders: boolean
@@ -51,8 +52,10 @@ export interface SyncContext {
   readonly random: (bits: number) => bigint
   /** Wakes the fiber that hands blocks to the chain. */
   readonly wake: () => void
-  /** Milliseconds of the clock. */
+  /** Monotonic milliseconds: what durations are measured by. */
   readonly now: () => number
+  /** The time of day, milliseconds since 1970: it may be set, and jump. */
+  readonly wall: () => number
   /** As of the last look: whether the node is in its initial download, and whether it loads. */
   initial: boolean
   loading: boolean
@@ -72,11 +75,23 @@ export const makeSyncPeer = (peer: Peer): SyncPeer => ({
   lastAnnouncement: 0
 })
 
-/** Seconds since 1970. */
-export const seconds = ({ now }: SyncContext): number => Math.floor(now() / 1000)
+/** Seconds since 1970: for the age of headers, and for what is shown. */
+export const seconds = ({ wall }: SyncContext): number => Math.floor(wall() / 1000)
 
 /** Ends a connection whose peer broke a rule (protocol.md 6.11). */
 export const misbehaves = ({ peer }: SyncPeer, reason: string): void => peer.disconnect({ reason, misbehaving: true })
+
+/**
+ * Whether a refused header or block is held against whoever sent it (protocol.md 6.11). A clock is nobody's offence.
+ * That a block proved invalid before is something that who calls us need not know; whom we chose is to be on our chain.
+ * Compact blocks may be passed on before their transactions are judged (BIP 152), but not without work. Source:
+ * upstream `net_processing.cpp`, `MaybePunishNodeForBlock`.
+ */
+export const isOffence = ({ kind, reason }: Reject, { peer }: SyncPeer, compact = false): boolean => {
+  if (kind === "time-future") return false
+  if (reason === "duplicate-invalid") return !peer.inbound && !compact
+  return !compact || reason === "high-hash" || (kind !== "consensus" && kind !== "mutated")
+}
 
 /** Whether a peer has blocks to give. */
 export const servesBlocks = ({ hello, type }: Peer): boolean =>

@@ -19,7 +19,7 @@ import { HandOver } from "./HandOver.ts"
 import { HeaderSync } from "./HeaderSync.ts"
 import { HighBandwidth } from "./HighBandwidth.ts"
 import { admits } from "./incomingBlocks.ts"
-import { Scheduler, type SyncEvent, TICK } from "./Scheduler.ts"
+import { type MessageEvent, Scheduler, type SyncEvent, TICK } from "./Scheduler.ts"
 import type { SyncContext } from "./SyncContext.ts"
 
 /**
@@ -103,7 +103,8 @@ export const make = (
       handOver,
       random: randomNumber(options.random ?? randomBytes),
       wake: () => void wakeUps.unsafeOffer(undefined),
-      now: () => clock.unsafeCurrentTimeMillis(),
+      now: () => Number(clock.unsafeCurrentTimeNanos()) / 1e6,
+      wall: () => clock.unsafeCurrentTimeMillis(),
       initial: true,
       loading: true,
       unrequested: 0
@@ -125,7 +126,8 @@ export const make = (
       tree,
       handOver,
       wakeUps,
-      report: (written) => offer({ type: "written", written })
+      report: (written) => offer({ type: "written", written }),
+      lost: (batch) => offer({ type: "lost", batch })
     }).pipe(
       // The chain says the same on `failure`, which ends the node.
       Effect.catchAll((failure) => Effect.logError("no more blocks are stored", { reason: failure.message })),
@@ -139,15 +141,21 @@ export const make = (
       connected: (peer) => offer({ type: "connected", peer }),
       gone: (peer) => offer({ type: "gone", peer }),
       received: (peer, message) =>
-        Effect.suspend(() => {
+        Effect.uninterruptibleMask((restore) => {
           if (!isOurs(message) || (message.type === "inv" && !hasBlocks(message.items))) return Effect.void
           const state = context.peers.get(peer.id)
           if (message.type !== "block" || state === undefined) {
-            return offer({ type: "message", peer, message, unrequested: false })
+            return restore(offer({ type: "message", peer, message, unrequested: false }))
           }
           const before = context.unrequested
           if (!admits(context, state, message.block)) return Effect.void
-          return offer({ type: "message", peer, message, unrequested: context.unrequested > before })
+          const event: MessageEvent = { type: "message", peer, message, unrequested: context.unrequested > before }
+          return Effect.onInterrupt(restore(offer(event)), () =>
+            Effect.sync(() => {
+              // The connection ended while it waited for the scheduler.
+              if (event.unrequested) context.unrequested--
+              event.unrequested = false
+            }))
         }),
       syncOf: (peer) => syncOf(context, peer),
       staleTip: () =>

@@ -8,7 +8,16 @@ import { COMPACT_VERSION } from "../wire/messages/compact.ts"
 import type { InventoryItem } from "../wire/messages/inv.ts"
 import { isBlockItem } from "../wire/messages/inv.ts"
 import type { Received } from "./HandOver.ts"
-import { learn, misbehaves, seconds, type SyncContext, type SyncPeer, validPart, workThreshold } from "./SyncContext.ts"
+import {
+  isOffence,
+  learn,
+  misbehaves,
+  seconds,
+  type SyncContext,
+  type SyncPeer,
+  validPart,
+  workThreshold
+} from "./SyncContext.ts"
 
 /** Blocks that nobody asked for which may be on their way to the chain at once. */
 const MOST_UNREQUESTED = 8
@@ -92,9 +101,6 @@ export const takeNotFound = (
   }
 }
 
-/** Whether a refusal is held against whoever sent the block (protocol.md 6.11). */
-const isOffence = ({ kind }: Reject): boolean => kind !== "time-future"
-
 /** What the chain makes of blocks, brought home to those who sent them. */
 export class Verdicts {
   private readonly context: SyncContext
@@ -124,8 +130,7 @@ export class Verdicts {
     if (item.unrequested) context.unrequested--
     const id = item.id === NO_HEADER ? context.tree.find(item.block.hash) : item.id
     if (id !== NO_HEADER) {
-      // Somebody else may have been asked for it.
-      if (reject === undefined) context.download.arrives(id, item.block.size)
+      if (reject === undefined) this.arrived(id, item.block.size)
       context.download.settled(id)
     }
     const state = context.peers.get(item.peer)
@@ -142,6 +147,23 @@ export class Verdicts {
     learn(context, state, id)
   }
 
+  /** A block is stored: who else was asked for it, or gave a part of it, is not needed any more. */
+  private arrived(id: number, size: number): void {
+    const { download, peers } = this.context
+    download.arrives(id, size)
+    for (const { partial } of peers.values()) if (partial.size > 0) partial.delete(id)
+  }
+
+  /** The chain came to grief over these: nobody knows what became of them, so that they are asked for again. */
+  lost(batch: ReadonlyArray<Received>): void {
+    const { context } = this
+    context.handOver.done(batch)
+    for (const { id, unrequested } of batch) {
+      if (unrequested) context.unrequested--
+      if (id !== NO_HEADER) context.download.settled(id)
+    }
+  }
+
   private judged(hash: Bytes, reject: Reject | undefined): void {
     const key = binaryString(hash)
     const source = this.sources.get(key)
@@ -155,7 +177,7 @@ export class Verdicts {
     const state = this.context.peers.get(item.peer)
     if (state === undefined) return
     this.context.download.scoreOf(item.peer)?.failed()
-    if (!item.compact && isOffence(reject)) misbehaves(state, `an invalid block (${reject.reason})`)
+    if (isOffence(reject, state, item.compact)) misbehaves(state, `an invalid block (${reject.reason})`)
   }
 
   /** A peer was the first to give us the new tip: it may send the next ones unasked. */

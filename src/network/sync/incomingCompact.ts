@@ -1,16 +1,29 @@
 import * as Effect from "effect/Effect"
 import { NO_HEADER } from "../../chain/HeaderTree.ts"
 import { blockWork } from "../../consensus/difficulty.ts"
+import { checkProofOfWork } from "../../consensus/header.ts"
 import type { Transaction } from "../../protocol/transaction.ts"
 import { finishReconstruction, type PartialBlock, startReconstruction } from "../wire/compactBlock.ts"
 import type { BlockTxn, CmpctBlock } from "../wire/messages/compact.ts"
 import { ItemType } from "../wire/messages/inv.ts"
 import { handOn } from "./incomingBlocks.ts"
 import { askHeaders } from "./incomingHeaders.ts"
-import { isNearTip, learn, misbehaves, seconds, type SyncContext, type SyncPeer, workThreshold } from "./SyncContext.ts"
+import {
+  isNearTip,
+  isOffence,
+  learn,
+  misbehaves,
+  seconds,
+  type SyncContext,
+  type SyncPeer,
+  workThreshold
+} from "./SyncContext.ts"
 
 /** Peers that one block may be put together from at once (protocol.md 6.6). */
 const MOST_ATTEMPTS = 3
+
+/** Blocks that a peer's transactions are awaited for at once. */
+const MOST_PARTIAL = 3
 
 /** Blocks above the tip that a compact block may be: what lies further ahead has unknown transactions. */
 const MOST_AHEAD = 2
@@ -27,11 +40,28 @@ const segwitAt = ({ params, tree }: SyncContext, id: number): boolean => tree.he
 /** Gives up putting a block together: the first that was asked sends it whole, others are let go. */
 const giveUp = (context: SyncContext, state: SyncPeer, id: number, first: boolean): void => {
   if (first) {
-    state.partial.set(id, undefined)
+    remember(context, state, id, undefined)
     askWhole(context, state, id)
   } else {
     state.partial.delete(id)
     context.download.release(state.peer.id, id)
+  }
+}
+
+/** Keeps what there is of a block; the oldest makes room. */
+const remember = (
+  context: SyncContext,
+  { partial, peer }: SyncPeer,
+  id: number,
+  what: PartialBlock | undefined
+): void => {
+  partial.set(id, what)
+  if (partial.size <= MOST_PARTIAL) return
+  for (const [oldest, waiting] of partial) {
+    partial.delete(oldest)
+    // Its transactions would not be looked at any more; a whole block would.
+    if (waiting !== undefined) context.download.release(peer.id, oldest)
+    return
   }
 }
 
@@ -54,7 +84,7 @@ const finish = (
   }
   if (result.type === "collision") return giveUp(context, state, id, first)
   state.partial.delete(id)
-  if (!download.received(peer, id, result.block.size, context.now())) download.arrives(id, result.block.size)
+  download.reconstructed(peer, id, result.block.size, context.now())
   handOn(context, { block: result.block, id, peer, compact: true, unrequested: false })
 }
 
@@ -73,7 +103,7 @@ const reconstruct = (context: SyncContext, state: SyncPeer, message: CmpctBlock,
     if (result.type === "ok" && result.partial.missing.length === 0) {
       const whole = finishReconstruction(result.partial, [], segwitAt(context, id))
       if (whole.type !== "ok") return
-      download.arrives(id, whole.block.size)
+      download.reconstructed(peer.id, id, whole.block.size, context.now())
       handOn(context, { block: whole.block, id, peer: peer.id, compact: true, unrequested: false })
     }
     return
@@ -90,7 +120,7 @@ const reconstruct = (context: SyncContext, state: SyncPeer, message: CmpctBlock,
   const worthIt = first ||
     (highBandwidth.has(peer.id) && (!peer.inbound || hasOutbound(context, askers) || askers.length < MOST_ATTEMPTS - 1))
   if (!worthIt) return giveUp(context, state, id, false)
-  state.partial.set(id, result.partial)
+  remember(context, state, id, result.partial)
   peer.post({ type: "getblocktxn", hash: context.tree.hash(id).slice(), indexes: missing })
 }
 
@@ -109,15 +139,20 @@ export const takeCompact = (context: SyncContext, state: SyncPeer, message: Cmpc
       return
     }
     if (tree.chainwork(parent) + blockWork(header.bits) < workThreshold(context)) return
+    // The hash does not cover a merged-mining proof: where the header is known, the chain does not look at this one.
+    const unproven = checkProofOfWork(message.header, context.params)
+    if (unproven !== undefined) return misbehaves(state, `an invalid header (${unproven.reason})`)
     const { added, last: id, reject } = yield* chain.acceptHeaders([message.header])
     if (reject !== undefined) {
-      // Compact blocks may be passed on before they are judged: a block that proved invalid meanwhile is no offence.
-      if (reject.kind === "time-future" || reject.reason === "duplicate-invalid") return
-      return misbehaves(state, `an invalid header (${reject.reason})`)
+      if (isOffence(reject, state, true)) misbehaves(state, `an invalid header (${reject.reason})`)
+      return
     }
     learn(context, state, id)
     if (added > 0 && tree.compareWork(id, tree.tip()) > 0) state.lastAnnouncement = seconds(context)
-    if (tree.hasBlock(id) || download.isUnstored(id)) return download.release(state.peer.id, id)
+    if (tree.hasBlock(id) || download.isUnstored(id)) {
+      state.partial.delete(id)
+      return download.release(state.peer.id, id)
+    }
     const asked = download.isAsked(state.peer.id, id)
     const ahead = tree.height(id) - tree.height(tree.tip())
     if (tree.compareWork(id, tree.tip()) <= 0 || ahead > MOST_AHEAD) {

@@ -9,7 +9,7 @@ import { type Bytes, equal } from "../../protocol/bytes.ts"
 import { headersSize, isFullHeaders, isTooLongHeaders, LOCATOR_VERSION } from "../wire/messages/headers.ts"
 import { type InventoryItem, ItemType } from "../wire/messages/inv.ts"
 import { Presync, presyncParameters } from "./Presync.ts"
-import { learn, misbehaves, seconds, type SyncContext, type SyncPeer, workThreshold } from "./SyncContext.ts"
+import { isOffence, learn, misbehaves, seconds, type SyncContext, type SyncPeer, workThreshold } from "./SyncContext.ts"
 
 /** Headers whose proof is checked before others get a turn. */
 const PROOFS_A_TURN = 64
@@ -22,9 +22,15 @@ const question = (context: SyncContext, { peer }: SyncPeer, locator: ReadonlyArr
   peer.post({ type: "getheaders", version: LOCATOR_VERSION, locator, stop: ANY })
 }
 
-/** Asks for what follows a header. */
-export const askHeaders = (context: SyncContext, state: SyncPeer, after: number): void =>
-  question(context, state, locatorOf(context.tree, after))
+/** Asks for what comes next in the first passes over a chain of little work; our own best chain in case it changed. */
+const askNext = (context: SyncContext, state: SyncPeer, { next }: Presync): void =>
+  question(context, state, [next, ...locatorOf(context.tree, context.tree.best())])
+
+/** Asks for what follows a header. Where a chain of little work is under way, that goes on. */
+export const askHeaders = (context: SyncContext, state: SyncPeer, after: number): void => {
+  if (state.presync !== undefined) askNext(context, state, state.presync)
+  else question(context, state, locatorOf(context.tree, after))
+}
 
 /**
  * Asks for all that a peer has. From the predecessor of our best header on, so that its answer shows where it stands even
@@ -77,7 +83,7 @@ const continuePresync = (
 ): ReadonlyArray<BlockHeader> => {
   context.headers.answered(state.peer.id)
   const { more, released, sound } = presync.take(headers, full)
-  if (more) question(context, state, [presync.next, ...locatorOf(context.tree, context.tree.best())])
+  if (more) askNext(context, state, presync)
   else state.presync = undefined
   // Where the peer changed its mind, its message may still make sense by itself.
   return sound ? released : headers
@@ -140,8 +146,7 @@ const accept = (
       learn(context, state, last)
       if (added > 0 && tree.compareWork(last, tree.tip()) > 0) state.lastAnnouncement = seconds(context)
     }
-    // A clock is nobody's offence.
-    if (reject !== undefined && reject.kind !== "time-future") {
+    if (reject !== undefined && isOffence(reject, state)) {
       return misbehaves(state, `an invalid header (${reject.reason})`)
     }
     if (full && reject === undefined) {

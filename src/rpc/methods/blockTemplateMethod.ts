@@ -67,6 +67,13 @@ const TEMPLATE = Shape.object({
 /** Largest block with witnesses, bytes (upstream `MAX_BLOCK_SERIALIZED_SIZE`). */
 const MAX_BLOCK_SIZE = 4_000_000
 
+/**
+ * The soft fork that changes nothing, for tests of voting: on the private network alone it is voted on from the second
+ * period of 144 blocks on, for good, as its bit lies among those of the chain ID (upstream `kernel/chainparams.cpp`,
+ * `DEPLOYMENT_TESTDUMMY`; BIP 9).
+ */
+const TESTDUMMY = { bit: 28, start: 144 }
+
 /** When somebody who waits for new transactions is first looked after, and how often then. */
 const FIRST_LOOK = "60 seconds"
 const NEXT_LOOK = "10 seconds"
@@ -83,14 +90,15 @@ const rulesOf = (value: Json): ReadonlySet<string> => new Set(Array.isArray(valu
 /** What a waiting caller has already. */
 interface Known {
   readonly tip: Bytes
-  readonly sequence: number
+  /** `changes` of the mempool. */
+  readonly changes: number
 }
 
 /** Reads a longpollid: the hash of a tip and a count behind it. Anything but text stands for what there is now. */
 const decodeLongPollId = (value: Json): Known | "now" => {
   if (typeof value !== "string") return "now"
-  const sequence = Number.parseInt(value.slice(64), 10)
-  return { tip: decodeHash(value.slice(0, 64), "longpollid"), sequence: Number.isNaN(sequence) ? 0 : sequence }
+  const changes = Number.parseInt(value.slice(64), 10)
+  return { tip: decodeHash(value.slice(0, 64), "longpollid"), changes: Number.isNaN(changes) ? 0 : changes }
 }
 
 const PARAMS = {
@@ -128,8 +136,8 @@ const transactionsJson = ({ selection, transactions }: BlockTemplate, scale: num
 const templateJson = (
   template: BlockTemplate,
   now: Outline,
-  sequence: number,
-  { activation, powLimit }: ConsensusParams
+  changes: number,
+  { activation, network, powLimit }: ConsensusParams
 ): JsonValue => {
   const { coinbase, height, prevHash, transactions, version } = template
   const segwit = height >= activation.segwit
@@ -140,13 +148,13 @@ const templateJson = (
     capabilities: ["proposal"],
     version,
     rules: ["csv", ...(segwit ? ["!segwit"] : []), ...(height >= activation.taproot ? ["taproot"] : [])],
-    vbavailable: {},
+    vbavailable: network.name === "regtest" && height >= TESTDUMMY.start ? { testdummy: TESTDUMMY.bit } : {},
     vbrequired: 0,
     previousblockhash: previous,
     transactions: transactionsJson(template, scale),
     coinbaseaux: {},
     coinbasevalue: coinbase.outputs[0]?.value ?? 0,
-    longpollid: `${previous}${sequence}`,
+    longpollid: `${previous}${changes}`,
     target: wide(targetOf(now.bits, powLimit) ?? 0n),
     mintime: now.minTime,
     mutable: ["time", "transactions", "prevblock"],
@@ -173,7 +181,7 @@ export const blockTemplateMethod: Effect.Effect<
   const status = yield* SyncStatus
   const { params, tree } = chain
   /** The mempool's count when a template was last made. */
-  let lastSequence = 0
+  let lastChanges = 0
 
   /** Judges a block that somebody would like to mine; `null` where there is nothing against it. */
   const judge = (data: Json | undefined): Effect.Effect<string | null, RpcError> =>
@@ -211,14 +219,14 @@ export const blockTemplateMethod: Effect.Effect<
       Stream.runDrain
     )
 
-  const poolChanged = ({ sequence }: Known): Effect.Effect<void> =>
+  const poolChanged = ({ changes }: Known): Effect.Effect<void> =>
     Effect.gen(function*() {
       yield* Effect.sleep(FIRST_LOOK)
-      while (mempool.info().sequence === sequence) yield* Effect.sleep(NEXT_LOOK)
+      while (mempool.info().changes === changes) yield* Effect.sleep(NEXT_LOOK)
     })
 
   const waitForNews = (given: Known | "now"): Effect.Effect<void> => {
-    const known = given === "now" ? { tip: tree.hash(tree.tip()).slice(), sequence: lastSequence } : given
+    const known = given === "now" ? { tip: tree.hash(tree.tip()).slice(), changes: lastChanges } : given
     return Effect.raceFirst(tipChanged(known), poolChanged(known))
   }
 
@@ -254,9 +262,9 @@ export const blockTemplateMethod: Effect.Effect<
             "getblocktemplate must be called with the segwit rule set (call with {\"rules\": [\"segwit\"]})"
           )
         }
-        const { sequence, template } = yield* Effect.mapError(miner.template, miningError)
-        lastSequence = sequence
-        return templateJson(template, yield* miner.outline, sequence, params)
+        const { changes, template } = yield* Effect.mapError(miner.template, miningError)
+        lastChanges = changes
+        return templateJson(template, yield* miner.outline, changes, params)
       })
   })
 })

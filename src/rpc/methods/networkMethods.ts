@@ -2,8 +2,9 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { Chain } from "../../chain/Chain.ts"
 import { Mempool } from "../../mempool/Mempool.ts"
+import { contains, formatSubnet, parseSubnet } from "../../network/addresses/subnet.ts"
 import type { Peer } from "../../network/Peer.ts"
-import { type KnownAddress, type PeerInfo, PeerManager } from "../../network/PeerManager.ts"
+import { type Ban, type KnownAddress, type PeerInfo, PeerManager } from "../../network/PeerManager.ts"
 import { formatAddress, formatEndpoint } from "../../network/wire/addressText.ts"
 import { Services } from "../../network/wire/messages/version.ts"
 import type { AddressNetwork, NetAddress } from "../../network/wire/netAddress.ts"
@@ -249,11 +250,13 @@ const connectionMethods = (peers: Manager): ReadonlyArray<Method> => {
     examples: [["192.0.2.5:8334"], ["", 1]],
     errors: ["-29 Node not found in connected nodes", "-32602 Only one of address and nodeid should be provided."],
     handler: ({ address, nodeid }) => {
-      const named = address !== undefined && address !== ""
-      if (named === (nodeid !== undefined)) {
+      // An empty address leaves it to the number; alone it is one that nobody has.
+      const which = nodeid === undefined
+        ? (address === undefined ? undefined : { name: address })
+        : (address === undefined || address === "" ? { id: nodeid } : undefined)
+      if (which === undefined) {
         return nodeError(RPC_CODE.invalidParams, "Only one of address and nodeid should be provided.")
       }
-      const which = nodeid === undefined ? { name: address ?? "" } : { id: nodeid }
       return peers.disconnect(which).pipe(
         Effect.as(null),
         Effect.mapError(() => nodeError(RPC_CODE.nodeNotConnected, "Node not found in connected nodes"))
@@ -387,8 +390,25 @@ const addedMethods = (peers: Manager, regtest: boolean): ReadonlyArray<Method> =
 /** Seconds that a ban lasts where nothing else is said (protocol.md 6.11). */
 const DEFAULT_BAN_SECONDS = 86_400
 
+/**
+ * How a range, or an address, stands to the bans: an address is banned by any range around it, a range by itself.
+ * Source: upstream `banman.cpp`, `IsBanned`.
+ */
+const banOf = (text: string, bans: ReadonlyArray<Ban>): "free" | "already" | "invalid" => {
+  const subnet = parseSubnet(text)
+  if (subnet === undefined) return "invalid"
+  const isRange = text.includes("/")
+  const held = bans.some((ban) => {
+    const range = parseSubnet(ban.subnet)
+    if (range === undefined) return false
+    return isRange ? formatSubnet(range) === formatSubnet(subnet) : contains(range, subnet.address)
+  })
+  return held ? "already" : "free"
+}
+
 const banMethods = (peers: Manager): ReadonlyArray<Method> => {
   const invalid = nodeError(RPC_CODE.invalidIpOrSubnet, "Error: Invalid IP/Subnet")
+  const already = nodeError(RPC_CODE.nodeAlreadyAdded, "Error: IP/Subnet already banned")
 
   const setban: Method = method({
     name: "setban",
@@ -421,14 +441,14 @@ const banMethods = (peers: Manager): ReadonlyArray<Method> => {
         }
         const now = Math.floor((yield* Clock.currentTimeMillis) / 1000)
         if (absolute && bantime < now) {
-          return yield* RpcError.invalidParameter("Error: Absolute timestamp is in the past")
+          const standing = banOf(subnet, yield* peers.bans)
+          if (standing === "free") return yield* RpcError.invalidParameter("Error: Absolute timestamp is in the past")
+          return yield* standing === "invalid" ? invalid : already
         }
         const until = absolute ? bantime : now + (bantime <= 0 ? DEFAULT_BAN_SECONDS : bantime)
         const banned = yield* peers.ban(subnet, until)
         if (banned === "banned") return null
-        return yield* banned === "invalid"
-          ? invalid
-          : nodeError(RPC_CODE.nodeAlreadyAdded, "Error: IP/Subnet already banned")
+        return yield* banned === "invalid" ? invalid : already
       })
   })
 

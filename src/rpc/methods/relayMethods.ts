@@ -12,6 +12,7 @@ import { isUnspendable } from "../../protocol/script.ts"
 import { hasValidOperations } from "../../protocol/scriptOperations.ts"
 import type { Transaction, TransactionOutput } from "../../protocol/transaction.ts"
 import { Wallets } from "../../wallet/Wallets.ts"
+import { checked } from "../checked.ts"
 import { Amount } from "../encodeJson.ts"
 import { type Method, method } from "../method.ts"
 import { NodeOptions } from "../NodeOptions.ts"
@@ -27,6 +28,7 @@ import {
   object,
   optional,
   orEmpty,
+  type Param,
   refined,
   string,
   withDefault
@@ -63,6 +65,13 @@ const maxFeeRate = withDefault(
   DEFAULT_MAX_FEE_RATE,
   "0.10"
 )
+
+/** The same, not read before its turn: what is wrong with the transactions is said first. */
+const maxFeeRateLater: Param<() => number> = {
+  ...maxFeeRate,
+  fallback: { value: () => DEFAULT_MAX_FEE_RATE, text: "0.10" },
+  decode: (value, label) => () => maxFeeRate.decode(value, label)
+}
 
 const confirmTarget = refined(int32(`Within how many blocks it is to be mined, 1 to ${HIGHEST_TARGET}.`), (target) => {
   if (target >= 1 && target <= HIGHEST_TARGET) return target
@@ -131,6 +140,7 @@ const ALREADY_MINED = "Transaction outputs already in utxo set"
 const NO_INPUTS = "Make sure the tx has at least one input."
 const PACKAGE_COUNT = `Array must contain between 1 and ${MAX_PACKAGE_COUNT} transactions.`
 const OLD_PRIORITY = "Priority is no longer supported, dummy argument to prioritisetransaction must be 0."
+const PRIORITY_RANGE = "The deltas of a transaction may not come to more than all money"
 const DUSTY_PRIORITY = "Priority is not supported for transactions with dust outputs."
 
 export const relayMethods: Effect.Effect<
@@ -171,7 +181,7 @@ export const relayMethods: Effect.Effect<
       "already is announced again.",
     params: {
       hexstring: hexText("The transaction."),
-      maxfeerate: maxFeeRate,
+      maxfeerate: maxFeeRateLater,
       maxburnamount: withDefault(
         amount("The most that an output may lose, because nobody can ever spend it, in NMC."),
         0,
@@ -190,16 +200,15 @@ export const relayMethods: Effect.Effect<
       `-27 ${ALREADY_MINED}`
     ],
     handler: ({ hexstring, maxburnamount, maxfeerate }) =>
-      Effect.suspend(() => {
+      Effect.gen(function*() {
         const transaction = decode(hexstring)
-        if (transaction === undefined) return RpcError.deserialization(`TX decode failed. ${NO_INPUTS}`)
+        if (transaction === undefined) return yield* RpcError.deserialization(`TX decode failed. ${NO_INPUTS}`)
         if (transaction.outputs.some((output) => burns(output) && output.value > maxburnamount)) {
-          return RpcError.verifyError(BURN_EXCEEDED)
+          return yield* RpcError.verifyError(BURN_EXCEEDED)
         }
-        return Effect.as(
-          broadcast(transaction, feeOf(maxfeerate, transaction.virtualSize)),
-          displayHash(transaction.txid)
-        )
+        const rate = yield* checked(maxfeerate)
+        yield* broadcast(transaction, feeOf(rate, transaction.virtualSize))
+        return displayHash(transaction.txid)
       })
   })
 
@@ -211,7 +220,7 @@ export const relayMethods: Effect.Effect<
       "nothing is said of the others.",
     params: {
       rawtxs: array(hexText("A transaction."), "The transactions, 25 at most."),
-      maxfeerate: maxFeeRate
+      maxfeerate: maxFeeRateLater
     },
     results: [{ shape: Shape.array(TRIAL) }],
     examples: [[[TRANSACTION]]],
@@ -225,6 +234,7 @@ export const relayMethods: Effect.Effect<
         if (rawtxs.length < 1 || rawtxs.length > MAX_PACKAGE_COUNT) {
           return yield* RpcError.invalidParameter(PACKAGE_COUNT)
         }
+        const rate = yield* checked(maxfeerate)
         const transactions: Array<Transaction> = []
         for (const hexstring of rawtxs) {
           const transaction = decode(hexstring)
@@ -234,7 +244,7 @@ export const relayMethods: Effect.Effect<
           transactions.push(transaction)
         }
         const trials = yield* Effect.mapError(pool.test(transactions), storageError)
-        return trialJson(transactions, trials, maxfeerate)
+        return trialJson(transactions, trials, rate)
       })
   })
 
@@ -307,7 +317,7 @@ export const relayMethods: Effect.Effect<
     },
     results: [{ shape: Shape.boolean("true") }],
     examples: [[TXID, 0, 10_000]],
-    errors: [`-8 ${OLD_PRIORITY}`, `-8 ${DUSTY_PRIORITY}`, "-8 fee_delta is out of range"],
+    errors: [`-8 ${OLD_PRIORITY}`, `-8 ${DUSTY_PRIORITY}`, "-8 fee_delta is out of range", `-8 ${PRIORITY_RANGE}`],
     handler: ({ dummy, fee_delta, txid }) =>
       Effect.suspend(() => {
         if (dummy !== undefined && dummy !== 0) return RpcError.invalidParameter(OLD_PRIORITY)
@@ -316,7 +326,11 @@ export const relayMethods: Effect.Effect<
         if (entry !== undefined && dustOutputs(entry.transaction).length > 0) {
           return RpcError.invalidParameter(DUSTY_PRIORITY)
         }
-        return Effect.as(pool.prioritise(key, fee_delta), true)
+        return Effect.filterOrFail(
+          pool.prioritise(key, fee_delta),
+          (taken) => taken,
+          () => RpcError.invalidParameter(PRIORITY_RANGE)
+        )
       })
   })
 

@@ -278,6 +278,11 @@ describe("TxGraph.clusterWith", () => {
         )
         const weight = model.entries(found).reduce((sum, node) => sum + node.weight, 0)
         assert.deepStrictEqual(graph.clusterWith(parents, without), { count: found.size, weight })
+        for (const most of [0, 1, 2, Math.max(0, found.size - 1), found.size, found.size + 1]) {
+          const known = graph.clusterWith(parents, without, most)
+          if (found.size <= most) assert.deepStrictEqual(known, { count: found.size, weight })
+          else assert.strictEqual(known.count, most + 1)
+        }
       }),
       { numRuns: 100 }
     )

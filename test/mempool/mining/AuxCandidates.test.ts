@@ -26,7 +26,7 @@ const candidate = (time: number, prevHash = TIP): AuxCandidate => {
   return { template, header: headerOf(template, true) }
 }
 
-const at = (time: number, sequence = 0) => ({ time, sequence })
+const at = (time: number, changes = 0) => ({ time, changes })
 
 describe("AuxCandidates", () => {
   it("hands a candidate out again until the tip changes, or the pool and a minute has passed", () => {

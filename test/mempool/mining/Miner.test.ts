@@ -213,8 +213,9 @@ describe("template", () => {
         pool.hold()
         const second = yield* miner.template
         assert.isFalse(second === first)
-        assert.deepStrictEqual([first.sequence, second.sequence], [0, 1])
-        pool.hold()
+        assert.deepStrictEqual([first.changes, second.changes], [0, 1])
+        // A fee that was changed is no acceptance and no removal, and makes another block all the same.
+        pool.changes++
         yield* clock.set(time + 1_005)
         assert.isTrue((yield* miner.template) === second)
         yield* clock.set(time + 1_006)
@@ -279,6 +280,23 @@ describe("generateWith", () => {
 })
 
 describe("merged mining", () => {
+  it.scopedLive("makes a candidate anew when fees were changed and a minute has passed", () =>
+    withMiner(({ clock, miner, pool }) =>
+      Effect.gen(function*() {
+        const time = now()
+        yield* clock.set(time)
+        const first = yield* miner.auxCandidate(ANYONE)
+        pool.changes++
+        yield* clock.set(time + 60)
+        assert.isTrue((yield* miner.auxCandidate(ANYONE)) === first)
+        yield* clock.set(time + 61)
+        const second = yield* miner.auxCandidate(ANYONE)
+        assert.isFalse(second === first)
+        yield* clock.set(time + 1_000)
+        assert.isTrue((yield* miner.auxCandidate(ANYONE)) === second)
+      })
+    ))
+
   it.scopedLive("gives a candidate, and takes it with a good proof alone", () =>
     withMiner(({ chain, miner }) =>
       Effect.gen(function*() {

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { AddressBook } from "../../../src/network/addresses/AddressBook.ts"
 import type { AddressStore } from "../../../src/network/addresses/AddressStore.ts"
-import { Automatic, type AutomaticOptions } from "../../../src/network/connect/Automatic.ts"
+import { Automatic, type AutomaticOptions, type OpenConnections } from "../../../src/network/connect/Automatic.ts"
 import { type ChoiceOptions, chooseAddress } from "../../../src/network/connect/choose.ts"
 import { Connections } from "../../../src/network/connect/Connections.ts"
 import { slotLimits } from "../../../src/network/connect/slots.ts"
@@ -14,6 +14,7 @@ import { endpointKey } from "../../../src/network/wire/netAddress.ts"
 import { networkGroup } from "../../../src/network/wire/netGroup.ts"
 import { regtest } from "../../../src/protocol/networks.ts"
 import { memoryStore, NO_INFO } from "../../support/peerManager.ts"
+import { fakePeer } from "../relay/fakePeer.ts"
 
 const NOW = 1_700_000_000
 
@@ -142,6 +143,7 @@ describe("Automatic", () => {
       nearTip: () => true,
       needExtraPeer: () => false,
       sync: () => NO_INFO.sync,
+      lastAnnouncement: () => 0,
       call: ({ host }, type) => {
         calls.push({ type, host })
         return Effect.never
@@ -201,6 +203,24 @@ describe("Automatic", () => {
     assert.deepStrictEqual(calls[0], { type: "block-relay-only", host: "98.1.1.1" })
     assert.strictEqual(calls[1]?.type, "outbound-full-relay")
     assert.isFalse(calls.some(({ host }) => host === "99.1.1.1"))
+  })
+
+  it("lets the extra peer go that has announced nothing for longest, whatever blocks it gave", () => {
+    const peers = Array.from({ length: 9 }, (_, id) => fakePeer({ id }))
+    const gone: Array<number> = []
+    const connections: OpenConnections = {
+      all: [],
+      peers,
+      count: () => peers.length,
+      find: (id) => ({ disconnect: () => void gone.push(id) })
+    }
+    const { steps } = started(memoryStore({ book: bookOf(...spread(20)) }), {
+      connections,
+      sync: ({ id }) => ({ ...NO_INFO.sync, lastBlock: id }),
+      lastAnnouncement: ({ id }) => id === 6 ? 1 : 2
+    })
+    steps(1)
+    assert.deepStrictEqual(gone, [6])
   })
 
   it("never calls again what turned out to be itself", () => {

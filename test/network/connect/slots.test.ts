@@ -76,27 +76,33 @@ describe("nextConnection", () => {
 })
 
 describe("extra peers", () => {
-  const peer = (id: number, lastBlock: number, changes: Partial<ExtraPeer> = {}): ExtraPeer => ({
+  const peer = (id: number, last: number, changes: Partial<ExtraPeer> = {}): ExtraPeer => ({
     id,
-    lastBlock,
+    lastAnnouncement: 0,
+    lastBlock: last,
     network: "ipv4",
     connectedAt: 0,
     busy: false,
     ...changes
   })
 
-  it("lets the full-relay peer go whose last block is the oldest, of equals the youngest", () => {
-    assert.strictEqual(extraFullRelay([peer(1, 50), peer(2, 40), peer(3, 60)], 2, 31), 2)
-    assert.strictEqual(extraFullRelay([peer(1, 40), peer(2, 40), peer(3, 60)], 2, 31), 2)
-    assert.isUndefined(extraFullRelay([peer(1, 50), peer(2, 40)], 2, 31))
+  /** One that announced a block; the blocks that it gave say the contrary. */
+  const announcer = (id: number, last: number, changes: Partial<ExtraPeer> = {}): ExtraPeer =>
+    peer(id, 100 - last, { lastAnnouncement: last, ...changes })
+
+  it("lets the full-relay peer go whose last announcement is the oldest, of equals the youngest", () => {
+    assert.strictEqual(extraFullRelay([announcer(1, 50), announcer(2, 40), announcer(3, 60)], [], 2, 31), 2)
+    assert.strictEqual(extraFullRelay([announcer(1, 40), announcer(2, 40), announcer(3, 60)], [], 2, 31), 2)
+    assert.isUndefined(extraFullRelay([announcer(1, 50), announcer(2, 40)], [], 2, 31))
   })
 
   it("spares for now who is new or busy, and always the only one of a network", () => {
-    assert.isUndefined(extraFullRelay([peer(1, 50), peer(2, 40)], 1, 30))
-    assert.isUndefined(extraFullRelay([peer(1, 50), peer(2, 40, { busy: true })], 1, 31))
-    const onion = peer(2, 0, { network: "torv3" })
-    assert.strictEqual(extraFullRelay([peer(1, 50), onion, peer(3, 70)], 2, 31), 1)
-    assert.isUndefined(extraFullRelay([peer(1, 50), onion], 1, 31))
+    assert.isUndefined(extraFullRelay([announcer(1, 50), announcer(2, 40)], [], 1, 30))
+    assert.isUndefined(extraFullRelay([announcer(1, 50), announcer(2, 40, { busy: true })], [], 1, 31))
+    const onion = announcer(2, 0, { network: "torv3" })
+    assert.strictEqual(extraFullRelay([announcer(1, 50), onion, announcer(3, 70)], [], 2, 31), 1)
+    assert.isUndefined(extraFullRelay([announcer(1, 50), onion], [], 1, 31))
+    assert.strictEqual(extraFullRelay([announcer(1, 50), onion], ["torv3"], 1, 31), 2)
   })
 
   it("lets the youngest block-relay peer go, or the one before where the youngest gave us a block since", () => {

@@ -11,6 +11,7 @@ import {
 import { Pace } from "../../../src/network/peer/Pace.ts"
 import { encodeFrame } from "../../../src/network/wire/framing.ts"
 import { encodeMessage, type Message } from "../../../src/network/wire/message.ts"
+import { decodeBlock } from "../../../src/protocol/block.ts"
 import { regtest } from "../../../src/protocol/networks.ts"
 import { eventually, inTime, realSleep, type RemotePeer, remotePeer, versionMessage } from "../../support/network.ts"
 
@@ -38,6 +39,7 @@ interface PairOptions {
   readonly handlers?: ReadonlyArray<PeerHandler>
   readonly facts?: Partial<ConnectionFacts>
   readonly outbox?: ConnectionContext["outbox"]
+  readonly pace?: Pace
 }
 
 const pair = (options: PairOptions = {}) =>
@@ -59,7 +61,7 @@ const pair = (options: PairOptions = {}) =>
       totals: { sent: 0, received: 0 },
       nonce: () => ++nonce,
       outbox: options.outbox ?? OUTBOX_LIMITS,
-      pace: new Pace(0)
+      pace: options.pace ?? new Pace(0)
     }
     const connection = yield* Connection.make(yield* Deferred.await(arrived), {
       id: 1,
@@ -407,6 +409,100 @@ describe("Connection", () => {
       assert.strictEqual([...receivedByCommand.values()].reduce((a, b) => a + b), bytesReceived)
       assert.strictEqual([...sentByCommand.values()].reduce((a, b) => a + b), bytesSent)
       assert.deepStrictEqual(context.totals, { sent: bytesSent, received: bytesReceived })
+    }))
+
+  /** A pace whose common part is used up, for as long as no time passes. */
+  const exhausted = (): Pace => {
+    const pace = new Pace(0)
+    pace.spent(100_000, 0)
+    return pace
+  }
+  const FLOOD: ReadonlyArray<Message> = Array.from({ length: 300 }, () => ({ type: "getaddr" }))
+
+  it.scoped("holds back a flooder, in the middle of a chunk, and nobody else who called", () =>
+    Effect.gen(function*() {
+      const pace = exhausted()
+      const { handler, heard } = recorder()
+      const flooder = yield* openPair({ handlers: [handler], pace })
+      const honest = yield* openPair({ pace })
+      yield* flooder.remote.sendBytes(Buffer.concat(FLOOD.map((message) => encodeMessage(regtest.magic, message))))
+      yield* eventually("the flood begins", () => heard.length > 1)
+      for (let i = 0; i < 10; i++) yield* honest.remote.alive
+      assert.isBelow(heard.length, 60)
+      yield* TestClock.adjust("1 seconds")
+      yield* eventually("it goes on after a while", () => heard.length > 60)
+      yield* realSleep(50)
+      assert.isBelow(heard.length, 250)
+      for (let i = 0; i < 30; i++) yield* TestClock.adjust("1 seconds")
+      yield* eventually("it is heard in the end", () => heard.length === 301)
+    }))
+
+  it.scoped("does not hold back whom it called", () =>
+    Effect.gen(function*() {
+      const { handler, heard } = recorder()
+      const { remote } = yield* pair({ handlers: [handler], pace: exhausted(), facts: { type: "manual" } })
+      yield* remote.expect("version")
+      yield* remote.send(versionMessage(), { type: "verack" }, ...FLOOD)
+      yield* remote.alive
+      assert.lengthOf(heard, 301)
+    }))
+
+  it.scoped("notices that a peer goes away while it is held back", () =>
+    Effect.gen(function*() {
+      const { handler, heard } = recorder()
+      const { ended, remote } = yield* openPair({ handlers: [handler], pace: exhausted() })
+      yield* remote.send(...FLOOD)
+      yield* eventually("the flood begins", () => heard.length > 1)
+      yield* realSleep(50)
+      yield* Effect.sync(() => remote.socket.end())
+      assert.strictEqual((yield* ended).reason, "the peer went away")
+      assert.isBelow(heard.length, 60)
+    }))
+
+  it.scoped("reads a block that it asked for whatever the peer owes, and what comes after it not", () =>
+    Effect.gen(function*() {
+      const pace = exhausted()
+      const { handler, heard } = recorder()
+      const { opened, remote } = yield* openPair({ handlers: [handler], pace })
+      const peer = yield* opened
+      const block: Message = { type: "block", block: decodeBlock(regtest.genesisBlock) }
+      peer.post({ type: "getdata", items: [{ type: 2, hash: new Uint8Array(32) }] })
+      yield* remote.expect("getdata")
+      yield* remote.send(block)
+      yield* eventually("it is read", () => heard.includes("block"))
+      yield* remote.send(...FLOOD)
+      yield* eventually("the flood begins", () => heard.length > 10)
+      // The peer is held back now. A block would be read, were it not behind what is not to be read yet.
+      peer.post({ type: "getdata", items: [{ type: 2, hash: new Uint8Array(32) }] })
+      yield* remote.expect("getdata")
+      yield* realSleep(50)
+      yield* remote.send(block)
+      yield* realSleep(50)
+      assert.lengthOf(heard.filter((type) => type === "block"), 1)
+      assert.isBelow(heard.length, 60)
+    }))
+
+  it.scopedLive("lets others have a turn while it reads many short messages that came at once", () =>
+    Effect.gen(function*() {
+      const busy = recorder({
+        received: () =>
+          Effect.sync(() => {
+            for (const end = performance.now() + 1; performance.now() < end;);
+            handled += 1
+          })
+      })
+      let handled = 0
+      let before = 0
+      let longest = 0
+      const { remote } = yield* openPair({ handlers: [busy.handler] })
+      const timer = setInterval(() => {
+        longest = Math.max(longest, handled - before)
+        before = handled
+      }, 1)
+      yield* remote.sendBytes(Buffer.concat([...FLOOD, ...FLOOD].map((each) => encodeMessage(regtest.magic, each))))
+      yield* eventually("all are handled", () => handled === 600)
+      clearInterval(timer)
+      assert.isBelow(longest, 100)
     }))
 
   it.scoped("closes the socket and says goodbye when it is interrupted", () =>

@@ -1,7 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { FastCheck } from "effect"
-import { bytesAskedFor, MOST_EXPECTED, Pace } from "../../../src/network/peer/Pace.ts"
-import { ItemType } from "../../../src/network/wire/messages/inv.ts"
+import { Pace, type PeerPace } from "../../../src/network/peer/Pace.ts"
+
+/** A pace that has nothing left at time 0, half a second owed. */
+const exhausted = (): Pace => {
+  const pace = new Pace(0)
+  pace.spent(1_000, 0)
+  return pace
+}
 
 describe("Pace", () => {
   it("lets half a second go at once, then a tenth of the time", () => {
@@ -14,38 +20,97 @@ describe("Pace", () => {
     assert.strictEqual(pace.wait(1_010), 0)
   })
 
-  it("saves up no more than half a second", () => {
+  it("saves up no more than half a second, and owes no more", () => {
     const pace = new Pace(0)
     pace.spent(501, 1_000_000)
-    assert.isAbove(pace.wait(1_000_000), 0)
+    assert.strictEqual(pace.wait(1_000_000), 10)
+    pace.spent(100_000, 1_000_000)
+    assert.strictEqual(pace.wait(1_000_000), 5_000)
   })
 
-  it("keeps whoever waits as told to a tenth of the time", () => {
-    FastCheck.assert(FastCheck.property(
-      FastCheck.array(FastCheck.double({ min: 0.01, max: 50, noNaN: true }), { minLength: 50, maxLength: 300 }),
-      (costs) => {
-        const pace = new Pace(0)
-        let now = 0
-        let spent = 0
-        for (const cost of costs) {
-          now += pace.wait(now) + cost
-          pace.spent(cost, now)
-          spent += cost
-        }
-        assert.isAtMost(spent, 500 + 0.1 * now + 50)
-      }
-    ))
+  it("divides the tenth among the peers that are there, five at least", () => {
+    const pace = new Pace(0)
+    for (let i = 0; i < 5; i++) pace.join(0)
+    assert.strictEqual(pace.ownShare, 0.02)
+    for (let i = 0; i < 15; i++) pace.join(0)
+    assert.strictEqual(pace.ownShare, 0.005)
+    for (let i = 0; i < 20; i++) pace.leave()
+    assert.strictEqual(pace.ownShare, 0.02)
   })
 })
 
-describe("bytesAskedFor", () => {
-  it("counts blocks and headers that answer, and nothing else", () => {
-    const hash = new Uint8Array(32)
-    const items = [{ type: ItemType.witnessBlock, hash }, { type: ItemType.wtx, hash }, { type: ItemType.block, hash }]
-    assert.strictEqual(bytesAskedFor({ type: "getdata", items }), 2_000_000)
-    assert.strictEqual(bytesAskedFor({ type: "getblocktxn", hash, indexes: [1] }), 1_000_000)
-    assert.strictEqual(bytesAskedFor({ type: "getheaders", version: 1, locator: [], stop: hash }), 200_000)
-    assert.strictEqual(bytesAskedFor({ type: "inv", items }), 0)
-    assert.isAbove(MOST_EXPECTED, 16 * 4_000_000 - 1)
+describe("PeerPace", () => {
+  it("has nobody wait while all together take little, however much one takes", () => {
+    const pace = new Pace(0)
+    const peer = pace.join(0)
+    for (let i = 0; i < 10; i++) peer.spent(50, 0)
+    assert.strictEqual(peer.wait(0), 0)
+    peer.spent(1, 0)
+    assert.isAbove(peer.wait(0), 0)
+  })
+
+  it("has a peer wait for what it took itself, and not for what others took", () => {
+    const pace = exhausted()
+    const [flooder, honest] = [pace.join(0), pace.join(0)]
+    flooder.spent(5, 0)
+    honest.spent(5, 0)
+    assert.deepStrictEqual([flooder.wait(0), honest.wait(0)], [0, 0])
+    flooder.spent(40, 0)
+    // 2 % of the time are its own.
+    assert.deepStrictEqual([flooder.wait(0), honest.wait(0)], [2_000, 0])
+    assert.strictEqual(flooder.wait(2_000), 0)
+  })
+
+  it("counts no more of a step than can have been the peer's", () => {
+    const peer = exhausted().join(0)
+    peer.spent(100_000, 0)
+    assert.strictEqual(peer.wait(0), 2_250)
+  })
+
+  it("saves up little, and has one that just came wait as soon as it took what a handshake takes", () => {
+    const pace = exhausted()
+    const peer = pace.join(0)
+    peer.spent(6, 0)
+    // Never less than this: looking again takes time as well.
+    assert.strictEqual(peer.wait(0), 100)
+    pace.spent(100_000, 1_000_000)
+    peer.spent(50, 1_000_000)
+    assert.strictEqual(peer.wait(1_000_000), 0)
+    peer.spent(10, 1_000_000)
+    assert.strictEqual(peer.wait(1_000_000), 500)
+  })
+
+  it("keeps peers who wait as told to little more than a tenth of the time, and one who takes little from waiting", () => {
+    FastCheck.assert(FastCheck.property(
+      FastCheck.integer({ min: 1, max: 120 }),
+      FastCheck.array(FastCheck.double({ min: 0.5, max: 50, noNaN: true }), { minLength: 20, maxLength: 20 }),
+      (count, costs) => {
+        const pace = new Pace(0)
+        const honest = pace.join(0)
+        const flooders = Array.from({ length: count }, (): [PeerPace, number] => [pace.join(0), 0])
+        let now = 0
+        let spent = 0
+        for (let step = 0; now < 60_000; step++) {
+          for (const each of flooders) {
+            const [flooder, due] = each
+            if (due > now) continue
+            const wait = flooder.wait(now)
+            each[1] = now + wait
+            if (wait > 0) continue
+            const cost = costs[step % costs.length] ?? 1
+            now += cost
+            spent += cost
+            flooder.spent(cost, now)
+          }
+          if (step % 100 === 99) {
+            assert.strictEqual(honest.wait(now), 0)
+            honest.spent(0.01, now)
+          }
+          now += 5
+        }
+        // What may be taken at once, and the last step of each.
+        assert.isAtMost(spent, 500 + 0.12 * now + 60 * count)
+      }
+    ))
   })
 })

@@ -91,7 +91,8 @@ const withRelay = <A, E>(
         minRelayFeeRate: 100_000,
         incrementalFeeRate: 100,
         unbroadcast: unbroadcast.size,
-        sequence: pool.sequence
+        sequence: pool.sequence,
+        changes: pool.sequence
       }),
       isUnbroadcast: (txid) => unbroadcast.has(txid),
       broadcastDone: (txid) => void unbroadcast.delete(txid),
@@ -272,6 +273,80 @@ describe("asking for transactions", () => {
         node.initialDownload.value = false
         yield* node.relay.received(peer, inv(wtx(first)))
         assert.deepStrictEqual(askedOf(peer), said([wtx(first)]))
+      })
+    ))
+})
+
+describe("an inventory as long as a message can be", () => {
+  /** Items that count how often somebody looks at their hashes. */
+  const counted = (count: number) => {
+    const looks = { count: 0 }
+    const items = Array.from({ length: count }, (_, i): InventoryItem => {
+      const hash = new Uint8Array(32)
+      new DataView(hash.buffer).setUint32(0, i)
+      return {
+        type: ItemType.wtx,
+        get hash() {
+          looks.count += 1
+          return hash
+        }
+      }
+    })
+    return { items, looks }
+  }
+
+  it.effect("is not looked at in the initial download", () =>
+    withRelay((node) =>
+      Effect.gen(function*() {
+        const peer = fakePeer()
+        node.initialDownload.value = true
+        yield* connect(node, peer)
+        const { items, looks } = counted(50_000)
+        yield* node.relay.received(peer, inv(...items))
+        assert.strictEqual(looks.count, 0)
+      })
+    ))
+
+  it.effect("is looked at as far as the peer may announce transactions, and not again while it waits", () =>
+    withRelay((node) =>
+      Effect.gen(function*() {
+        const peer = fakePeer({ type: "inbound" })
+        yield* connect(node, peer)
+        const { items, looks } = counted(50_000)
+        yield* node.relay.received(peer, inv(...items))
+        assert.isAtLeast(looks.count, 5_000)
+        assert.isAtMost(looks.count, 2 * 5_000)
+        looks.count = 0
+        yield* node.relay.received(peer, inv(...items.slice(20_000)))
+        assert.strictEqual(looks.count, 0)
+      })
+    ))
+
+  it.effect("is looked at no further where it holds nothing new", () =>
+    withRelay((node) =>
+      Effect.gen(function*() {
+        const peer = fakePeer({ type: "inbound" })
+        yield* connect(node, peer)
+        yield* node.submit(first)
+        const { items, looks } = counted(1)
+        const known = Array.from({ length: 5_000 }, () => wtx(first))
+        yield* node.relay.received(peer, inv(...known, ...items))
+        assert.strictEqual(looks.count, 0)
+        yield* node.relay.received(peer, inv(...known.slice(1), ...items))
+        assert.isAbove(looks.count, 0)
+      })
+    ))
+
+  it.effect("lets others have a turn every thousand items", () =>
+    withRelay((node) =>
+      Effect.gen(function*() {
+        const peer = fakePeer({ type: "inbound" })
+        yield* connect(node, peer)
+        let turns = 0
+        const { items } = counted(5_000)
+        const counting = Effect.forever(Effect.zipRight(turnOfEventLoop, Effect.sync(() => void (turns += 1))))
+        yield* Effect.raceFirst(node.relay.received(peer, inv(...items)), counting)
+        assert.isAtLeast(turns, 3)
       })
     ))
 })

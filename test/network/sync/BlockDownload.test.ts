@@ -222,6 +222,50 @@ describe("BlockDownload", () => {
     assert.deepStrictEqual(again, [{ peer: 1, id: ids[1] ?? 0 }])
     download.lacks(1, ids[1] ?? 0)
     assert.deepStrictEqual(download.plan(2), [])
+    // They may have got it since.
+    download.recheck()
+    assert.deepStrictEqual(download.plan(3).map(({ id }) => id), [ids[1] ?? 0])
+  })
+
+  it("goes on waiting for whole blocks while one that was put together is not judged", () => {
+    const { download, ids } = chainOf({ blocks: 1, peers: [CHOSEN, CHOSEN, CHOSEN] })
+    const id = ids[0] ?? 0
+    for (const peer of [0, 1]) download.ask(peer, id, 0)
+    download.reconstructed(1, id, SIZE, 5)
+    assert.deepStrictEqual(download.askersOf(id), [0])
+    download.reconstructed(2, id, SIZE, 6)
+    assert.deepStrictEqual(download.askersOf(id), [0])
+    assert.isTrue(download.isUnstored(id))
+    // The chain refused it.
+    download.settled(id)
+    assert.isFalse(download.isUnstored(id))
+    assert.deepStrictEqual(download.plan(7), [])
+    assert.isTrue(download.received(0, id, SIZE, 8))
+    assert.deepStrictEqual(download.askersOf(id), [])
+  })
+
+  it("does not ask again for a block that was put together until the chain refuses it", () => {
+    const { download, ids } = chainOf({ blocks: 1 })
+    const id = ids[0] ?? 0
+    download.plan(0)
+    download.reconstructed(0, id, SIZE, 5)
+    assert.strictEqual(download.count, 0)
+    assert.deepStrictEqual(download.plan(6), [])
+    download.settled(id)
+    assert.deepStrictEqual(download.plan(7), [{ peer: 0, id }])
+  })
+
+  it("wants the blocks of useful peers' chains alone", () => {
+    const { download, ids, tree } = chainOf({ blocks: 4 })
+    const branch = tree.grow(0, 6)
+    assert.isTrue(download.isWanted(ids[3] ?? 0))
+    assert.isFalse(download.isWanted(branch[1] ?? 0))
+    assert.isFalse(download.isWanted(branch[5] ?? 0))
+    download.setBest(0, branch[5] ?? 0)
+    assert.isFalse(download.isWanted(ids[3] ?? 0))
+    assert.isTrue(download.isWanted(branch[1] ?? 0))
+    tree.failed.add(branch[0] ?? 0)
+    assert.isFalse(download.isWanted(branch[1] ?? 0))
   })
 
   it("frees what a peer that left was asked for", () => {

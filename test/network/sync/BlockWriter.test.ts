@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Queue, TestClock } from "effect"
+import { Effect, Fiber, Logger, Queue, TestClock } from "effect"
 import { writeBlocks, type Written } from "../../../src/network/sync/BlockWriter.ts"
-import { HandOver } from "../../../src/network/sync/HandOver.ts"
+import { HandOver, type Received } from "../../../src/network/sync/HandOver.ts"
 import { Block, decodeBlock } from "../../../src/protocol/block.ts"
 import { regtest } from "../../../src/protocol/networks.ts"
 import { StorageUnavailable } from "../../../src/storage/errors.ts"
@@ -10,7 +10,7 @@ import { BranchTree } from "./branchTree.ts"
 const GENESIS = decodeBlock(regtest.genesisBlock)
 
 /** A chain of headers that stores what it is given in order, and a writer. */
-const begin = (blocks: number, fails = false) =>
+const begin = (blocks: number, fails = false, defects = 0) =>
   Effect.gen(function*() {
     const tree = new BranchTree()
     const ids = tree.grow(0, blocks)
@@ -18,28 +18,38 @@ const begin = (blocks: number, fails = false) =>
     const wakeUps = yield* Queue.sliding<void>(1)
     const delivered: Array<{ readonly count: number; readonly bulk: boolean }> = []
     const written: Array<Written> = []
+    const lost: Array<Received> = []
     let stored = 0
-    const fiber = yield* Effect.fork(writeBlocks({
-      chain: {
-        deliver: (batch, bulk) =>
-          Effect.suspend(() => {
-            if (fails) {
-              return Effect.fail(new StorageUnavailable({ file: "blk00000.dat", doing: "writing", reason: "full" }))
-            }
-            delivered.push({ count: batch.length, bulk })
-            for (let i = 0; i < batch.length; i++) tree.store(ids[stored++] ?? 0)
-            return Effect.succeed({ refused: batch.map(() => undefined), judged: [] })
+    let left = defects
+    const fiber = yield* Effect.fork(
+      writeBlocks({
+        chain: {
+          deliver: (batch, bulk) =>
+            Effect.suspend(() => {
+              if (fails) {
+                return Effect.fail(new StorageUnavailable({ file: "blk00000.dat", doing: "writing", reason: "full" }))
+              }
+              if (left-- > 0) return Effect.dieMessage("a defect")
+              delivered.push({ count: batch.length, bulk })
+              for (let i = 0; i < batch.length; i++) tree.store(ids[stored++] ?? 0)
+              return Effect.succeed({ refused: batch.map(() => undefined), judged: [] })
+            })
+        },
+        tree: { best: () => ids.at(-1) ?? 0, height: tree.height, tip: tree.tip },
+        handOver,
+        wakeUps,
+        report: (one) =>
+          Effect.sync(() => {
+            handOver.done(one.batch)
+            written.push(one)
+          }),
+        lost: (batch) =>
+          Effect.sync(() => {
+            handOver.done(batch)
+            lost.push(...batch)
           })
-      },
-      tree: { best: () => ids.at(-1) ?? 0, height: tree.height, tip: tree.tip },
-      handOver,
-      wakeUps,
-      report: (one) =>
-        Effect.sync(() => {
-          handOver.done(one.batch)
-          written.push(one)
-        })
-    }))
+      }).pipe(Effect.provide(Logger.remove(Logger.defaultLogger)))
+    )
     const give = (from: number, to: number) =>
       Effect.gen(function*() {
         for (let height = from; height <= to; height++) {
@@ -49,7 +59,7 @@ const begin = (blocks: number, fails = false) =>
         wakeUps.unsafeOffer(undefined)
         for (let i = 0; i < 50; i++) yield* Effect.yieldNow()
       })
-    return { delivered, written, give, fiber }
+    return { delivered, written, lost, give, fiber }
   })
 
 describe("writeBlocks", () => {
@@ -83,6 +93,19 @@ describe("writeBlocks", () => {
       assert.lengthOf(delivered, 2)
       yield* give(11, 12)
       assert.deepStrictEqual(delivered.slice(2), [{ count: 2, bulk: true }])
+    }))
+
+  it.effect("tells of the blocks that met a defect, and goes on after a second", () =>
+    Effect.gen(function*() {
+      const { delivered, give, lost, written } = yield* begin(3, false, 1)
+      yield* give(1, 2)
+      assert.lengthOf(lost, 2)
+      yield* give(1, 3)
+      yield* TestClock.adjust("999 millis")
+      assert.deepStrictEqual(delivered, [])
+      yield* TestClock.adjust("1 millis")
+      assert.deepStrictEqual(delivered, [{ count: 3, bulk: false }])
+      assert.deepStrictEqual(written.map(({ batch }) => batch.length), [3])
     }))
 
   it.effect("fails with the chain", () =>

@@ -86,6 +86,19 @@ describe("HandOver", () => {
     assert.deepStrictEqual(ids(handOver.take()), [3])
   })
 
+  it("lets go on what nobody wants any more", () => {
+    const tree = new BranchTree()
+    const [first = 0, second = 0] = tree.grow(0, 4)
+    const [, other = 0] = tree.grow(0, 2)
+    const handOver = new HandOver(tree)
+    handOver.push(received(second))
+    handOver.push(received(other))
+    handOver.unblock((id) => id === second)
+    assert.deepStrictEqual(ids(handOver.take()), [other])
+    handOver.push(received(first))
+    assert.deepStrictEqual(ids(handOver.take()), [first, second])
+  })
+
   it("hands on what waited for a block that came another way", () => {
     const tree = new BranchTree()
     tree.grow(0, 4)

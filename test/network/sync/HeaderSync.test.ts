@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ANSWER_TIME, HeaderSync } from "../../../src/network/sync/HeaderSync.ts"
+import { ANSWER_TIME, HeaderSync, PART } from "../../../src/network/sync/HeaderSync.ts"
 
 const OLD = 86_400
 const RECENT = OLD - 1
@@ -62,20 +62,64 @@ describe("HeaderSync", () => {
     const age = 600 * 500_000
     sync.start(0, age)
     const end = 15 * 60_000 + 500_000
-    assert.deepStrictEqual(sync.late(end, age), [])
-    assert.deepStrictEqual(sync.late(end + 1, age), [0])
+    assert.isUndefined(sync.late(end, age))
+    assert.strictEqual(sync.late(end + 1, age), 0)
     sync.told(0)
-    assert.deepStrictEqual(sync.late(end + 2, age), [])
+    assert.isUndefined(sync.late(end + 2, age))
     const recent = withPeers(true, true)
     recent.start(0, age)
-    assert.deepStrictEqual(recent.late(end + 1, RECENT), [])
+    assert.isUndefined(recent.late(end + 1, RECENT))
   })
 
-  it("begins anew with a late peer where there is no other", () => {
-    const sync = withPeers(true)
+  it("begins anew with a late peer where there is no other, or none that we called", () => {
+    for (const peers of [[true], [true, false]]) {
+      const sync = withPeers(...peers)
+      sync.start(0, OLD)
+      assert.isUndefined(sync.late(3_600_000, OLD))
+      assert.deepStrictEqual(sync.start(3_600_000, OLD), [0])
+    }
+  })
+
+  it("takes bytes that come for progress, as long as they come", () => {
+    const sync = withPeers(true, true)
     sync.start(0, OLD)
-    assert.deepStrictEqual(sync.late(3_600_000, OLD), [])
-    assert.deepStrictEqual(sync.start(3_600_000, OLD), [0])
+    sync.ask(0, 0)
+    sync.heard(0, PART, 15_000)
+    assert.deepStrictEqual(sync.start(35_000, OLD), [])
+    // Too few to be a part of an answer.
+    sync.heard(0, 2 * PART - 1, 30_000)
+    assert.deepStrictEqual(sync.start(35_001, OLD), [1])
+  })
+
+  it("asks no third peer while two have not told", () => {
+    const sync = withPeers(true, true, true, true)
+    sync.start(0, OLD)
+    sync.ask(0, 0)
+    assert.deepStrictEqual(sync.start(30_000, OLD), [1])
+    sync.ask(1, 30_000)
+    assert.deepStrictEqual(sync.start(90_000, OLD), [])
+    sync.told(1)
+    assert.deepStrictEqual(sync.start(90_000, OLD), [2])
+  })
+
+  it("drops nobody where two are told from over a slow link, and of two silent ones one a time", () => {
+    const end = 15 * 60_000 + OLD / 600
+    const begin = (): HeaderSync => {
+      const sync = withPeers(true, true, true)
+      sync.start(0, OLD)
+      sync.ask(0, 0)
+      sync.start(30_000, OLD)
+      sync.ask(1, 30_000)
+      return sync
+    }
+    const slow = begin()
+    for (const id of [0, 1]) slow.heard(id, PART, end + 30_000)
+    assert.isUndefined(slow.late(end + 31_000, OLD))
+    const silent = begin()
+    assert.strictEqual(silent.late(end + 31_000, OLD), 0)
+    silent.remove(0)
+    assert.isUndefined(silent.late(2 * end + 31_000, OLD))
+    assert.strictEqual(silent.late(2 * end + 31_001, OLD), 1)
   })
 
   it("forgets peers that left", () => {

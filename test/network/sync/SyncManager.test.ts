@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect, Layer, Logger } from "effect"
+import { Duration, Effect, Fiber, Layer, Logger } from "effect"
 import { Chain } from "../../../src/chain/Chain.ts"
+import * as NodeClock from "../../../src/chain/NodeClock.ts"
 import * as SyncStatus from "../../../src/chain/SyncStatus.ts"
 import { regtestParams } from "../../../src/consensus/params.ts"
 import type { PoolEntry } from "../../../src/mempool/PoolEntry.ts"
@@ -68,13 +69,18 @@ interface Network {
 const network = <A, E>(
   directory: string,
   use: (network: Network) => Effect.Effect<A, E>,
-  { loaded = true, pool = [] }: { readonly loaded?: boolean; readonly pool?: ReadonlyArray<PoolEntry> } = {}
+  { altered = (chain) => chain, loaded = true, pool = [] }: {
+    /** What the sync gets for the chain. */
+    readonly altered?: (chain: typeof Chain.Service) => typeof Chain.Service
+    readonly loaded?: boolean
+    readonly pool?: ReadonlyArray<PoolEntry>
+  } = {}
 ) =>
   Effect.scoped(Effect.gen(function*() {
     const chain = yield* Chain
     const status = yield* SyncStatus.SyncStatus
     if (loaded) yield* status.loaded
-    const manager = yield* SyncManager.make()
+    const manager = yield* Effect.provideService(SyncManager.make(), Chain, altered(chain))
     const scope = yield* Effect.scope
     const until = (what: string, test: () => boolean): Effect.Effect<void> =>
       Effect.gen(function*() {
@@ -117,6 +123,15 @@ const greedyBlock = (chain: MemoryChain): Block =>
     coinbase: makeCoinbase(chain.height + 1, [{ value: 5_100_000_000, script: ANYONE }]),
     time: chain.tip.header.time + 60
   })
+
+/** A block whose work is another chain's. */
+const mergedOn = (chain: MemoryChain): Block => {
+  const { header: { bits, merkleRoot, prevHash, time }, transactions } = buildBlock(chain, [], {
+    time: chain.tip.header.time + 60
+  })
+  const header = makeHeader({ version: BLOCK_VERSION | 0x100, prevHash, merkleRoot, time, bits, nonce: 0 })
+  return makeBlock({ header, auxpow: minimalAuxpow(header) }, transactions)
+}
 
 /** Blocks on top of a block, whatever it is worth. */
 const onTop = (block: Block, height: number, count: number): ReadonlyArray<Block> => {
@@ -204,6 +219,66 @@ describe("SyncManager", () => {
       yield* until("it is dropped again", () => again.farewell?.misbehaving === true)
       assert.deepStrictEqual(again.askedBlocks, [])
       assert.isTrue(equal((yield* chain.tip).hash, good.tip.hash))
+      // Who calls us may not know better.
+      const caller = yield* connect(new ServedBlocks(longer), { type: "inbound" })
+      yield* until("it was asked", () => caller.got("getheaders").length > 0)
+      yield* Effect.sleep("100 millis")
+      assert.isUndefined(caller.farewell)
+      assert.deepStrictEqual(caller.askedBlocks, [])
+    }))
+
+  test("sends away who comes with a known header and another proof, and goes on waiting for the block", ({ connect, manager, until, untilTip }) =>
+    Effect.gen(function*() {
+      const source = recentChain(10)
+      const served = new ServedBlocks(allBlocks(source))
+      const honest = yield* connect(served, { serve: (block, height) => height > 10 ? undefined : block })
+      yield* untilTip(source.tip)
+      const block = mergedOn(source)
+      source.connect(block)
+      served.extend([block])
+      yield* manager.received(honest, headersOf([block]))
+      yield* until("it is asked for the block", () => manager.syncOf(honest).inFlight.includes(11))
+      const compact = makeCompactBlock(block, 5n)
+      for (const type of ["inbound", "manual"] as const) {
+        const liar = yield* connect(new ServedBlocks(allBlocks(source).slice(0, 11)), { type })
+        yield* until("it was asked", () => liar.got("getheaders").length > 0)
+        yield* manager.received(liar, {
+          ...compact,
+          header: { header: block.header, auxpow: minimalAuxpow(source.blockAt(1).header) }
+        })
+        yield* until("it is dropped", () => liar.farewell?.misbehaving === true)
+        assert.strictEqual(liar.farewell?.reason, "an invalid header (high-hash)")
+        assert.deepStrictEqual(manager.syncOf(honest).inFlight, [11])
+      }
+      yield* manager.received(honest, { type: "block", block })
+      yield* untilTip(block)
+      assert.lengthOf(honest.askedBlocks.filter((hash) => hash === toHex(block.hash)), 1)
+      assert.isUndefined(honest.farewell)
+    }))
+
+  test("waits for the transactions of three compact blocks of a peer at most", ({ connect, manager, until, untilTip }) =>
+    Effect.gen(function*() {
+      const source = recentChain(104)
+      const peer = yield* connect(new ServedBlocks(allBlocks(source)))
+      yield* untilTip(source.tip)
+      const spend = (height: number): Transaction => {
+        const transaction = source.blockAt(height).transactions[0]
+        if (transaction === undefined) throw new Error("a block has a coinbase")
+        return currency([input({ transaction, vout: 0 })], [{ value: 1_000_000, script: ANYONE }])
+      }
+      const blocks = [1, 2, 3, 4].map((height) =>
+        mine(firstOf(source, 104), [spend(height)], { time: source.tip.header.time + 60 })
+      )
+      for (const [i, block] of blocks.entries()) {
+        yield* manager.received(peer, makeCompactBlock(block, BigInt(i)))
+        yield* until("it is asked for the transaction", () => peer.got("getblocktxn").length === i + 1)
+      }
+      assert.deepStrictEqual(manager.syncOf(peer).inFlight, [105, 105, 105])
+      const [, second] = blocks
+      if (second === undefined) throw new Error("there are four blocks")
+      yield* manager.received(peer, { type: "blocktxn", hash: second.hash, transactions: second.transactions.slice(1) })
+      yield* untilTip(second)
+      assert.isUndefined(peer.farewell)
     }))
 
   test("drops a peer for headers without work, with a broken proof, or out of order", ({ connect, manager, until }) =>
@@ -437,6 +512,107 @@ describe("SyncManager", () => {
       assert.isTrue(peer.got("cmpctblock").every(({ header }) => equal(header.header.hash, block.hash)))
       assert.deepStrictEqual(peer.got("inv"), [])
     }))
+
+  it.scopedLive(
+    "gives the places of unrequested blocks back whose peers go while they wait for the scheduler",
+    () =>
+      Effect.gen(function*() {
+        const directory = yield* temporaryDirectory
+        const source = recentChain(12)
+        const latch = yield* Effect.makeLatch(true)
+        yield* network(directory, ({ connect, manager, until, untilTip }) =>
+          Effect.gen(function*() {
+            const peer = yield* connect(new ServedBlocks(allBlocks(source)))
+            yield* untilTip(source.tip)
+            yield* until("it is known", () => manager.syncOf(peer).syncedHeaders === 12)
+            const next = grow(source)
+            yield* latch.close
+            yield* manager.received(peer, headersOf([source.blockAt(12)]))
+            yield* Effect.sleep("50 millis")
+            const inv = { type: "inv" as const, items: [{ type: ItemType.block, hash: source.blockAt(1).hash }] }
+            yield* Effect.forEach(Array.from({ length: 80 }), () => Effect.fork(manager.received(peer, inv)))
+            yield* Effect.sleep("50 millis")
+            const waiting = yield* Effect.forEach(
+              Array.from({ length: 8 }),
+              () => Effect.fork(manager.received(peer, { type: "block", block: next }))
+            )
+            yield* Effect.sleep("50 millis")
+            yield* Fiber.interruptAll(waiting)
+            yield* latch.open
+            yield* manager.received(peer, { type: "block", block: next })
+            yield* untilTip(next)
+          }), {
+          altered: (chain) => ({
+            ...chain,
+            acceptHeaders: (headers) => Effect.zipRight(latch.await, chain.acceptHeaders(headers))
+          })
+        })
+      }),
+    30_000
+  )
+
+  it.scopedLive(
+    "goes on after a defect, with the rest of what happened, and asks again for blocks that were lost",
+    () =>
+      Effect.gen(function*() {
+        const directory = yield* temporaryDirectory
+        const source = recentChain(12)
+        const latch = yield* Effect.makeLatch(true)
+        let [headerDefects, deliveryDefects] = [0, 1]
+        yield* network(directory, ({ connect, manager, until, untilTip }) =>
+          Effect.gen(function*() {
+            const peer = yield* connect(new ServedBlocks(allBlocks(source)))
+            yield* untilTip(source.tip)
+            assert.isAtMost(deliveryDefects, 0)
+            yield* until("it is known", () => manager.syncOf(peer).syncedHeaders === 12)
+            const next = grow(source)
+            yield* latch.close
+            headerDefects = 2
+            yield* manager.received(peer, headersOf([source.blockAt(12)]))
+            yield* Effect.sleep("50 millis")
+            yield* manager.received(peer, headersOf([source.blockAt(12)]))
+            yield* manager.received(peer, { type: "block", block: next })
+            yield* latch.open
+            yield* untilTip(next)
+            assert.strictEqual(headerDefects, 0)
+          }), {
+          altered: (chain) => ({
+            ...chain,
+            acceptHeaders: (headers) =>
+              Effect.suspend(() =>
+                headerDefects > 0
+                  ? Effect.zipRight(latch.await, Effect.suspend(() => Effect.dieMessage(`defect ${headerDefects--}`)))
+                  : chain.acceptHeaders(headers)
+              ),
+            deliver: (blocks, bulk) =>
+              deliveryDefects-- > 0 ? Effect.dieMessage("a defect") : chain.deliver(blocks, bulk)
+          })
+        })
+      }),
+    30_000
+  )
+
+  it.scopedLive("measures by the clock that nobody sets", () =>
+    Effect.gen(function*() {
+      const directory = yield* temporaryDirectory
+      const source = recentChain(12)
+      const mock = yield* NodeClock.MockTime
+      yield* network(directory, ({ connect, manager, until, untilTip }) =>
+        Effect.gen(function*() {
+          const peer = yield* connect(new ServedBlocks(allBlocks(source)))
+          yield* untilTip(source.tip)
+          yield* until("nothing is under way", () => manager.syncOf(peer).inFlight.length === 0)
+          yield* mock.set(Math.floor(Date.now() / 1000) + 86_400)
+          yield* Effect.sleep("600 millis")
+          assert.isFalse(manager.staleTip())
+          // It is shown by the clock on the wall.
+          const block = grow(source)
+          yield* manager.received(peer, { type: "block", block })
+          yield* untilTip(block)
+          yield* until("it is noted", () => manager.syncOf(peer).lastBlock > Date.now() / 1000 + 86_000)
+          assert.isUndefined(peer.farewell)
+        }))
+    }).pipe(Effect.provide(NodeClock.layer())), 30_000)
 
   it.scopedLive(
     "asks for nothing while the node loads, but sends liars away; then it syncs",

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Layer, Logger } from "effect"
+import { Effect, Fiber, Layer, Logger, TestClock } from "effect"
 import { Chain } from "../../../src/chain/Chain.ts"
 import * as NodeClock from "../../../src/chain/NodeClock.ts"
 import * as Scheduler from "../../../src/chain/Scheduler.ts"
@@ -30,10 +30,13 @@ interface Node extends Calls {
   readonly pool: FakePool
 }
 
+/** Leaves the clock of the tests alone. */
+const noClock = Layer.succeed(NodeClock.MockTime, { set: () => Effect.void, current: Effect.succeed(undefined) })
+
 /** Runs a test on the methods of a node of its own, with so many peers. */
 const withNode = <A, E>(
   use: (node: Node) => Effect.Effect<A, E>,
-  { params = regtestParams, peers = 0 } = {}
+  { clock = NodeClock.layer(), params = regtestParams, peers = 0 } = {}
 ) =>
   Effect.gen(function*() {
     const directory = yield* temporaryDirectory
@@ -51,7 +54,7 @@ const withNode = <A, E>(
       Layer.provideMerge(Layer.merge(chainLayer(directory, params), pool.layer)),
       Layer.provide(Logger.remove(Logger.defaultLogger))
     )
-    return yield* Effect.provide(test, Layer.provideMerge(node, NodeClock.layer()))
+    return yield* Effect.provide(test, Layer.provideMerge(node, clock))
   })
 
 const proofHex = (hash: string, good: boolean): string => {
@@ -155,19 +158,21 @@ describe("getblocktemplate", () => {
           const parent = currency([input(reward)], [{ value: 50e8 - 1_000, script: ANYONE }])
           const child = currency([input({ transaction: parent, vout: 0 })], [{ value: 50e8 - 3_000, script: ANYONE }])
           pool.hold(chunkOf(entryOf(parent, { fee: 1_000, sigopCost: 4 }), entryOf(child, { fee: 2_000 })))
+          pool.changes = 7
           const { text, when } = yield* call("getblocktemplate", SEGWIT)
           assert.strictEqual(when, "a template is asked for")
           const template = JSON.parse(text)
           assert.deepInclude(template, {
             version: 65540,
             rules: ["csv", "!segwit", "taproot"],
+            vbavailable: {},
             height: 102,
             bits: "207fffff",
             coinbasevalue: 50e8 + 3_000,
             sigoplimit: 80_000,
             weightlimit: 4_000_000,
             previousblockhash: displayHash((yield* chain.tip).hash),
-            longpollid: `${displayHash((yield* chain.tip).hash)}1`
+            longpollid: `${displayHash((yield* chain.tip).hash)}7`
           })
           assert.deepInclude(template.transactions[0], {
             fee: 1_000,
@@ -217,6 +222,41 @@ describe("getblocktemplate", () => {
         })
       ),
     60_000
+  )
+
+  it.scopedLive(
+    "offers the vote on the private network's own soft fork from the second period on",
+    () =>
+      withNode(({ call }) =>
+        Effect.gen(function*() {
+          const offered = Effect.map(call("getblocktemplate", SEGWIT), ({ text }) => {
+            const { height, vbavailable, version } = JSON.parse(text)
+            return { height, vbavailable, version }
+          })
+          yield* call("generatetodescriptor", 142, "raw(51)")
+          assert.deepStrictEqual(yield* offered, { height: 143, vbavailable: {}, version: 65540 })
+          yield* call("generatetodescriptor", 1, "raw(51)")
+          assert.deepStrictEqual(yield* offered, { height: 144, vbavailable: { testdummy: 28 }, version: 65540 })
+        })
+      ),
+    60_000
+  )
+
+  it.scoped(
+    "waits for changed fees, looked after from a minute on",
+    () =>
+      withNode(({ call, pool }) =>
+        Effect.gen(function*() {
+          const { longpollid } = JSON.parse((yield* call("getblocktemplate", SEGWIT)).text)
+          const waiting = yield* Effect.fork(call("getblocktemplate", { ...SEGWIT, longpollid }))
+          yield* TestClock.adjust("60 seconds")
+          assert.strictEqual((yield* Fiber.poll(waiting))._tag, "None")
+          pool.changes++
+          yield* TestClock.adjust("10 seconds")
+          const { longpollid: next } = JSON.parse((yield* Fiber.join(waiting)).text)
+          assert.strictEqual(next, `${longpollid.slice(0, 64)}1`)
+        }), { clock: noClock }),
+    20_000
   )
 
   it.scopedLive("waits for another tip where it is told what is known", () =>

@@ -45,7 +45,8 @@ const pool = Layer.mock(Mempool, {
     minRelayFeeRate: 100_000,
     incrementalFeeRate: 100,
     unbroadcast: 0,
-    sequence: 0
+    sequence: 0,
+    changes: 0
   })
 })
 
@@ -211,18 +212,21 @@ describe("disconnectnode", () => {
       const gone: Array<unknown> = []
       const { call, refusal } = yield* network({
         disconnect: (which) =>
-          "id" in which && which.id === 9
+          ("id" in which ? which.id === 9 : which.name === "")
             ? new PeerNotFound({ peer: "9" })
             : Effect.sync(() => void gone.push(which))
       })
       yield* call("disconnectnode", "192.0.2.5:1")
       yield* call("disconnectnode", "", 3)
-      assert.deepStrictEqual(gone, [{ name: "192.0.2.5:1" }, { id: 3 }])
-      assert.deepStrictEqual(yield* refusal("disconnectnode", "", 9), {
-        code: -29,
-        message: "Node not found in connected nodes"
-      })
-      for (const params of [[], ["a", 1]]) {
+      yield* call("disconnectnode", null, 4)
+      assert.deepStrictEqual(gone, [{ name: "192.0.2.5:1" }, { id: 3 }, { id: 4 }])
+      for (const params of [["", 9], [""]]) {
+        assert.deepStrictEqual(yield* refusal("disconnectnode", ...params), {
+          code: -29,
+          message: "Node not found in connected nodes"
+        })
+      }
+      for (const params of [[], ["a", 1], [null, null]]) {
         assert.deepStrictEqual(yield* refusal("disconnectnode", ...params), {
           code: -32602,
           message: "Only one of address and nodeid should be provided."
@@ -249,11 +253,24 @@ describe("bans", () => {
       assert.deepStrictEqual(bans, [["a", NOW + 86_400], ["b", NOW + 60], ["c", NOW + 5]])
       assert.deepStrictEqual(yield* refusal("setban", "x", "add"), { code: -30, message: "Error: Invalid IP/Subnet" })
       assert.strictEqual((yield* refusal("setban", "again", "add")).message, "Error: IP/Subnet already banned")
-      assert.strictEqual((yield* refusal("setban", "d", "add", NOW - 1, true)).code, -8)
       yield* call("setban", "a", "remove")
       assert.strictEqual((yield* refusal("setban", "x", "remove")).message, "Error: Invalid IP/Subnet")
       assert.match((yield* refusal("setban", "q", "remove")).message, /Unban failed/)
       assert.match((yield* refusal("setban", "q", "maybe")).message, /^setban "subnet"/)
+    }))
+
+  it.effect("that ended before they began are refused, what else is wrong with them first", () =>
+    Effect.gen(function*() {
+      const { refusal } = yield* network({
+        ban: () => Effect.dieMessage("nothing is to be banned"),
+        bans: Effect.succeed([{ subnet: "192.0.2.0/24", created: NOW - 10, until: NOW + 50 }])
+      })
+      const past = (subnet: string) => refusal("setban", subnet, "add", NOW - 1, true)
+      const already = { code: -23, message: "Error: IP/Subnet already banned" }
+      const late = { code: -8, message: "Error: Absolute timestamp is in the past" }
+      for (const subnet of ["192.0.2.0/24", "192.0.2.7"]) assert.deepStrictEqual(yield* past(subnet), already, subnet)
+      for (const subnet of ["192.0.2.0/25", "192.0.3.7"]) assert.deepStrictEqual(yield* past(subnet), late, subnet)
+      assert.deepStrictEqual(yield* past("nowhere"), { code: -30, message: "Error: Invalid IP/Subnet" })
     }))
 
   it.effect("are listed with what is left of them", () =>

@@ -98,6 +98,10 @@ layer(spendableNode)("sendrawtransaction", (it) => {
       assert.deepStrictEqual(yield* refusal("sendrawtransaction", dear), tooMuch)
       assert.deepStrictEqual(yield* refusal("sendrawtransaction", dear, "0.2"), tooMuch)
       assert.deepStrictEqual(yield* refusal("sendrawtransaction", dear, 1), RATE_REFUSED)
+      assert.strictEqual((yield* refusal("sendrawtransaction", "c0ffee", 1)).code, -22, "the transaction comes first")
+      assert.strictEqual((yield* refusal("sendrawtransaction", "c0ffee", [])).code, -22)
+      assert.strictEqual((yield* refusal("sendrawtransaction", "c0ffee", 1, [])).code, -3, "but not before the burning")
+      assert.strictEqual((yield* refusal("sendrawtransaction", dear, [])).code, -3)
       assert.deepStrictEqual(yield* refusal("sendrawtransaction", dear, "1.00000001"), RATE_REFUSED)
       assert.deepStrictEqual(yield* refusal("sendrawtransaction", dear, "0.99999999"), tooMuch)
       yield* call("sendrawtransaction", dear, 0)
@@ -197,6 +201,8 @@ layer(spendableNode)("testmempoolaccept", (it) => {
         message: "TX decode failed: c0ffee Make sure the tx has at least one input."
       })
       assert.deepStrictEqual(yield* refusal("testmempoolaccept", [LOST], 1), RATE_REFUSED)
+      assert.deepStrictEqual(yield* refusal("testmempoolaccept", ["c0ffee"], 1), RATE_REFUSED)
+      assert.deepStrictEqual(yield* refusal("testmempoolaccept", [], 1), count)
       assert.strictEqual((yield* refusal("testmempoolaccept", [1])).code, -3)
     }))
 })
@@ -228,6 +234,11 @@ layer(spendableNode)("prioritisetransaction", (it) => {
       assert.deepStrictEqual(yield* refusal("prioritisetransaction", idOf(here), 0, 21e14 + 1), outOfRange)
       assert.deepStrictEqual(yield* refusal("prioritisetransaction", idOf(here), 0, -21e14 - 1), outOfRange)
       assert.strictEqual((yield* refusal("prioritisetransaction", idOf(here), 0)).code, -1)
+      const tooMuch = { code: -8, message: "The deltas of a transaction may not come to more than all money" }
+      assert.deepStrictEqual(yield* refusal("prioritisetransaction", idOf(here), 0, 21e14 - 2999), tooMuch)
+      assert.isTrue((yield* call("prioritisetransaction", idOf(here), 0, 21e14 - 3000)).value)
+      assert.isTrue((yield* call("prioritisetransaction", idOf(toCome), 0, -21e14 + 7)).value)
+      assert.deepStrictEqual(yield* refusal("prioritisetransaction", idOf(toCome), 0, -1), tooMuch)
     }))
 
   it.effect("leaves alone what has dust", () =>

@@ -61,6 +61,7 @@ const withLive = <A, E>(directory: string, use: (node: Node) => Effect.Effect<A,
         file,
         indexFile: join(directory, "wallet.db"),
         pageSize: 4096,
+        limitNameChains: 1,
         fresh: fresh._tag === "None"
       }),
       services

@@ -119,7 +119,8 @@ const INFO: MempoolInfo = {
   minRelayFeeRate: MIN_RELAY_FEE_RATE,
   incrementalFeeRate: INCREMENTAL_FEE_RATE,
   unbroadcast: 0,
-  sequence: 0
+  sequence: 0,
+  changes: 0
 }
 
 const genesis = decodeBlock(networks.regtest.genesisBlock)

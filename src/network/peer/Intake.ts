@@ -1,0 +1,76 @@
+import * as Effect from "effect/Effect"
+import type { Message } from "../wire/message.ts"
+import { Asked } from "./Asked.ts"
+import { DROPPED_COST, handlingCost } from "./costs.ts"
+import type { Pace, PeerPace } from "./Pace.ts"
+
+/**
+ * When more is read of a peer: what it was asked for at once, everything else at the pace of peers who called us. Times
+ * are milliseconds of a clock that does not go back.
+ */
+export class Intake {
+  private readonly asked = new Asked()
+  private readonly all: Pace
+  private readonly now: () => number
+  private pace: PeerPace | undefined
+
+  constructor(all: Pace, now: () => number) {
+    this.all = all
+    this.now = now
+  }
+
+  /** Runs something while the peer is held to the pace. */
+  readonly paced = <A>(effect: Effect.Effect<A>): Effect.Effect<A> =>
+    Effect.acquireUseRelease(
+      Effect.sync(() => {
+        this.pace = this.all.join(this.now())
+      }),
+      () => effect,
+      () => Effect.sync(() => this.all.leave())
+    )
+
+  /** Notes a message of ours. */
+  asks(message: Message): void {
+    this.asked.sent(message, this.now())
+  }
+
+  /** Whether the peer owes us an answer that its next bytes may belong to. */
+  get expects(): boolean {
+    return this.asked.bytes(this.now()) > 0
+  }
+
+  /** Notes bytes that came. Returns whether all of them may be part of answers. */
+  arrived(size: number): boolean {
+    return this.asked.arrived(size, this.now())
+  }
+
+  /** Notes time that went into something that nobody asked for. */
+  spent(milliseconds: number): void {
+    this.pace?.spent(milliseconds, this.now())
+  }
+
+  /**
+   * Notes a frame that came, and how long it took to read it; `undefined` where it is left out. Returns whether nobody
+   * asked for it.
+   */
+  uncalled(message: Message | undefined, milliseconds: number): boolean {
+    if (message !== undefined && this.asked.answered(message, this.now())) return false
+    this.spent(milliseconds + (message === undefined ? DROPPED_COST : handlingCost(message)))
+    return true
+  }
+
+  /**
+   * Waits while too much time goes into what the peer sends and nobody asked for. `ended` returns when the peer sends no
+   * more. Returns whether it does.
+   */
+  due(ended: Effect.Effect<void>): Effect.Effect<boolean> {
+    return Effect.suspend(() => {
+      const wait = this.pace?.wait(this.now()) ?? 0
+      if (wait === 0) return Effect.succeed(true)
+      return Effect.raceFirst(Effect.as(Effect.sleep(wait), true), Effect.as(ended, false)).pipe(
+        // Others may have used up what there was meanwhile.
+        Effect.flatMap((waited) => waited ? this.due(ended) : Effect.succeed(false))
+      )
+    })
+  }
+}

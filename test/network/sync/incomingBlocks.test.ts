@@ -1,0 +1,100 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import * as SyncStatus from "../../../src/chain/SyncStatus.ts"
+import { type Reject, reject, rejectAs } from "../../../src/consensus/Reject.ts"
+import type { Received } from "../../../src/network/sync/HandOver.ts"
+import { admits, Verdicts } from "../../../src/network/sync/incomingBlocks.ts"
+import type { SyncContext } from "../../../src/network/sync/SyncContext.ts"
+import type { Block } from "../../../src/protocol/block.ts"
+import { chainLayer, temporaryDirectory } from "../../support/chain.ts"
+import { emptyChain } from "../../support/regtest.ts"
+import { mempoolWith } from "../relay/fakePool.ts"
+import { FakePeer, type FakePeerOptions, ServedBlocks } from "./fakePeers.ts"
+import { join, makeContext } from "./makeContext.ts"
+
+const source = emptyChain(3)
+const served = new ServedBlocks([source.blockAt(0)])
+
+const withContext = (use: (context: SyncContext) => Effect.Effect<void>) =>
+  Effect.flatMap(temporaryDirectory, (directory) =>
+    Effect.flatMap(makeContext, use).pipe(Effect.provide(Layer.mergeAll(
+      SyncStatus.layer({ offline: false, expectsPeers: true }).pipe(Layer.provideMerge(chainLayer(directory))),
+      mempoolWith({ entries: () => [] })
+    ))))
+
+const item = (block: Block, peer: number, id: number, compact = false): Received => ({
+  block,
+  id,
+  peer,
+  compact,
+  unrequested: false
+})
+
+describe("Verdicts", () => {
+  it.scopedLive("holds a refusal against who sent the block, as far as it could know", () =>
+    withContext((context) =>
+      Effect.sync(() => {
+        const verdicts = new Verdicts(context)
+        const known = rejectAs("invalid-prev", "duplicate-invalid")
+        const cases: ReadonlyArray<
+          readonly [reject: Reject, type: FakePeerOptions["type"], compact: boolean, offence: boolean]
+        > = [
+          [reject("bad-cb-amount"), "inbound", false, true],
+          [reject("bad-cb-amount"), "manual", true, false],
+          [rejectAs("mutated", "bad-txnmrklroot"), "inbound", false, true],
+          [rejectAs("mutated", "bad-witness-merkle-match"), "inbound", true, false],
+          [rejectAs("mutated", "high-hash"), "inbound", true, true],
+          [rejectAs("header", "bad-diffbits"), "inbound", true, true],
+          [rejectAs("invalid-prev", "bad-prevblk"), "inbound", true, true],
+          [rejectAs("time-future", "time-too-new"), "manual", false, false],
+          [known, "inbound", false, false],
+          [known, "manual", false, true],
+          [known, "outbound-full-relay", false, true],
+          [known, "outbound-full-relay", true, false]
+        ]
+        for (const [reject, type = "manual", compact, offence] of cases) {
+          const peer = new FakePeer(served, { type })
+          join(context, peer)
+          verdicts.take([item(source.blockAt(1), peer.id, -1, compact)], { refused: [reject], judged: [] })
+          assert.strictEqual(peer.farewell?.misbehaving === true, offence, `${reject.reason} ${type} ${compact}`)
+        }
+      })
+    ))
+
+  it.scopedLive("drops what other peers gave of a block that is stored, and not of one that is refused", () =>
+    withContext((context) =>
+      Effect.gen(function*() {
+        const { last: id } = yield* context.chain.acceptHeaders([source.blockAt(1)])
+        const [slow, quick] = [new FakePeer(served), new FakePeer(served)]
+        const [state] = [slow, quick].map((peer) => join(context, peer))
+        if (state === undefined) throw new Error("two peers were made")
+        const { download } = context
+        const verdicts = new Verdicts(context)
+        for (const { id: peer } of [slow, quick]) download.ask(peer, id, 0)
+        state.partial.set(id, undefined)
+        download.reconstructed(quick.id, id, 300, 1)
+        const batch = [item(source.blockAt(1), quick.id, id, true)]
+        verdicts.take(batch, { refused: [rejectAs("mutated", "bad-txnmrklroot")], judged: [] })
+        assert.isTrue(state.partial.has(id))
+        assert.isTrue(download.isAsked(slow.id, id))
+        verdicts.take(batch, { refused: [undefined], judged: [] })
+        assert.isFalse(state.partial.has(id))
+        assert.isFalse(download.isAsked(slow.id, id))
+      })
+    ))
+
+  it.scopedLive("gives back what blocks held that a defect met", () =>
+    withContext((context) =>
+      Effect.gen(function*() {
+        const { last: id } = yield* context.chain.acceptHeaders([source.blockAt(1)])
+        const peer = new FakePeer(served)
+        const state = join(context, peer)
+        assert.isTrue(admits(context, state, source.blockAt(1)))
+        assert.strictEqual(context.unrequested, 1)
+        context.download.arrives(id, 300)
+        new Verdicts(context).lost([{ ...item(source.blockAt(1), peer.id, id), unrequested: true }])
+        assert.strictEqual(context.unrequested, 0)
+        assert.isFalse(context.download.isUnstored(id))
+      })
+    ))
+})

@@ -1,0 +1,43 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import * as SyncStatus from "../../../src/chain/SyncStatus.ts"
+import { regtestParams } from "../../../src/consensus/params.ts"
+import { askAll } from "../../../src/network/sync/incomingHeaders.ts"
+import { Presync } from "../../../src/network/sync/Presync.ts"
+import { chainLayer, temporaryDirectory } from "../../support/chain.ts"
+import { emptyChain } from "../../support/regtest.ts"
+import { mempoolWith } from "../relay/fakePool.ts"
+import { FakePeer, ServedBlocks } from "./fakePeers.ts"
+import { join, makeContext } from "./makeContext.ts"
+
+describe("askAll", () => {
+  it.scopedLive("goes on where the first pass over a chain of little work was", () =>
+    Effect.gen(function*() {
+      const directory = yield* temporaryDirectory
+      const source = emptyChain(1)
+      const genesis = source.blockAt(0)
+      const context = yield* makeContext.pipe(Effect.provide(Layer.mergeAll(
+        SyncStatus.layer({ offline: false, expectsPeers: true }).pipe(Layer.provideMerge(chainLayer(directory))),
+        mempoolWith({ entries: () => [] })
+      )))
+      const peer = new FakePeer(new ServedBlocks([genesis]))
+      const state = join(context, peer)
+      state.presync = new Presync({
+        params: regtestParams,
+        parameters: { period: 5, buffer: 20 },
+        start: { hash: genesis.hash, height: 0, bits: genesis.header.bits, chainwork: 2n, medianTimePast: 0 },
+        threshold: 1_000n,
+        now: genesis.header.time + 1_000_000,
+        key: [1, 2, 3, 4],
+        offset: 2
+      })
+      assert.isTrue(state.presync.take([source.blockAt(1)], true).more)
+      askAll(context, state)
+      assert.deepStrictEqual(peer.got("getheaders")[0]?.locator, [source.blockAt(1).hash, genesis.hash])
+      // Without a first pass it is asked from our best header on.
+      state.presync = undefined
+      context.headers.answered(peer.id)
+      askAll(context, state)
+      assert.deepStrictEqual(peer.got("getheaders")[1]?.locator, [genesis.hash])
+    }))
+})

@@ -1,0 +1,46 @@
+import { Effect } from "effect"
+import { Chain } from "../../../src/chain/Chain.ts"
+import { SyncStatus } from "../../../src/chain/SyncStatus.ts"
+import { Mempool } from "../../../src/mempool/Mempool.ts"
+import { BlockDownload } from "../../../src/network/sync/BlockDownload.ts"
+import { ChainSyncTimers } from "../../../src/network/sync/ChainSyncTimers.ts"
+import { HandOver } from "../../../src/network/sync/HandOver.ts"
+import { HeaderSync } from "../../../src/network/sync/HeaderSync.ts"
+import { HighBandwidth } from "../../../src/network/sync/HighBandwidth.ts"
+import { makeSyncPeer, type SyncContext, type SyncPeer } from "../../../src/network/sync/SyncContext.ts"
+import type { FakePeer } from "./fakePeers.ts"
+
+/** What the parts of the scheduler share, without a scheduler. The clock stands at 0. */
+export const makeContext: Effect.Effect<SyncContext, never, Chain | SyncStatus | Mempool> = Effect.gen(function*() {
+  const chain = yield* Chain
+  const { params, tree } = chain
+  return {
+    chain,
+    status: yield* SyncStatus,
+    mempool: yield* Mempool,
+    tree,
+    params,
+    peers: new Map(),
+    download: new BlockDownload({ tree, minimumChainWork: params.minimumChainWork }),
+    headers: new HeaderSync(params.targetSpacing),
+    timers: new ChainSyncTimers(tree),
+    highBandwidth: new HighBandwidth(),
+    handOver: new HandOver(tree),
+    random: () => 0n,
+    wake: () => undefined,
+    now: () => 0,
+    wall: () => Date.now(),
+    initial: true,
+    loading: false,
+    unrequested: 0
+  }
+})
+
+/** Makes a peer known. */
+export const join = (context: SyncContext, peer: FakePeer): SyncPeer => {
+  const state = makeSyncPeer(peer)
+  context.peers.set(peer.id, state)
+  context.download.add(peer.id, { preferred: !peer.inbound, limited: false, below: Infinity })
+  context.headers.add(peer.id, !peer.inbound)
+  return state
+}

@@ -137,6 +137,8 @@ export interface PaymentRequest extends FeeChoice {
   readonly includeUnsafe?: boolean
   readonly comment?: string
   readonly commentTo?: string
+  /** A transaction of the wallet (its txid as people see it) whose inputs may be named: this one takes its place. */
+  readonly replaces?: string
 }
 
 /** A transaction that is paid for, signed as far as the wallet can. */

@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { DUST_FEE_RATE } from "../../mempool/policy/limits.ts"
+import { outpointKey } from "../../protocol/transaction.ts"
 import { InsufficientFunds, InvalidWalletRequest } from "../errors.ts"
 import { estimateInputWeight } from "../signing/estimate.ts"
 import type { SigningProvider } from "../signing/SigningProvider.ts"
@@ -9,7 +10,8 @@ import type { WeighedCoin } from "../spending/Draft.ts"
 import { eligible, type FundedDraft, fundTransaction } from "../spending/fund.ts"
 import type { AddressType, OwnScript, PaymentRequest, Wallet, WalletCoin } from "../Wallet.ts"
 import { chooseRate, DISCARD_RATE, LONG_TERM_RATE, MAX_FEE } from "./feeRate.ts"
-import { type LiveParts, update } from "./parts.ts"
+import { keyOfTxid, type LiveParts, update } from "./parts.ts"
+import { replacementProblem } from "./replacing.ts"
 
 /** Weight of an input whose script nobody knows how to spend: that of the reference node's usual one. */
 const UNKNOWN_INPUT_WEIGHT = 592
@@ -137,9 +139,24 @@ export const makePayments = (parts: LiveParts, commit: Wallet["commit"]): Effect
       return { funded, complete: signed.complete }
     }
 
+    /** The coins that a transaction spends which another is to replace. */
+    const releasedBy = (txid: string): Effect.Effect<ReadonlySet<string>, InvalidWalletRequest> =>
+      Effect.suspend(() => {
+        const entry = ledger.entry(keyOfTxid(txid) ?? "")
+        if (entry === undefined) {
+          const reason = "Invalid or non-wallet transaction id"
+          return new InvalidWalletRequest({ code: "unknown-transaction", reason })
+        }
+        const problem = replacementProblem(parts, entry)
+        return problem === undefined
+          ? Effect.succeed(new Set(entry.transaction.inputs.map(({ prevout }) => outpointKey(prevout))))
+          : new InvalidWalletRequest({ code: "not-eligible", reason: problem })
+      })
+
     const fund: Wallet["fund"] = (request) =>
       Effect.gen(function*() {
-        const { drafted, tookAddress } = yield* draft(request, {})
+        const released = request.replaces === undefined ? undefined : yield* releasedBy(request.replaces)
+        const { drafted, tookAddress } = yield* draft(request, released === undefined ? {} : { released })
         // What is shown to somebody may be paid to.
         if (tookAddress) yield* update(parts, ring.save)
         const secrets = yield* Effect.option(vault.secrets)

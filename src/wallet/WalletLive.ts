@@ -1,3 +1,4 @@
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as PubSub from "effect/PubSub"
 import * as Queue from "effect/Queue"
@@ -198,10 +199,16 @@ export const make = (
     const said = Effect.catchAll((failure: StorageFailure) =>
       Effect.logError("the wallet could not store what it did", { reason: failure.message })
     )
+    /** What goes wrong unexpectedly is logged, and the next block is another try: registrations must not stop for good. */
+    const surviving = (work: Effect.Effect<void>): Effect.Effect<void> =>
+      Effect.catchAllCause(work, (cause) =>
+        Cause.isInterrupted(cause)
+          ? Effect.failCause(cause)
+          : Effect.logError("looking after the wallet failed unexpectedly", cause))
     const lookAfter = Effect.gen(function*() {
       if (yield* status.initialDownload) return
-      yield* said(offers.step)
-      yield* nameStep
+      yield* surviving(said(offers.step))
+      yield* surviving(nameStep)
     })
     const loaded = Effect.suspend(() => mempool.info().loaded ? Effect.succeed(true) : Effect.succeed(false))
     const ready = Effect.zipWith(loaded, status.loading, (pool, loading) => pool && !loading)

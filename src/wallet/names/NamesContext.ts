@@ -83,10 +83,13 @@ export const ownerScript = (
     return Effect.succeed(script)
   })
 
+/** The mempool's reason for a commitment that it has seen before (protocol.md 5.6, M1). */
+const COMMITMENT_KNOWN = "txn-mempool-name-error"
+
 /**
  * Does something with the script that is to own a name. An address of the wallet that was taken in vain, for want of
  * money, serves the next operation: trying again with every block must not use up what is watched ahead. After a refusal
- * by the mempool it does not: the same address makes the same commitment, and gets the same answer.
+ * of the commitment it does not: the same address makes the same commitment, and gets the same answer.
  */
 export const withOwner = <A>(
   context: NamesContext,
@@ -94,9 +97,10 @@ export const withOwner = <A>(
   use: (owner: Bytes) => Effect.Effect<A, NameFailure>
 ): Effect.Effect<A, NameFailure> =>
   Effect.flatMap(ownerScript(context, asked), (owner) =>
-    Effect.tapError(use(owner), ({ _tag }) =>
+    Effect.tapError(use(owner), (failure) =>
       Effect.sync(() => {
-        if (asked === undefined && _tag !== "TransactionRejected") context.spare.script = owner
+        const repeats = failure._tag === "TransactionRejected" && failure.reason === COMMITMENT_KNOWN
+        if (asked === undefined && !repeats) context.spare.script = owner
       })))
 
 /** The salt that the key of a script gives for a name; `undefined` where the wallet has no such key. */

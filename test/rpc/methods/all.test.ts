@@ -268,7 +268,7 @@ layer(methodNode({ wallets: true }))("the methods", (it) => {
         }
       }
       assert.strictEqual(lifecycle.phase()._tag, "Stopping", "after the example of stop")
-    }))
+    }), 60_000)
 
   it.effect("explain themselves, beginning with the synopsis", () =>
     Effect.gen(function*() {

@@ -10,6 +10,7 @@ import { output, pay, reward, withNode } from "../support/mempool.ts"
 describe("the file of the mempool", () => {
   it.scoped("brings back transactions, times, deltas and what nobody asked for", () =>
     Effect.gen(function*() {
+      yield* TestClock.setTime(0)
       const filename = join(yield* temporaryDirectory, "mempool.dat")
       const parent = pay([reward(1)], { fee: 0 })
       const child = pay([output(parent)])

@@ -1,7 +1,6 @@
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
-import { existsSync } from "node:fs"
 import { mkdir } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import type { Connection } from "../config/connection.ts"
@@ -80,19 +79,20 @@ const missing = (path: string): InvalidWalletRequest =>
     reason: `there is no ${shownPath(path)}; make a wallet with "svcd-wallet create" or "svcd-wallet recover"`
   })
 
-export const refuseExisting = (path: string): Effect.Effect<void, InvalidWalletRequest> =>
-  existsSync(path)
-    ? new InvalidWalletRequest({
-      code: "exists",
-      reason: `there is a wallet already: ${shownPath(path)}; move it away first, or give another -datadir`
-    })
-    : Effect.void
+export const refuseExisting = (path: string): Effect.Effect<void, InvalidWalletRequest | StorageUnavailable> =>
+  Effect.flatMap(WalletFile.isThere(path), (there) =>
+    there
+      ? new InvalidWalletRequest({
+        code: "exists",
+        reason: `there is a wallet already: ${shownPath(path)}; move it away first, or give another -datadir`
+      })
+      : Effect.void)
 
 /** Opens the wallet that has to be there; a directory without one is not made into a data directory. */
 export const opened = (context: CommandContext) =>
   Effect.gen(function*() {
     const path = yield* walletPath(context)
-    if (!existsSync(path)) return yield* missing(path)
+    if (!(yield* WalletFile.isThere(path))) return yield* missing(path)
     const { chainstate } = yield* directory(context)
     return { file: yield* WalletFile.open(path, context.connection.network), chainstate }
   })

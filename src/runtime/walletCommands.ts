@@ -4,6 +4,7 @@ import * as Either from "effect/Either"
 import * as Redacted from "effect/Redacted"
 import { existsSync } from "node:fs"
 import { quoted, shownPath } from "../config/safeText.ts"
+import { paramsOf } from "../consensus/params.ts"
 import { COIN } from "../protocol/amount.ts"
 import { equal } from "../protocol/bytes.ts"
 import { networks } from "../protocol/networks.ts"
@@ -13,6 +14,7 @@ import { KeyRing } from "../wallet/keys/KeyRing.ts"
 import { encryption, newDocument, seededDocument } from "../wallet/keys/makeDocument.ts"
 import { createMnemonic, parseMnemonic } from "../wallet/keys/mnemonic.ts"
 import type { WalletDocument } from "../wallet/keys/WalletDocument.ts"
+import { typeProblem } from "../wallet/live/addresses.ts"
 import type { AddressType } from "../wallet/Wallet.ts"
 import {
   type CommandContext,
@@ -34,6 +36,18 @@ export interface Said {
   readonly result: ReadonlyArray<string>
   readonly remarks: ReadonlyArray<string>
 }
+
+/** Most characters of a label. */
+const MAX_LABEL = 1_000
+
+/** The label that is asked for; none is empty. */
+const labelOf = ({ flag }: CommandContext): Effect.Effect<string, WrongArguments> =>
+  Effect.suspend(() => {
+    const label = flag("label") ?? ""
+    return label.length > MAX_LABEL
+      ? new WrongArguments({ problem: `--label: it is longer than ${MAX_LABEL} characters` })
+      : Effect.succeed(label)
+  })
 
 const now = Effect.map(Clock.currentTimeMillis, (millis) => Math.floor(millis / 1000))
 
@@ -78,6 +92,7 @@ export const recover = (context: CommandContext) =>
 export const importKey = (context: CommandContext) =>
   Effect.gen(function*() {
     const { network: name } = context.connection
+    const label = yield* labelOf(context)
     const network = networks[name]
     const path = yield* walletPath(context)
     const text = context.argument ?? (yield* context.prompt.secret("the private key, in wallet import format: "))
@@ -100,7 +115,7 @@ export const importKey = (context: CommandContext) =>
     const { sealingKey } = yield* unlocked(context, file)
     const { change, entry } = yield* prepareImport(file.document, {
       descriptor: keyDescriptor(network, key),
-      label: context.flag("label") ?? "",
+      label,
       timestamp: 0,
       active: false,
       internal: false,
@@ -155,11 +170,13 @@ export const address = (context: CommandContext) =>
     if (type === undefined) {
       return yield* new WrongArguments({ problem: `--type: ${quoted(wanted)} is none of ${TYPES.join(", ")}` })
     }
+    const problem = typeProblem(paramsOf(networks[context.connection.network]), type)
+    if (problem !== undefined) return yield* problem
+    const label = yield* labelOf(context)
     const { file } = yield* opened(context)
     const ring = yield* KeyRing.make(file.document, 1)
     const { change, own } = yield* ring.next(type, false)
     const shown = own.address ?? ""
-    const label = context.flag("label") ?? ""
     yield* file.update((document) => ({
       ...change(document),
       labels: [...document.labels, { address: shown, label, purpose: "receive" }]

@@ -291,11 +291,11 @@ export interface Wallet {
   readonly fund: (request: PaymentRequest) => Effect.Effect<Funded, SpendFailure>
   /** Funds, signs, keeps and offers a payment. */
   readonly pay: (request: PaymentRequest) => Effect.Effect<Funded, SpendFailure | TransactionRejected>
-  /** Keeps and offers a transaction that is complete. */
+  /** Keeps and offers a transaction that is complete; refuses one whose coins another of the wallet spends. */
   readonly commit: (
     transaction: Transaction,
     notes?: { readonly comment?: string; readonly commentTo?: string; readonly replaces?: string }
-  ) => Effect.Effect<void, TransactionRejected | StorageFailure>
+  ) => Effect.Effect<void, TransactionRejected | InvalidWalletRequest | StorageFailure>
   /** Forgets a transaction of ours that is not in the mempool, so that its coins can be spent again. */
   readonly abandon: (txid: string) => Effect.Effect<void, InvalidWalletRequest | StorageFailure>
   /** Replaces a transaction of ours by one that pays more. */

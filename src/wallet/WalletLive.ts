@@ -254,7 +254,8 @@ export const make = (
       encryption: vault.encryption,
       unlockedUntil: vault.unlockedUntil,
       encrypt: vault.encrypt,
-      unlock: vault.unlock,
+      // What waited for the passphrase goes on at once.
+      unlock: (passphrase, seconds) => Effect.zipLeft(vault.unlock(passphrase, seconds), Queue.offer(calls, undefined)),
       lock: vault.lock,
       changePassphrase: vault.changePassphrase,
       balances: Effect.sync(() => ledger.balances()),

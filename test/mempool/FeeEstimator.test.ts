@@ -122,7 +122,7 @@ const manyOutputs = Effect.gen(function*() {
 })
 
 const onNode = <A, E>(work: Effect.Effect<A, E, MethodNode | Scope.Scope>) =>
-  work.pipe(Effect.scoped, Effect.provide(spendableNode), Effect.provide(Logger.remove(Logger.defaultLogger)))
+  work.pipe(Effect.scoped, Effect.provide(Layer.merge(spendableNode, Logger.remove(Logger.defaultLogger))))
 
 describe("FeeEstimator", () => {
   it.effect("learns from what comes into the mempool and is mined", () =>

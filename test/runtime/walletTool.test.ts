@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { existsSync, readFileSync, statSync } from "node:fs"
+import { existsSync, lstatSync, mkdirSync, readFileSync, statSync, symlinkSync } from "node:fs"
 import { join } from "node:path"
 import { takeLock } from "../../src/config/DirectoryLock.ts"
 import type { Prompt } from "../../src/runtime/prompt.ts"
@@ -123,6 +123,27 @@ describe("svcd-wallet", () => {
         )
         assert.notStrictEqual(done(yield* call("address")).stdout, "mkpZhYtJu2r87Js3pDiWJDmPte2NRZ8bJV\n")
         refused(yield* call("address", "--type", "bech33"), 2, /none of legacy/)
+        assert.match(done(yield* call("address", "--type", "bech32m")).stdout, /^ncrt1p/)
+        const long = "x".repeat(1_000)
+        done(yield* call("address", "--label", long))
+        refused(yield* call("address", "--label", `${long}x`), 2, /--label: it is longer than 1000/)
+        refused(yield* call("import-key", WIF, "--label", `${long}x`), 2, /--label: it is longer than 1000/)
+      })
+    ))
+
+  it.effect("gives no address that anybody could spend from", () =>
+    inPlace(({ dataDir }) =>
+      Effect.gen(function*() {
+        for (const network of ["mainnet", "testnet"]) {
+          const flags = ["-datadir", dataDir, `-network=${network}`]
+          done(yield* tool(["create", "-wallet", network, ...flags]))
+          refused(
+            yield* tool(["address", "--type", "bech32m", "-wallet", network, ...flags]),
+            1,
+            /bech32m addresses are not safe on this network/
+          )
+          done(yield* tool(["address", "--type", "bech32", "-wallet", network, ...flags]))
+        }
       })
     ))
 
@@ -171,6 +192,20 @@ describe("svcd-wallet", () => {
         assert.deepStrictEqual([imports.length, labels.length, birthday, rescanFrom], [1, 3, 0, 0])
         assert.match(done(yield* at(typing(WIF), "import-key")).stdout, /had this key already/)
         assert.strictEqual(JSON.parse(readFileSync(file, "utf8")).imports.length, 1)
+      })
+    ))
+
+  it.effect("takes a link to a file that is away for a wallet", () =>
+    inPlace(({ call, dataDir, file }) =>
+      Effect.gen(function*() {
+        mkdirSync(dataDir)
+        symlinkSync(join(dataDir, "away.json"), file)
+        for (const argv of [["create"], ["recover", "--mnemonic", PHRASE], ["import-key", WIF]]) {
+          refused(yield* call(...argv), 1, /there is a wallet already/)
+        }
+        refused(yield* call("address"), 1, /a link to a file that is not there/)
+        assert.isTrue(lstatSync(file).isSymbolicLink())
+        assert.isFalse(existsSync(join(dataDir, "away.json")))
       })
     ))
 

@@ -3,7 +3,7 @@ import { Effect, Layer, Logger, type Scope } from "effect"
 import { join } from "node:path"
 import { Chain } from "../../src/chain/Chain.ts"
 import * as SyncStatus from "../../src/chain/SyncStatus.ts"
-import { regtestParams } from "../../src/consensus/params.ts"
+import { type ConsensusParams, regtestParams } from "../../src/consensus/params.ts"
 import { blockSubsidy } from "../../src/consensus/subsidy.ts"
 import * as FeeEstimator from "../../src/mempool/FeeEstimator.ts"
 import * as Mempool from "../../src/mempool/Mempool.ts"
@@ -108,6 +108,8 @@ export type LiveNode = Effect.Effect.Success<typeof nodeOf>
 export interface LiveNodeOptions extends Partial<Parameters<typeof Wallets.layer>[0]> {
   /** What stands between the wallets and the mempool. */
   readonly mempool?: (pool: typeof Mempool.Mempool.Service) => typeof Mempool.Mempool.Service
+  /** Rules in place of the private network's. */
+  readonly params?: ConsensusParams
 }
 
 /** Runs work on a node in a directory, and ends the node. */
@@ -116,14 +118,14 @@ export const withWallets = <A, E>(
   use: (node: LiveNode) => Effect.Effect<A, E, Scope.Scope>,
   options: LiveNodeOptions = {}
 ) => {
-  const { mempool = (pool) => pool, ...walletsOptions } = options
+  const { mempool = (pool) => pool, params, ...walletsOptions } = options
   const pool = Layer.effect(Mempool.Mempool, Effect.map(Mempool.Mempool, mempool)).pipe(
     Layer.provide(Mempool.layer({ filename: undefined }))
   )
   const stores = FeeEstimator.layer({ filename: undefined }).pipe(
     Layer.provideMerge(pool),
     Layer.provideMerge(SyncStatus.layer({ offline: true })),
-    Layer.provideMerge(chainLayer(directory)),
+    Layer.provideMerge(chainLayer(directory, params)),
     Layer.merge(NameDb.layer({ filename: join(directory, "names.db"), pageSize: 4096 }))
   )
   const wallets = Wallets.layer({
@@ -136,8 +138,9 @@ export const withWallets = <A, E>(
     ...walletsOptions
   })
   return Effect.scoped(Effect.flatMap(nodeOf, use)).pipe(
-    Effect.provide(Layer.provideMerge(wallets, stores)),
-    Effect.provide(Logger.remove(Logger.defaultLogger))
+    Effect.provide(
+      wallets.pipe(Layer.provideMerge(stores), Layer.provideMerge(Logger.remove(Logger.defaultLogger)))
+    )
   )
 }
 

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
-import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import { existsSync, lstatSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { COIN } from "../../src/protocol/amount.ts"
 import { temporaryDirectory } from "../support/chain.ts"
@@ -125,6 +125,39 @@ describe("Wallets", () => {
           const none = join(directory, "none.json")
           assert.deepInclude(yield* Effect.flip(wallets.restore("none", none, undefined)), { code: "missing" })
         }))
+    }))
+
+  it.scopedLive("whoever still holds an unloaded wallet cannot write its file", () =>
+    Effect.gen(function*() {
+      const directory = yield* temporaryDirectory
+      const file = join(directory, "wallets", "w1.json")
+      yield* withWallets(directory, ({ wallets }) =>
+        Effect.gen(function*() {
+          const old = yield* wallets.create(request)
+          // One that is under way when the wallet is unloaded, and one that comes later.
+          const slow = yield* Effect.fork(Effect.either(old.encrypt(Redacted.make("slow"))))
+          yield* Effect.sleep("20 millis")
+          yield* wallets.unload("w1", undefined)
+          const wallet = yield* wallets.load("w1", undefined)
+          yield* wallet.newAddress({ type: "legacy", label: "kept" })
+          const text = readFileSync(file, "utf8")
+          assert.include(text, "kept")
+          const failure = yield* Effect.flip(old.newAddress({ type: "legacy", label: "" }))
+          assert.deepInclude(failure, { _tag: "StorageUnavailable", reason: "the wallet is not loaded any more" })
+          assert.strictEqual((yield* slow)._tag, "Left")
+          assert.strictEqual(readFileSync(file, "utf8"), text)
+        }))
+    }), 30_000)
+
+  it.scopedLive("a link to a file that is away for now is not replaced by a new wallet", () =>
+    Effect.gen(function*() {
+      const directory = yield* temporaryDirectory
+      const file = join(directory, "wallet.json")
+      symlinkSync(join(directory, "away.json"), file)
+      const failure = yield* Effect.flip(withWallets(directory, () => Effect.void))
+      assert.deepInclude(failure, { file, reason: "it is a link to a file that is not there" })
+      assert.isTrue(lstatSync(file).isSymbolicLink())
+      assert.isFalse(existsSync(join(directory, "away.json")))
     }))
 
   it.scopedLive("a damaged wallet.json is named, and left as it is", () =>

@@ -40,9 +40,9 @@ interface KnownKey {
   readonly key: DerivedKey
 }
 
-/** The private key of a place, where the secrets have it. */
+/** The private key of a place, where the secrets have it; nothing of secrets that were wiped meanwhile. */
 const privateKey = (secrets: Secrets, { chain, index, key }: KnownKey): SigningKey | undefined => {
-  if (!chain.privateKeys.has(key.position)) return undefined
+  if (secrets.isWiped || !chain.privateKeys.has(key.position)) return undefined
   const { source } = chain
   return source.kind === "account"
     ? secrets.accountKey(source.purpose, source.change, index)

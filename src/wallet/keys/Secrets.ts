@@ -2,6 +2,7 @@ import * as Either from "effect/Either"
 import { type Bytes, fromHex } from "../../protocol/bytes.ts"
 import type { ExtendedKey } from "../../protocol/extendedKey.ts"
 import { networks } from "../../protocol/networks.ts"
+import { WalletLocked } from "../errors.ts"
 import type { SigningKey } from "../signing/SigningProvider.ts"
 import { type Descriptor, keysOf, mapKeys, parseDescriptor } from "./descriptors.ts"
 import { accountPath, childPrivateKey, derivePath, masterKey, publicKeyOfExtended } from "./hd.ts"
@@ -35,6 +36,7 @@ export class Secrets {
   private readonly masterKeyBytes: Uint8Array | undefined
   private readonly chains = new Map<string, AccountChain>()
   private readonly imports = new Map<string, Descriptor>()
+  private wiped = false
 
   /** `masterKey` opens what is sealed; `undefined` for a document without encryption. It is wiped with the rest. */
   constructor(document: () => WalletDocument, masterKey: Uint8Array | undefined) {
@@ -51,7 +53,13 @@ export class Secrets {
     return this.masterKeyBytes
   }
 
+  /** Whether `wipe` was called: whoever still holds this holds nothing. */
+  get isWiped(): boolean {
+    return this.wiped
+  }
+
   private open(field: string, secret: Secret): string {
+    if (this.wiped) throw new WalletLocked()
     if ("plain" in secret) return secret.plain
     if (this.masterKeyBytes === undefined) throw new TypeError("a sealed secret in a wallet without encryption")
     return openSecret(this.masterKeyBytes, field, secret.sealed)
@@ -136,8 +144,9 @@ export class Secrets {
     return key === undefined ? undefined : privateKeyAt(key, index)
   }
 
-  /** Overwrites the keys. Nothing can be opened after it. */
+  /** Overwrites the keys. Nothing can be opened after it: what would open something throws `WalletLocked`. */
   wipe(): void {
+    this.wiped = true
     this.masterKeyBytes?.fill(0)
     for (const { key } of this.chains.values()) wipeKey(key)
     for (const descriptor of this.imports.values()) {

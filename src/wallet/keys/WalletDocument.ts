@@ -15,8 +15,10 @@ import type { NetworkName } from "../../protocol/networks.ts"
 /** The format that is written. */
 export const WALLET_VERSION = 1
 
-const LONGEST_TEXT = 10_000
-const LONGEST_LABEL = 1_000
+/** Characters of a text: a descriptor, a comment, a key. */
+export const LONGEST_TEXT = 10_000
+/** Characters of a label. */
+export const LONGEST_LABEL = 1_000
 const LONGEST_TRANSACTION = 8_000_000
 const MAX_ITEMS = 1_000_000
 const MAX_IMPORTS = 100_000
@@ -181,7 +183,8 @@ export const WalletDocument = Schema.Struct({
   birthday: Seconds,
   /**
    * Keys came while no node ran (`svcd-wallet`): the chain has to be looked at again for them from this time on,
-   * seconds since 1970. Taken out when that is done.
+   * seconds since 1970. That their descriptor was looked for before says nothing: it may have been from a later time
+   * on. Taken out when it is done.
    */
   rescanFrom: optional(Seconds),
   /** Whether it may hold private keys at all. */
@@ -235,7 +238,7 @@ export const emptyDocument = (options: {
 })
 
 const decode = Schema.decodeUnknownEither(WalletDocument, { onExcessProperty: "error" })
-const encode = Schema.encodeSync(WalletDocument)
+const encode = Schema.encodeEither(WalletDocument)
 
 /** Says where a document is wrong, and nothing of what stands there: it may be a secret. */
 const placeOf = (error: ParseResult.ParseError): string => {
@@ -294,6 +297,14 @@ export const decodeDocument = (
   })
 }
 
-/** The text of wallet.json. */
-export const encodeDocument = (document: WalletDocument): string =>
-  `${JSON.stringify(encode(document), undefined, 2)}\n`
+/** What a change made of a document cannot be written. The message has the place, and nothing of what stands there. */
+export class UnfitDocument extends Error {
+  override readonly name = "UnfitDocument"
+}
+
+/** The text of wallet.json. Throws `UnfitDocument`. */
+export const encodeDocument = (document: WalletDocument): string => {
+  const encoded = encode(document)
+  if (Either.isLeft(encoded)) throw new UnfitDocument(placeOf(encoded.left))
+  return `${JSON.stringify(encoded.right, undefined, 2)}\n`
+}

@@ -1,16 +1,23 @@
-import * as Cause from "effect/Cause"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
-import { access, open as openFile, readFile, realpath, rename, stat, unlink } from "node:fs/promises"
-import { dirname } from "node:path"
+import { randomBytes } from "node:crypto"
+import { lstat, open as openFile, readdir, readFile, realpath, rename, stat, unlink } from "node:fs/promises"
+import { basename, dirname, join } from "node:path"
 import type { NetworkName } from "../../protocol/networks.ts"
 import { type StorageFailure, StorageUnavailable } from "../../storage/errors.ts"
 import { InvalidWalletRequest, WalletDamaged } from "../errors.ts"
 import { faultless } from "./descriptors.ts"
 import { documentChains } from "./documentChains.ts"
-import { decodeDocument, encodeDocument, type Upgrades, WALLET_VERSION, type WalletDocument } from "./WalletDocument.ts"
+import {
+  decodeDocument,
+  encodeDocument,
+  UnfitDocument,
+  type Upgrades,
+  WALLET_VERSION,
+  type WalletDocument
+} from "./WalletDocument.ts"
 
 /**
  * wallet.json: read once, then written whole at each change. A write that is cut off leaves the file of before, since
@@ -31,7 +38,29 @@ const io = <A>(file: string, doing: string, run: () => Promise<A>): Effect.Effec
     catch: (error) => new StorageUnavailable({ file, doing, reason: reasonOf(error) })
   })
 
-const exists = (path: string): Promise<boolean> => access(path).then(() => true, () => false)
+const absentWith = (error: unknown): false => {
+  if (reasonOf(error) === "ENOENT") return false
+  throw error
+}
+
+const exists = (path: string): Promise<boolean> => lstat(path).then(() => true, absentWith)
+
+/**
+ * Whether something has this name, also a link that leads nowhere: the place that it leads to may only be gone for now,
+ * and nothing may take the link's place. That it cannot be told is a failure, not an absence.
+ */
+export const isThere = (path: string): Effect.Effect<boolean, StorageUnavailable> =>
+  io(path, "looking for", () => exists(path))
+
+/** Where links lead; says so of one that leads nowhere. */
+const targetOf = (path: string): Effect.Effect<string, StorageUnavailable> =>
+  io(path, "opening", () => realpath(path)).pipe(
+    Effect.catchIf(({ reason }) => reason === "ENOENT", (failure) =>
+      Effect.flatMap(isThere(path), (there) =>
+        there
+          ? new StorageUnavailable({ file: path, doing: "opening", reason: "it is a link to a file that is not there" })
+          : failure))
+  )
 
 /** Makes the entries of a directory durable. Not every system lets a directory be opened; those do it themselves. */
 const syncDirectory = async (path: string): Promise<void> => {
@@ -47,12 +76,14 @@ const syncDirectory = async (path: string): Promise<void> => {
   }
 }
 
+const DRAFT_ID_BYTES = 16
+const DRAFT_END = /^\.[0-9a-f]{32}\.new$/
+
+/** Writes beside the file first, under a name that nobody else has. */
 const writeWhole = async (path: string, text: string): Promise<void> => {
-  const draft = `${path}.new`
+  const draft = `${path}.${randomBytes(DRAFT_ID_BYTES).toString("hex")}.new`
+  const file = await openFile(draft, "wx", FILE_MODE)
   try {
-    // A draft that was left behind may have other rights.
-    await unlink(draft).catch(() => {})
-    const file = await openFile(draft, "wx", FILE_MODE)
     try {
       await file.writeFile(text)
       await file.sync()
@@ -67,6 +98,22 @@ const writeWhole = async (path: string, text: string): Promise<void> => {
   await syncDirectory(dirname(path))
 }
 
+/** Deletes what writes that were cut off have left beside a file: there are secrets in it. */
+const dropDrafts = async (path: string): Promise<void> => {
+  const [directory, name] = [dirname(path), basename(path)]
+  for (const entry of await readdir(directory)) {
+    if (entry.startsWith(name) && DRAFT_END.test(entry.slice(name.length))) await unlink(join(directory, entry))
+  }
+}
+
+/** Where a copy goes: a folder takes it under the name of the file. */
+const copyPath = async (destination: string, name: string): Promise<string> => {
+  const isFolder = await stat(destination).then((found) => found.isDirectory(), absentWith)
+  return isFolder ? join(destination, name) : destination
+}
+
+const CLOSED = "the wallet is not loaded any more"
+
 interface Waiting {
   readonly change: (document: WalletDocument) => WalletDocument
   readonly done: Deferred.Deferred<WalletDocument, StorageFailure>
@@ -79,6 +126,7 @@ export class WalletFile {
   private readonly target: string
   private current: WalletDocument
   private waiting: Array<Waiting> = []
+  private closed = false
   private readonly writing = Effect.unsafeMakeSemaphore(1)
 
   /** For `open` and `create`: the document is the one on disk; `target` is where links lead. */
@@ -96,7 +144,8 @@ export class WalletFile {
   /**
    * Changes the document, and ends when that is on disk. Changes that come while another is being written share the
    * next write, in their order. `change` may run later, and sees all changes before it; where it throws, its own
-   * caller dies of it and the others go on. A change that returns what it got writes nothing.
+   * caller dies of it and the others go on. One that makes a document which cannot be written fails alone as well. A
+   * change that returns what it got writes nothing. After `close` it fails.
    */
   update(change: (document: WalletDocument) => WalletDocument): Effect.Effect<WalletDocument, StorageFailure> {
     return Effect.gen(this, function*() {
@@ -107,12 +156,34 @@ export class WalletFile {
     }).pipe(Effect.uninterruptible)
   }
 
+  /**
+   * Ends the writing, once what was asked for before is on disk. Whoever still holds an unloaded wallet must not write
+   * an old document over what was made of the file since.
+   */
+  close(): Effect.Effect<void> {
+    return this.writing.withPermits(1)(Effect.zipRight(this.flush, Effect.sync(() => void (this.closed = true)))).pipe(
+      Effect.uninterruptible
+    )
+  }
+
   /** Writes what waits; nothing, where an earlier turn has taken it along. */
   private readonly flush: Effect.Effect<void> = Effect.suspend(() => {
     const batch = this.waiting
     this.waiting = []
-    return this.write(batch)
+    if (!this.closed) return this.write(batch)
+    const failure = Exit.fail(new StorageUnavailable({ file: this.path, doing: "writing", reason: CLOSED }))
+    return Effect.forEach(batch, ({ done }) => Deferred.done(done, failure), { discard: true })
   })
+
+  /** The text of a document; of one that cannot be written, what is wrong with it. */
+  private textOf(document: WalletDocument): Either.Either<string, StorageUnavailable> {
+    try {
+      return Either.right(encodeDocument(document))
+    } catch (error) {
+      if (!(error instanceof UnfitDocument)) throw error
+      return Either.left(new StorageUnavailable({ file: this.path, doing: "writing", reason: error.message }))
+    }
+  }
 
   private write(batch: ReadonlyArray<Waiting>): Effect.Effect<void> {
     return Effect.suspend(() => {
@@ -125,12 +196,13 @@ export class WalletFile {
           return { done, defect: { cause } }
         }
       })
-      const store = document === this.current ? Effect.void : Effect.suspend(() => this.store(encodeDocument(document)))
+      const text = document === this.current ? undefined : this.textOf(document)
+      // One of the changes makes a document that is none: the others are not to suffer for it.
+      if (text !== undefined && Either.isLeft(text) && batch.length > 1) {
+        return Effect.forEach(batch, (one) => this.write([one]), { discard: true })
+      }
+      const store = text === undefined ? Effect.void : Effect.flatMap(text, (each) => this.store(each))
       return Effect.flatMap(Effect.exit(store), (exit) => {
-        // One of the changes makes a document that is none: the others are not to suffer for it.
-        if (Exit.isFailure(exit) && Cause.isDie(exit.cause) && batch.length > 1) {
-          return Effect.forEach(batch, (one) => this.write([one]), { discard: true })
-        }
         if (Exit.isSuccess(exit)) this.current = document
         return Effect.forEach(
           outcomes,
@@ -146,14 +218,15 @@ export class WalletFile {
     return io(this.path, "writing", () => writeWhole(this.target, text))
   }
 
-  /** Copies what is on disk to another file, which must not exist. */
+  /** Copies what is on disk to another file, which must not exist, or under its own name into a folder. */
   backup(destination: string): Effect.Effect<void, StorageFailure | InvalidWalletRequest> {
     return Effect.gen(this, function*() {
-      if (yield* io(destination, "looking for", () => exists(destination))) {
-        return yield* new InvalidWalletRequest({ code: "exists", reason: `${destination} exists already` })
+      const path = yield* io(destination, "looking for", () => copyPath(destination, basename(this.path)))
+      if (yield* isThere(path)) {
+        return yield* new InvalidWalletRequest({ code: "exists", reason: `${path} exists already` })
       }
       const text = encodeDocument(this.current)
-      yield* io(destination, "writing", () => writeWhole(destination, text))
+      yield* Effect.uninterruptible(io(path, "writing", () => writeWhole(path, text)))
     })
   }
 }
@@ -184,7 +257,7 @@ export const open = (
 ): Effect.Effect<WalletFile, WalletDamaged | StorageFailure> =>
   Effect.gen(function*() {
     const damaged = (found: string) => new WalletDamaged({ file: path, found })
-    const target = yield* io(path, "opening", () => realpath(path))
+    const target = yield* targetOf(path)
     const { size } = yield* io(path, "opening", () => stat(target))
     if (size > MAX_FILE_BYTES) return yield* damaged(`it is too large (${size} bytes)`)
     const text = yield* io(path, "reading", () => readFile(target, "utf8"))
@@ -198,16 +271,19 @@ export const open = (
       yield* io(path, "keeping", () => keepOlder(target, version, text))
       yield* io(path, "writing", () => writeWhole(target, encodeDocument(document)))
     }
+    yield* io(path, "deleting what was left beside", () => dropDrafts(target)).pipe(
+      Effect.catchAll(({ message: reason }) => Effect.logWarning("drafts of a wallet cannot be deleted", { reason }))
+    )
     return new WalletFile(path, target, document)
   })
 
-/** Makes a wallet's file, which must not exist. */
+/** Makes a wallet's file, which must not exist, not even as a link that leads nowhere. */
 export const create = (
   path: string,
   document: WalletDocument
 ): Effect.Effect<WalletFile, InvalidWalletRequest | StorageFailure> =>
   Effect.gen(function*() {
-    if (yield* io(path, "looking for", () => exists(path))) {
+    if (yield* isThere(path)) {
       return yield* new InvalidWalletRequest({ code: "exists", reason: `${path} exists already` })
     }
     const text = encodeDocument(document)

@@ -20,7 +20,7 @@ import { importChain } from "./documentChains.ts"
 import { LOOKAHEAD } from "./KeyRing.ts"
 import { makeSecret } from "./seal.ts"
 import { importField } from "./Secrets.ts"
-import type { Import, LabelEntry, WalletDocument } from "./WalletDocument.ts"
+import { type Import, type LabelEntry, LONGEST_LABEL, LONGEST_TEXT, type WalletDocument } from "./WalletDocument.ts"
 
 /** Takes a descriptor into a document. Rules and words: upstream `wallet/rpc/backup.cpp`, `ProcessDescriptorImport`. */
 
@@ -130,6 +130,9 @@ export const prepareImport = (
 ): Either.Either<PreparedImport, InvalidWalletRequest | WalletLocked> =>
   Either.gen(function*() {
     const network = networks[document.network]
+    if (request.label.length > LONGEST_LABEL) {
+      return yield* refuse("range", `Label is too long: it may have ${LONGEST_LABEL} characters`)
+    }
     const descriptor = yield* parseDescriptor(network, request.descriptor)
     const ranged = isRangedDescriptor(descriptor)
     const range = rangeProblem(request, ranged)
@@ -141,6 +144,11 @@ export const prepareImport = (
     if (keys !== undefined) return yield* refuse("no-keys", keys)
     const shown = yield* faultless(() => publicDescriptor(descriptor))
     const text = descriptorText(network, shown)
+    const whole = descriptorText(network, descriptor)
+    // A public key is longer than the private one that it takes the place of.
+    if (Math.max(text.length, whole.length) > LONGEST_TEXT) {
+      return yield* refuse("descriptor", `Descriptor is too long: it may have ${LONGEST_TEXT} characters`)
+    }
     const privateKeys = privatePositions(descriptor)
     if (privateKeys.length > 0 && document.encryption !== undefined && sealingKey === undefined) {
       return yield* Either.left(new WalletLocked())
@@ -162,7 +170,7 @@ export const prepareImport = (
       privateKeys,
       ...privateKeys.length === 0
         ? {}
-        : { secret: makeSecret(sealingKey, importField(text), descriptorText(network, descriptor)) }
+        : { secret: makeSecret(sealingKey, importField(text), whole) }
     }
     const warnings = [
       ...ranged && request.range === undefined ? ["Range not given, using default keypool range"] : [],

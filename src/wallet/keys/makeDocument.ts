@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
+import type * as Scope from "effect/Scope"
 import { type Bytes, toHex } from "../../protocol/bytes.ts"
 import { encodeExtendedKey } from "../../protocol/extendedKey.ts"
 import { type NetworkName, networks } from "../../protocol/networks.ts"
@@ -92,12 +93,13 @@ const sealAll = (document: WalletDocument, masterKey: Bytes): WalletDocument => 
 
 /**
  * Prepares the encryption of a document: the change seals every secret that is there when it runs. The slow part comes
- * before, so that nothing else has to wait for it.
+ * before, so that nothing else has to wait for it. The change can be made as often as it takes until the scope ends,
+ * which wipes the key.
  */
 export const encryption = (
   document: WalletDocument,
   passphrase: Redacted.Redacted<string>
-): Effect.Effect<(document: WalletDocument) => WalletDocument, InvalidWalletRequest> =>
+): Effect.Effect<(document: WalletDocument) => WalletDocument, InvalidWalletRequest, Scope.Scope> =>
   Effect.gen(function*() {
     if (document.encryption !== undefined) {
       return yield* new InvalidWalletRequest({ code: "already-encrypted", reason: "the wallet is encrypted already" })
@@ -105,12 +107,10 @@ export const encryption = (
     if (!document.privateKeys) {
       return yield* new InvalidWalletRequest({ code: "no-keys", reason: "the wallet has no private keys to encrypt" })
     }
-    const { encryption, masterKey } = yield* makeEncryption(passphrase)
-    return (now) => {
-      // Another encryption that came in between has sealed all of it by a key that this one does not know.
-      if (now.encryption !== undefined) return now
-      const encrypted = { ...sealAll(now, masterKey), encryption }
-      masterKey.fill(0)
-      return encrypted
-    }
+    const { encryption, masterKey } = yield* Effect.acquireRelease(
+      makeEncryption(passphrase),
+      (made) => Effect.sync(() => made.masterKey.fill(0))
+    )
+    // Another encryption that came in between has sealed all of it by a key that this one does not know.
+    return (now) => now.encryption === undefined ? { ...sealAll(now, masterKey), encryption } : now
   })

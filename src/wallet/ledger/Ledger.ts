@@ -34,6 +34,8 @@ export class Ledger {
   /** Outputs that set the record of a name, of anybody. */
   private readonly named = new Map<string, Pick<LedgerOutput, "entry" | "vout" | "name">>()
   private readonly spenders = new Map<string, Set<LedgerEntry>>()
+  /** Keys of entries that somebody is storing and offering just now: they are not anybody else's to offer. */
+  readonly underway = new Set<string>()
   private nextOrder = 0
   private known: LedgerTip
   private coinList: ReadonlyArray<WalletCoin> | undefined
@@ -109,6 +111,20 @@ export class Ledger {
     return [...found]
   }
 
+  /**
+   * An entry that lays claim to a coin which a transaction spends; `undefined` where none does. One that another took the
+   * place of, and that the mempool has no more, claims nothing.
+   */
+  claimant(transaction: Transaction): LedgerEntry | undefined {
+    for (const { prevout } of transaction.inputs) {
+      for (const entry of this.spenders.get(outpointKey(prevout)) ?? []) {
+        const replaced = entry.state.type === "inactive" && entry.notes.replacedBy !== undefined
+        if (entry.key !== transaction.txidKey && lives(entry.state) && !replaced) return entry
+      }
+    }
+    return undefined
+  }
+
   /** Adds a transaction, or says anew where a known one stands. Its bytes are to be its own, and no view of a block. */
   put({ notes = {}, order, state, time, transaction }: NewEntry): LedgerEntry {
     const before = this.entries.get(transaction.txidKey)
@@ -127,6 +143,7 @@ export class Ledger {
       time,
       order: order ?? this.nextOrder,
       state,
+      abandoned: false,
       notes,
       view: undefined
     }
@@ -166,6 +183,8 @@ export class Ledger {
 
   private become(entry: LedgerEntry, state: WalletTxState): void {
     entry.state = state
+    // What stands against an entry that was given up may go again: the entry stays given up.
+    if (state.type !== "conflicted") entry.abandoned = state.type === "inactive" && state.abandoned
     entry.view = undefined
     if (state.type === "confirmed") this.waiting.delete(entry.key)
     else this.waiting.set(entry.key, entry)
@@ -252,7 +271,7 @@ export class Ledger {
     for (const entry of this.entries.values()) {
       const { state } = entry
       const above = (state.type === "confirmed" || state.type === "conflicted") && state.height > to.height
-      if (above) this.become(entry, { type: "inactive", abandoned: entry.coinbase })
+      if (above) this.become(entry, { type: "inactive", abandoned: entry.coinbase || entry.abandoned })
     }
     this.tip = to
   }

@@ -34,6 +34,8 @@ export interface LedgerEntry {
   readonly time: number
   readonly order: number
   state: WalletTxState
+  /** Whether its owner gave it up, or its block went with the reward that it is; holds while it is conflicted as well. */
+  abandoned: boolean
   notes: TransactionNotes
   /** What is shown of it, once somebody asked. */
   view: WalletTx | undefined

@@ -44,6 +44,11 @@ export interface WalletIndex {
     from: number,
     to: number | undefined
   ) => Effect.Effect<number, InvalidWalletRequest | StorageFailure>
+  /**
+   * Whether the chain has fewer blocks than the index has seen: the chainstate was lost, and is being made again. Until
+   * it is there, nothing can be looked through, and nothing is handed to the index.
+   */
+  readonly behind: () => boolean
   /** The first height at which something from this time on may be, seconds since 1970. */
   readonly heightOfTime: (time: number) => number
   /** To be called before something more is watched: until `remember`, each start looks through the chain for it. */
@@ -51,6 +56,8 @@ export interface WalletIndex {
   readonly remember: (source: string) => Effect.Effect<void, StorageFailure>
   /** Sources that the chain was not looked through for, with the time from which on it is to be. */
   readonly missing: ReadonlyArray<{ readonly source: string; readonly timestamp: number }>
+  /** To be called when the chain was looked through for what is missing: takes `rescanFrom` out of the document. */
+  readonly lookedThrough: Effect.Effect<void, StorageFailure>
 }
 
 /** Seconds that the times of blocks may be off. Upstream `chain.h`, `TIMESTAMP_WINDOW`. */
@@ -65,6 +72,19 @@ const sourcesOf = ({ accounts, birthday, imports }: WalletDocument): ReadonlyMap
     ...accounts.map(({ xpub }) => [xpub, birthday] as const),
     ...imports.map(({ descriptor, timestamp }) => [descriptor, timestamp] as const)
   ])
+
+const withoutRescan = (document: WalletDocument): WalletDocument => {
+  if (document.rescanFrom === undefined) return document
+  const { rescanFrom, ...rest } = document
+  return rest
+}
+
+/** Of a rescan that cannot be made before the chain is as long again as it was. */
+const chainIsBehind = (): InvalidWalletRequest =>
+  new InvalidWalletRequest({
+    code: "scanning",
+    reason: "the chain has fewer blocks than the wallet has seen; wait until they are there again"
+  })
 
 /** Builds the ledger of what the files hold. */
 const load = (store: IndexStore, { file, ledger, ring }: WalletIndexOptions): void => {
@@ -118,8 +138,8 @@ export const make = (
       return height
     }
 
-    const earliest = ({ birthday, imports }: WalletDocument): number =>
-      imports.reduce((least, { timestamp }) => Math.min(least, timestamp), birthday)
+    const earliest = ({ birthday, imports, rescanFrom = birthday }: WalletDocument): number =>
+      imports.reduce((least, { timestamp }) => Math.min(least, timestamp), Math.min(birthday, rescanFrom))
 
     /** Where a new index begins; `undefined` for the genesis block. */
     const beginning = (document: WalletDocument): Cursor | undefined => {
@@ -140,6 +160,7 @@ export const make = (
         store.reset(wanted.keys(), beginning(file.document))
         return []
       }
+      if (file.document.rescanFrom !== undefined) return [...wanted.keys()]
       return [...wanted.keys()].filter((source) => !known.has(source))
     }
 
@@ -149,7 +170,8 @@ export const make = (
       const cursor = store.cursor()
       if (cursor !== undefined) ledger.tip = cursor
       const times = sourcesOf(file.document)
-      return sources.map((source) => ({ source, timestamp: times.get(source) ?? 0 }))
+      const { rescanFrom = Number.POSITIVE_INFINITY } = file.document
+      return sources.map((source) => ({ source, timestamp: Math.min(times.get(source) ?? 0, rescanFrom) }))
     })
 
     const isConfirmed = (txid: string): boolean => {
@@ -202,7 +224,7 @@ export const make = (
         const blocks: Array<ScannedBlock> = []
         for (let height = from; height <= to; height++) {
           const id = tree.at(height)
-          if (id === NO_HEADER) break
+          if (id === NO_HEADER) return yield* chainIsBehind()
           const hash = tree.hash(id).slice()
           blocks.push({ height, hash, block: yield* chain.block(hash) })
         }
@@ -221,6 +243,9 @@ export const make = (
         return Effect.uninterruptible(take(still, undefined))
       }))
 
+    /** A branch of more work may be shorter as well, for the moment until the follower has gone back. */
+    const isBehind = (height: number): boolean => tree.height(tree.tip()) < height
+
     const rescan = (from: number, to: number | undefined): Effect.Effect<number, RescanFailure> =>
       Effect.gen(function*() {
         if (scan !== undefined) {
@@ -231,9 +256,9 @@ export const make = (
         elapsed = 0
         const goal = (): number => Math.min(to ?? ledger.tip.height, ledger.tip.height)
         return yield* Effect.gen(function*() {
+          if (isBehind(goal())) return yield* chainIsBehind()
           ledger.lookAgain("all")
-          let next = from
-          for (; next <= goal(); next += RESCAN_BLOCKS) {
+          for (let next = from; next <= goal(); next += RESCAN_BLOCKS) {
             const end = Math.min(goal(), next + RESCAN_BLOCKS - 1)
             yield* takeAgain(yield* read(next, end))
             running.progress = Math.min(1, (end - from + 1) / Math.max(1, goal() - from + 1))
@@ -255,10 +280,12 @@ export const make = (
       scanning: () =>
         scan === undefined ? undefined : { duration: Math.floor(elapsed / 1000), progress: scan.progress },
       rescan,
+      behind: () => isBehind(ledger.tip.height),
       heightOfTime,
       forget: (source) => attempt(() => store.dropSource(source)),
       remember: (source) => attempt(() => store.addSources([source])),
-      missing
+      missing,
+      lookedThrough: Effect.asVoid(file.update(withoutRescan))
     }
   })
 

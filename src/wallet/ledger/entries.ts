@@ -5,11 +5,9 @@ import { hasNotes, type LedgerEntry, type TransactionNotes } from "./LedgerEntry
 
 /** What wallet.json keeps of transactions: those that are in no block, and what the owner noted. */
 
-const abandoned = ({ state }: LedgerEntry): boolean => state.type === "inactive" && state.abandoned
-
 /** How an entry stands in the file. */
 export const documentEntry = (entry: LedgerEntry): TransactionEntry => {
-  const { notes: { comment, commentTo, replacedBy, replaces }, order, time, transaction } = entry
+  const { abandoned, notes: { comment, commentTo, replacedBy, replaces }, order, time, transaction } = entry
   return {
     txid: displayHash(transaction.txid),
     hex: toHex(transaction.bytes),
@@ -19,7 +17,7 @@ export const documentEntry = (entry: LedgerEntry): TransactionEntry => {
     ...commentTo === undefined ? {} : { commentTo },
     ...replaces === undefined ? {} : { replaces },
     ...replacedBy === undefined ? {} : { replacedBy },
-    abandoned: abandoned(entry)
+    abandoned
   }
 }
 

@@ -40,7 +40,15 @@ export const makeVault = (file: WalletFile): Effect.Effect<Vault, never, Scope.S
     let open = file.document.encryption === undefined ? new Secrets(document, undefined) : undefined
     let until = 0
     let timer: Fiber.Fiber<void> | undefined
-    yield* Effect.addFinalizer(() => Effect.sync(() => close()))
+    let ended = false
+    /** Of two that want to encrypt, or to change the passphrase, the second has to see what the first did. */
+    const alone = (yield* Effect.makeSemaphore(1)).withPermits(1)
+    yield* Effect.addFinalizer(() =>
+      Effect.sync(() => {
+        ended = true
+        close()
+      })
+    )
 
     const close = (): void => {
       open?.wipe()
@@ -62,8 +70,22 @@ export const makeVault = (file: WalletFile): Effect.Effect<Vault, never, Scope.S
     const encrypt: Vault["encrypt"] = (passphrase) =>
       Effect.gen(function*() {
         const change = yield* encryption(file.document, passphrase)
-        yield* file.update(change)
+        yield* Effect.uninterruptible(Effect.zipRight(file.update(change), Effect.sync(close)))
+      }).pipe(Effect.scoped, alone)
+
+    /** Keeps the secrets open for so many seconds; a wallet that was unloaded meanwhile opens no more. */
+    const openFor = (masterKey: Uint8Array, seconds: number) =>
+      Effect.gen(function*() {
+        yield* stopTimer
         close()
+        const now = yield* nowInSeconds
+        if (ended) {
+          masterKey.fill(0)
+          return
+        }
+        open = new Secrets(document, masterKey)
+        until = now + Math.floor(seconds)
+        timer = yield* Effect.forkIn(Effect.interruptible(Effect.zipRight(wait(seconds), Effect.sync(close))), scope)
       })
 
     const unlock: Vault["unlock"] = (passphrase, seconds) =>
@@ -78,12 +100,8 @@ export const makeVault = (file: WalletFile): Effect.Effect<Vault, never, Scope.S
         }
         const time = Math.min(seconds, LONGEST_UNLOCK)
         const masterKey = yield* openMasterKey(sealed, passphrase)
-        yield* stopTimer
-        close()
-        open = new Secrets(document, masterKey)
-        until = (yield* nowInSeconds) + Math.floor(time)
-        timer = yield* Effect.forkIn(Effect.interruptible(Effect.zipRight(wait(time), Effect.sync(close))), scope)
-      })
+        yield* Effect.uninterruptible(openFor(masterKey, time))
+      }).pipe(alone)
 
     const lock: Vault["lock"] = Effect.suspend(() => {
       if (file.document.encryption === undefined) return Effect.fail(notEncrypted())
@@ -103,7 +121,7 @@ export const makeVault = (file: WalletFile): Effect.Effect<Vault, never, Scope.S
           if (sealed === undefined) return yield* notEncrypted()
           const changed = yield* changePassphrase(sealed, old, next)
           yield* file.update((now) => ({ ...now, encryption: changed }))
-        }),
+        }).pipe(alone),
       secrets,
       sealingKey: () => open?.sealingKey
     }

@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import type { ConsensusParams } from "../../consensus/params.ts"
 import { parseAddress, scriptOf } from "../../protocol/address.ts"
 import { InvalidWalletRequest } from "../errors.ts"
 import type { LabelEntry, WalletDocument } from "../keys/WalletDocument.ts"
@@ -15,22 +16,25 @@ export const withLabels = (document: WalletDocument, labels: ReadonlyArray<Label
   return { ...document, labels: [...document.labels.filter(({ address }) => !addresses.has(address)), ...labels] }
 }
 
+/**
+ * Why nothing is to be paid to an address of a type; `undefined` where it may. Outputs of witness version 1 can be spent
+ * by anybody where taproot is not in force (protocol.md 10, 13).
+ */
+export const typeProblem = ({ activation }: ConsensusParams, type: AddressType): InvalidWalletRequest | undefined =>
+  type === "bech32m" && !Number.isFinite(activation.taproot)
+    ? new InvalidWalletRequest({
+      code: "address-type",
+      reason: "bech32m addresses are not safe on this network: taproot is not active, and anybody could spend from them"
+    })
+    : undefined
+
 export const makeAddresses = (parts: LiveParts): Addresses => {
   const { chain, file, ring } = parts
 
-  /** Outputs of witness version 1 can be spent by anybody where taproot is not in force (protocol.md 10, 13). */
-  const refusal = (type: AddressType): Effect.Effect<void, InvalidWalletRequest> =>
-    type === "bech32m" && !Number.isFinite(chain.params.activation.taproot)
-      ? new InvalidWalletRequest({
-        code: "address-type",
-        reason:
-          "bech32m addresses are not safe on this network: taproot is not active, and anybody could spend from them"
-      })
-      : Effect.void
-
   const give = (type: AddressType, change: boolean, label: string | undefined) =>
     Effect.gen(function*() {
-      yield* refusal(type)
+      const problem = typeProblem(chain.params, type)
+      if (problem !== undefined) return yield* problem
       const { change: save, own } = yield* ring.next(type, change)
       const { address } = own
       const labels: ReadonlyArray<LabelEntry> = label === undefined || address === undefined

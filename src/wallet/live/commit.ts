@@ -1,8 +1,11 @@
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import type { TransactionRejected } from "../../mempool/errors.ts"
 import { displayHash } from "../../protocol/bytes.ts"
 import type { Transaction } from "../../protocol/transaction.ts"
-import type { StorageFailure } from "../../storage/errors.ts"
+import { type StorageFailure, StorageUnavailable } from "../../storage/errors.ts"
+import { InvalidWalletRequest } from "../errors.ts"
 import type { TransactionEntry } from "../keys/WalletDocument.ts"
 import { documentEntry, withEntries, withoutEntries } from "../ledger/entries.ts"
 import type { Wallet } from "../Wallet.ts"
@@ -27,31 +30,61 @@ const replacedEntry = (
   return entry === undefined ? [] : [{ ...documentEntry(entry), replacedBy }]
 }
 
+const refuse = (reason: string): InvalidWalletRequest => new InvalidWalletRequest({ code: "not-eligible", reason })
+
+/** Another payment, made at the same time, was quicker. */
+const alreadySpent = (txid: Uint8Array): InvalidWalletRequest =>
+  refuse(
+    `a coin of this transaction is spent by another transaction of the wallet, ${displayHash(txid)}; try again`
+  )
+
+type CommitFailure = TransactionRejected | InvalidWalletRequest | StorageFailure
+
 /**
- * Keeps a transaction, then offers it to the mempool. It is on disk before anybody hears of it; where the mempool
- * refuses it, it is taken out again as if it had never been.
+ * Keeps a transaction, then offers it to the mempool. It is on disk before anybody hears of it; where the mempool does
+ * not take it, for whatever reason, it is taken out again as if it had never been.
  */
 export const makeCommit = (parts: LiveParts): Wallet["commit"] => {
   const { ledger, mempool, ring } = parts
+  type Notes = NonNullable<Parameters<Wallet["commit"]>[1]>
 
-  const keep = (transaction: Transaction, notes: NonNullable<Parameters<Wallet["commit"]>[1]>) =>
-    Effect.gen(function*() {
-      const time = yield* nowInSeconds
+  const keep = (transaction: Transaction, notes: Notes, time: number): Effect.Effect<void, CommitFailure> =>
+    Effect.suspend((): Effect.Effect<void, CommitFailure> => {
+      // Between this look and the claim that `put` makes nobody else gets a turn.
+      const claimant = ledger.claimant(transaction)
+      const replaced = notes.replaces === undefined ? undefined : keyOfTxid(notes.replaces)
+      if (claimant !== undefined && claimant.key !== replaced) return alreadySpent(claimant.transaction.txid)
       const entry = ledger.put({ transaction, time, notes, state: { type: "inactive", abandoned: false } })
-      const entries = [...replacedEntry(parts, notes.replaces, shownTxid(entry.key)), documentEntry(entry)]
-      yield* Effect.tapError(
-        update(parts, (document) => withEntries(ring.save(document), entries)),
+      return Effect.onError(
+        update(parts, (document) =>
+          withEntries(ring.save(document), [
+            ...replacedEntry(parts, notes.replaces, shownTxid(entry.key)),
+            documentEntry(entry)
+          ])),
         () => Effect.sync(() => ledger.remove(entry.key))
       )
     })
 
-  /** Takes back what `keep` did. */
+  /** Takes back what `keep` did: from the disk first, since what stays there lives on. */
   const takeBack = (transaction: Transaction, replaces: string | undefined): Effect.Effect<void, StorageFailure> => {
     const txid = displayHash(transaction.txid)
-    ledger.remove(transaction.txidKey)
-    const replaced = replaces === undefined ? undefined : ledger.entry(keyOfTxid(replaces) ?? "")
-    const entries = replaced === undefined ? [] : [documentEntry(replaced)]
-    return update(parts, (document) => withEntries(withoutEntries(document, new Set([txid])), entries))
+    const write = update(parts, (document) => {
+      const replaced = replaces === undefined ? undefined : ledger.entry(keyOfTxid(replaces) ?? "")
+      const entries = replaced === undefined ? [] : [documentEntry(replaced)]
+      return withEntries(withoutEntries(document, new Set([txid])), entries)
+    })
+    return Effect.matchCauseEffect(write, {
+      onSuccess: () => Effect.sync(() => ledger.remove(transaction.txidKey)),
+      onFailure: (cause) => {
+        const failure = Option.getOrUndefined(Cause.failureOption(cause))
+        return new StorageUnavailable({
+          file: parts.file.path,
+          doing: "writing",
+          reason: `${failure?.message ?? "unexpectedly"}. Transaction ${txid} was not sent and could not be taken ` +
+            "back: it stays in the wallet and is sent later, unless it is abandoned"
+        })
+      }
+    })
   }
 
   const offer = (
@@ -59,17 +92,18 @@ export const makeCommit = (parts: LiveParts): Wallet["commit"] => {
     isNew: boolean,
     replaces: string | undefined
   ): Effect.Effect<void, TransactionRejected | StorageFailure> =>
-    Effect.catchTag(Effect.asVoid(mempool.accept(transaction)), "TransactionRejected", (rejected) => {
+    Effect.catchAllCause(Effect.asVoid(mempool.accept(transaction)), (cause) => {
       if (mempool.get(transaction.txidKey) !== undefined) return Effect.void
-      return Effect.zipRight(isNew ? takeBack(transaction, replaces) : Effect.void, rejected)
+      return Effect.zipRight(isNew ? takeBack(transaction, replaces) : Effect.void, Effect.failCause(cause))
     })
 
-  return (transaction, notes = {}) =>
+  const send = (transaction: Transaction, notes: Notes): Effect.Effect<void, CommitFailure> =>
     Effect.gen(function*() {
       const { txid, txidKey } = transaction
-      const before = ledger.entry(txidKey)
-      if (before === undefined) yield* keep(transaction, notes)
-      yield* offer(transaction, before === undefined, notes.replaces)
+      const time = yield* nowInSeconds
+      const isNew = !ledger.has(txidKey)
+      if (isNew) yield* keep(transaction, notes, time)
+      yield* offer(transaction, isNew, notes.replaces)
       followPool(parts, txidKey)
       if (notes.replaces !== undefined) {
         const replaced = keyOfTxid(notes.replaces)
@@ -79,6 +113,15 @@ export const makeCommit = (parts: LiveParts): Wallet["commit"] => {
         }
       }
       mempool.broadcastLater(txidKey)
-      if (before === undefined) yield* parts.publish({ _tag: "TransactionAdded", txid })
-    }).pipe(Effect.uninterruptible)
+      if (isNew) yield* parts.publish({ _tag: "TransactionAdded", txid })
+    })
+
+  // One at a time for each transaction: who finds it half kept could send what is taken back.
+  return (transaction, notes = {}) =>
+    Effect.uninterruptible(Effect.suspend(() => {
+      const { txid, txidKey } = transaction
+      if (ledger.underway.has(txidKey)) return refuse(`transaction ${displayHash(txid)} is being sent already`)
+      ledger.underway.add(txidKey)
+      return Effect.ensuring(send(transaction, notes), Effect.sync(() => ledger.underway.delete(txidKey)))
+    }))
 }

@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import * as Schedule from "effect/Schedule"
 import type { StorageFailure } from "../../storage/errors.ts"
 import { InvalidWalletRequest } from "../errors.ts"
 import { prepareImport } from "../keys/importDescriptor.ts"
@@ -32,6 +33,10 @@ export const makeImport = (parts: ImportParts): Wallet["importDescriptor"] => (r
       const reason = "Wallet is currently rescanning. Abort existing rescan or wait."
       return yield* new InvalidWalletRequest({ code: "scanning", reason })
     }
+    if (index.behind()) {
+      const reason = "The chain has fewer blocks than the wallet has seen. Wait until they are there again."
+      return yield* new InvalidWalletRequest({ code: "scanning", reason })
+    }
     const timestamp = request.timestamp ?? (yield* nowInSeconds)
     const prepared = yield* prepareImport(file.document, { ...request, timestamp }, vault.sealingKey())
     const { change, entry, warnings } = prepared
@@ -55,20 +60,32 @@ export const makeImport = (parts: ImportParts): Wallet["importDescriptor"] => (r
 const isScanning = (error: InvalidWalletRequest | StorageFailure): boolean =>
   error._tag === "InvalidWalletRequest" && error.code === "scanning"
 
-/** Looks through the chain for what was imported while no node ran, or when one ended in the middle of it. */
+/** How often it is looked whether a search that had to wait can be made now. */
+const SEARCH_INTERVAL = "1 second"
+
+/**
+ * Looks through the chain for what was imported while no node ran, or when one ended in the middle of it. Where the
+ * chain is behind the wallet, it waits for as long as that lasts.
+ */
 export const scanMissing = (
   index: WalletIndex
 ): Effect.Effect<void, InvalidWalletRequest | StorageFailure> =>
   Effect.suspend(() => {
     const { missing } = index
-    if (missing.length === 0) return Effect.void
+    if (missing.length === 0) return index.lookedThrough
     const from = missing.reduce((least, { timestamp }) => Math.min(least, timestamp), Number.POSITIVE_INFINITY)
     const sources = missing.map(({ source }) => source)
     return Effect.gen(function*() {
       yield* Effect.logInfo("looking through the chain for imported keys", { count: sources.length })
-      yield* Effect.retry(index.rescan(index.heightOfTime(from), undefined), {
-        while: (error) => isScanning(error) ? Effect.delay(Effect.succeed(true), "1 second") : Effect.succeed(false)
-      })
+      if (index.behind()) yield* Effect.logInfo("the search waits for the blocks that the wallet has seen before")
+      yield* Effect.retry(
+        Effect.suspend(() => {
+          if (index.behind()) return new InvalidWalletRequest({ code: "scanning", reason: "the chain is behind" })
+          return index.rescan(index.heightOfTime(from), undefined)
+        }),
+        { while: isScanning, schedule: Schedule.spaced(SEARCH_INTERVAL) }
+      )
       yield* Effect.forEach(sources, index.remember, { discard: true })
+      yield* index.lookedThrough
     })
   })

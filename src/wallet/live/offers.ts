@@ -56,12 +56,13 @@ export const makeOffers = (parts: LiveParts): Offers => {
       const time = yield* nowInSeconds
       const without = dropped(transaction)
       const before = ledger.entry(transaction.txidKey)
-      const ours = before === undefined && ledger.spendsOwn(transaction)
-        ? [ledger.put({ transaction, time, state: { type: "inactive", abandoned: false } })]
+      // Where it could not be written before, the ledger has it already and the file does not.
+      const ours = before?.state.type !== "confirmed" && ledger.spendsOwn(transaction)
+        ? [before ?? ledger.put({ transaction, time, state: { type: "inactive", abandoned: false } })]
         : []
+      followPool(parts, transaction.txidKey)
       yield* update(parts, (document) =>
         withEntries({ ...document, queue: without(document.queue) }, ours.map(documentEntry)))
-      followPool(parts, transaction.txidKey)
     })
 
   const tryQueued = (transaction: Transaction): Effect.Effect<void, StorageFailure> =>
@@ -88,7 +89,7 @@ export const makeOffers = (parts: LiveParts): Offers => {
       followPool(parts, entry.key)
       const { coinbase, key, notes, state, transaction } = entry
       const offered = state.type === "inactive" && !state.abandoned && !coinbase && notes.replacedBy === undefined
-      if (!offered || !ledger.isOurs(entry)) continue
+      if (!offered || ledger.underway.has(key) || !ledger.isOurs(entry)) continue
       const outcome = yield* offer(transaction)
       followPool(parts, key)
       yield* Effect.logDebug("wallet transaction offered again", {

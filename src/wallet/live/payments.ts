@@ -9,6 +9,7 @@ import { signTransaction } from "../signing/signTransaction.ts"
 import type { WeighedCoin } from "../spending/Draft.ts"
 import { eligible, type FundedDraft, fundTransaction } from "../spending/fund.ts"
 import type { AddressType, OwnScript, PaymentRequest, Wallet, WalletCoin } from "../Wallet.ts"
+import { typeProblem } from "./addresses.ts"
 import { chooseRate, DISCARD_RATE, LONG_TERM_RATE, MAX_FEE } from "./feeRate.ts"
 import { keyOfTxid, type LiveParts, update } from "./parts.ts"
 import { replacementProblem } from "./replacing.ts"
@@ -90,6 +91,9 @@ export const makePayments = (parts: LiveParts, commit: Wallet["commit"]): Effect
 
     const draft = (request: PaymentRequest, { released }: FundOptions) =>
       Effect.gen(function*() {
+        const type = request.changeType ?? "legacy"
+        const problem = request.changeScript === undefined ? typeProblem(chain.params, type) : undefined
+        if (problem !== undefined) return yield* problem
         const { feeRate, reason } = yield* chooseRate(parts, request)
         const preset = yield* presetOf(request, released)
         const { height } = yield* chain.tip
@@ -99,7 +103,6 @@ export const makePayments = (parts: LiveParts, commit: Wallet["commit"]): Effect
           : eligible(coins(), request, ledger.tip.height, !file.document.privateKeys).flatMap((coin) =>
             weigh(coin) ?? []
           )
-        const type = request.changeType ?? "legacy"
         const taken = request.changeScript === undefined ? takeChange(type) : undefined
         const script = request.changeScript ?? taken?.script
         const funded = fundTransaction({

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Redacted from "effect/Redacted"
 import * as Scope from "effect/Scope"
-import { access, mkdir, readdir } from "node:fs/promises"
+import { mkdir, readdir } from "node:fs/promises"
 import { join } from "node:path"
 import { Chain } from "../../chain/Chain.ts"
 import { toHex } from "../../protocol/bytes.ts"
@@ -57,9 +57,6 @@ const checkName = (name: string): Effect.Effect<void, InvalidWalletRequest> => {
 const codeOf = (error: unknown): string =>
   error instanceof Error && "code" in error ? String(error.code) : String(error)
 
-const exists = (path: string): Effect.Effect<boolean> =>
-  Effect.promise(() => access(path).then(() => true, () => false))
-
 /** Named wallets have a folder of their own. */
 const io = <A>(file: string, doing: string, work: () => Promise<A>): Effect.Effect<A, StorageUnavailable> =>
   Effect.tryPromise({ try: work, catch: (error) => new StorageUnavailable({ file, doing, reason: codeOf(error) }) })
@@ -91,7 +88,7 @@ const made = (
     const document = yield* newDocument({ network, now: yield* nowInSeconds, privateKeys, blank })
     if (passphrase === undefined || Redacted.value(passphrase) === "") return document
     return (yield* encryption(document, passphrase))(document)
-  })
+  }).pipe(Effect.scoped)
 
 const makeEnabled = (
   options: WalletsOptions
@@ -120,6 +117,8 @@ const makeEnabled = (
     const start = (name: string, file: WalletFile.WalletFile, fresh: boolean): Effect.Effect<Wallet, StorageFailure> =>
       Effect.gen(function*() {
         const own = yield* Scope.fork(scope, { _tag: "Sequential" })
+        // The last that ends: what the parts of the wallet still write is to be on disk.
+        yield* Scope.addFinalizer(own, file.close())
         const open = WalletLive.make({
           name,
           file,
@@ -153,16 +152,16 @@ const makeEnabled = (
     const loadFrom = (name: string): Effect.Effect<Wallet, Failure> =>
       Effect.gen(function*() {
         const path = pathOf(name)
-        if (!(yield* exists(path))) return yield* refuse("missing", `${path} does not exist`)
+        if (!(yield* WalletFile.isThere(path))) return yield* refuse("missing", `${path} does not exist`)
         return yield* start(name, yield* WalletFile.open(path, network), false)
       })
 
     const requireUnloaded = (name: string): Effect.Effect<void, InvalidWalletRequest> =>
       loaded.has(name) ? refuse("exists", `Wallet "${name}" is already loaded.`) : Effect.void
 
-    const requireFree = (name: string): Effect.Effect<void, InvalidWalletRequest> =>
+    const requireFree = (name: string): Effect.Effect<void, InvalidWalletRequest | StorageUnavailable> =>
       Effect.flatMap(
-        exists(pathOf(name)),
+        WalletFile.isThere(pathOf(name)),
         (there) => there ? refuse("exists", `${pathOf(name)} exists already`) : Effect.void
       )
 
@@ -170,7 +169,7 @@ const makeEnabled = (
     const loadAtStart = Effect.gen(function*() {
       const { load, withoutDefault } = yield* readStartList(listFile)
       if (options.loadDefault && !withoutDefault) {
-        if (yield* exists(pathOf(""))) yield* loadFrom("")
+        if (yield* WalletFile.isThere(pathOf(""))) yield* loadFrom("")
         else {
           yield* make("", yield* made(network, { privateKeys: true, blank: false, passphrase: undefined }), true)
           yield* Effect.logInfo("made a wallet", { file: pathOf("") })
@@ -207,12 +206,12 @@ const makeEnabled = (
       loaded: () => [...loaded.values()].map(({ wallet }) => wallet),
       get: (name) => loaded.get(name)?.wallet,
       onDisk: Effect.gen(function*() {
-        const named = (yield* exists(folder)) ? yield* io(folder, "reading", () => readdir(folder)) : []
+        const named = (yield* WalletFile.isThere(folder)) ? yield* io(folder, "reading", () => readdir(folder)) : []
         const names = named.filter((file) => file.endsWith(FILE_SUFFIX)).map((file) =>
           file.slice(0, -FILE_SUFFIX.length)
         )
         const known = names.filter((name) => name.length > 0 && NAME.test(name)).sort()
-        return (yield* exists(pathOf(""))) ? ["", ...known] : known
+        return (yield* WalletFile.isThere(pathOf(""))) ? ["", ...known] : known
       }),
       create: (request) =>
         oneAtATime(
@@ -243,7 +242,7 @@ const makeEnabled = (
             yield* checkName(name)
             yield* requireUnloaded(name)
             yield* requireFree(name)
-            if (!(yield* exists(source))) return yield* refuse("missing", "Backup file does not exist")
+            if (!(yield* WalletFile.isThere(source))) return yield* refuse("missing", "Backup file does not exist")
             const { document } = yield* WalletFile.open(source, network)
             const wallet = yield* make(name, document, false)
             yield* remember(name, loadOnStart)

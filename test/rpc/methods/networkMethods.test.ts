@@ -56,9 +56,11 @@ const network = (said: Partial<typeof PeerManager.Service>) =>
     TestClock.setTime(1000 * NOW),
     networkMethods.pipe(
       Effect.map((list) => callsOf(methodTable(list))),
-      Effect.provideService(PeerManager, peerManager(said)),
-      Effect.provide(pool),
-      Effect.provide(Layer.mock(Chain, { params: regtestParams, repairs: [], tree: noTree }))
+      Effect.provide(Layer.mergeAll(
+        Layer.succeed(PeerManager, peerManager(said)),
+        pool,
+        Layer.mock(Chain, { params: regtestParams, repairs: [], tree: noTree })
+      ))
     )
   )
 

@@ -5,6 +5,7 @@ import { type Bytes, concat, toHex } from "../../../src/protocol/bytes.ts"
 import { hash160, sha256 } from "../../../src/protocol/hash.ts"
 import { regtest } from "../../../src/protocol/networks.ts"
 import { Op, pushData } from "../../../src/protocol/script.ts"
+import { WalletLocked } from "../../../src/wallet/errors.ts"
 import { withChecksum } from "../../../src/wallet/keys/descriptors.ts"
 import { type ImportRequest, prepareImport } from "../../../src/wallet/keys/importDescriptor.ts"
 import { KeyRing } from "../../../src/wallet/keys/KeyRing.ts"
@@ -303,9 +304,27 @@ describe("prepareImport", () => {
           [seeded, request(ranged, { range: [0, 1_000_000] }), ["range", "Range is too large"]],
           [seeded, request(ranged, { range: [0, 9], nextIndex: 10 }), ["range", "next_index is out of range"]],
           [seeded, { ...request(ranged), descriptor: ranged }, ["checksum", "Missing checksum"]],
+          [seeded, request(`pkh(${WIF})`, { label: "x".repeat(1_001) }), [
+            "range",
+            "Label is too long: it may have 1000 characters"
+          ]],
           [seeded, request("pkh(x)"), ["descriptor", "pkh(): key is not valid"]]
         ] as const
       ) assert.deepStrictEqual(reason(document, each), expected)
+    }))
+
+  it.effect("is as long as the file takes at most, with the public keys that are longer than the private ones", () =>
+    Effect.gen(function*() {
+      const seeded = yield* about
+      const key = (steps: number) => `[00000000${"/0".repeat(steps)}]${WIF}`
+      const text = (last: number) => `wsh(multi(1,${[...Array.from({ length: 16 }, () => key(255)), key(last)]}))`
+      const longest = imported(seeded, request(text(254)))
+      assert.strictEqual(longest.imports[0]?.descriptor.length, 9_999)
+      assert.include(encodeDocument(longest), "[00000000/0/0")
+      assert.deepStrictEqual(reason(seeded, request(text(255))), [
+        "descriptor",
+        "Descriptor is too long: it may have 10000 characters"
+      ])
     }))
 
   it.effect("warns of what the owner may not know", () =>
@@ -335,7 +354,7 @@ describe("prepareImport", () => {
 })
 
 describe("encryption", () => {
-  it.live("seals every secret, and the ring signs once it is unlocked", () =>
+  it.scopedLive("seals every secret, and the ring signs once it is unlocked", () =>
     Effect.gen(function*() {
       const plain = imported(yield* about, request(`combo(${WIF})`))
       const passphrase = Redacted.make("correct horse")
@@ -366,10 +385,11 @@ describe("encryption", () => {
       assert.throws(() => unsealed.change(document), TypeError)
       assert.strictEqual((yield* Effect.flip(encryption(document, passphrase))).code, "already-encrypted")
       secrets.wipe()
-      assert.throws(() => secrets.mnemonic)
+      assert.throws(() => secrets.mnemonic, WalletLocked)
+      for (const own of ring.all()) assert.isUndefined(ring.privateKeyFor(own.script, secrets))
     }))
 
-  it.effect("is refused for a wallet that has nothing to seal", () =>
+  it.scoped("is refused for a wallet that has nothing to seal", () =>
     Effect.gen(function*() {
       assert.strictEqual((yield* Effect.flip(encryption(watching, Redacted.make("x")))).code, "no-keys")
     }))

@@ -5,6 +5,7 @@ import {
   emptyDocument,
   encodeDocument,
   type RegistrationEntry,
+  UnfitDocument,
   type WalletDocument
 } from "../../../src/wallet/keys/WalletDocument.ts"
 import type { Registration } from "../../../src/wallet/Wallet.ts"
@@ -110,6 +111,21 @@ describe("a wallet's document", () => {
     [changed((json) => ({ ...json, queue: ["xyz"] })), "queue.0 is not what it should be"]
   ])("says of %j what is wrong, and nothing of what it holds", (text, problem) => {
     assert.strictEqual(problemOf(text), problem)
+  })
+
+  it("is not written where it is none, and what it holds is in no message", () => {
+    const secret = "cMahea7zqjxrtgAbB7LSGbcQUr1uX1ojuat9jZodMN87JcbXMTcA"
+    const [entry] = full.imports
+    if (entry === undefined) return assert.fail("no import")
+    const imports = [{ ...entry, secret: { plain: secret.repeat(200) } }]
+    try {
+      encodeDocument({ ...full, imports })
+    } catch (error) {
+      assert.instanceOf(error, UnfitDocument)
+      assert.match(error.message, /^imports\.0\.secret.* is not what it should be$/)
+      return
+    }
+    assert.fail("it was written")
   })
 
   it("comes from an older format by its upgrades", () => {

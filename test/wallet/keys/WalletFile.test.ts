@@ -1,18 +1,19 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Fiber } from "effect"
 import {
   existsSync,
+  lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
-  rmdirSync,
+  renameSync,
   statSync,
   symlinkSync,
   writeFileSync
 } from "node:fs"
 import { join } from "node:path"
 import { emptyDocument, encodeDocument, type WalletDocument } from "../../../src/wallet/keys/WalletDocument.ts"
-import { create, open } from "../../../src/wallet/keys/WalletFile.ts"
+import { create, isThere, open } from "../../../src/wallet/keys/WalletFile.ts"
 import { withDirectoryAsync } from "../../support/temporary.ts"
 
 const empty = emptyDocument({ network: "regtest", createdAt: 1_700_000_000 })
@@ -127,16 +128,15 @@ describe("WalletFile", () => {
     ))
 
   it.effect("keeps the document of before where a write fails", () =>
-    inDirectory((path) =>
+    inDirectory((path, directory) =>
       Effect.gen(function*() {
         const file = yield* create(path, empty)
-        // Stands where the new file is to be written.
-        mkdirSync(`${path}.new`)
+        renameSync(directory, `${directory}.away`)
         const failure = yield* Effect.flip(file.update(labelled("lost")))
         assert.strictEqual(failure._tag, "StorageUnavailable")
         assert.deepStrictEqual(file.document, empty)
+        renameSync(`${directory}.away`, directory)
         assert.deepStrictEqual((yield* open(path, "regtest")).document, empty)
-        rmdirSync(`${path}.new`)
         yield* file.update(labelled("kept"))
         assert.deepStrictEqual(labels((yield* open(path, "regtest")).document), ["kept"])
       })
@@ -146,12 +146,17 @@ describe("WalletFile", () => {
     inDirectory((path, directory) =>
       Effect.gen(function*() {
         yield* create(path, empty)
-        writeFileSync(`${path}.new`, "{\"version\":", { mode: 0o644 })
+        const others = [`${path}.new`, `${path}.${"0".repeat(31)}.new`, join(directory, `x${"0".repeat(32)}.new`)]
+        for (const other of others) writeFileSync(other, "of somebody else")
+        writeFileSync(`${path}.${"0".repeat(32)}.new`, "{\"version\":", { mode: 0o644 })
         const file = yield* open(path, "regtest")
         assert.deepStrictEqual(file.document, empty)
         yield* file.update(labelled("x"))
         assert.strictEqual(statSync(path).mode & 0o777, 0o600)
-        assert.deepStrictEqual(readdirSync(directory), ["wallet.json"])
+        assert.deepStrictEqual(
+          readdirSync(directory).map((name) => join(directory, name)).sort(),
+          [path, ...others].sort()
+        )
       })
     ))
 
@@ -177,6 +182,61 @@ describe("WalletFile", () => {
         assert.include(readFileSync(elsewhere, "utf8"), "\"x\"")
         assert.strictEqual(readFileSync(path, "utf8"), readFileSync(elsewhere, "utf8"))
         assert.deepStrictEqual(readdirSync(directory).sort(), ["elsewhere.json", "wallet.json"])
+      })
+    ))
+
+  it.effect("takes no link for an absent file", () =>
+    inDirectory((path, directory) =>
+      Effect.gen(function*() {
+        symlinkSync(join(directory, "away", "elsewhere.json"), path)
+        assert.deepInclude(yield* Effect.flip(create(path, empty)), { code: "exists" })
+        assert.deepInclude(yield* Effect.flip(open(path, "regtest")), {
+          _tag: "StorageUnavailable",
+          reason: "it is a link to a file that is not there"
+        })
+        assert.isTrue(lstatSync(path).isSymbolicLink())
+        // What cannot be looked at is not absent either.
+        const file = join(directory, "file")
+        writeFileSync(file, "")
+        assert.deepInclude(yield* Effect.flip(isThere(join(file, "x"))), { reason: "ENOTDIR" })
+        assert.isFalse(yield* isThere(join(directory, "x")))
+      })
+    ))
+
+  it.effect("writes what was asked for before it is closed, and nothing after", () =>
+    inDirectory((path) =>
+      Effect.gen(function*() {
+        const file = yield* create(path, empty)
+        let started = false
+        const one = (document: WalletDocument): WalletDocument => {
+          started = true
+          return labelled("one")(document)
+        }
+        const updates = yield* Effect.forEach([one, labelled("two")], (change) => Effect.fork(file.update(change)))
+        while (!started) yield* Effect.yieldNow()
+        yield* file.close()
+        yield* Effect.forEach(updates, Fiber.join)
+        const text = readFileSync(path, "utf8")
+        assert.deepInclude(yield* Effect.flip(file.update(labelled("three"))), {
+          _tag: "StorageUnavailable",
+          reason: "the wallet is not loaded any more"
+        })
+        assert.strictEqual(readFileSync(path, "utf8"), text)
+        assert.deepStrictEqual(labels(file.document), ["one", "two"])
+        yield* file.close()
+      })
+    ))
+
+  it.effect("says of a document that cannot be written where it is wrong, and nothing of what stands there", () =>
+    inDirectory((path) =>
+      Effect.gen(function*() {
+        const file = yield* create(path, empty)
+        const secret = "cMahea7zqjxrtgAbB7LSGbcQUr1uX1ojuat9jZodMN87JcbXMTcA"
+        const failure = yield* Effect.flip(file.update(labelled(secret.repeat(20))))
+        assert.strictEqual(failure._tag, "StorageUnavailable")
+        assert.include(failure.message, "labels.0.label is not what it should be")
+        assert.notInclude(JSON.stringify(failure), "cMahea")
+        assert.deepStrictEqual(file.document, empty)
       })
     ))
 
@@ -206,6 +266,18 @@ describe("WalletFile", () => {
         assert.strictEqual(statSync(copy).mode & 0o777, 0o600)
         assert.strictEqual((yield* Effect.flip(file.backup(copy)))._tag, "InvalidWalletRequest")
         assert.strictEqual((yield* Effect.flip(file.backup(join(directory, "no", "x"))))._tag, "StorageUnavailable")
+        const folder = join(directory, "folder")
+        mkdirSync(folder)
+        yield* file.backup(folder)
+        assert.strictEqual(readFileSync(join(folder, "wallet.json"), "utf8"), readFileSync(path, "utf8"))
+        assert.deepInclude(yield* Effect.flip(file.backup(folder)), { code: "exists" })
+        const [link, unrelated] = [join(folder, "link"), join(folder, "free.new")]
+        symlinkSync(join(directory, "nowhere"), link)
+        assert.deepInclude(yield* Effect.flip(file.backup(link)), { code: "exists" })
+        writeFileSync(unrelated, "mine")
+        yield* file.backup(join(folder, "free"))
+        assert.strictEqual(readFileSync(unrelated, "utf8"), "mine")
+        assert.deepStrictEqual(readdirSync(folder).sort(), ["free", "free.new", "link", "wallet.json"])
       })
     ))
 })

@@ -3,6 +3,7 @@ import { regtestParams } from "../../../src/consensus/params.ts"
 import { binaryString, displayHash, toHex } from "../../../src/protocol/bytes.ts"
 import { addressScript, NAME_TX_VERSION, nameScript } from "../../../src/protocol/nameOperation.ts"
 import { outpoint, outpointKey, type Transaction } from "../../../src/protocol/transaction.ts"
+import { documentEntry } from "../../../src/wallet/ledger/entries.ts"
 import { Ledger } from "../../../src/wallet/ledger/Ledger.ts"
 import type { OwnScript } from "../../../src/wallet/Wallet.ts"
 import { ownScript } from "../../support/fakeWallet.ts"
@@ -85,6 +86,50 @@ describe("Ledger", () => {
     assert.strictEqual(ledger.get(spend.txidKey)?.state.type, "conflicted")
     ledger.rewind({ height: 8, hash: new Uint8Array(32) })
     assert.deepStrictEqual(ledger.get(spend.txidKey)?.state, INACTIVE)
+  })
+
+  it("what was given up stays so while it is conflicted, and after", () => {
+    const ledger = ledgerAt(10)
+    const old = paying(100)
+    const spend = paying(90, old)
+    ledger.put({ transaction: old, state: at(5), time: 1 })
+    ledger.put({ transaction: spend, state: INACTIVE, time: 2 })
+    const kept = () => documentEntry(ledger.entry(spend.txidKey) ?? assert.fail()).abandoned
+    ledger.abandon(spend.txidKey)
+    assert.isTrue(kept())
+    ledger.conflict(spend.txidKey, 9)
+    assert.isTrue(kept())
+    ledger.rewind({ height: 8, hash: new Uint8Array(32) })
+    assert.deepStrictEqual(ledger.get(spend.txidKey)?.state, { type: "inactive", abandoned: true })
+    // A block says otherwise.
+    ledger.setState(spend.txidKey, at(9))
+    assert.isFalse(kept())
+    ledger.rewind({ height: 8, hash: new Uint8Array(32) })
+    assert.deepStrictEqual(ledger.get(spend.txidKey)?.state, INACTIVE)
+  })
+
+  it("coins are claimed by what lives, but not by the transaction itself and what was replaced", () => {
+    const ledger = ledgerAt(10)
+    const old = paying(100)
+    const [first, second] = [paying(90, old), paying(91, old)]
+    ledger.put({ transaction: old, state: at(5), time: 1 })
+    assert.isUndefined(ledger.claimant(first))
+    ledger.put({ transaction: first, state: INACTIVE, time: 2 })
+    assert.isUndefined(ledger.claimant(first))
+    assert.strictEqual(ledger.claimant(second)?.key, first.txidKey)
+    for (
+      const [state, claims] of [[at(9), true], [PENDING, true], [{ type: "conflicted", height: 9 }, false], [
+        { type: "inactive", abandoned: true },
+        false
+      ], [INACTIVE, true]] as const
+    ) {
+      ledger.setState(first.txidKey, state)
+      assert.strictEqual(ledger.claimant(second) !== undefined, claims, state.type)
+    }
+    ledger.annotate(first.txidKey, { replacedBy: displayHash(second.txid) })
+    assert.isUndefined(ledger.claimant(second))
+    ledger.setState(first.txidKey, PENDING)
+    assert.isDefined(ledger.claimant(second), "the mempool still has it")
   })
 
   it("rivals spend the same, whoever they are of, and are told by their txids", () => {

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted, TestClock } from "effect"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
+import { WalletLocked } from "../../../src/wallet/errors.ts"
 import { newDocument } from "../../../src/wallet/keys/makeDocument.ts"
 import * as WalletFile from "../../../src/wallet/keys/WalletFile.ts"
 import { makeVault } from "../../../src/wallet/live/Vault.ts"
@@ -9,10 +10,14 @@ import { temporaryDirectory } from "../../support/chain.ts"
 
 const PASSPHRASE = Redacted.make("correct horse")
 
-const encrypted = Effect.gen(function*() {
+const plain = Effect.gen(function*() {
   const path = join(yield* temporaryDirectory, "wallet.json")
   const document = yield* newDocument({ network: "regtest", now: 0, privateKeys: true, blank: false })
-  const vault = yield* makeVault(yield* WalletFile.create(path, document))
+  return { path, vault: yield* makeVault(yield* WalletFile.create(path, document)) }
+})
+
+const encrypted = Effect.gen(function*() {
+  const { path, vault } = yield* plain
   assert.strictEqual(vault.encryption(), "none")
   assert.strictEqual((yield* vault.secrets).mnemonic?.split(" ").length, 24)
   assert.deepInclude(yield* Effect.flip(vault.lock), { code: "not-encrypted" })
@@ -60,6 +65,33 @@ describe("Vault", () => {
       yield* vault.unlock(next, 9)
       const secrets = yield* vault.secrets
       yield* vault.lock
-      assert.throws(() => secrets.mnemonic, undefined, undefined, "wiped")
+      assert.isTrue(secrets.isWiped)
+      assert.throws(() => secrets.mnemonic, WalletLocked)
     }))
+
+  it.scopedLive("of those who encrypt at once the first wins, and the others are told", () =>
+    Effect.gen(function*() {
+      const { path, vault } = yield* plain
+      const before = yield* vault.secrets
+      const passphrases = ["one", "two"].map((text) => Redacted.make(text))
+      const exits = yield* Effect.forEach(passphrases, (each) => Effect.either(vault.encrypt(each)), {
+        concurrency: "unbounded"
+      })
+      const won = passphrases.filter((_, at) => exits[at]?._tag === "Right")
+      const lost = exits.flatMap((exit) => exit._tag === "Left" ? [exit.left] : [])
+      assert.deepStrictEqual([won.length, lost.length], [1, 1])
+      assert.deepInclude(lost[0], { code: "already-encrypted" })
+      assert.notInclude(readFileSync(path, "utf8"), "\"plain\"")
+      // What was open before is not any more.
+      assert.throws(() => before.mnemonic, WalletLocked)
+      for (const each of won) yield* vault.unlock(each, 60)
+      const next = ["three", "four"].map((text) => Redacted.make(text))
+      const [old = PASSPHRASE] = won
+      const changes = yield* Effect.forEach(next, (each) => Effect.either(vault.changePassphrase(old, each)), {
+        concurrency: "unbounded"
+      })
+      assert.deepStrictEqual(changes.map(({ _tag }) => _tag).sort(), ["Left", "Right"])
+      const [last = PASSPHRASE] = next.filter((_, at) => changes[at]?._tag === "Right")
+      yield* vault.unlock(last, 60)
+    }), 60_000)
 })

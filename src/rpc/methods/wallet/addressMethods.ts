@@ -20,6 +20,7 @@ import { int32, optional, refined, string, withDefault } from "../../params.ts"
 import { RPC_CODE, RpcError } from "../../RpcError.ts"
 import * as Shape from "../../shape.ts"
 import type { Members } from "../../shapes/context.ts"
+import { bounded, MAX_LABEL, TOO_LONG_LABEL } from "./texts.ts"
 import { label, NO_KEYS, walletError, type WalletFailure, walletMethod } from "./walletContext.ts"
 import { isChangeScript } from "./walletTransactions.ts"
 
@@ -50,6 +51,9 @@ export const scriptOfAddress = (network: Network, address: string): Effect.Effec
       ? RpcError.invalidAddressOrKey(INVALID_ADDRESS)
       : Effect.succeed(scriptOf(parsed.destination))
   })
+
+/** A label that is to be kept. */
+const newLabel = (description: string) => refined(label(description), (text) => bounded(text, MAX_LABEL, "label"))
 
 const noneOf = (type: AddressType): string => `Error: No ${type} addresses available.`
 
@@ -208,12 +212,12 @@ export const addressMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets
     name: "getnewaddress",
     summary: "Returns an address to be paid at that was never given out before.",
     params: {
-      label: withDefault(label("The label that it gets."), ""),
+      label: withDefault(newLabel("The label that it gets."), ""),
       address_type: withDefault(addressType("What kind of address"), DEFAULT_ADDRESS_TYPE)
     },
     results: [{ shape: Shape.string("The address") }],
     examples: [[], ["", "bech32"]],
-    errors: [...ADDRESS_ERRORS, "-11 Invalid label name"],
+    errors: [...ADDRESS_ERRORS, "-11 Invalid label name", TOO_LONG_LABEL],
     handler: ({ address_type: type, label }, wallet) =>
       wallet.newAddress({ type, label }).pipe(
         Effect.mapError(addressFailure(type)),
@@ -251,10 +255,10 @@ export const addressMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets
   const setlabel = make({
     name: "setlabel",
     summary: "Gives an address a label.",
-    params: { address: string("The address, the wallet's or another's."), label: label("The label.") },
+    params: { address: string("The address, the wallet's or another's."), label: newLabel("The label.") },
     results: [{ shape: Shape.nothing("") }],
     examples: [[ADDRESS, "rent"]],
-    errors: [`-5 ${INVALID_ADDRESS}`, "-11 Invalid label name"],
+    errors: [`-5 ${INVALID_ADDRESS}`, "-11 Invalid label name", TOO_LONG_LABEL],
     handler: ({ address, label }, wallet) =>
       Effect.gen(function*() {
         const script = yield* scriptOfAddress(network, address)

@@ -10,6 +10,7 @@ import { RPC_CODE, RpcError } from "../../RpcError.ts"
 import * as Shape from "../../shape.ts"
 import type { Members } from "../../shapes/context.ts"
 import { storageError } from "../errors.ts"
+import { bounded, MAX_LABEL, MAX_TEXT } from "./texts.ts"
 import { ensureUnlocked, requestCode, SCANNING, walletError, walletMethod } from "./walletContext.ts"
 
 /** Methods about the descriptors of a wallet (rpc.md 3.9). Source: upstream `wallet/rpc/backup.cpp`. */
@@ -43,7 +44,7 @@ const textOf = (value: Json): string => {
 const labelOf = (value: Json | undefined): string => {
   if (value === undefined || value === null) return ""
   const text = textOf(value)
-  if (text !== "*") return text
+  if (text !== "*") return bounded(text, MAX_LABEL, "label")
   throw new RpcError({ code: RPC_CODE.walletInvalidLabel, message: "Invalid label name" })
 }
 
@@ -72,7 +73,7 @@ const requestOf = (request: JsonObject, timestamp: number | undefined): ImportRe
   const range = request.get("range")
   const nextIndex = request.get("next_index")
   return {
-    descriptor: textOf(descriptor),
+    descriptor: bounded(textOf(descriptor), MAX_TEXT, "descriptor"),
     timestamp,
     active: booleanOf(request.get("active")) ?? false,
     internal: booleanOf(request.get("internal")) ?? false,

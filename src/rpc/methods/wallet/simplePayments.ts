@@ -6,13 +6,14 @@ import type { Wallets } from "../../../wallet/Wallets.ts"
 import { checked } from "../../checked.ts"
 import type { JsonValue } from "../../encodeJson.ts"
 import type { Method } from "../../method.ts"
-import { amount, array, boolean, int32, optional, string, withDefault } from "../../params.ts"
+import { amount, array, boolean, int32, optional, refined, string, withDefault } from "../../params.ts"
 import { RpcError } from "../../RpcError.ts"
 import * as Shape from "../../shape.ts"
 import { readOutputs } from "../../transactionParams.ts"
 import { CONF_TARGET, ESTIMATE_MODE, FEE_ERRORS, FEE_RATE, readFeeChoice } from "./feeParams.ts"
 import { addressAmounts, addressScriptOf, outputNames, readFeePayers } from "./payees.ts"
 import { ensureKeys, evenIfRefused, PAYMENT_ERRORS, PAYMENT_VERSION } from "./spending.ts"
+import { bounded, MAX_TEXT, TOO_LONG_COMMENT } from "./texts.ts"
 import { ensureUnlocked, type WalletFailure, walletMethod } from "./walletContext.ts"
 
 /** Payments that are made and sent in one call: to an address, and to many (rpc.md 3.9). */
@@ -20,8 +21,12 @@ import { ensureUnlocked, type WalletFailure, walletMethod } from "./walletContex
 const ADDRESS = "n11u97aH3ncjKCvJ6dQ1VuEBjgW1ighwvV"
 const OTHER_ADDRESS = "mrrZuyGF4F9946R14M4bScSzhT2qjcXQHo"
 
-export const COMMENT = optional(string("What the payment is for; kept in the wallet alone."))
-export const COMMENT_TO = optional(string("Who is paid; kept in the wallet alone."))
+/** A comment as long as the wallet can keep it. */
+const note = (description: string, name: string) =>
+  optional(refined(string(description), (text) => bounded(text, MAX_TEXT, name)))
+
+export const COMMENT = note("What the payment is for; kept in the wallet alone.", "comment")
+export const COMMENT_TO = note("Who is paid; kept in the wallet alone.", "comment_to")
 export const REPLACEABLE = optional(boolean("Whether the transaction may be replaced (BIP 125)."), "true")
 export const SUBTRACT_FEE = withDefault(boolean("Whether the fee is taken from the amount."), false)
 
@@ -104,7 +109,7 @@ export const makeSimplePayments = (
     },
     results: PAYMENT_RESULTS,
     examples: [[ADDRESS, 0.1], [ADDRESS, 0.1, "rent", "landlord", true]],
-    errors: ["-5 Invalid address: <x>", ...PAYMENT_ERRORS, ...FEE_ERRORS, `-4 ${AVOID_REUSE}`],
+    errors: ["-5 Invalid address: <x>", ...PAYMENT_ERRORS, ...FEE_ERRORS, `-4 ${AVOID_REUSE}`, TOO_LONG_COMMENT],
     handler: (given, wallet) =>
       Effect.gen(function*() {
         const { address, amount: value, avoid_reuse, comment, comment_to, replaceable, verbose } = given
@@ -148,7 +153,8 @@ export const makeSimplePayments = (
       "-8 Invalid parameter, duplicated address: <x>",
       "-8 Invalid parameter 'subtract fee from output', <why>",
       ...PAYMENT_ERRORS,
-      ...FEE_ERRORS
+      ...FEE_ERRORS,
+      TOO_LONG_COMMENT
     ],
     handler: (given, wallet) =>
       Effect.gen(function*() {

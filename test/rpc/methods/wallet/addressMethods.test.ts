@@ -47,6 +47,19 @@ describe("new addresses", () => {
       }), fake.wallet)
   })
 
+  it.effect("have labels that the wallet can keep", () =>
+    run(({ on }) =>
+      Effect.gen(function*() {
+        const { call, refusal } = on()
+        const long = "x".repeat(1_000)
+        const tooLong = { code: -8, message: "Invalid parameter, label is longer than 1000 characters" }
+        const address = (yield* call("getnewaddress", long)).value
+        yield* call("setlabel", address, long)
+        assert.deepStrictEqual(yield* refusal("getnewaddress", `${long}x`), tooLong)
+        assert.deepStrictEqual(yield* refusal("setlabel", address, `${long}x`), tooLong)
+      })
+    ))
+
   it.effect("are refused for unknown types, for `*`, and where there are no keys", () =>
     run(
       ({ on }) =>

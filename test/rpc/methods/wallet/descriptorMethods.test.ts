@@ -38,6 +38,22 @@ describe("importdescriptors", () => {
       }))
   })
 
+  it.effect("refuses texts that the wallet cannot keep", () =>
+    run(fakeWallet().wallet, ({ on }) =>
+      Effect.gen(function*() {
+        const [label, desc] = ["x".repeat(1_000), "x".repeat(10_000)]
+        const { value } = yield* on().call("importdescriptors", [
+          { desc, label, timestamp: 1 },
+          { desc: `${desc}x`, timestamp: 1 },
+          { desc, label: `${label}x`, timestamp: 1 }
+        ])
+        const tooLong = (what: string, most: number) => ({
+          success: false,
+          error: { code: -8, message: `Invalid parameter, ${what} is longer than ${most} characters` }
+        })
+        assert.deepStrictEqual(value, [{ success: true }, tooLong("descriptor", 10_000), tooLong("label", 1_000)])
+      })))
+
   it.effect("answers each request by itself", () => {
     const refuse = (code: InvalidWalletRequest["code"], reason: string) => new InvalidWalletRequest({ code, reason })
     const { wallet } = fakeWallet({

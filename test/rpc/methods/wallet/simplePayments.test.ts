@@ -53,6 +53,23 @@ describe("sendtoaddress", () => {
       }])
     }))
 
+  it.effect("takes comments that the wallet can keep, and no longer ones", () =>
+    Effect.gen(function*() {
+      const fake = payingWallet([10 * COIN])
+      const { call, refusal } = yield* paymentsOf(fake)
+      const long = "x".repeat(10_000)
+      yield* call("sendtoaddress", ADDRESS, 1, long, long)
+      assert.deepInclude(fake.requests[0], { comment: long, commentTo: long })
+      const tooLong = (name: string) => ({
+        code: -8,
+        message: `Invalid parameter, ${name} is longer than 10000 characters`
+      })
+      assert.deepStrictEqual(yield* refusal("sendtoaddress", ADDRESS, 1, `${long}x`), tooLong("comment"))
+      assert.deepStrictEqual(yield* refusal("sendtoaddress", ADDRESS, 1, "", `${long}x`), tooLong("comment_to"))
+      assert.deepStrictEqual(yield* refusal("sendmany", "", { [ADDRESS]: 1 }, 1, `${long}x`), tooLong("comment"))
+      assert.strictEqual(fake.requests.length, 1)
+    }))
+
   it.effect("passes on who pays the fee, how much, and whether it may be replaced; and tells why, if asked", () =>
     Effect.gen(function*() {
       const fake = payingWallet([10 * COIN])

@@ -1,0 +1,236 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Exit } from "effect"
+import { mkdirSync, readFileSync, rmdirSync } from "node:fs"
+import { join } from "node:path"
+import { regtestParams, withOverrides } from "../../../src/consensus/params.ts"
+import type { Mempool } from "../../../src/mempool/Mempool.ts"
+import { COIN } from "../../../src/protocol/amount.ts"
+import { displayHash } from "../../../src/protocol/bytes.ts"
+import type { Transaction } from "../../../src/protocol/transaction.ts"
+import { StorageUnavailable } from "../../../src/storage/errors.ts"
+import { temporaryDirectory } from "../../support/chain.ts"
+import { eventually, withWallets } from "../../support/liveWallets.ts"
+import { ADDRESS } from "../../support/mempool.ts"
+
+const to = (value: number) => ({ outputs: [{ value, script: ADDRESS }] })
+
+const shown = ({ txid }: Transaction): string => displayHash(txid)
+
+const kept = (directory: string): ReadonlyArray<{ readonly txid: string; readonly abandoned: boolean }> =>
+  JSON.parse(readFileSync(join(directory, "wallet.json"), "utf8")).transactions
+
+const keptTxids = (directory: string) => kept(directory).map(({ txid }) => txid)
+
+/** The draft of wallet.json stands in the way of itself: nothing can be written. */
+const blockWrites = (directory: string): void => {
+  mkdirSync(join(directory, "wallet.json.new"))
+}
+const allowWrites = (directory: string): void => rmdirSync(join(directory, "wallet.json.new"))
+
+type Pool = typeof Mempool.Service
+
+/** A mempool whose `accept` a test can put something in the place of. */
+const broken = () => {
+  const place: { accept: ((pool: Pool) => Pool["accept"]) | undefined } = { accept: undefined }
+  return {
+    place,
+    mempool: (pool: Pool): Pool => ({
+      ...pool,
+      accept: (transaction) => Effect.suspend(() => (place.accept?.(pool) ?? pool.accept)(transaction))
+    })
+  }
+}
+
+const NO_SPACE = new StorageUnavailable({ file: "chain.db", doing: "reading", reason: "EIO" })
+
+describe("commit", () => {
+  it.scopedLive("leaves nothing of a transaction that cannot be written down", () =>
+    Effect.gen(function*() {
+      const directory = yield* temporaryDirectory
+      yield* withWallets(directory, ({ chain, fund, mine, pool, wallet }) =>
+        Effect.gen(function*() {
+          yield* fund
+          const before = wallet.coins()
+          const known = wallet.transactions().length
+          const nothingLeft = (why: string) => {
+            assert.deepStrictEqual(wallet.coins(), before, why)
+            assert.strictEqual(wallet.transactions().length, known, why)
+            assert.deepStrictEqual(keptTxids(directory), [], why)
+          }
+          // No document can hold it.
+          assert.isTrue(Exit.isFailure(yield* Effect.exit(wallet.pay({ ...to(COIN), comment: "x".repeat(10_001) }))))
+          nothingLeft("defect")
+          blockWrites(directory)
+          assert.strictEqual((yield* Effect.flip(wallet.pay(to(COIN))))._tag, "StorageUnavailable")
+          allowWrites(directory)
+          nothingLeft("failure")
+          const block = yield* mine(1)
+          assert.strictEqual(pool.info().size, 0)
+          yield* chain.invalidate(block.header.hash)
+          yield* eventually("the wallet went back", () => wallet.lastBlock().height === 101)
+          const { transaction } = yield* wallet.pay({ ...to(COIN), comment: "x".repeat(10_000) })
+          assert.deepStrictEqual(keptTxids(directory), [shown(transaction)])
+        }))
+    }))
+
+  it.scopedLive("refuses the later of two transactions that spend the same, however close they are", () =>
+    Effect.gen(function*() {
+      const directory = yield* temporaryDirectory
+      yield* withWallets(directory, ({ fund, pool, wallet }) =>
+        Effect.gen(function*() {
+          yield* fund
+          const first = yield* wallet.fund(to(COIN))
+          // It pays more, so that the mempool would let it take the other's place.
+          const second = yield* wallet.fund({ ...to(2 * COIN), feeRate: 1_000_000 })
+          const outcomes = yield* Effect.all([
+            Effect.either(wallet.commit(first.transaction)),
+            Effect.either(wallet.commit(second.transaction))
+          ], { concurrency: "unbounded" })
+          assert.deepStrictEqual(outcomes.map(({ _tag }) => _tag), ["Right", "Left"])
+          assert.isDefined(pool.get(first.transaction.txidKey))
+          assert.isUndefined(wallet.transaction(second.transaction.txidKey))
+          assert.deepStrictEqual(keptTxids(directory), [shown(first.transaction)])
+          const refused = yield* Effect.flip(wallet.commit(second.transaction))
+          assert.deepInclude(refused, { _tag: "InvalidWalletRequest", code: "not-eligible" })
+          assert.include(refused.message, shown(first.transaction))
+        }))
+    }))
+
+  it.scopedLive("lets a replacement in, one of its kind, and that can be replaced again", () =>
+    Effect.gen(function*() {
+      const directory = yield* temporaryDirectory
+      yield* withWallets(directory, ({ fund, pool, wallet }) =>
+        Effect.gen(function*() {
+          yield* fund
+          const { transaction } = yield* wallet.pay(to(COIN))
+          const replaces = shown(transaction)
+          const inputs = wallet.transactions().flatMap((tx) => tx.transaction.isCoinbase ? [] : tx.transaction.inputs)
+          assert.strictEqual(inputs.length, 1)
+          const next = yield* wallet.fund({ ...to(COIN), replaces, feeRate: 500_000 })
+          const other = yield* wallet.fund({ ...to(2 * COIN), replaces, feeRate: 2_000_000 })
+          yield* wallet.commit(next.transaction, { replaces })
+          const late = yield* Effect.flip(wallet.commit(other.transaction, { replaces }))
+          assert.deepInclude(late, { _tag: "InvalidWalletRequest", code: "not-eligible" })
+          assert.isDefined(pool.get(next.transaction.txidKey))
+          const { funded } = yield* wallet.bump(next.transaction.txidKey, {})
+          assert.isDefined(pool.get(funded.transaction.txidKey))
+        }))
+    }))
+
+  it.scopedLive("takes back what the mempool fails over, and nothing that it has", () =>
+    Effect.gen(function*() {
+      const directory = yield* temporaryDirectory
+      const { mempool, place } = broken()
+      yield* withWallets(directory, ({ fund, mine, pool, wallet }) =>
+        Effect.gen(function*() {
+          yield* fund
+          const before = wallet.coins()
+          for (const failure of [Effect.fail(NO_SPACE), Effect.die(new Error("broken"))]) {
+            place.accept = () => () => failure
+            assert.isTrue(Exit.isFailure(yield* Effect.exit(wallet.pay(to(COIN)))))
+            assert.deepStrictEqual(wallet.coins(), before)
+            assert.deepStrictEqual(keptTxids(directory), [])
+          }
+          place.accept = undefined
+          yield* mine(1)
+          assert.strictEqual(pool.info().size, 0)
+          place.accept = (pool) => (transaction) => Effect.zipRight(pool.accept(transaction), Effect.fail(NO_SPACE))
+          const { transaction } = yield* wallet.pay(to(COIN))
+          assert.strictEqual(wallet.transaction(transaction.txidKey)?.state.type, "pending")
+          assert.deepStrictEqual(keptTxids(directory), [shown(transaction)])
+        }), { mempool })
+    }))
+
+  it.scopedLive("says that a transaction lives on where it cannot be taken back", () =>
+    Effect.gen(function*() {
+      const directory = yield* temporaryDirectory
+      const { mempool, place } = broken()
+      yield* withWallets(directory, ({ fund, mine, pool, wallet }) =>
+        Effect.gen(function*() {
+          yield* fund
+          const { transaction } = yield* wallet.fund(to(COIN))
+          place.accept = () => () => Effect.zipRight(Effect.sync(() => blockWrites(directory)), Effect.fail(NO_SPACE))
+          const failure = yield* Effect.flip(wallet.commit(transaction))
+          assert.strictEqual(failure._tag, "StorageUnavailable")
+          assert.include(failure.message, `Transaction ${shown(transaction)} was not sent`)
+          assert.include(failure.message, "it stays in the wallet and is sent later")
+          assert.deepStrictEqual(wallet.transaction(transaction.txidKey)?.state, { type: "inactive", abandoned: false })
+          assert.strictEqual(wallet.coins().length, 0)
+          allowWrites(directory)
+          place.accept = undefined
+          yield* mine(1)
+          yield* eventually("sent", () => pool.get(transaction.txidKey) !== undefined)
+        }), { mempool })
+    }))
+})
+
+describe("a payment that was given up", () => {
+  it.scopedLive("stays so when what stood against it goes, over a restart as well", () =>
+    Effect.gen(function*() {
+      const directory = yield* temporaryDirectory
+      const { rival, transaction } = yield* withWallets(directory, ({ fund, wallet }) =>
+        Effect.gen(function*() {
+          yield* fund
+          const rival = yield* wallet.fund(to(2 * COIN))
+          const { transaction } = yield* wallet.pay(to(COIN))
+          return { rival: rival.transaction, transaction }
+        }))
+      const { txidKey } = transaction
+      const quiet = { mempool: (pool: Pool): Pool => ({ ...pool, info: () => ({ ...pool.info(), loaded: false }) }) }
+      const block = yield* withWallets(directory, ({ mine, wallet }) =>
+        Effect.gen(function*() {
+          yield* wallet.abandon(txidKey)
+          const block = yield* mine(1, { transactions: [rival] })
+          assert.deepStrictEqual(wallet.transaction(txidKey)?.state, { type: "conflicted", height: 102 })
+          return block
+        }), quiet)
+      yield* withWallets(directory, ({ chain, mine, pool, wallet }) =>
+        Effect.gen(function*() {
+          assert.deepStrictEqual(wallet.transaction(txidKey)?.state, { type: "conflicted", height: 102 })
+          yield* chain.invalidate(block.header.hash)
+          yield* eventually("gone back", () => wallet.transaction(txidKey)?.state.type !== "conflicted")
+          assert.deepStrictEqual(wallet.transaction(txidKey)?.state, { type: "inactive", abandoned: true })
+          assert.strictEqual(kept(directory).find(({ txid }) => txid === shown(transaction))?.abandoned, true)
+          yield* mine(2)
+          assert.isUndefined(pool.get(txidKey))
+        }))
+    }))
+})
+
+describe("change", () => {
+  const never = withOverrides(regtestParams, { activation: { taproot: Infinity } })
+
+  it.scopedLive("of type bech32m is refused where taproot is never in force, as addresses are", () =>
+    Effect.gen(function*() {
+      const directory = yield* temporaryDirectory
+      yield* withWallets(directory, ({ fund, wallet }) =>
+        Effect.gen(function*() {
+          yield* fund
+          const request = { ...to(COIN), changeType: "bech32m" } as const
+          for (
+            const refused of [
+              yield* Effect.flip(wallet.fund(request)),
+              yield* Effect.flip(wallet.pay(request)),
+              yield* Effect.flip(wallet.newChangeAddress("bech32m")),
+              yield* Effect.flip(wallet.newAddress({ type: "bech32m", label: "" }))
+            ]
+          ) {
+            assert.deepInclude(refused, { _tag: "InvalidWalletRequest", code: "address-type" })
+            assert.match(refused.message, /not safe on this network/)
+          }
+          const { changePosition } = yield* wallet.fund({ ...request, changeType: "bech32" })
+          assert.notStrictEqual(changePosition, -1)
+        }), { params: never })
+    }))
+
+  it.scopedLive("of type bech32m is made where it is", () =>
+    Effect.gen(function*() {
+      const directory = yield* temporaryDirectory
+      yield* withWallets(directory, ({ fund, wallet }) =>
+        Effect.gen(function*() {
+          yield* fund
+          const { changePosition, transaction } = yield* wallet.fund({ ...to(COIN), changeType: "bech32m" })
+          assert.strictEqual(transaction.outputs[changePosition]?.script[0], 0x51)
+        }))
+    }))
+})

@@ -135,7 +135,7 @@ describe("svcd-wallet", () => {
     inPlace(({ dataDir }) =>
       Effect.gen(function*() {
         for (const network of ["mainnet", "testnet"]) {
-          const flags = ["-datadir", dataDir, `-network=${network}`]
+          const flags = ["-datadir", `${dataDir}-${network}`, `-network=${network}`]
           done(yield* tool(["create", "-wallet", network, ...flags]))
           refused(
             yield* tool(["address", "--type", "bech32m", "-wallet", network, ...flags]),

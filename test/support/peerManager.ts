@@ -1,4 +1,4 @@
-import { Context, Effect, HashMap, Layer, Logger, type Scope } from "effect"
+import { Context, Effect, HashMap, Layer, Logger, type Scope, TestClock } from "effect"
 import { createServer } from "node:net"
 import { AddressBook } from "../../src/network/addresses/AddressBook.ts"
 import type { AddressStore } from "../../src/network/addresses/AddressStore.ts"
@@ -68,6 +68,7 @@ export const testNetwork = (
   options: TestNetworkOptions = {}
 ): Effect.Effect<TestNetwork, ListenFailed, Scope.Scope> =>
   Effect.gen(function*() {
+    yield* TestClock.setTime(0)
     const { listening = false, party = {}, ...rest } = options
     const port = yield* freePort
     const logs: Array<LogEntry> = []

@@ -62,6 +62,7 @@ describe("AddressStore", () => {
 
   it.scoped("writes every 15 minutes, not sooner, and when it is told to", () =>
     Effect.gen(function*() {
+      yield* TestClock.setTime(0)
       const path = join(yield* directory, "peers.json")
       const store = yield* open(path)
       yield* TestClock.adjust("14 minutes")

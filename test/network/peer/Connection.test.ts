@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Fiber, TestClock } from "effect"
+import { Clock, Deferred, Effect, Fiber, TestClock } from "effect"
 import { createServer, type Socket } from "node:net"
 import type { Farewell, Peer, PeerHandler } from "../../../src/network/Peer.ts"
 import {
@@ -398,6 +398,7 @@ describe("Connection", () => {
 
   it.scoped("counts bytes and messages of both directions", () =>
     Effect.gen(function*() {
+      yield* TestClock.setTime(0)
       const { connection, context, remote } = yield* openPair()
       yield* remote.send({ type: "unknown", command: "whatever", payload: new Uint8Array(10) })
       yield* remote.alive
@@ -412,16 +413,17 @@ describe("Connection", () => {
     }))
 
   /** A pace whose common part is used up, for as long as no time passes. */
-  const exhausted = (): Pace => {
-    const pace = new Pace(0)
-    pace.spent(100_000, 0)
+  const exhausted = Effect.map(Clock.currentTimeNanos, (nanos) => {
+    const now = Number(nanos) / 1e6
+    const pace = new Pace(now)
+    pace.spent(100_000, now)
     return pace
-  }
+  })
   const FLOOD: ReadonlyArray<Message> = Array.from({ length: 300 }, () => ({ type: "getaddr" }))
 
   it.scoped("holds back a flooder, in the middle of a chunk, and nobody else who called", () =>
     Effect.gen(function*() {
-      const pace = exhausted()
+      const pace = yield* exhausted
       const { handler, heard } = recorder()
       const flooder = yield* openPair({ handlers: [handler], pace })
       const honest = yield* openPair({ pace })
@@ -440,7 +442,7 @@ describe("Connection", () => {
   it.scoped("does not hold back whom it called", () =>
     Effect.gen(function*() {
       const { handler, heard } = recorder()
-      const { remote } = yield* pair({ handlers: [handler], pace: exhausted(), facts: { type: "manual" } })
+      const { remote } = yield* pair({ handlers: [handler], pace: yield* exhausted, facts: { type: "manual" } })
       yield* remote.expect("version")
       yield* remote.send(versionMessage(), { type: "verack" }, ...FLOOD)
       yield* remote.alive
@@ -450,7 +452,7 @@ describe("Connection", () => {
   it.scoped("notices that a peer goes away while it is held back", () =>
     Effect.gen(function*() {
       const { handler, heard } = recorder()
-      const { ended, remote } = yield* openPair({ handlers: [handler], pace: exhausted() })
+      const { ended, remote } = yield* openPair({ handlers: [handler], pace: yield* exhausted })
       yield* remote.send(...FLOOD)
       yield* eventually("the flood begins", () => heard.length > 1)
       yield* realSleep(50)
@@ -461,7 +463,7 @@ describe("Connection", () => {
 
   it.scoped("reads a block that it asked for whatever the peer owes, and what comes after it not", () =>
     Effect.gen(function*() {
-      const pace = exhausted()
+      const pace = yield* exhausted
       const { handler, heard } = recorder()
       const { opened, remote } = yield* openPair({ handlers: [handler], pace })
       const peer = yield* opened

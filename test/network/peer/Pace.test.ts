@@ -109,7 +109,7 @@ describe("PeerPace", () => {
           now += 5
         }
         // What may be taken at once, and the last step of each.
-        assert.isAtMost(spent, 500 + 0.12 * now + 60 * count)
+        assert.isAtMost(spent, 500 + 0.15 * now + 60 * count)
       }
     ))
   })

@@ -29,7 +29,8 @@ describe("svcd", () => {
   it.scopedLive("imports a chain, answers for its names, and keeps both over a restart", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
-      const node = yield* startNode(directory, "-loadblock", FILE)
+      // Without a wallet, which would say of each name whose it is.
+      const node = yield* startNode(directory, "-disablewallet", "-loadblock", FILE)
       yield* node.ready
       assert.strictEqual(yield* node.call("getbestblockhash"), tipHash)
       for (const { nameHex, show } of names.filter((name) => !name.show.expired).slice(0, 20)) {
@@ -92,7 +93,7 @@ describe("svcd", () => {
       yield* first.ready
       yield* first.running.end()
       for (const name of readdirSync(directory)) if (name.startsWith("names.db")) rmSync(join(directory, name))
-      const node = yield* startNode(directory)
+      const node = yield* startNode(directory, "-disablewallet")
       yield* node.ready
       const alive = names.find(({ show }) => !show.expired)
       assert.isDefined(alive)

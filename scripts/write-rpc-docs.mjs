@@ -27,9 +27,9 @@ import * as Lifecycle from "../build/src/rpc/Lifecycle.js"
 import { methodTable } from "../build/src/rpc/method.js"
 import { allMethods } from "../build/src/rpc/methods/all.js"
 import * as shapes from "../build/src/rpc/methods/shapes.js"
-import { Wallets } from "../build/src/wallet/Wallets.js"
 import { NodeOptions } from "../build/src/rpc/NodeOptions.js"
 import { RpcError } from "../build/src/rpc/RpcError.js"
+import { Wallets } from "../build/src/wallet/Wallets.js"
 
 const project = fileURLToPath(new URL("..", import.meta.url))
 const file = process.argv.slice(2).find((argument) => !argument.startsWith("-")) ?? join(project, "docs/rpc.md")

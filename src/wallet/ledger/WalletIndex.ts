@@ -75,7 +75,7 @@ const sourcesOf = ({ accounts, birthday, imports }: WalletDocument): ReadonlyMap
 
 const withoutRescan = (document: WalletDocument): WalletDocument => {
   if (document.rescanFrom === undefined) return document
-  const { rescanFrom, ...rest } = document
+  const { rescanFrom: _rescanFrom, ...rest } = document
   return rest
 }
 

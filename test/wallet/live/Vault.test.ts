@@ -30,6 +30,7 @@ const encrypted = Effect.gen(function*() {
 describe("Vault", () => {
   it.scoped("an encrypted wallet is locked, and opens for as long as was asked", () =>
     Effect.gen(function*() {
+      yield* TestClock.setTime(0)
       const vault = yield* encrypted
       assert.strictEqual((yield* Effect.flip(vault.secrets))._tag, "WalletLocked")
       assert.deepInclude(yield* Effect.flip(vault.encrypt(PASSPHRASE)), { code: "already-encrypted" })

@@ -35,6 +35,9 @@ export interface Follower {
   readonly cursor: Effect.Effect<Cursor | undefined, StorageFailure>
   readonly apply: (blocks: ReadonlyArray<ConnectedBlock>) => Effect.Effect<void, StorageFailure>
   readonly rewind: (to: Cursor) => Effect.Effect<void, StorageFailure>
-  /** Called after steps that brought the follower to the tip: for what waits until a reorganisation is through. */
+  /**
+   * Called after steps that brought the follower to the tip, or as far towards it as blocks can be read: for what waits
+   * until a reorganisation is through.
+   */
   readonly arrived?: Effect.Effect<void, StorageFailure>
 }

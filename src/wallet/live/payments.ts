@@ -173,6 +173,8 @@ export const makePayments = (parts: LiveParts, commit: Wallet["commit"]): Effect
         const { drafted } = yield* draft(request, options)
         const { complete, funded } = sign(drafted, signer)
         if (!complete) {
+          // Somebody may have locked it meanwhile.
+          yield* vault.secrets
           return yield* new InvalidWalletRequest({ code: "not-final", reason: "Signing transaction failed" })
         }
         yield* commit(funded.transaction, {

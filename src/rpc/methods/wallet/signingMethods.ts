@@ -3,16 +3,15 @@ import { Chain } from "../../../chain/Chain.ts"
 import { Mempool } from "../../../mempool/Mempool.ts"
 import { parseAddress } from "../../../protocol/address.ts"
 import { binaryString, type Bytes, toHex } from "../../../protocol/bytes.ts"
-import { isFinal, type KeyOrigin, type Psbt, type PsbtInput } from "../../../protocol/psbt/Psbt.ts"
+import { isFinal, type Psbt, type PsbtInput } from "../../../protocol/psbt/Psbt.ts"
 import { outpointKey, prevoutIndex, prevoutTxid, type TransactionOutput } from "../../../protocol/transaction.ts"
-import { HARDENED } from "../../../wallet/keys/hd.ts"
 import { signMessage } from "../../../wallet/signing/message.ts"
 import { psbtText } from "../../../wallet/signing/psbtText.ts"
 import type { SpentOutput } from "../../../wallet/signing/SigningContext.ts"
-import { makeProvider, NO_PROVIDER, type SigningProvider } from "../../../wallet/signing/SigningProvider.ts"
+import { NO_PROVIDER, type SigningProvider } from "../../../wallet/signing/SigningProvider.ts"
 import { extractTransaction, finalizePsbt, signPsbt } from "../../../wallet/signing/signPsbt.ts"
 import { signTransaction } from "../../../wallet/signing/signTransaction.ts"
-import type { OwnScript, Wallet } from "../../../wallet/Wallet.ts"
+import type { Wallet } from "../../../wallet/Wallet.ts"
 import { Wallets } from "../../../wallet/Wallets.ts"
 import { checked } from "../../checked.ts"
 import type { Method } from "../../method.ts"
@@ -25,6 +24,7 @@ import { decodePsbtParam } from "../psbtMethods.ts"
 import { decodeTransactionParam, SIGNED_TRANSACTION, signedJson } from "../rawTransactionMethods.ts"
 import { findSpentOutputs } from "../spentOutputs.ts"
 import { asRpcError, ensureUnlocked, LOCKED, walletMethod } from "./walletContext.ts"
+import { joined, publicKnowledge } from "./walletPsbt.ts"
 
 /** Methods that sign with the keys of a wallet (rpc.md 3.4, 3.9). */
 
@@ -42,40 +42,6 @@ const signerOf = (wallet: Wallet): Effect.Effect<SigningProvider, RpcError> =>
     Effect.catchTag("WalletWatchOnly", () => Effect.succeed(NO_PROVIDER)),
     Effect.mapError(asRpcError)
   )
-
-/** Steps of a path as `m/44h/7h/0h/0/0`. */
-const stepsOf = (path: string): ReadonlyArray<number> =>
-  path.split("/").slice(1).map((step) => /^\d+$/.test(step) ? Number(step) : HARDENED + Number(step.slice(0, -1)))
-
-const originOf = ({ masterFingerprint, path }: OwnScript): KeyOrigin | undefined =>
-  path === undefined || masterFingerprint === undefined
-    ? undefined
-    : { fingerprint: masterFingerprint, path: stepsOf(path) }
-
-/** What a wallet knows of its scripts without opening any secret. */
-const knowledgeOf = (wallet: Wallet, scripts: ReadonlyArray<Bytes>): SigningProvider => {
-  const own = scripts.flatMap((script) => wallet.own(script) ?? [])
-  return makeProvider({
-    pubkeys: own.flatMap(({ publicKey }) => publicKey ?? []),
-    scripts: own.flatMap(({ redeemScript, witnessScript }) =>
-      [redeemScript, witnessScript].flatMap((each) => each ?? [])
-    ),
-    origins: own.flatMap((each) => {
-      const origin = originOf(each)
-      return each.publicKey === undefined || origin === undefined ? [] : [{ pubkey: each.publicKey, origin }]
-    })
-  })
-}
-
-/** Asks one provider, then another. */
-const either = (first: SigningProvider, second: SigningProvider): SigningProvider => ({
-  key: (hash) => first.key(hash) ?? second.key(hash),
-  pubkey: (hash) => first.pubkey(hash) ?? second.pubkey(hash),
-  redeemScript: (hash) => first.redeemScript(hash) ?? second.redeemScript(hash),
-  witnessScript: (hash) => first.witnessScript(hash) ?? second.witnessScript(hash),
-  taproot: (key) => first.taproot(key) ?? second.taproot(key),
-  origin: (hash) => first.origin(hash) ?? second.origin(hash)
-})
 
 /** The PSBT with the transactions of the wallet that it spends. Upstream `CWallet::FillPSBT`. */
 const withOwnTransactions = (wallet: Wallet, psbt: Psbt): Psbt => ({
@@ -150,7 +116,7 @@ export const signingMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets
             return given.outputs.get(key) ?? known.get(key)
           })
           const scripts = coins.flatMap((coin) => coin === undefined ? [] : [coin.script])
-          const provider = either(yield* signerOf(wallet), knowledgeOf(wallet, scripts))
+          const provider = joined(yield* signerOf(wallet), publicKnowledge(wallet, scripts))
           return yield* signedJson(signTransaction(transaction, coins, provider, hashType), coins)
         })
     })
@@ -185,8 +151,8 @@ export const signingMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets
           const hashType = yield* checked(() => readHashType(sighashtype))
           if (sign) yield* ensureUnlocked(wallet)
           const filled = withOwnTransactions(wallet, decoded)
-          const knowledge = knowledgeOf(wallet, scriptsOf(filled))
-          const all = sign ? either(yield* signerOf(wallet), knowledge) : knowledge
+          const knowledge = publicKnowledge(wallet, scriptsOf(filled))
+          const all = sign ? joined(yield* signerOf(wallet), knowledge) : knowledge
           const provider: SigningProvider = bip32derivs ? all : { ...all, origin: () => undefined }
           const signed = signPsbt(filled, provider, { hashType, finalize })
           const mismatched = signed.statuses.some((status, n) => {

@@ -5,6 +5,7 @@ import { addressScript } from "../../../protocol/nameOperation.ts"
 import { type KeyOrigin, type PsbtInput, psbtOf, withoutSignatures } from "../../../protocol/psbt/Psbt.ts"
 import { witnessVersion } from "../../../protocol/script.ts"
 import { prevoutTxid, type Transaction, type TransactionOutput } from "../../../protocol/transaction.ts"
+import { HARDENED } from "../../../wallet/keys/hd.ts"
 import { SigningContext } from "../../../wallet/signing/SigningContext.ts"
 import {
   makeProvider,
@@ -17,8 +18,6 @@ import type { Funded, OwnScript, Wallet } from "../../../wallet/Wallet.ts"
 
 /** PSBTs of a wallet's own making, filled with what it knows. Upstream `wallet/wallet.cpp`, `CWallet::FillPSBT`. */
 
-const HARDENED = 2 ** 31
-
 /** `m/44h/7h/0h/0/0` as child numbers. */
 const childNumbers = (path: string): ReadonlyArray<number> =>
   path.split("/").slice(1).map((step) => Number.parseInt(step, 10) + (/[h']$/.test(step) ? HARDENED : 0))
@@ -28,9 +27,10 @@ const originOf = ({ masterFingerprint, path }: OwnScript): KeyOrigin | undefined
     ? undefined
     : { fingerprint: masterFingerprint, path: childNumbers(path) }
 
-/** What the wallet tells of its scripts, locked or not. */
-const publicKnowledge = (owned: ReadonlyArray<OwnScript>): SigningProvider =>
-  makeProvider({
+/** What the wallet tells of scripts, locked or not. */
+export const publicKnowledge = (wallet: Wallet, scripts: ReadonlyArray<Bytes>): SigningProvider => {
+  const owned = scripts.flatMap((script) => wallet.own(script) ?? [])
+  return makeProvider({
     pubkeys: owned.flatMap(({ publicKey }) => publicKey ?? []),
     scripts: owned.flatMap(({ redeemScript, witnessScript }) =>
       [redeemScript, witnessScript].filter((script) => script !== undefined)
@@ -40,9 +40,10 @@ const publicKnowledge = (owned: ReadonlyArray<OwnScript>): SigningProvider =>
       return own.publicKey === undefined || origin === undefined ? [] : [{ pubkey: own.publicKey, origin }]
     })
   })
+}
 
 /** What the one does not know, the other may. */
-const joined = (first: SigningProvider, second: SigningProvider): SigningProvider => ({
+export const joined = (first: SigningProvider, second: SigningProvider): SigningProvider => ({
   key: (hash) => first.key(hash) ?? second.key(hash),
   pubkey: (hash) => first.pubkey(hash) ?? second.pubkey(hash),
   redeemScript: (hash) => first.redeemScript(hash) ?? second.redeemScript(hash),
@@ -55,7 +56,7 @@ const joined = (first: SigningProvider, second: SigningProvider): SigningProvide
 export const providerFor = (wallet: Wallet, scripts: ReadonlyArray<Bytes>): Effect.Effect<SigningProvider> =>
   Effect.map(
     Effect.catchAll(wallet.signer, () => Effect.succeed(NO_PROVIDER)),
-    (signer) => joined(signer, publicKnowledge(scripts.flatMap((script) => wallet.own(script) ?? [])))
+    (signer) => joined(signer, publicKnowledge(wallet, scripts))
   )
 
 const inputOf = (wallet: Wallet, input: PsbtInput, prevout: Bytes, coin: TransactionOutput | undefined): PsbtInput => {

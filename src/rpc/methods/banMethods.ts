@@ -1,0 +1,193 @@
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import { contains, formatSubnet, parseSubnet } from "../../network/addresses/subnet.ts"
+import { type Ban, type KnownAddress, type PeerManager } from "../../network/PeerManager.ts"
+import { formatAddress } from "../../network/wire/addressText.ts"
+import type { JsonValue } from "../encodeJson.ts"
+import { type Method, method } from "../method.ts"
+import { boolean, int32, int64, optional, string, withDefault } from "../params.ts"
+import { RPC_CODE, RpcError } from "../RpcError.ts"
+import * as Shape from "../shape.ts"
+import { NETWORK_NAMES, rpcNetwork, wireNetwork } from "../shapes/peer.ts"
+import { nodeError, usage } from "./peerErrors.ts"
+
+/** Methods about addresses: banned ones, and those that the node knows of (rpc.md 3.7). */
+
+type Manager = typeof PeerManager.Service
+
+const addressJson = ({ address, port, services, time }: KnownAddress): JsonValue => ({
+  time,
+  services: Number(services),
+  address: formatAddress(address),
+  port,
+  network: rpcNetwork(address.network)
+})
+
+/** Seconds that a ban lasts where nothing else is said (protocol.md 6.11). */
+const DEFAULT_BAN_SECONDS = 86_400
+
+/**
+ * How a range, or an address, stands to the bans: an address is banned by any range around it, a range by itself.
+ * Source: upstream `banman.cpp`, `IsBanned`.
+ */
+const banOf = (text: string, bans: ReadonlyArray<Ban>): "free" | "already" | "invalid" => {
+  const subnet = parseSubnet(text)
+  if (subnet === undefined) return "invalid"
+  const isRange = text.includes("/")
+  const held = bans.some((ban) => {
+    const range = parseSubnet(ban.subnet)
+    if (range === undefined) return false
+    return isRange ? formatSubnet(range) === formatSubnet(subnet) : contains(range, subnet.address)
+  })
+  return held ? "already" : "free"
+}
+
+export const banMethods = (peers: Manager): ReadonlyArray<Method> => {
+  const invalid = nodeError(RPC_CODE.invalidIpOrSubnet, "Error: Invalid IP/Subnet")
+  const already = nodeError(RPC_CODE.nodeAlreadyAdded, "Error: IP/Subnet already banned")
+
+  const setban: Method = method({
+    name: "setban",
+    group: "Network",
+    summary: "Bans an address or a range, or takes that back. Who is connected from there is disconnected.",
+    params: {
+      subnet: string("An address, or a range as in 192.0.2.0/24."),
+      command: string("add or remove."),
+      bantime: withDefault(int64("Seconds that it lasts, or, with absolute, when it ends; 0 for a day."), 0),
+      absolute: withDefault(boolean("Whether bantime is a time and no duration."), false)
+    },
+    results: [{ shape: Shape.nothing("") }],
+    examples: [["192.0.2.6", "add", 86400], ["192.0.2.0/24", "remove"]],
+    errors: [
+      "-30 Error: Invalid IP/Subnet",
+      "-23 Error: IP/Subnet already banned",
+      "-8 Error: Absolute timestamp is in the past",
+      "-30 Error: Unban failed. Requested address/subnet was not previously manually banned."
+    ],
+    handler: ({ absolute, bantime, command, subnet }): Effect.Effect<JsonValue, RpcError> =>
+      Effect.gen(function*() {
+        if (command !== "add" && command !== "remove") return yield* usage(() => setban)
+        if (command === "remove") {
+          const removed = yield* peers.unban(subnet)
+          if (removed === "unbanned") return null
+          return yield* removed === "invalid" ? invalid : nodeError(
+            RPC_CODE.invalidIpOrSubnet,
+            "Error: Unban failed. Requested address/subnet was not previously manually banned."
+          )
+        }
+        const now = Math.floor((yield* Clock.currentTimeMillis) / 1000)
+        if (absolute && bantime < now) {
+          const standing = banOf(subnet, yield* peers.bans)
+          if (standing === "free") return yield* RpcError.invalidParameter("Error: Absolute timestamp is in the past")
+          return yield* standing === "invalid" ? invalid : already
+        }
+        const until = absolute ? bantime : now + (bantime <= 0 ? DEFAULT_BAN_SECONDS : bantime)
+        const banned = yield* peers.ban(subnet, until)
+        if (banned === "banned") return null
+        return yield* banned === "invalid" ? invalid : already
+      })
+  })
+
+  const listbanned = method({
+    name: "listbanned",
+    group: "Network",
+    summary: "Returns the addresses and ranges that are banned.",
+    params: {},
+    results: [{
+      shape: Shape.array(Shape.object({
+        address: Shape.string("Address or range"),
+        ban_created: Shape.time("When it was banned"),
+        banned_until: Shape.time("When that ends"),
+        ban_duration: Shape.integer("Seconds in all"),
+        time_remaining: Shape.integer("Seconds left")
+      }))
+    }],
+    examples: [[]],
+    handler: () =>
+      Effect.gen(function*() {
+        const now = Math.floor((yield* Clock.currentTimeMillis) / 1000)
+        return (yield* peers.bans).map(({ created, subnet, until }) => ({
+          address: subnet,
+          ban_created: created,
+          banned_until: until,
+          ban_duration: until - created,
+          time_remaining: until - now
+        }))
+      })
+  })
+
+  const clearbanned = method({
+    name: "clearbanned",
+    group: "Network",
+    summary: "Takes all bans back.",
+    params: {},
+    results: [{ shape: Shape.nothing("") }],
+    examples: [[]],
+    handler: () => Effect.as(peers.clearBans, null)
+  })
+
+  return [setban, listbanned, clearbanned]
+}
+
+export const knownAddressMethods = (peers: Manager): ReadonlyArray<Method> => {
+  const getnodeaddresses = method({
+    name: "getnodeaddresses",
+    group: "Network",
+    summary: "Returns addresses of nodes that this one knows of, at random.",
+    params: {
+      count: withDefault(int32("How many at most; 0 for all."), 1),
+      network: optional(string("ipv4, ipv6, onion, i2p or cjdns."))
+    },
+    results: [{
+      shape: Shape.array(Shape.object({
+        time: Shape.time("When somebody saw it last"),
+        services: Shape.integer("Services that it offers, as bits"),
+        address: Shape.string("Address"),
+        port: Shape.integer("Port"),
+        network: Shape.string("Its network")
+      }))
+    }],
+    examples: [[8], [0, "ipv4"]],
+    errors: ["-8 Address count out of range", "-8 Network not recognized: <x>"],
+    handler: ({ count, network }) => {
+      if (count < 0) return RpcError.invalidParameter("Address count out of range")
+      const known = network === undefined ? undefined : wireNetwork(network)
+      if (network !== undefined && known === undefined) {
+        return RpcError.invalidParameter(`Network not recognized: ${network}`)
+      }
+      return Effect.map(peers.addresses(count, known), (list) => list.map(addressJson))
+    }
+  })
+
+  const getaddrmaninfo = method({
+    name: "getaddrmaninfo",
+    group: "Network",
+    summary: "Counts the addresses of nodes that this one knows of.",
+    params: {},
+    results: [{
+      shape: Shape.map(
+        "network",
+        Shape.object({
+          new: Shape.integer("Heard of"),
+          tried: Shape.integer("Connected to before"),
+          total: Shape.integer("Both")
+        })
+      )
+    }],
+    examples: [[]],
+    handler: () =>
+      Effect.map(peers.addressCounts, (counts) => {
+        const rows = NETWORK_NAMES.map((name) => {
+          const found = [...counts].find(([network]) => rpcNetwork(network) === name)?.[1]
+          const { fresh, tried } = found ?? { fresh: 0, tried: 0 }
+          return [name, { new: fresh, tried, total: fresh + tried }] as const
+        })
+        const sum = (of: (row: { new: number; tried: number; total: number }) => number) =>
+          rows.reduce((total, [, row]) => total + of(row), 0)
+        const all = { new: sum((row) => row.new), tried: sum((row) => row.tried), total: sum((row) => row.total) }
+        return Object.fromEntries([...rows, ["all_networks", all]])
+      })
+  })
+
+  return [getnodeaddresses, getaddrmaninfo]
+}

@@ -1,0 +1,235 @@
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import type { PeerManager } from "../../network/PeerManager.ts"
+import type { JsonValue } from "../encodeJson.ts"
+import { helpText } from "../help.ts"
+import { type Method, method } from "../method.ts"
+import { boolean, int64, optional, string } from "../params.ts"
+import { RPC_CODE, RpcError } from "../RpcError.ts"
+import * as Shape from "../shape.ts"
+import { PEER, peerJson } from "../shapes/peer.ts"
+import { nodeError, usage } from "./peerErrors.ts"
+
+/** Methods about connections, and peers that the operator names (rpc.md 3.7). */
+
+type Manager = typeof PeerManager.Service
+
+export const connectionMethods = (peers: Manager): ReadonlyArray<Method> => {
+  const getconnectioncount = method({
+    name: "getconnectioncount",
+    group: "Network",
+    summary: "Returns the number of connected peers.",
+    params: {},
+    results: [{ shape: Shape.integer("Number of peers") }],
+    examples: [[]],
+    handler: () => Effect.map(peers.count, ({ inbound, outbound }) => inbound + outbound)
+  })
+
+  const getpeerinfo = method({
+    name: "getpeerinfo",
+    group: "Network",
+    summary: "Returns what is known of each connected peer.",
+    params: {},
+    results: [{ shape: Shape.array(PEER) }],
+    examples: [[]],
+    handler: () => Effect.map(peers.peers, (list) => list.map(peerJson))
+  })
+
+  const ping = method({
+    name: "ping",
+    group: "Network",
+    summary: "Asks every peer for an answer now; getpeerinfo then tells how long it took.",
+    params: {},
+    results: [{ shape: Shape.nothing("") }],
+    examples: [[]],
+    handler: () => Effect.as(peers.ping, null)
+  })
+
+  const getnettotals = method({
+    name: "getnettotals",
+    group: "Network",
+    summary: "Returns what went over the network since the start.",
+    params: {},
+    results: [{
+      shape: Shape.object({
+        totalbytesrecv: Shape.integer("Bytes received"),
+        totalbytessent: Shape.integer("Bytes sent"),
+        timemillis: Shape.integer("Now, in milliseconds since 1970"),
+        uploadtarget: Shape.object({
+          timeframe: Shape.integer("Seconds of a cycle"),
+          target: Shape.integer("Bytes a cycle; 0, as svcd has no such limit"),
+          target_reached: Shape.boolean("Never"),
+          serve_historical_blocks: Shape.boolean("Always"),
+          bytes_left_in_cycle: Shape.integer("0"),
+          time_left_in_cycle: Shape.integer("0")
+        })
+      })
+    }],
+    examples: [[]],
+    handler: () =>
+      Effect.gen(function*() {
+        const { received, sent } = yield* peers.totals
+        return {
+          totalbytesrecv: received,
+          totalbytessent: sent,
+          timemillis: yield* Clock.currentTimeMillis,
+          uploadtarget: {
+            timeframe: 86_400,
+            target: 0,
+            target_reached: false,
+            serve_historical_blocks: true,
+            bytes_left_in_cycle: 0,
+            time_left_in_cycle: 0
+          }
+        }
+      })
+  })
+
+  const disconnectnode = method({
+    name: "disconnectnode",
+    group: "Network",
+    summary: "Ends the connection to a peer, named by its address or by its number.",
+    params: {
+      address: optional(string("Address and port, as in getpeerinfo.")),
+      nodeid: optional(int64("Number, as in getpeerinfo."))
+    },
+    results: [{ shape: Shape.nothing("") }],
+    examples: [["192.0.2.5:8334"], ["", 1]],
+    errors: ["-29 Node not found in connected nodes", "-32602 Only one of address and nodeid should be provided."],
+    handler: ({ address, nodeid }) => {
+      // An empty address leaves it to the number; alone it is one that nobody has.
+      const which = nodeid === undefined
+        ? (address === undefined ? undefined : { name: address })
+        : (address === undefined || address === "" ? { id: nodeid } : undefined)
+      if (which === undefined) {
+        return nodeError(RPC_CODE.invalidParams, "Only one of address and nodeid should be provided.")
+      }
+      return peers.disconnect(which).pipe(
+        Effect.as(null),
+        Effect.mapError(() => nodeError(RPC_CODE.nodeNotConnected, "Node not found in connected nodes"))
+      )
+    }
+  })
+
+  const setnetworkactive = method({
+    name: "setnetworkactive",
+    group: "Network",
+    summary: "Switches the network off or on.",
+    params: { state: boolean("Whether there are to be connections.") },
+    results: [{ shape: Shape.boolean("The state from now on") }],
+    examples: [[false]],
+    handler: ({ state }) => Effect.as(peers.setActive(state), state)
+  })
+
+  return [getconnectioncount, getpeerinfo, ping, getnettotals, disconnectnode, setnetworkactive]
+}
+
+/** What a connection of our own may be for, beside being the operator's. */
+const PURPOSES = ["outbound-full-relay", "block-relay-only", "addr-fetch", "feeler"] as const
+
+export const addedMethods = (peers: Manager, regtest: boolean): ReadonlyArray<Method> => {
+  const addnode: Method = method({
+    name: "addnode",
+    group: "Network",
+    summary: "Adds a peer that is to be called and called again, takes it off the list, or calls it once.",
+    params: {
+      node: string("Address or host name, with a port where it is not the network's own."),
+      command: string("add, remove or onetry."),
+      v2transport: optional(boolean("Whether to try version 2 of the transport, which svcd does not speak."))
+    },
+    results: [{ shape: Shape.nothing("") }],
+    examples: [["192.0.2.5:8334", "onetry"]],
+    errors: [
+      "-23 Error: Node already added",
+      "-24 Error: Node could not be removed. It has not been added previously.",
+      "-8 Error: v2transport requested but not enabled (see -v2transport)"
+    ],
+    handler: ({ command, node, v2transport }): Effect.Effect<JsonValue, RpcError> => {
+      if (command !== "add" && command !== "remove" && command !== "onetry") return usage(() => addnode)
+      if (v2transport === true) {
+        return RpcError.invalidParameter("Error: v2transport requested but not enabled (see -v2transport)")
+      }
+      if (command === "onetry") return Effect.as(peers.connectOnce(node), null)
+      return command === "add"
+        ? Effect.flatMap(
+          peers.add(node),
+          (added) => added ? Effect.succeed(null) : nodeError(RPC_CODE.nodeAlreadyAdded, "Error: Node already added")
+        )
+        : Effect.flatMap(peers.remove(node), (removed) =>
+          removed
+            ? Effect.succeed(null)
+            : nodeError(
+              RPC_CODE.nodeNotAdded,
+              "Error: Node could not be removed. It has not been added previously."
+            ))
+    }
+  })
+
+  const getaddednodeinfo = method({
+    name: "getaddednodeinfo",
+    group: "Network",
+    summary: "Returns the peers that were added by -addpeer or addnode, and whether they are connected.",
+    params: { node: optional(string("One of them; all where it is left out.")) },
+    results: [{
+      shape: Shape.array(Shape.object({
+        addednode: Shape.string("As it was added"),
+        connected: Shape.boolean("Whether it is connected"),
+        addresses: Shape.array(Shape.object({
+          address: Shape.string("Address and port"),
+          connected: Shape.string("inbound or outbound")
+        }))
+      }))
+    }],
+    examples: [[]],
+    errors: ["-24 Error: Node has not been added."],
+    handler: ({ node }) =>
+      Effect.flatMap(peers.added, (all) => {
+        const list = node === undefined ? all : all.filter((one) => one.node === node)
+        if (node !== undefined && list.length === 0) {
+          return nodeError(RPC_CODE.nodeNotAdded, "Error: Node has not been added.")
+        }
+        return Effect.succeed(list.map(({ connected, node }) => ({
+          addednode: node,
+          connected: connected !== undefined,
+          addresses: connected === undefined
+            ? []
+            : [{ address: connected.address, connected: connected.inbound ? "inbound" : "outbound" }]
+        })))
+      })
+  })
+
+  const addconnection: Method = method({
+    name: "addconnection",
+    group: "Hidden",
+    summary: "Calls a peer for a purpose. For tests, on regtest alone.",
+    params: {
+      address: string("Address and port."),
+      connection_type: string("outbound-full-relay, block-relay-only, addr-fetch or feeler."),
+      v2transport: boolean("Whether to speak version 2 of the transport, which svcd does not.")
+    },
+    results: [{
+      shape: Shape.object({
+        address: Shape.string("Whom it calls"),
+        connection_type: Shape.string("What for")
+      })
+    }],
+    examples: [],
+    errors: [
+      "-1 addconnection is for regression testing (-regtest mode) only.",
+      "-8 Error: Adding v2transport connections requires -v2transport init flag to be set."
+    ],
+    handler: ({ address, connection_type, v2transport }): Effect.Effect<JsonValue, RpcError> => {
+      if (!regtest) return RpcError.misc("addconnection is for regression testing (-regtest mode) only.")
+      const type = PURPOSES.find((known) => known === connection_type.trim())
+      if (type === undefined) return RpcError.invalidParameter(helpText(addconnection))
+      if (v2transport) {
+        return RpcError.invalidParameter(
+          "Error: Adding v2transport connections requires -v2transport init flag to be set."
+        )
+      }
+      return Effect.as(peers.connectOnce(address, type), { address, connection_type: type })
+    }
+  })
+
+  return [addnode, getaddednodeinfo, addconnection]
+}

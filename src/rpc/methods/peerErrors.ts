@@ -1,0 +1,9 @@
+import { helpText } from "../help.ts"
+import type { Method } from "../method.ts"
+import { RpcError } from "../RpcError.ts"
+
+/** An error with one of the codes about peers. */
+export const nodeError = (code: number, message: string): RpcError => new RpcError({ code, message })
+
+/** A command word decides what the method does: an unknown word is answered with the method's help. */
+export const usage = (self: () => Method): RpcError => RpcError.misc(helpText(self()))

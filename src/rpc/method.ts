@@ -114,6 +114,8 @@ export const method = <const P extends Params>(definition: MethodDefinition<P>):
   }
 
   const { errors = [], examples, group, name, results, summary, waits = false } = definition
+  const codeless = errors.find((error) => !/^-\d+ /.test(error))
+  if (codeless !== undefined) throw new Error(`${name}: the error "${codeless}" has to begin with its code`)
   const self: Method = { name, group, summary, params, results, examples, errors, waits, call }
   return self
 }

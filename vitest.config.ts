@@ -31,8 +31,7 @@ export default defineConfig({
         test: {
           name: "integration",
           include: ["test/integration/**/*.test.ts"],
-          // Whole programs of the build, one test after the other: a node is timed by nobody else's load.
-          poolOptions: { forks: { singleFork: true } },
+          // Whole programs of the build, after everything else, so that a node shares the machine with one other at most.
           testTimeout: INTEGRATION_TIMEOUT,
           hookTimeout: INTEGRATION_TIMEOUT,
           sequence: { groupOrder: 1 }

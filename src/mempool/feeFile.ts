@@ -1,6 +1,6 @@
 import * as Schema from "effect/Schema"
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs"
-import { dirname } from "node:path"
+import { readFileSync, statSync } from "node:fs"
+import { replaceFileNow } from "../storage/atomicFile.ts"
 import { guarded } from "../storage/Database.ts"
 import { FeeHistory, SavedFees } from "./FeeHistory.ts"
 
@@ -55,26 +55,8 @@ export const readFeeFile = (filename: string, now: number): FeeFileRead => {
   return history instanceof FeeHistory ? { type: "read", history } : { type: "damaged", reason: history.fault }
 }
 
-/** Makes a renamed file durable. Not every system lets a directory be opened; those do it themselves. */
-const syncDirectory = (path: string): void => {
-  let descriptor: number | undefined
-  try {
-    descriptor = openSync(path, "r")
-    fsyncSync(descriptor)
-  } catch (cause) {
-    if (process.platform !== "win32") throw cause
-  } finally {
-    if (descriptor !== undefined) closeSync(descriptor)
-  }
-}
-
 /** Replaces the file, so that it is there whole at any moment. Throws `StorageFailure`. */
 export const writeFeeFile = (filename: string, history: FeeHistory, now: number): void => {
   const content: typeof FileContent.Type = { version: 1, time: Math.max(0, Math.floor(now)), fees: history.toJSON() }
-  guarded(filename, "writing", REMEDY, () => {
-    const draft = `${filename}.new`
-    writeFileSync(draft, `${JSON.stringify(content)}\n`, { mode: 0o600, flush: true })
-    renameSync(draft, filename)
-    syncDirectory(dirname(filename))
-  })
+  guarded(filename, "writing", REMEDY, () => replaceFileNow(filename, `${JSON.stringify(content)}\n`))
 }

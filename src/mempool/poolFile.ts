@@ -1,9 +1,10 @@
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from "node:fs"
+import { existsSync, readFileSync, renameSync } from "node:fs"
 import { binaryString, type Bytes, equal, fromBinaryString } from "../protocol/bytes.ts"
 import { hash256 } from "../protocol/hash.ts"
 import { DecodeError, Reader } from "../protocol/Reader.ts"
 import { decodeTransaction, type Transaction } from "../protocol/transaction.ts"
 import { Writer } from "../protocol/Writer.ts"
+import { replaceFileNow } from "../storage/atomicFile.ts"
 import { guarded } from "../storage/Database.ts"
 
 /**
@@ -83,18 +84,7 @@ export const decodePool = (bytes: Bytes): PoolContent => {
 
 /** Writes the file whole or not at all. Throws `StorageFailure`. */
 export const writePool = (file: string, content: PoolContent): void =>
-  guarded(file, "writing", REMEDY, () => {
-    const draft = `${file}.new`
-    const descriptor = openSync(draft, "w", 0o600)
-    try {
-      const bytes = encodePool(content)
-      for (let at = 0; at < bytes.length;) at += writeSync(descriptor, bytes, at)
-      fsyncSync(descriptor)
-    } finally {
-      closeSync(descriptor)
-    }
-    renameSync(draft, file)
-  })
+  guarded(file, "writing", REMEDY, () => replaceFileNow(file, encodePool(content)))
 
 /** What was found of a pool. */
 export type FoundPool =

@@ -12,6 +12,7 @@ import {
 import { join } from "node:path"
 import { type Bytes, concat, equal } from "../protocol/bytes.ts"
 import { hash256 } from "../protocol/hash.ts"
+import { syncDirectoryNow } from "./atomicFile.ts"
 import { guarded } from "./Database.ts"
 import { StorageCorrupted } from "./errors.ts"
 
@@ -173,7 +174,7 @@ export class BlockFiles {
       file.written = false
     }
     if (!this.newFiles) return
-    guarded(this.directory, "writing", REMEDY, () => syncDirectory(this.directory))
+    guarded(this.directory, "writing", REMEDY, () => syncDirectoryNow(this.directory))
     this.newFiles = false
   }
 
@@ -197,17 +198,6 @@ export class BlockFiles {
   close(): void {
     for (const { descriptor } of this.open.values()) closeSync(descriptor)
     this.open.clear()
-  }
-}
-
-/** Makes sure that the names of new files survive a power cut. Where directories cannot be synced, there is no need. */
-const syncDirectory = (path: string): void => {
-  if (process.platform === "win32") return
-  const descriptor = openSync(path, "r")
-  try {
-    fsyncSync(descriptor)
-  } finally {
-    closeSync(descriptor)
   }
 }
 

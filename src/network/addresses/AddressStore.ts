@@ -4,8 +4,8 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
-import { open, rename, rm } from "node:fs/promises"
-import { dirname } from "node:path"
+import { open, rename } from "node:fs/promises"
+import { replaceFile } from "../../storage/atomicFile.ts"
 import { AddressBook } from "./AddressBook.ts"
 import { BanList } from "./BanList.ts"
 import { type Anchor, decodePeers, encodePeers, MAX_ANCHORS, MAX_FILE_SIZE, type PeersContent } from "./peersFile.ts"
@@ -13,7 +13,6 @@ import { type Random, randomBytes } from "./random.ts"
 
 /** How often peers.json is written (protocol.md 6.10). */
 const SAVE_EVERY = "15 minutes"
-const FILE_MODE = 0o600
 const DISCOURAGED_KEY_SIZE = 16
 
 /** What is known of peers beyond the run of the node: peers.json, in memory. */
@@ -77,32 +76,6 @@ const load = (path: string): Effect.Effect<PeersContent | undefined> =>
         undefined
       )))
 
-/** Makes the entries of a directory durable. Not every system lets a directory be opened; those do it themselves. */
-const syncDirectory = async (path: string): Promise<void> => {
-  if (process.platform === "win32") return
-  const directory = await open(path, "r")
-  try {
-    await directory.sync()
-  } finally {
-    await directory.close()
-  }
-}
-
-/** Writes the file whole or not at all. The draft is made anew: one that lies there may have other rights. */
-const write = async (path: string, parts: Iterable<string>): Promise<void> => {
-  const draft = `${path}.new`
-  await rm(draft, { force: true })
-  const file = await open(draft, "wx", FILE_MODE)
-  try {
-    for (const part of parts) await file.appendFile(part)
-    await file.sync()
-  } finally {
-    await file.close()
-  }
-  await rename(draft, path)
-  await syncDirectory(dirname(path))
-}
-
 /**
  * Reads peers.json, keeps it up to date while the scope is open, and writes it when the scope closes. Never fails: what
  * is in the file can be found again, so neither a damaged nor an unwritable file stops a node.
@@ -122,7 +95,7 @@ export const make = (options: AddressStoreOptions): Effect.Effect<AddressStore, 
     const save = Effect.gen(function*() {
       const now = Math.floor((yield* Clock.currentTimeMillis) / 1000)
       const parts = encodePeers({ book: book.snapshot(), bans: bans.list(now), anchors })
-      yield* attempt(() => write(path, parts))
+      yield* attempt(() => replaceFile(path, parts))
     }).pipe(
       Effect.catchTag(
         "FileTrouble",

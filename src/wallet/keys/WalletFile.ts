@@ -3,9 +3,10 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
 import { randomBytes } from "node:crypto"
-import { lstat, open as openFile, readdir, readFile, realpath, rename, stat, unlink } from "node:fs/promises"
+import { lstat, readdir, readFile, realpath, stat, unlink } from "node:fs/promises"
 import { basename, dirname, join } from "node:path"
 import type { NetworkName } from "../../protocol/networks.ts"
+import { replaceFile } from "../../storage/atomicFile.ts"
 import { type StorageFailure, StorageUnavailable } from "../../storage/errors.ts"
 import { InvalidWalletRequest, WalletDamaged } from "../errors.ts"
 import { faultless } from "./descriptors.ts"
@@ -23,8 +24,6 @@ import {
  * wallet.json: read once, then written whole at each change. A write that is cut off leaves the file of before, since
  * the new one takes its place only once it is on disk.
  */
-
-const FILE_MODE = 0o600
 
 /** Most bytes of a file that is read. */
 const MAX_FILE_BYTES = 512 * 1024 * 1024
@@ -62,41 +61,12 @@ const targetOf = (path: string): Effect.Effect<string, StorageUnavailable> =>
           : failure))
   )
 
-/** Makes the entries of a directory durable. Not every system lets a directory be opened; those do it themselves. */
-const syncDirectory = async (path: string): Promise<void> => {
-  try {
-    const directory = await openFile(path, "r")
-    try {
-      await directory.sync()
-    } finally {
-      await directory.close()
-    }
-  } catch (error) {
-    if (process.platform !== "win32") throw error
-  }
-}
-
 const DRAFT_ID_BYTES = 16
 const DRAFT_END = /^\.[0-9a-f]{32}\.new$/
 
 /** Writes beside the file first, under a name that nobody else has. */
-const writeWhole = async (path: string, text: string): Promise<void> => {
-  const draft = `${path}.${randomBytes(DRAFT_ID_BYTES).toString("hex")}.new`
-  const file = await openFile(draft, "wx", FILE_MODE)
-  try {
-    try {
-      await file.writeFile(text)
-      await file.sync()
-    } finally {
-      await file.close()
-    }
-    await rename(draft, path)
-  } catch (error) {
-    await unlink(draft).catch(() => {})
-    throw error
-  }
-  await syncDirectory(dirname(path))
-}
+const writeWhole = (path: string, text: string): Promise<void> =>
+  replaceFile(path, [text], `${path}.${randomBytes(DRAFT_ID_BYTES).toString("hex")}.new`)
 
 /** Deletes what writes that were cut off have left beside a file: there are secrets in it. */
 const dropDrafts = async (path: string): Promise<void> => {

@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { open as openFile, readFile, rename } from "node:fs/promises"
+import { readFile } from "node:fs/promises"
+import { replaceFile } from "../../storage/atomicFile.ts"
 import { StorageCorrupted, type StorageFailure, StorageUnavailable } from "../../storage/errors.ts"
 
 /** Which wallets are loaded when the node starts. */
@@ -37,17 +38,7 @@ export const readStartList = (path: string): Effect.Effect<StartList, StorageFai
 /** Writes the list: whole, or not at all. */
 export const writeStartList = (path: string, list: StartList): Effect.Effect<void, StorageFailure> =>
   Effect.tryPromise({
-    try: async () => {
-      const draft = `${path}.new`
-      const file = await openFile(draft, "w", 0o600)
-      try {
-        await file.writeFile(`${JSON.stringify(list, undefined, 2)}\n`)
-        await file.sync()
-      } finally {
-        await file.close()
-      }
-      await rename(draft, path)
-    },
+    try: () => replaceFile(path, [`${JSON.stringify(list, undefined, 2)}\n`]),
     catch: (error) => new StorageUnavailable({ file: path, doing: "writing", reason: codeOf(error) })
   }).pipe(Effect.uninterruptible)
 

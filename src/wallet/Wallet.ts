@@ -288,6 +288,11 @@ export interface Wallet {
   ) => Effect.Effect<number, InvalidWalletRequest | StorageFailure>
 
   // Payments
+  /**
+   * Holds back other payments until the effect has ended: for one that funds first and then keeps what it funded, as two
+   * that fund at once choose the same coins. `pay` and `bump` do it themselves and must not be called inside.
+   */
+  readonly exclusively: <A, E, R>(payment: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   readonly fund: (request: PaymentRequest) => Effect.Effect<Funded, SpendFailure>
   /** Funds, signs, keeps and offers a payment. */
   readonly pay: (request: PaymentRequest) => Effect.Effect<Funded, SpendFailure | TransactionRejected>

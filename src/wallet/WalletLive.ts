@@ -125,6 +125,14 @@ const makeBackup = ({ file }: LiveParts): Wallet["backup"] => (destination) =>
     ({ reason }) => new StorageUnavailable({ file: destination, doing: "writing", reason })
   )
 
+/** Tells the log what the wallet tells its listeners. What moves a registration is said where it is moved. */
+const noteEvent = (name: string, event: WalletEvent): Effect.Effect<void> =>
+  event._tag === "TransactionAdded"
+    ? Effect.logDebug("wallet transaction", { txid: displayHash(event.txid) }).pipe(
+      Effect.annotateLogs({ subsystem: "wallet", ...name === "" ? {} : { wallet: name } })
+    )
+    : Effect.void
+
 /** Puts a wallet together, for as long as the scope lives. Its follower is yet to be registered with the chain. */
 export const make = (
   options: WalletOptions
@@ -137,7 +145,8 @@ export const make = (
     const status = yield* SyncStatus
     const names = yield* NameDb
     const events = yield* PubSub.sliding<WalletEvent>(EVENT_BACKLOG)
-    const publish = (event: WalletEvent): Effect.Effect<void> => Effect.asVoid(PubSub.publish(events, event))
+    const publish = (event: WalletEvent): Effect.Effect<void> =>
+      Effect.zipRight(PubSub.publish(events, event), noteEvent(name, event))
     /** Somebody asked to look after what waits; one such call is as good as many. */
     const calls = yield* Queue.sliding<void>(1)
 
@@ -263,6 +272,7 @@ export const make = (
       lockCoins: makeLockCoins(parts),
       scanning: index.scanning,
       rescan: makeRescan(parts, index),
+      exclusively: payments.exclusively,
       fund: payments.fund,
       abandon: makeAbandon(parts),
       bump: makeBump(parts, payments),

@@ -179,6 +179,7 @@ export const fakeWallet = (overrides: Partial<Wallet> = {}, held: Partial<FakeSt
     lastBlock: () => ({ height: 0, hash: regtest.genesisHash }),
     scanning: () => undefined,
     rescan: (from, to) => Effect.as(noted("rescan")(from, to), to ?? 0),
+    exclusively: (payment) => payment,
     fund: unprepared("fund"),
     pay: unprepared("pay"),
     commit: noted("commit"),

@@ -97,6 +97,25 @@ describe("Wallet", () => {
         }))
     }))
 
+  it.scopedLive("payments that fund and keep exclusively spend different coins, however many come at once", () =>
+    Effect.gen(function*() {
+      const directory = yield* temporaryDirectory
+      yield* withWallets(directory, ({ fund, wallet }) =>
+        Effect.gen(function*() {
+          for (let i = 0; i < 3; i++) yield* fund
+          const one = wallet.exclusively(Effect.gen(function*() {
+            const funded = yield* wallet.fund(to(ADDRESS, COIN))
+            yield* wallet.commit(funded.transaction)
+            return funded.transaction
+          }))
+          const made = yield* Effect.all([one, wallet.pay(to(ADDRESS, COIN)), one], { concurrency: "unbounded" })
+          const spent = made.flatMap((each) => ("inputs" in each ? each : each.transaction).inputs)
+          const outpoints = spent.map(({ prevout }) => outpointKey(prevout))
+          assert.strictEqual(new Set(outpoints).size, outpoints.length)
+          assert.strictEqual(wallet.transactions().filter(({ state }) => state.type === "pending").length, 3)
+        }))
+    }))
+
   it.scopedLive("a reorganisation makes a payment pending again, and a block of the other branch confirms it", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory

@@ -24,7 +24,7 @@ export interface FundOptions {
   readonly released?: ReadonlySet<string>
 }
 
-export interface Payments extends Pick<Wallet, "fund" | "pay"> {
+export interface Payments extends Pick<Wallet, "exclusively" | "fund" | "pay"> {
   /** The same, for transactions that take the place of another. */
   readonly payAs: (
     request: PaymentRequest,
@@ -43,7 +43,7 @@ export const makePayments = (parts: LiveParts, commit: Wallet["commit"]): Effect
   Effect.gen(function*() {
     const { chain, file, ledger, locked, ring, status, vault } = parts
     // Two payments at once would choose the same coins.
-    const oneAtATime = (yield* Effect.makeSemaphore(1)).withPermits(1)
+    const exclusively = (yield* Effect.makeSemaphore(1)).withPermits(1)
     /** Change addresses that were taken and not needed. */
     const spare = new Map<AddressType, OwnScript>()
     const knowledge = ring.signer(undefined)
@@ -168,7 +168,7 @@ export const makePayments = (parts: LiveParts, commit: Wallet["commit"]): Effect
       })
 
     const payAs: Payments["payAs"] = (request, options) =>
-      oneAtATime(Effect.gen(function*() {
+      exclusively(Effect.gen(function*() {
         const signer = ring.signer(yield* vault.secrets)
         const { drafted } = yield* draft(request, options)
         const { complete, funded } = sign(drafted, signer)
@@ -185,5 +185,5 @@ export const makePayments = (parts: LiveParts, commit: Wallet["commit"]): Effect
         return funded
       }))
 
-    return { fund, pay: (request) => payAs(request, {}), payAs, coins }
+    return { exclusively, fund, pay: (request) => payAs(request, {}), payAs, coins }
   })

@@ -261,8 +261,10 @@ export const makeBumpMethods = (
         const isPlain = replacing.replaceable && replacing.outputs === undefined && replacing.changeIndex === undefined
         const { funded, oldFee } = isPlain
           ? yield* wallet.bump(tx.transaction.txidKey, replacing.fee)
-          : yield* replacement(wallet, pool, tx, replacing)
-        if (!isPlain) yield* wallet.commit(funded.transaction, { replaces: displayHash(txid) })
+          : yield* wallet.exclusively(Effect.tap(
+            replacement(wallet, pool, tx, replacing),
+            ({ funded }) => wallet.commit(funded.transaction, { replaces: displayHash(txid) })
+          ))
         return {
           txid: displayHash(funded.transaction.txid),
           origfee: new Amount(oldFee),

@@ -40,7 +40,7 @@ import { readFeeChoiceOrOld } from "./feeParams.ts"
 import { checkWeight, FUND_OPTIONS, FUND_PSBT_OPTIONS, FUNDING_ERRORS, INPUTS, readFunding } from "./fundingOptions.ts"
 import { outputNames } from "./payees.ts"
 import { fundingError, PAYMENT_VERSION } from "./spending.ts"
-import { walletMethod } from "./walletContext.ts"
+import { type WalletFailure, walletMethod } from "./walletContext.ts"
 import { walletPsbt } from "./walletPsbt.ts"
 
 /** Methods that put transactions together and send nothing, and one that tells what they would change (rpc.md 3.4, 3.9). */
@@ -69,6 +69,19 @@ export const lockIf = (wallet: Wallet, wanted: boolean | undefined, { transactio
   wanted === true
     ? wallet.lockCoins(transaction.inputs.map(({ prevout }) => outpointKey(prevout)), true, false)
     : Effect.void
+
+/** Funds a transaction that is not sent; with its coins locked, where the caller wants that, before others choose. */
+const fundAndLock = (
+  wallet: Wallet,
+  request: PaymentRequest,
+  options: { readonly max_tx_weight?: number | undefined; readonly lockUnspents?: boolean | undefined }
+): Effect.Effect<Funded, WalletFailure | RpcError> =>
+  wallet.exclusively(Effect.gen(function*() {
+    const funded = yield* Effect.mapError(wallet.fund(request), fundingError)
+    yield* checked(() => checkWeight(funded, options.max_tx_weight))
+    yield* lockIf(wallet, options.lockUnspents, funded)
+    return funded
+  }))
 
 /** The transaction without signatures of the wallet: those that were there before stay. */
 const withGivenSignatures = (
@@ -130,9 +143,7 @@ export const makeFundMethods = (
           readFunding(network, options, readFeeChoiceOrOld(options), { add: true, names: outputs.map(() => "dummy") })
         )
         const request: PaymentRequest = { ...choice, ...inputsOf(transaction), outputs, version, lockTime }
-        const funded = yield* Effect.mapError(wallet.fund(request), fundingError)
-        yield* checked(() => checkWeight(funded, options.max_tx_weight))
-        yield* lockIf(wallet, options.lockUnspents, funded)
+        const funded = yield* fundAndLock(wallet, request, options)
         const { bytes } = withGivenSignatures(funded.transaction, transaction.inputs)
         return { hex: toHex(bytes), fee: new Amount(funded.fee), changepos: funded.changePosition }
       })
@@ -176,9 +187,7 @@ export const makeFundMethods = (
           version,
           lockTime: locktime
         }
-        const funded = yield* Effect.mapError(wallet.fund(request), fundingError)
-        yield* checked(() => checkWeight(funded, options.max_tx_weight))
-        yield* lockIf(wallet, options.lockUnspents, funded)
+        const funded = yield* fundAndLock(wallet, request, options)
         const { psbt } = yield* walletPsbt(wallet, funded.transaction, funded.coins, {
           sign: false,
           derivations: bip32derivs

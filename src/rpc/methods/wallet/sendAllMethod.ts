@@ -246,19 +246,21 @@ export const makeSendAllMethod = (wallets: typeof Wallets.Service, network: Netw
           terms: { ...fee, version, replaceable, ...(locktime === undefined ? {} : { lockTime: locktime }) },
           sendMax: send_max ?? false
         }
-        const all = eligible(wallet.coins(), { ...depth, version }, wallet.lastBlock().height, !wallet.hasPrivateKeys)
-        const coinsOf = (coins: ReadonlyArray<WalletCoin>): Coins => ({
-          inputs: coins.map(({ outpoint }) => ({ outpoint })),
-          total: sumOf(coins)
-        })
-        const coins = inputs !== undefined
-          ? yield* checked(() => givenCoins(wallet, made.inputs))
-          : send_max === true
-          ? coinsOf(yield* worthSpending(wallet, all, yield* rateFor(given, coinsOf(all))))
-          : coinsOf(all)
-        const funded = yield* sweep(given, coins)
-        yield* lockIf(wallet, options.lock_unspents, funded)
-        return yield* finish(wallet, funded, options)
+        return yield* wallet.exclusively(Effect.gen(function*() {
+          const all = eligible(wallet.coins(), { ...depth, version }, wallet.lastBlock().height, !wallet.hasPrivateKeys)
+          const coinsOf = (coins: ReadonlyArray<WalletCoin>): Coins => ({
+            inputs: coins.map(({ outpoint }) => ({ outpoint })),
+            total: sumOf(coins)
+          })
+          const coins = inputs !== undefined
+            ? yield* checked(() => givenCoins(wallet, made.inputs))
+            : send_max === true
+            ? coinsOf(yield* worthSpending(wallet, all, yield* rateFor(given, coinsOf(all))))
+            : coinsOf(all)
+          const funded = yield* sweep(given, coins)
+          yield* lockIf(wallet, options.lock_unspents, funded)
+          return yield* finish(wallet, funded, options)
+        }))
       })
   })
 }

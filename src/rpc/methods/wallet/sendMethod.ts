@@ -103,9 +103,11 @@ export const makeSendMethod = (wallets: typeof Wallets.Service, network: Network
           version,
           ...(locktime === undefined ? {} : { lockTime: locktime })
         }
-        const funded = yield* Effect.mapError(wallet.fund(request), fundingError)
-        yield* checked(() => checkWeight(funded, options.max_tx_weight))
-        yield* lockIf(wallet, options.lock_unspents, funded)
-        return yield* finish(wallet, funded, options)
+        return yield* wallet.exclusively(Effect.gen(function*() {
+          const funded = yield* Effect.mapError(wallet.fund(request), fundingError)
+          yield* checked(() => checkWeight(funded, options.max_tx_weight))
+          yield* lockIf(wallet, options.lock_unspents, funded)
+          return yield* finish(wallet, funded, options)
+        }))
       })
   })

@@ -44,6 +44,34 @@ describe("send", () => {
       assert.notProperty(fake.requests[0], "lockTime")
     }))
 
+  it.effect("lets no other payment choose coins before its own are kept", () =>
+    Effect.gen(function*() {
+      const order: Array<string> = []
+      const fake = payingWallet([10 * COIN, 10 * COIN])
+      const { wallet } = fake
+      const noted = {
+        ...fake,
+        wallet: {
+          ...wallet,
+          exclusively: <A, E, R>(payment: Effect.Effect<A, E, R>) =>
+            Effect.ensuring(
+              Effect.zipRight(Effect.sync(() => order.push("begin")), payment),
+              Effect.sync(() => order.push("end"))
+            ),
+          fund: (...given: Parameters<typeof wallet.fund>) =>
+            Effect.tap(wallet.fund(...given), () => order.push("fund")),
+          commit: (...given: Parameters<typeof wallet.commit>) =>
+            Effect.tap(wallet.commit(...given), () => order.push("commit"))
+        }
+      }
+      const { call } = yield* paymentsOf(noted)
+      yield* call("send", { [ADDRESS]: 1 })
+      yield* call("sendall", [OTHER])
+      const one = ["begin", "fund", "commit", "end"]
+      assert.deepStrictEqual(order.slice(0, 4), one)
+      assert.deepStrictEqual([order.at(4), ...order.slice(-3)], ["begin", "fund", "commit", "end"])
+    }))
+
   it.effect("returns the transaction in place of sending it", () =>
     Effect.gen(function*() {
       const fake = payingWallet([10 * COIN, 10 * COIN])

@@ -25,6 +25,7 @@ import { type HeaderInfo, headerInfo } from "./headerInfo.ts"
 import { type HeaderTree, headerTree } from "./HeaderTree.ts"
 import { type ImportProgress, type ImportReport, importSources } from "./importBlocks.ts"
 import { removeUnpacked } from "./importSource.ts"
+import { recordRefused } from "./recordChain.ts"
 import type { Timings } from "./timings.ts"
 import type { TipState } from "./TipState.ts"
 import { turnOfEventLoop } from "./turnOfEventLoop.ts"
@@ -228,7 +229,10 @@ const make = (options: ChainOptions): Effect.Effect<Context.Tag.Service<Chain>, 
         const accepted: Accepted = yield* attempt(() => state.acceptBlock(block))
         const verdicts: ChainWriter.Verdicts = yield* activate(false)
         yield* flushAfter(false)
-        if (accepted.type === "rejected") return accepted
+        if (accepted.type === "rejected") {
+          recordRefused("block")
+          return accepted
+        }
         if (accepted.type === "known") return { type: "duplicate" }
         if (!verdicts.has(accepted.id)) return { type: state.isActive(accepted.id) ? "duplicate" : "inconclusive" }
         const reject = verdicts.get(accepted.id)
@@ -264,7 +268,10 @@ const make = (options: ChainOptions): Effect.Effect<Context.Tag.Service<Chain>, 
           if (from > 0) yield* turnOfEventLoop
           for (const header of headers.slice(from, from + HEADERS_A_TURN)) {
             const accepted = state.acceptHeader(header)
-            if (accepted.type === "rejected") return { last, added, reject: accepted.reject }
+            if (accepted.type === "rejected") {
+              recordRefused("header")
+              return { last, added, reject: accepted.reject }
+            }
             if (accepted.type === "new") added++
             last = accepted.id
           }
@@ -290,6 +297,7 @@ const make = (options: ChainOptions): Effect.Effect<Context.Tag.Service<Chain>, 
         const refused = new Array<Reject | undefined>()
         for (const block of blocks) {
           const accepted = yield* attempt(() => state.acceptBlock(block))
+          if (accepted.type === "rejected") recordRefused("block")
           refused.push(accepted.type === "rejected" ? accepted.reject : undefined)
         }
         const verdicts: ChainWriter.Verdicts = yield* activate(bulk)

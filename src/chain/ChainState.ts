@@ -6,6 +6,7 @@ import { nameEffects } from "../consensus/names.ts"
 import type { ConsensusParams } from "../consensus/params.ts"
 import { type Reject, reject, rejectAs } from "../consensus/Reject.ts"
 import type { BlockDelta, NameEffect, ScriptCheck } from "../consensus/view.ts"
+import { chainstateFlushDuration } from "../metrics/metrics.ts"
 import { type Block, type BlockHeader, decodeBlock } from "../protocol/block.ts"
 import { type Bytes, equal } from "../protocol/bytes.ts"
 import { BlockFiles, type Place } from "../storage/BlockFiles.ts"
@@ -567,6 +568,7 @@ export class ChainState {
       this.files.sync()
       const rest = { pages, headerCount: this.index.count, bestHash: this.index.hash(this.tip) }
       this.coins.flush(rest, this.options.coinCacheBytes / 2)
+      chainstateFlushDuration.observe((performance.now() - started) / 1000)
     } catch (cause) {
       this.index.restoreDirtyPages(pages.map(({ page }) => page))
       throw cause

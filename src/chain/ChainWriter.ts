@@ -9,6 +9,7 @@ import { ChainEvent } from "./ChainEvent.ts"
 import type { ChainState, Connected, Settled } from "./ChainState.ts"
 import type { Follower } from "./Follower.ts"
 import { cursorOf, follow, type Following } from "./followers.ts"
+import { recordBatch, recordDisconnected } from "./recordChain.ts"
 import { turnOfEventLoop } from "./turnOfEventLoop.ts"
 import type { ScriptFailure } from "./verifyMessage.ts"
 import type { VerifyPool } from "./VerifyPool.ts"
@@ -61,6 +62,20 @@ export interface ChainWriter {
 export const scriptReject = ({ error, input, txid }: ScriptFailure): Reject =>
   reject(`block-script-verify-flag-failed (${error})`, `input ${input} of ${displayHash(txid)}`)
 
+/** Tells the log that everything was stored, and how long it took. */
+const noteFlush = (state: ChainState, ms: number): Effect.Effect<void> =>
+  Effect.logDebug("chain state stored", {
+    height: cursorOf(state, state.tip).height,
+    milliseconds: Math.round(ms * 10) / 10
+  }).pipe(Effect.annotateLogs("subsystem", "storage"))
+
+/** Tells the log of a block that breaks the rules. Somebody paid for its proof of work, so there are few. */
+const noteRefusal = (state: ChainState, { id, reject }: NonNullable<Settled["refused"]>): Effect.Effect<void> => {
+  const { hash, height } = cursorOf(state, id)
+  const facts = { height, hash: displayHash(hash), reason: reject.reason, detail: reject.detail }
+  return Effect.annotateLogs(Effect.logWarning("block refused", facts), "subsystem", "chain")
+}
+
 export const make = (state: ChainState, pool: VerifyPool): Effect.Effect<ChainWriter> =>
   Effect.gen(function*() {
     const events = yield* PubSub.sliding<ChainEvent>(EVENT_BACKLOG)
@@ -74,9 +89,13 @@ export const make = (state: ChainState, pool: VerifyPool): Effect.Effect<ChainWr
     let flushedAt = performance.now()
     let telling = false
 
-    const flush = attempt(() => {
-      state.flush()
-      flushedAt = performance.now()
+    const flush = Effect.suspend(() => {
+      const started = performance.now()
+      const stored = attempt(() => {
+        state.flush()
+        flushedAt = performance.now()
+      })
+      return Effect.zipRight(stored, Effect.suspend(() => noteFlush(state, flushedAt - started)))
     })
 
     const tell = (
@@ -102,6 +121,7 @@ export const make = (state: ChainState, pool: VerifyPool): Effect.Effect<ChainWr
     const connectBatch = (target: number): Effect.Effect<Settled, StorageFailure> =>
       Effect.gen(function*() {
         const batch = pool.begin()
+        const begun = performance.now()
         const prepared = yield* attempt(() => state.prepare(target, BATCH, batch.add))
         const started = performance.now()
         // Where a thread ended, nobody knows which of the scripts are valid.
@@ -109,6 +129,7 @@ export const make = (state: ChainState, pool: VerifyPool): Effect.Effect<ChainWr
         state.timings.scripts += performance.now() - started
         const verdict = failed === undefined ? undefined : { block: failed.block, reject: scriptReject(failed) }
         const settled = yield* attempt(() => state.settle(prepared, verdict))
+        recordBatch(settled, performance.now() - begun)
         if (settled.damaged !== undefined) yield* Effect.logError(settled.damaged.message)
         return settled
       }).pipe(Effect.uninterruptible)
@@ -116,6 +137,7 @@ export const make = (state: ChainState, pool: VerifyPool): Effect.Effect<ChainWr
     const disconnect: Effect.Effect<ChainEvent, StorageFailure> = attempt(() => {
       const block = cursorOf(state, state.tip)
       state.disconnectTip()
+      recordDisconnected()
       return ChainEvent.BlockDisconnected({ block })
     })
 
@@ -140,7 +162,10 @@ export const make = (state: ChainState, pool: VerifyPool): Effect.Effect<ChainWr
               untoldBytes += one.block.size
               happened.push(connectedEvent(one, imported))
             }
-            if (refused !== undefined) verdicts.set(refused.id, refused.reject)
+            if (refused !== undefined) {
+              verdicts.set(refused.id, refused.reject)
+              yield* noteRefusal(state, refused)
+            }
           }
           // A long way is stored and told in pieces, so that memory stays bounded.
           if (state.flushDue) yield* flush

@@ -7,6 +7,7 @@ import { Status } from "./BlockIndex.ts"
 import type { Verdicts } from "./ChainWriter.ts"
 import type { ImportContext, ImportProgress } from "./importBlocks.ts"
 import type { SourceFile } from "./importSource.ts"
+import { recordRefused } from "./recordChain.ts"
 import type { FoundRecord } from "./scanRecords.ts"
 
 /** Records that may wait for their parent: 100 bytes each. */
@@ -105,6 +106,7 @@ export class ImportRun {
       }
       // A header that is known as invalid says so again each time; once is enough.
       this.refused++
+      recordRefused("header")
       this.complain(place.file, this.refusal(place, header.header.hash, accepted.reject))
       return false
     }
@@ -207,7 +209,10 @@ export class ImportRun {
         ? { file: fileNumber(this.sources[place.file]), offset: place.offset, size: place.size }
         : undefined
       const accepted = state.acceptBlock(block, stay)
-      if (accepted.type === "rejected") return this.refusal(place, block.hash, accepted.reject)
+      if (accepted.type === "rejected") {
+        recordRefused("block")
+        return this.refusal(place, block.hash, accepted.reject)
+      }
       if (accepted.type === "new") this.stored++
       else this.known++
       return undefined

@@ -19,6 +19,7 @@ import { INCREMENTAL_FEE_RATE, MIN_RELAY_FEE_RATE } from "./policy/limits.ts"
 import { Pool } from "./Pool.ts"
 import type { MempoolEvent, PoolEntry } from "./PoolEntry.ts"
 import { makeFollower } from "./PoolFollower.ts"
+import { recordNews, recordRejected } from "./recordPool.ts"
 import { RollingFee } from "./RollingFee.ts"
 import type { Trial } from "./Trial.ts"
 
@@ -172,6 +173,7 @@ const make = (
     const tell = Effect.suspend(() => {
       const news = pool.takeNews()
       if (news.length === 0) return Effect.void
+      recordNews(news)
       return Effect.zipRight(PubSub.publishAll(events, news), Effect.forEach(news, said, { discard: true }))
     })
 
@@ -180,7 +182,9 @@ const make = (
       chain.atTip(() => Effect.zipLeft(Effect.sync(change), tell))
 
     const admit = (transaction: Transaction, time: number) =>
-      chain.atTip((state) => Effect.ensuring(admission.admit(state, transaction, "offered", time), tell))
+      chain.atTip((state) => Effect.ensuring(admission.admit(state, transaction, "offered", time), tell)).pipe(
+        Effect.tapErrorTag("TransactionRejected", recordRejected)
+      )
 
     const chunk = ({ fee, keys, weight }: GraphChunk): Chunk => ({
       entries: keys.flatMap((key) => pool.get(key) ?? []),

@@ -5,13 +5,15 @@ import { join } from "node:path"
 import { replaceFile, replaceFileNow } from "../../src/storage/atomicFile.ts"
 import { temporaryDirectory } from "../support/chain.ts"
 
-const writers = [
-  ["replaceFile", (path: string, content: string | Uint8Array) => replaceFile(path, [content])],
-  ["replaceFileNow", async (path: string, content: string | Uint8Array) => replaceFileNow(path, content)]
-] as const
+type Write = (path: string, content: string | Uint8Array) => Promise<void>
 
-for (const [name, write] of writers) {
-  describe(name, () => {
+const writers: Readonly<Record<string, Write>> = {
+  replaceFile: (path, content) => replaceFile(path, [content]),
+  replaceFileNow: async (path, content) => replaceFileNow(path, content)
+}
+
+for (const [name, write] of Object.entries(writers)) {
+  describe(`${name}`, () => {
     it.scoped("makes a file, for its owner alone, and replaces it", () =>
       Effect.gen(function*() {
         const path = join(yield* temporaryDirectory, "file")

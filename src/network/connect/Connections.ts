@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import type { Socket } from "node:net"
 import { formatAddress } from "../../config/addresses.ts"
+import { misbehavingPeers } from "../../metrics/metrics.ts"
 import type { ConnectionType, Farewell, Hello, Peer } from "../Peer.ts"
 import { Connection, type ConnectionContext, type ConnectionFacts } from "../peer/Connection.ts"
 import type { Introduction } from "../peer/Handshake.ts"
@@ -92,7 +93,10 @@ export class Connections {
           self: farewell === SELF
         })),
         Effect.tap((outcome) => {
-          if (outcome.farewell.misbehaving) this.options.misbehaved(connection.facts)
+          if (outcome.farewell.misbehaving) {
+            misbehavingPeers.increase()
+            this.options.misbehaved(connection.facts)
+          }
           return logEnd(connection, outcome)
         })
       )

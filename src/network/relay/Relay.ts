@@ -11,6 +11,7 @@ import { SyncStatus } from "../../chain/SyncStatus.ts"
 import { turnOfEventLoop } from "../../chain/turnOfEventLoop.ts"
 import { Mempool } from "../../mempool/Mempool.ts"
 import type { MempoolEvent, PoolEntry } from "../../mempool/PoolEntry.ts"
+import { transactions } from "../../metrics/metrics.ts"
 import { binaryString, displayHash, fromBinaryString } from "../../protocol/bytes.ts"
 import type { Transaction } from "../../protocol/transaction.ts"
 import { type Random, randomBytes, secureRandom } from "../addresses/random.ts"
@@ -272,6 +273,7 @@ export const make = (
         if (peer !== undefined) { for (const message of takeRequests(peer, now)) peer.post(message) }
       }
       for (const state of states.values()) tellFeeFilter(state, initialDownload, now)
+      transactions.of("relayed").increase(first.length)
       for (const { transaction } of first) {
         yield* Effect.logInfo("transaction relayed", { txid: displayHash(transaction.txid) })
       }

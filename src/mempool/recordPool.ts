@@ -1,0 +1,35 @@
+import * as Effect from "effect/Effect"
+import { type TransactionEvent, transactions, type ValidationError, validationErrors } from "../metrics/metrics.ts"
+import type { RejectionKind, TransactionRejected } from "./errors.ts"
+import type { MempoolEvent, RemovalReason } from "./PoolEntry.ts"
+
+/** Records what the mempool does in the metrics. */
+
+const REMOVED: Readonly<Record<RemovalReason, TransactionEvent>> = {
+  "block": "mined",
+  "conflict": "conflicted",
+  "name-conflict": "conflicted",
+  "replaced": "replaced",
+  "expiry": "expired",
+  "size-limit": "evicted",
+  "reorg": "reorganised"
+}
+
+const REJECTED: Readonly<Record<RejectionKind, ValidationError>> = {
+  "consensus": "transaction_consensus",
+  "policy": "transaction_policy",
+  "witness": "transaction_witness",
+  "missing-inputs": "transaction_missing_inputs",
+  "conflict": "transaction_conflict",
+  "mempool-full": "transaction_mempool_full",
+  "premature": "transaction_premature"
+}
+
+/** Counts what came in and what left. */
+export const recordNews = (news: ReadonlyArray<MempoolEvent>): void => {
+  for (const event of news) transactions.of(event._tag === "Added" ? "accepted" : REMOVED[event.reason]).increase()
+}
+
+/** Counts a transaction that was offered and not taken. */
+export const recordRejected = ({ kind }: TransactionRejected): Effect.Effect<void> =>
+  Effect.sync(() => validationErrors.of(REJECTED[kind]).increase())

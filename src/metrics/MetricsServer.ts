@@ -1,0 +1,162 @@
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
+import * as FiberSet from "effect/FiberSet"
+import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
+import { type Address, formatAddress } from "../config/addresses.ts"
+import { CONTENT_TYPE, exposition } from "./exposition.ts"
+import type { Table } from "./families.ts"
+
+/** The endpoint that a collector reads: GET /metrics on an address of its own, without credentials (spec.md 4). */
+export class MetricsServer extends Context.Tag("svcd/MetricsServer")<MetricsServer, {
+  /** Where it listens; with the port that was found where 0 was asked for. */
+  readonly address: Address
+}>() {}
+
+export interface MetricsServerConfig {
+  /** An empty host is every interface, port 0 any free one. */
+  readonly listen: Address
+  /** What is shown, and nothing else that is in the registry. */
+  readonly table: Table
+  /** Runs before each answer: for what is cheaper to look up then than to record when it changes. */
+  readonly sample?: Effect.Effect<void>
+  /** For tests. */
+  readonly limits?: Partial<Limits>
+}
+
+/** Bounds that nobody has to configure. */
+export interface Limits {
+  /** At one time. A collector needs one. */
+  readonly connections: number
+  /**
+   * For a request's headers, for a whole request, between two requests, and without progress of an answer; in
+   * milliseconds.
+   */
+  readonly timeout: number
+}
+
+const LIMITS: Limits = { connections: 32, timeout: 5_000 }
+
+/** The address cannot be listened on. */
+export class BindFailed extends Schema.TaggedError<BindFailed>()("BindFailed", {
+  address: Schema.String,
+  /** The system's word for the reason, such as `EADDRINUSE`. */
+  code: Schema.String
+}) {
+  override get message(): string {
+    return `cannot listen on ${this.address} for metrics: ${REASONS.get(this.code) ?? this.code}`
+  }
+}
+
+const REASONS: ReadonlyMap<string, string> = new Map([
+  ["EADDRINUSE", "the address is in use; another program, or another svcd, listens there"],
+  ["EADDRNOTAVAIL", "this machine has no such address"],
+  ["EACCES", "permission denied"],
+  ["ENOTFOUND", "the host is not known"]
+])
+
+/** Request line and headers, in bytes. */
+const MAX_HEADER_SIZE = 8_192
+
+/** How often Node looks for connections whose time is up, in milliseconds. */
+const CHECK_INTERVAL = 1_000
+
+const codeOf = (error: Error): string => "code" in error && typeof error.code === "string" ? error.code : error.name
+
+const listen = (server: Server, { host, port }: Address): Effect.Effect<Address, BindFailed> =>
+  Effect.async((resume) => {
+    const failed = (error: Error): void =>
+      resume(new BindFailed({ address: formatAddress({ host, port }), code: codeOf(error) }))
+    server.once("error", failed)
+    server.listen({ port, host: host === "" ? undefined : host }, () => {
+      server.removeListener("error", failed)
+      const bound = server.address()
+      resume(Effect.succeed({ host, port: typeof bound === "object" && bound !== null ? bound.port : port }))
+    })
+  })
+
+/** Frees the port and ends every connection: a collector that misses an answer comes back. */
+const close = (server: Server): Effect.Effect<void> =>
+  Effect.async((resume) => {
+    server.close(() => resume(Effect.void))
+    server.closeAllConnections()
+  })
+
+interface Reply {
+  readonly status: number
+  readonly body: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** What has no metrics in it. */
+const refusal = (status: number, text: string, headers: Readonly<Record<string, string>> = {}): Reply => ({
+  status,
+  body: `${text}\n`,
+  headers: { "Content-Type": "text/plain; charset=utf-8", ...headers }
+})
+
+const NOT_FOUND = refusal(404, "Not found: the metrics are at /metrics")
+const NOT_GET = refusal(405, "Only GET and HEAD", { Allow: "GET, HEAD" })
+const FAILED = refusal(500, "Internal error")
+
+const isMetrics = (url: string): boolean => url === "/metrics" || url.startsWith("/metrics?")
+
+/** Sends a reply. A request that brings a body is the connection's last: nobody reads it. */
+const send = (request: IncomingMessage, response: ServerResponse, { body, headers, status }: Reply): void => {
+  if (response.destroyed) return
+  const hasBody = request.headers["transfer-encoding"] !== undefined || Number(request.headers["content-length"]) > 0
+  response.writeHead(status, {
+    ...headers,
+    "Content-Length": Buffer.byteLength(body),
+    ...hasBody ? { Connection: "close" } : {}
+  })
+  response.end(request.method === "HEAD" ? undefined : body)
+}
+
+type Run = (effect: Effect.Effect<void>) => Fiber.RuntimeFiber<void>
+
+const serve = (server: Server, run: Run, scrape: Effect.Effect<string>): void => {
+  server.on("request", (request, response) => {
+    if (!isMetrics(request.url ?? "")) return send(request, response, NOT_FOUND)
+    if (request.method !== "GET" && request.method !== "HEAD") return send(request, response, NOT_GET)
+    run(scrape.pipe(
+      Effect.tap((body) => Effect.logDebug("metrics shown", { characters: body.length })),
+      Effect.map((body): Reply => ({ status: 200, body, headers: { "Content-Type": CONTENT_TYPE } })),
+      Effect.catchAllCause((cause) => Effect.as(Effect.logError("metrics could not be shown", cause), FAILED)),
+      Effect.map((reply) => send(request, response, reply))
+    ))
+  })
+}
+
+const make = (
+  { limits, listen: address, sample = Effect.void, table }: MetricsServerConfig
+): Effect.Effect<typeof MetricsServer.Service, BindFailed, Scope.Scope> =>
+  Effect.gen(function*() {
+    // Answers that are on their way when the scope closes are given up.
+    const run = yield* FiberSet.makeRuntime<never, void>()
+    const one = yield* Effect.makeSemaphore(1)
+    const scrape = one.withPermits(1)(Effect.zipRight(sample, exposition(table)))
+    const { connections, timeout } = { ...LIMITS, ...limits }
+    const server = createServer({
+      maxHeaderSize: MAX_HEADER_SIZE,
+      keepAliveTimeout: timeout,
+      headersTimeout: timeout,
+      requestTimeout: timeout,
+      connectionsCheckingInterval: Math.min(CHECK_INTERVAL, timeout)
+    })
+    server.maxConnections = connections
+    server.setTimeout(timeout, (socket) => socket.destroy())
+    serve(server, run, scrape)
+    const bound = yield* Effect.acquireRelease(listen(server, address), () => close(server))
+    // Such as too many open files; the listener goes on, and who could not connect tries again.
+    server.on("error", (error) => run(Effect.logWarning("metrics listener", { code: codeOf(error) })))
+    yield* Effect.logInfo("metrics listening", { address: formatAddress(bound) })
+    return MetricsServer.of({ address: bound })
+  }).pipe(Effect.annotateLogs("subsystem", "metrics"))
+
+/** The endpoint, for as long as the layer lives. */
+export const layer = (config: MetricsServerConfig): Layer.Layer<MetricsServer, BindFailed> =>
+  Layer.scoped(MetricsServer, make(config))

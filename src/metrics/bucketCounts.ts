@@ -1,0 +1,34 @@
+import type * as MetricKey from "effect/MetricKey"
+
+/** Effect's histograms (3.22) keep the count of a bucket in 32 bits, and begin anew at 0 behind that. */
+const WRAP = 2 ** 32
+
+interface Seen {
+  /** What each bucket had when it was last looked at, in 32 bits. */
+  readonly last: Array<number>
+  /** What its wraps come to. */
+  readonly wrapped: Array<number>
+}
+
+/** By the registry's own key of the series, so that it ends with it. */
+const seen = new WeakMap<MetricKey.MetricKey.Untyped, Seen>()
+
+/**
+ * Returns the cumulative counts of a series' buckets as they would be without that limit: a method that is called ten
+ * thousand times a second reaches it in five days, and a counter must not fall. Right as long as it is asked for more
+ * often than a bucket wraps.
+ */
+export const unwrapped = (key: MetricKey.MetricKey.Untyped, cumulative: ReadonlyArray<number>): Array<number> => {
+  const known: Seen = seen.get(key) ?? { last: [], wrapped: [] }
+  seen.set(key, known)
+  let below = 0
+  let total = 0
+  return cumulative.map((count, i) => {
+    const own = count - below
+    below = count
+    if (own < (known.last[i] ?? 0)) known.wrapped[i] = (known.wrapped[i] ?? 0) + WRAP
+    known.last[i] = own
+    total += own + (known.wrapped[i] ?? 0)
+    return total
+  })
+}

@@ -1,0 +1,88 @@
+import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
+import type * as MetricKey from "effect/MetricKey"
+import type * as MetricPair from "effect/MetricPair"
+import * as MetricState from "effect/MetricState"
+import { unwrapped } from "./bucketCounts.ts"
+import type { Family, Table } from "./families.ts"
+
+/** The registry as text, in the exposition format 0.0.4 that Prometheus reads. */
+
+/** The media type of the text. */
+export const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+const LABEL_ESCAPES: ReadonlyMap<string, string> = new Map([["\\", "\\\\"], ["\"", "\\\""], ["\n", "\\n"]])
+
+/** A label's value as it stands between its quotes. */
+export const escapeLabel = (value: string): string => value.replace(/[\\"\n]/g, (char) => LABEL_ESCAPES.get(char) ?? "")
+
+/** A help text as it stands on its line. */
+export const escapeHelp = (help: string): string => help.replace(/[\\\n]/g, (char) => LABEL_ESCAPES.get(char) ?? "")
+
+const formatValue = (value: number | bigint): string => {
+  if (value === Infinity) return "+Inf"
+  return value === -Infinity ? "-Inf" : String(value)
+}
+
+type Labels = ReadonlyArray<readonly [name: string, value: string]>
+
+const sample = (name: string, labels: Labels, value: number | bigint): string => {
+  const inner = labels.map(([key, value]) => `${key}="${escapeLabel(value)}"`).join(",")
+  return `${name}${inner === "" ? "" : `{${inner}}`} ${formatValue(value)}`
+}
+
+interface Series {
+  readonly key: MetricKey.MetricKey.Untyped
+  readonly labels: Labels
+  readonly state: MetricState.MetricState.Untyped
+}
+
+/** The lines of one series; none for a state of another kind than the family has. */
+const seriesLines = ({ kind, name }: Family, { key, labels, state }: Series): Array<string> => {
+  if (kind === "counter" && MetricState.isCounterState(state)) return [sample(name, labels, state.count)]
+  if (kind === "gauge" && MetricState.isGaugeState(state)) return [sample(name, labels, state.value)]
+  if (kind !== "histogram" || !MetricState.isHistogramState(state)) return []
+  const bounds = state.buckets.map(([bound]) => bound).filter(Number.isFinite)
+  const counts = unwrapped(key, state.buckets.map(([, count]) => count))
+  return [
+    ...bounds.map((bound, i) => sample(`${name}_bucket`, [...labels, ["le", String(bound)]], counts[i] ?? 0)),
+    sample(`${name}_bucket`, [...labels, ["le", "+Inf"]], state.count),
+    sample(`${name}_sum`, labels, state.sum),
+    sample(`${name}_count`, labels, state.count)
+  ]
+}
+
+const valueOfLabel = ({ labels }: Series): string => labels[0]?.[1] ?? ""
+
+const familyLines = (family: Family, series: ReadonlyArray<Series>): Array<string> => {
+  const { help, kind, name } = family
+  const sorted = series.toSorted((a, b) => valueOfLabel(a) < valueOfLabel(b) ? -1 : 1)
+  return [
+    `# HELP ${name} ${escapeHelp(help)}`,
+    `# TYPE ${name} ${kind}`,
+    ...sorted.flatMap((one) => seriesLines(family, one))
+  ]
+}
+
+/**
+ * Returns the text of the families of a table, in its order, with series in the order of their labels. The registry
+ * belongs to the process: what a host, or another part of svcd, keeps in it is left out.
+ */
+export const render = (table: Table, pairs: Iterable<MetricPair.MetricPair.Untyped>): string => {
+  const found = new Map<string, Array<Series>>(table.map(({ name }) => [name, []]))
+  for (const { metricKey, metricState } of pairs) {
+    found.get(metricKey.name)?.push({
+      key: metricKey,
+      labels: metricKey.tags.map(({ key, value }) => [key, value] as const),
+      state: metricState
+    })
+  }
+  return `${table.flatMap((family) => familyLines(family, found.get(family.name) ?? [])).join("\n")}\n`
+}
+
+/** The text of the families of a table as they are now. Those that nobody recorded yet are there, too. */
+export const exposition = (table: Table): Effect.Effect<string> =>
+  Effect.sync(() => {
+    for (const family of table) family.register()
+    return render(table, Metric.unsafeSnapshot())
+  })

@@ -1,0 +1,375 @@
+import { counter, counterBy, type Facts, gauge, histogram, histogramBy, type Table } from "./families.ts"
+
+/**
+ * The 32 metrics of svcd, and where each is recorded. Names and labels of seventeen are given (spec.md 4); the others
+ * fill its categories. A duration is in seconds, a size in bytes. Label values are closed sets: methods of the method
+ * table, and the unions below.
+ *
+ * Gauges and the bytes of the network are looked up when somebody scrapes, and every quarter of a minute for a host's
+ * registry (`runtime/nodeMetrics.ts`). The rest is recorded where it happens.
+ */
+
+/** The headings of spec.md 4. */
+const CATEGORIES = [
+  "block processing",
+  "name operations",
+  "network",
+  "transactions",
+  "validation errors",
+  "database performance",
+  "RPC performance",
+  "error breakdown",
+  "runtime"
+] as const
+
+type Category = typeof CATEGORIES[number]
+
+const facts = (category: Category, name: string, help: string): Facts => ({ category, name, help })
+
+// Block processing
+
+export const blockchainHeight = gauge(facts(
+  "block processing",
+  "svcd_blockchain_height",
+  "Height of the last block whose transactions are connected."
+))
+
+/** The spec gives it no label: one number tells whether two nodes agree, and a label would leave a series a block. */
+export const blockchainBestHash = gauge(facts(
+  "block processing",
+  "svcd_blockchain_best_hash",
+  "The last 13 hexadecimal digits of the hash of the last connected block, as a number."
+))
+
+export const blockchainDifficulty = gauge(facts(
+  "block processing",
+  "svcd_blockchain_difficulty",
+  "Difficulty of the last connected block, as a multiple of the least."
+))
+
+export const blockchainHeaders = gauge(facts(
+  "block processing",
+  "svcd_blockchain_headers_height",
+  "Height of the best header known: where it is above svcd_blockchain_height, blocks are still to come."
+))
+
+export const blockchainSyncing = gauge(facts(
+  "block processing",
+  "svcd_blockchain_syncing",
+  "1 while blocks that are known of or to be expected are missing, as on /ready; 0 once the node is at the tip."
+))
+
+export const blockchainTipTime = gauge(facts(
+  "block processing",
+  "svcd_blockchain_tip_timestamp_seconds",
+  "Time in the header of the last connected block, in seconds since 1970."
+))
+
+export const BLOCK_CHANGES = ["connected", "disconnected"] as const
+
+export const blocks = counterBy({
+  ...facts(
+    "block processing",
+    "svcd_blocks_total",
+    "Blocks connected to the best chain, and blocks disconnected from it by a reorganisation."
+  ),
+  label: "change",
+  values: BLOCK_CHANGES
+})
+
+export const blockConnectDuration = histogram({
+  ...facts(
+    "block processing",
+    "svcd_block_connect_duration_seconds",
+    "Time to connect a block: rules, scripts and undo data. Blocks connected as one batch count with equal shares."
+  ),
+  buckets: [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
+})
+
+// Name operations
+
+export const nameDbNames = gauge(facts(
+  "name operations",
+  "svcd_namedb_names_count",
+  "Names in names.db that are not expired."
+))
+
+export const NAME_OPERATIONS = ["name_new", "name_firstupdate", "name_update"] as const
+
+export const nameOperations = counterBy({
+  ...facts("name operations", "svcd_name_operations_total", "Name operations in connected blocks."),
+  label: "operation",
+  values: NAME_OPERATIONS
+})
+
+// Network
+
+export const peersConnected = gauge(facts(
+  "network",
+  "svcd_network_peers_connected",
+  "Peers whose version handshake is complete."
+))
+
+export const bytesReceived = counter(facts(
+  "network",
+  "svcd_network_bytes_received_total",
+  "Bytes received from peers, handshakes included."
+))
+
+export const bytesSent = counter(facts(
+  "network",
+  "svcd_network_bytes_sent_total",
+  "Bytes sent to peers, handshakes included."
+))
+
+export const misbehavingPeers = counter(facts(
+  "network",
+  "svcd_network_misbehaving_peers_total",
+  "Connections ended because the peer broke the protocol or sent what is invalid."
+))
+
+// Transactions
+
+export const mempoolTransactions = gauge(facts(
+  "transactions",
+  "svcd_mempool_transactions",
+  "Transactions that wait for a block."
+))
+
+export const mempoolSize = gauge(facts(
+  "transactions",
+  "svcd_mempool_size_bytes",
+  "Virtual bytes of the transactions that wait for a block."
+))
+
+export const TRANSACTION_EVENTS = [
+  "accepted",
+  "relayed",
+  "mined",
+  "replaced",
+  "expired",
+  "evicted",
+  "conflicted",
+  "reorganised"
+] as const
+
+export type TransactionEvent = typeof TRANSACTION_EVENTS[number]
+
+export const transactions = counterBy({
+  ...facts(
+    "transactions",
+    "svcd_transactions_total",
+    "Transactions accepted to the mempool, relayed to a first peer, and taken out of the mempool, by the reason."
+  ),
+  label: "event",
+  values: TRANSACTION_EVENTS
+})
+
+// Validation errors
+
+/** Headers and blocks, and transactions by the kind of their refusal. */
+export const VALIDATION_ERRORS = [
+  "header",
+  "block",
+  "transaction_consensus",
+  "transaction_policy",
+  "transaction_witness",
+  "transaction_missing_inputs",
+  "transaction_conflict",
+  "transaction_mempool_full",
+  "transaction_premature"
+] as const
+
+export type ValidationError = typeof VALIDATION_ERRORS[number]
+
+export const validationErrors = counterBy({
+  ...facts(
+    "validation errors",
+    "svcd_validation_errors_total",
+    "Headers, blocks and transactions that were refused, transactions by what is wrong with them."
+  ),
+  label: "type",
+  values: VALIDATION_ERRORS
+})
+
+// Database performance
+
+export const nameDbSize = gauge(facts(
+  "database performance",
+  "svcd_namedb_size_bytes",
+  "Size of names.db without its write-ahead log."
+))
+
+export const nameDbReadLatency = histogram({
+  ...facts(
+    "database performance",
+    "svcd_namedb_read_latency_seconds",
+    "Time of a read from names.db, one row or a page of a list. What the cache of records answers is no read."
+  ),
+  buckets: [0.000_005, 0.000_01, 0.000_025, 0.000_05, 0.000_1, 0.000_25, 0.001, 0.01, 0.1, 1]
+})
+
+export const nameDbWriteLatency = histogram({
+  ...facts(
+    "database performance",
+    "svcd_namedb_write_latency_seconds",
+    "Time of a transaction that writes names.db: the names of a block, or of many while the node syncs."
+  ),
+  buckets: [0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5]
+})
+
+export const chainstateFlushDuration = histogram({
+  ...facts(
+    "database performance",
+    "svcd_chainstate_flush_duration_seconds",
+    "Time to store coins, name claims and block index. Nothing else is done meanwhile."
+  ),
+  buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30]
+})
+
+// RPC performance
+
+const RPC_BUCKETS = [0.000_1, 0.000_5, 0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10]
+
+export const rpcRequests = counterBy({
+  ...facts(
+    "RPC performance",
+    "svcd_rpc_requests_total",
+    "RPC calls answered, failed ones included; each call of a batch counts. Methods that do not exist share a label."
+  ),
+  label: "method"
+})
+
+export const rpcRequestDuration = histogramBy({
+  ...facts(
+    "RPC performance",
+    "svcd_rpc_request_duration_seconds",
+    "Time from a parsed RPC call to its encoded answer."
+  ),
+  label: "method",
+  buckets: RPC_BUCKETS
+})
+
+export const rpcDuration = histogramBy({
+  ...facts(
+    "RPC performance",
+    "svcd_rpc_duration_seconds",
+    "Time that the method of an RPC call took by itself, its answer not encoded yet."
+  ),
+  label: "method",
+  buckets: RPC_BUCKETS
+})
+
+export const rpcErrors = counterBy({
+  ...facts("RPC performance", "svcd_rpc_errors_total", "RPC calls answered with an error."),
+  label: "method"
+})
+
+export const rpcInFlight = gauge(facts(
+  "RPC performance",
+  "svcd_rpc_requests_in_flight",
+  "RPC calls that wait for something: a disk, a peer, a new block."
+))
+
+/** `other` is for what HTTP may add. */
+export const REFUSALS = ["400", "401", "403", "404", "405", "408", "413", "429", "500", "501", "503", "other"] as const
+
+export type RefusalStatus = typeof REFUSALS[number]
+
+export const rpcRefused = counterBy({
+  ...facts(
+    "RPC performance",
+    "svcd_rpc_refused_total",
+    "HTTP requests turned away before they came to a method, by status."
+  ),
+  label: "status",
+  values: REFUSALS
+})
+
+// Error breakdown
+
+export const ERROR_TYPES = [
+  "rpc_malformed",
+  "rpc_unknown_method",
+  "rpc_invalid_params",
+  "rpc_not_found",
+  "rpc_wallet",
+  "rpc_network",
+  "rpc_unavailable",
+  "rpc_verification",
+  "rpc_internal",
+  "rpc_other",
+  "defect",
+  "failure"
+] as const
+
+export type ErrorType = typeof ERROR_TYPES[number]
+
+export const errors = counterBy({
+  ...facts(
+    "error breakdown",
+    "svcd_errors_total",
+    "Errors by type: of RPC calls by their code, and log entries of level error, defects of svcd itself apart."
+  ),
+  label: "type",
+  values: ERROR_TYPES
+})
+
+// Runtime
+
+export const residentMemory = gauge(facts(
+  "runtime",
+  "svcd_process_resident_memory_bytes",
+  "Memory of the process that is in RAM."
+))
+
+export const processStart = gauge(facts(
+  "runtime",
+  "svcd_process_start_time_seconds",
+  "When the process started, in seconds since 1970."
+))
+
+export const eventLoopLag = histogram({
+  ...facts(
+    "runtime",
+    "svcd_event_loop_lag_seconds",
+    "How late a timer of half a second came: how long whoever had the event loop kept it."
+  ),
+  buckets: [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5]
+})
+
+/** All of them, category by category. */
+export const METRICS: Table = [
+  blockchainHeight,
+  blockchainBestHash,
+  blockchainDifficulty,
+  blockchainHeaders,
+  blockchainSyncing,
+  blockchainTipTime,
+  blocks,
+  blockConnectDuration,
+  nameDbNames,
+  nameOperations,
+  peersConnected,
+  bytesReceived,
+  bytesSent,
+  misbehavingPeers,
+  mempoolTransactions,
+  mempoolSize,
+  transactions,
+  validationErrors,
+  nameDbSize,
+  nameDbReadLatency,
+  nameDbWriteLatency,
+  chainstateFlushDuration,
+  rpcRequests,
+  rpcRequestDuration,
+  rpcDuration,
+  rpcErrors,
+  rpcInFlight,
+  rpcRefused,
+  errors,
+  residentMemory,
+  processStart,
+  eventLoopLag
+]

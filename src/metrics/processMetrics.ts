@@ -1,0 +1,26 @@
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import { eventLoopLag, processStart, residentMemory } from "./metrics.ts"
+
+/** How often the event loop is looked at, in milliseconds. */
+const INTERVAL = 500
+
+/** Records what the process is at. Takes some 20 µs. */
+export const sampleProcess: Effect.Effect<void> = Effect.sync(() => {
+  residentMemory.set(process.memoryUsage.rss())
+  processStart.set(performance.timeOrigin / 1000)
+})
+
+/** Measures, while the scope lives, how late timers come. Keeps no process alive. */
+export const watchEventLoop: Effect.Effect<void, never, Scope.Scope> = Effect.asVoid(Effect.acquireRelease(
+  Effect.sync(() => {
+    let due = performance.now() + INTERVAL
+    const timer = setInterval(() => {
+      const now = performance.now()
+      eventLoopLag.observe(Math.max(0, now - due) / 1000)
+      due = now + INTERVAL
+    }, INTERVAL)
+    return timer.unref()
+  }),
+  (timer) => Effect.sync(() => clearInterval(timer))
+))

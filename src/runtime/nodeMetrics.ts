@@ -1,0 +1,115 @@
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schedule from "effect/Schedule"
+import type * as Scope from "effect/Scope"
+import { Chain } from "../chain/Chain.ts"
+import { SyncStatus } from "../chain/SyncStatus.ts"
+import { difficultyOf } from "../consensus/difficulty.ts"
+import { Mempool } from "../mempool/Mempool.ts"
+import type { Counter } from "../metrics/families.ts"
+import * as Metrics from "../metrics/metrics.ts"
+import { sampleProcess, watchEventLoop } from "../metrics/processMetrics.ts"
+import { NameDb } from "../names/NameDb.ts"
+import { PeerManager } from "../network/PeerManager.ts"
+import { type Bytes, displayHash } from "../protocol/bytes.ts"
+
+/** Keeps the metrics up to date that are looked up and not recorded when they change. */
+export class NodeMetrics extends Context.Tag("svcd/NodeMetrics")<NodeMetrics, {
+  /** Looks them up now. */
+  readonly sample: Effect.Effect<void>
+}>() {}
+
+/** How often they are looked up where nobody asks, so that a host finds them in its registry. */
+const INTERVAL = "15 seconds"
+
+/** Hexadecimal digits of a hash that a number holds exactly. */
+const DIGITS = 13
+
+/** The end of a block's hash as people see it. Its beginning is zeros. */
+export const hashNumber = (hash: Bytes): number => Number.parseInt(displayHash(hash).slice(-DIGITS), 16)
+
+/** While many blocks come, counting the names takes no more than one part in so many of the time. */
+const COUNTING_SHARE = 20
+
+/** Makes a counter follow a total that is kept elsewhere. Totals of several nodes in a process add up. */
+const following = (counter: Counter): (total: number) => void => {
+  let seen = 0
+  return (total) => {
+    if (total <= seen) return
+    counter.increase(total - seen)
+    seen = total
+  }
+}
+
+const sampleChain = Effect.gen(function*() {
+  const chain = yield* Chain
+  const status = yield* SyncStatus
+  return Effect.gen(function*() {
+    const { hash, header, height } = yield* chain.tip
+    const { headers } = yield* chain.progress
+    const syncing = yield* status.syncing
+    Metrics.blockchainHeight.set(height)
+    Metrics.blockchainBestHash.set(hashNumber(hash))
+    Metrics.blockchainDifficulty.set(difficultyOf(header.bits))
+    Metrics.blockchainTipTime.set(header.time)
+    Metrics.blockchainHeaders.set(headers)
+    Metrics.blockchainSyncing.set(syncing ? 1 : 0)
+  })
+})
+
+const sampleNames = Effect.gen(function*() {
+  const chain = yield* Chain
+  const names = yield* NameDb
+  let notBefore = 0
+  return Effect.gen(function*() {
+    const started = performance.now()
+    if (started < notBefore) return
+    const { height } = yield* chain.tip
+    const { active, fileSize } = yield* names.stats({ params: chain.params, tipHeight: height })
+    Metrics.nameDbNames.set(active)
+    Metrics.nameDbSize.set(fileSize)
+    const ended = performance.now()
+    notBefore = ended + COUNTING_SHARE * (ended - started)
+  }).pipe(
+    Effect.catchAll(({ message }) => Effect.logWarning("the names cannot be counted", { reason: message }))
+  )
+})
+
+const sampleNetwork = Effect.gen(function*() {
+  const manager = yield* PeerManager
+  const followReceived = following(Metrics.bytesReceived)
+  const followSent = following(Metrics.bytesSent)
+  return Effect.gen(function*() {
+    const { inbound, outbound } = yield* manager.count
+    const { received, sent } = yield* manager.totals
+    Metrics.peersConnected.set(inbound + outbound)
+    followReceived(received)
+    followSent(sent)
+  })
+})
+
+const sampleMempool = Effect.map(Mempool, (mempool) =>
+  Effect.sync(() => {
+    const { bytes, size } = mempool.info()
+    Metrics.mempoolTransactions.set(size)
+    Metrics.mempoolSize.set(bytes)
+  }))
+
+const make: Effect.Effect<
+  typeof NodeMetrics.Service,
+  never,
+  Chain | SyncStatus | NameDb | Mempool | PeerManager | Scope.Scope
+> = Effect.gen(function*() {
+  for (const family of Metrics.METRICS) family.register()
+  const parts = yield* Effect.all([sampleChain, sampleNames, sampleNetwork, sampleMempool])
+  const sample = Effect.all([sampleProcess, ...parts], { discard: true })
+  yield* watchEventLoop
+  yield* Effect.forkScoped(Effect.repeat(sample, Schedule.spaced(INTERVAL)))
+  return NodeMetrics.of({ sample })
+}).pipe(Effect.annotateLogs("subsystem", "metrics"))
+
+export const layer: Layer.Layer<NodeMetrics, never, Chain | SyncStatus | NameDb | Mempool | PeerManager> = Layer.scoped(
+  NodeMetrics,
+  make
+)

@@ -1,0 +1,83 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { exposition } from "../../src/metrics/exposition.ts"
+import { METRICS } from "../../src/metrics/metrics.ts"
+import { readExposition } from "../support/exposition.ts"
+
+/** What spec.md 4 names: types are what a collector makes of the name. */
+const SPECIFIED: ReadonlyArray<{ readonly name: string; readonly kind: string; readonly label?: string }> = [
+  { name: "svcd_rpc_requests_total", kind: "counter", label: "method" },
+  { name: "svcd_rpc_request_duration_seconds", kind: "histogram", label: "method" },
+  { name: "svcd_rpc_duration_seconds", kind: "histogram", label: "method" },
+  { name: "svcd_rpc_errors_total", kind: "counter", label: "method" },
+  { name: "svcd_errors_total", kind: "counter", label: "type" },
+  { name: "svcd_blockchain_height", kind: "gauge" },
+  { name: "svcd_blockchain_best_hash", kind: "gauge" },
+  { name: "svcd_blockchain_difficulty", kind: "gauge" },
+  { name: "svcd_network_peers_connected", kind: "gauge" },
+  { name: "svcd_network_bytes_received_total", kind: "counter" },
+  { name: "svcd_network_bytes_sent_total", kind: "counter" },
+  { name: "svcd_mempool_transactions", kind: "gauge" },
+  { name: "svcd_mempool_size_bytes", kind: "gauge" },
+  { name: "svcd_namedb_names_count", kind: "gauge" },
+  { name: "svcd_namedb_size_bytes", kind: "gauge" },
+  { name: "svcd_namedb_read_latency_seconds", kind: "histogram" },
+  { name: "svcd_namedb_write_latency_seconds", kind: "histogram" }
+]
+
+/** The categories of spec.md 4. */
+const CATEGORIES = [
+  "block processing",
+  "name operations",
+  "network",
+  "transactions",
+  "validation errors",
+  "database performance",
+  "RPC performance",
+  "error breakdown",
+  "runtime"
+]
+
+const byName = new Map(METRICS.map((family) => [family.name, family]))
+
+describe("metrics", () => {
+  it("are 32, each once, in every category of spec.md 4", () => {
+    assert.strictEqual(METRICS.length, 32)
+    assert.strictEqual(byName.size, 32)
+    assert.deepStrictEqual([...new Set(METRICS.map(({ category }) => category))], CATEGORIES)
+  })
+
+  it.each(SPECIFIED)("have $name of spec.md 4 as a $kind", ({ kind, label, name }) => {
+    const family = byName.get(name)
+    assert.strictEqual(family?.kind, kind)
+    assert.strictEqual(family?.label, label)
+  })
+
+  it.each(METRICS)("name $name by Prometheus' rules: prefix, unit and total", ({ kind, name }) => {
+    assert.match(name, /^svcd_[a-z]+(_[a-z]+)+$/)
+    assert.strictEqual(name.endsWith("_total"), kind === "counter")
+    if (kind === "histogram") assert.match(name, /_(seconds|bytes)$/)
+  })
+
+  it.each(METRICS)("say in a sentence what $name is", ({ help }) => {
+    assert.match(help, /^[A-Z1].{15,}\.$/)
+    assert.notInclude(help, "|", "stands in a table of the documents")
+  })
+
+  it.each(METRICS.filter(({ buckets }) => buckets !== undefined))("give $name buckets that ascend", ({ buckets }) => {
+    const bounds = buckets ?? []
+    assert.isAbove(bounds.length, 5)
+    assert.deepStrictEqual(bounds, [...new Set(bounds)].sort((a, b) => a - b))
+  })
+
+  it.effect("are all shown from the start, those of a closed label with every value", () =>
+    Effect.gen(function*() {
+      const families = readExposition(yield* exposition(METRICS))
+      assert.deepStrictEqual(families.map(({ name }) => name), METRICS.map(({ name }) => name))
+      for (const { label, name, values } of METRICS) {
+        if (label === undefined || values === undefined) continue
+        const shown = families.find((family) => family.name === name)?.samples.map(({ labels }) => labels[label])
+        assert.deepStrictEqual(shown, [...values].sort(), name)
+      }
+    }))
+})

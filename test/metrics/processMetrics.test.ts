@@ -1,0 +1,43 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Metric, MetricState } from "effect"
+import { eventLoopLag, residentMemory } from "../../src/metrics/metrics.ts"
+import { sampleProcess, watchEventLoop } from "../../src/metrics/processMetrics.ts"
+
+/** How many times the event loop was looked at, and how late that was in all, in seconds. */
+const lag = () => {
+  const pair = Metric.unsafeSnapshot().find(({ metricKey }) => metricKey.name === eventLoopLag.name)
+  if (pair === undefined || !MetricState.isHistogramState(pair.metricState)) return { count: 0, sum: 0 }
+  const { count, sum } = pair.metricState
+  return { count, sum }
+}
+
+const looked = Effect.async<void>((resume) => {
+  const before = lag().count
+  const poll = setInterval(() => {
+    if (lag().count === before) return
+    clearInterval(poll)
+    resume(Effect.void)
+  }, 1)
+})
+
+describe("processMetrics", () => {
+  it.live("measure how long somebody kept the event loop", () =>
+    Effect.gen(function*() {
+      const before = lag()
+      yield* Effect.scoped(Effect.gen(function*() {
+        yield* watchEventLoop
+        const until = performance.now() + 700
+        while (performance.now() < until);
+        yield* looked
+      }))
+      const after = lag()
+      assert.strictEqual(after.count - before.count, 1)
+      assert.isAtLeast(after.sum - before.sum, 0.19)
+    }))
+
+  it.effect("tell what memory the process takes", () =>
+    Effect.gen(function*() {
+      yield* sampleProcess
+      assert.isBelow(Math.abs(residentMemory.value() / process.memoryUsage.rss() - 1), 0.5)
+    }))
+})

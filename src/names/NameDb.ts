@@ -21,6 +21,9 @@ import { makeFollower } from "./NameFollower.ts"
 import {
   byAddress,
   history,
+  type HistoryPage,
+  historyPage,
+  type HistoryRange,
   type ListOptions,
   type NameStats,
   scanByPrefix,
@@ -42,6 +45,11 @@ export type { NameClock, NameEvent, NameHistoryEntry, NameRecord, NameStats }
 export class NameDb extends Context.Tag("svcd/NameDb")<NameDb, {
   /** The latest record of a name, expired or not. */
   readonly resolve: (name: Bytes) => Effect.Effect<NameRecord, NameNotFound | StorageFailure>
+  /**
+   * The latest record of a name and the height of the last block, where both are in memory: what most questions are
+   * about, answered without a fiber. `undefined` says nothing about the name.
+   */
+  readonly recent: (name: Bytes) => RecentRecord | undefined
   /** The same, but fails for a name that is expired by the clock. */
   readonly resolveActive: (
     name: Bytes,
@@ -51,6 +59,8 @@ export class NameDb extends Context.Tag("svcd/NameDb")<NameDb, {
   readonly resolveByHash: (hash: Bytes) => Effect.Effect<NameRecord, NameHashNotFound | StorageFailure>
   /** Every operation on a name, the oldest first, the current one last; registrations after expiry continue it. */
   readonly history: (name: Bytes) => Effect.Effect<ReadonlyArray<NameHistoryEntry>, NameNotFound | StorageFailure>
+  /** A part of that, the newest first: for who shows it in pages. */
+  readonly historyPage: (name: Bytes, range: HistoryRange) => Effect.Effect<HistoryPage, NameNotFound | StorageFailure>
   /** Names by length and then by bytes, as `name_scan` lists them, expired ones included. */
   readonly scan: (options: ScanOptions) => Stream.Stream<NameRecord, StorageFailure>
   /** Names that begin with a prefix, by their bytes, expired ones included. */
@@ -80,6 +90,11 @@ export class NameDb extends Context.Tag("svcd/NameDb")<NameDb, {
   readonly check: Effect.Effect<ClaimCheck>
 }>() {}
 
+export interface RecentRecord {
+  readonly record: NameRecord
+  readonly tipHeight: number
+}
+
 export interface NameDbOptions extends NamesFile.NamesFileOptions {
   /** Records kept in memory; 0 for none. A record takes about 1 kB. */
   readonly cacheEntries?: number
@@ -92,6 +107,9 @@ const MAX_CACHED_BYTES = 4_096
 
 /** Events that a slow listener may be behind by. */
 const EVENT_BACKLOG = 4_096
+
+/** The key of the last block among what is kept of the file. */
+const TIP = ""
 
 /** Fails for a record that is expired by the clock. Source: upstream `rpc/names.cpp`, `addExpirationInfo`. */
 export const ensureActive =
@@ -119,6 +137,7 @@ const make = (
     const file = yield* NamesFile.open(options)
     const points = yield* file.point(() => new PointReads(file.points))
     const cache = new RecordCache<Exit.Exit<NameRecord>>(options.cacheEntries ?? CACHE_ENTRIES)
+    const position = new RecordCache<Cursor>(2)
     const events = yield* PubSub.sliding<NameEvent>(EVENT_BACKLOG)
 
     /** Reads a record and keeps it in one step: a batch that came between the two would leave an old one behind. */
@@ -143,7 +162,24 @@ const make = (
         return cache.get(key) ?? lookUp(name, key)
       })
 
-    const cursor = file.point(() => points.cursor())
+    const readCursor = (): Cursor | undefined => {
+      const found = points.cursor()
+      if (found !== undefined) position.put(TIP, found)
+      return found
+    }
+
+    const cursor = Effect.suspend(() => {
+      const known = position.get(TIP)
+      return known === undefined ? file.point(readCursor) : Effect.succeed(known)
+    })
+
+    const recent = (name: Bytes): RecentRecord | undefined => {
+      const tip = position.get(TIP)
+      const found = tip === undefined ? undefined : cache.get(binaryString(name))
+      return tip === undefined || found === undefined || Exit.isFailure(found)
+        ? undefined
+        : { record: found.value, tipHeight: tip.height }
+    }
 
     let counted: { readonly of: string; readonly stats: NameStats } | undefined
 
@@ -162,6 +198,7 @@ const make = (
 
     return NameDb.of({
       resolve,
+      recent,
       resolveActive: (name, clock) => Effect.flatMap(resolve(name), ensureActive(clock)),
       resolveByHash: (hash) =>
         Effect.flatMap(file.point(() => points.recordByHash(hash)), (record) =>
@@ -173,6 +210,11 @@ const make = (
           entries.length === 0
             ? Effect.fail(new NameNotFound({ requested: printable(name) }))
             : Effect.succeed(entries)).pipe(Effect.withSpan("NameDb.history")),
+      historyPage: (name, range) =>
+        historyPage(file, name, range).pipe(
+          Effect.filterOrFail(({ total }) => total > 0, () => new NameNotFound({ requested: printable(name) })),
+          Effect.withSpan("NameDb.historyPage")
+        ),
       scan: (options) => scan(file, options),
       scanByPrefix: (options) => scanByPrefix(file, options),
       byAddress: (address, options = {}) => byAddress(file, address, options),
@@ -183,7 +225,7 @@ const make = (
       heightOfTransaction: (txid) => file.point(() => points.heightOfTransaction(txid)),
       stats,
       cursor,
-      follower: makeFollower({ file, cursor, cache, events }),
+      follower: makeFollower({ file, cursor, records: cache, position, events }),
       changes: Stream.fromPubSub(events),
       check: Effect.sync(() => makeClaimCheck(file, points))
     })

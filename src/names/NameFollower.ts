@@ -25,23 +25,35 @@ const recordOfEffect = ({ address, height, name, operation, transaction, value, 
 export interface NameFollowerParts {
   readonly file: NamesFile
   readonly cursor: Follower["cursor"]
-  /** Holds records of the file. */
-  readonly cache: RecordCache<unknown>
+  /** Hold parts of the file, by name; the last block changes with each write. */
+  readonly records: RecordCache<unknown>
+  readonly position: RecordCache<unknown>
   /** Where to tell what was committed. */
   readonly events: PubSub.PubSub<NameEvent>
 }
 
+/** A debug entry. The follower runs in the chain's fibers, which have their own subsystem. */
+const said = (message: string, facts: Readonly<Record<string, unknown>>): Effect.Effect<void> =>
+  Effect.annotateLogs(Effect.logDebug(message, facts), "subsystem", "names")
+
 /** What keeps names.db up with the chain: one transaction a batch or rewind, told once it is committed. */
-export const makeFollower = ({ cache, cursor, events, file }: NameFollowerParts): Follower => {
-  /** Changes the file while the cache gives no answer that the commit will make wrong. */
+export const makeFollower = ({ cursor, events, file, position, records }: NameFollowerParts): Follower => {
+  /** Changes the file while the caches give no answer that the commit will make wrong. */
   const changing = (
     touched: Iterable<string> | "all",
     write: Effect.Effect<void, StorageFailure>
   ): Effect.Effect<void, StorageFailure> =>
     Effect.acquireUseRelease(
-      Effect.sync(() => cache.freeze(touched)),
+      Effect.sync(() => {
+        records.freeze(touched)
+        position.freeze("all")
+      }),
       () => write,
-      () => Effect.sync(() => cache.thaw())
+      () =>
+        Effect.sync(() => {
+          records.thaw()
+          position.thaw()
+        })
     )
 
   const apply = (blocks: ReadonlyArray<ConnectedBlock>): Effect.Effect<void, StorageFailure> =>
@@ -59,8 +71,11 @@ export const makeFollower = ({ cache, cursor, events, file }: NameFollowerParts)
         })
       )
       const happened = batch.operations.map(({ effect }) => NameEvent.Updated({ record: recordOfEffect(effect) }))
-      return Effect.zipRight(changing(batch.latest.keys(), write), PubSub.publishAll(events, happened))
-    }).pipe(Effect.asVoid, Effect.withSpan("NameDb.apply"))
+      return changing(batch.latest.keys(), write).pipe(
+        Effect.zipRight(PubSub.publishAll(events, happened)),
+        Effect.zipRight(said("names stored", { height: last.height, operations: happened.length }))
+      )
+    }).pipe(Effect.withSpan("NameDb.apply"))
 
   const rewind = (to: Cursor): Effect.Effect<void, StorageFailure> => {
     const write = file.write((connection) =>
@@ -70,7 +85,7 @@ export const makeFollower = ({ cache, cursor, events, file }: NameFollowerParts)
           : Effect.dieMessage(`names.db was to go back to block ${to.height}, and stands at block ${at?.height}`))
     )
     return Effect.zipRight(changing("all", write), PubSub.publish(events, NameEvent.Rewound({ to }))).pipe(
-      Effect.asVoid,
+      Effect.zipRight(said("names taken back", { height: to.height })),
       Effect.withSpan("NameDb.rewind")
     )
   }

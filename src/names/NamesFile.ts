@@ -8,6 +8,8 @@ import SQLite from "better-sqlite3"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Scope from "effect/Scope"
+import type { Histogram } from "../metrics/families.ts"
+import { nameDbReadLatency, nameDbWriteLatency } from "../metrics/metrics.ts"
 import { type Database, requireWritable, storageFailure } from "../storage/Database.ts"
 import { StorageCorrupted, type StorageFailure, StorageUnavailable } from "../storage/errors.ts"
 import { LATEST_MIGRATION, migrations } from "./migrations/all.ts"
@@ -69,6 +71,13 @@ const failing = (filename: string, doing: Doing) => (error: unknown): Effect.Eff
     return root instanceof WrongRow
       ? new StorageCorrupted({ file: filename, found: root.message, remedy: REMEDY })
       : Effect.fail(storageFailure(filename, doing, REMEDY)(root))
+  })
+
+/** Measures how long a use of the file takes, whatever comes of it. */
+const timed = <A, E>(latency: Histogram, work: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+  Effect.suspend(() => {
+    const started = performance.now()
+    return Effect.ensuring(work, Effect.sync(() => latency.observe((performance.now() - started) / 1000)))
   })
 
 /** Makes a use of the file fail with what happened to it. */
@@ -183,18 +192,23 @@ export const open = (options: NamesFileOptions): Effect.Effect<NamesFile, Storag
       (database) => Effect.sync(() => database.close())
     )
     const failed = failing(filename, "reading")
+    yield* Effect.annotateLogs(Effect.logDebug("database opened", { file: filename }), "subsystem", "storage")
     return {
       reader,
       points,
-      write: (work) => explained(filename, "writing", transaction(writer, "BEGIN IMMEDIATE", work)),
-      snapshot: (work) => explained(filename, "reading", transaction(reader, "BEGIN", work)),
-      reading: (query) => explained(filename, "reading", query),
+      write: (work) =>
+        timed(nameDbWriteLatency, explained(filename, "writing", transaction(writer, "BEGIN IMMEDIATE", work))),
+      snapshot: (work) => timed(nameDbReadLatency, explained(filename, "reading", transaction(reader, "BEGIN", work))),
+      reading: (query) => timed(nameDbReadLatency, explained(filename, "reading", query)),
       point: (work) =>
         Effect.suspend(() => {
+          const started = performance.now()
           try {
             return Effect.succeed(work())
           } catch (cause) {
             return failed(cause)
+          } finally {
+            nameDbReadLatency.observe((performance.now() - started) / 1000)
           }
         }),
       failed

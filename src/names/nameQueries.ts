@@ -129,6 +129,11 @@ export const updatedBetween = (
 
 type HistoryRow = OperationRow & { readonly rand: Buffer | null }
 
+const historyEntry = (name: Bytes, row: HistoryRow): NameHistoryEntry => ({
+  ...recordOf(name, row),
+  rand: row.rand === null ? undefined : plain(row.rand)
+})
+
 const HISTORY = `
   SELECT ${RECORD_COLUMNS}, o.rand FROM names n JOIN operations o ON o.name_id = n.id
   WHERE n.name = ? AND o.id > ? ORDER BY o.id LIMIT ?`
@@ -141,7 +146,7 @@ export const history = (file: NamesFile, name: Bytes): Effect.Effect<ReadonlyArr
       for (let after = -1;;) {
         const rows = yield* query<HistoryRow>(connection, HISTORY, [name, after, PAGE_ROWS])
         for (const row of rows) {
-          entries.push({ ...recordOf(name, row), rand: row.rand === null ? undefined : plain(row.rand) })
+          entries.push(historyEntry(name, row))
         }
         const last = rows[rows.length - 1]
         if (last === undefined || rows.length < PAGE_ROWS) return entries
@@ -149,6 +154,42 @@ export const history = (file: NamesFile, name: Bytes): Effect.Effect<ReadonlyArr
         yield* turnOfEventLoop
       }
     })
+  )
+
+/** A part of a name's history. */
+export interface HistoryPage {
+  /** The newest first. */
+  readonly entries: ReadonlyArray<NameHistoryEntry>
+  /** Operations in the whole history. */
+  readonly total: number
+}
+
+/** Which part of a history. */
+export interface HistoryRange {
+  /** Operations that are newer. */
+  readonly skip: number
+  /** Operations at most. */
+  readonly count: number
+}
+
+const NEWEST = `
+  SELECT ${RECORD_COLUMNS}, o.rand FROM names n JOIN operations o ON o.name_id = n.id
+  WHERE n.name = ? ORDER BY o.id DESC LIMIT ? OFFSET ?`
+
+const TOTAL = "SELECT count(*) AS total FROM names n JOIN operations o ON o.name_id = n.id WHERE n.name = ?"
+
+/** A part of what happened to a name, and how much there is; empty for a name that never existed. All of one state. */
+export const historyPage = (
+  file: NamesFile,
+  name: Bytes,
+  { count, skip }: HistoryRange
+): Effect.Effect<HistoryPage, StorageFailure> =>
+  file.snapshot((connection) =>
+    Effect.zipWith(
+      query<HistoryRow>(connection, NEWEST, [name, count, skip]),
+      query<{ readonly total: number }>(connection, TOTAL, [name]),
+      (rows, [counted]) => ({ entries: rows.map((row) => historyEntry(name, row)), total: counted?.total ?? 0 })
+    )
   )
 
 /** What there is, and how much of it lives. */

@@ -168,6 +168,24 @@ describe("history", () => {
       })
     ))
 
+  it.effect("can be asked for in parts, the newest first, with how much there is", () =>
+    withNewDb((db) =>
+      Effect.gen(function*() {
+        const rest = Array.from({ length: 4 }, () => ({ name }))
+        yield* applyAll(db, [[blockAt(0, [{ name, rand }, { name: text("d/other") }]), blockAt(1, rest)]])
+        const all = (yield* db.history(name)).toReversed()
+        const part = (skip: number, count: number) => db.historyPage(name, { skip, count })
+        assert.deepStrictEqual(yield* part(0, 5), { entries: all, total: 5 })
+        assert.deepStrictEqual(yield* part(0, 2), { entries: all.slice(0, 2), total: 5 })
+        assert.deepStrictEqual(yield* part(3, 3), { entries: all.slice(3), total: 5 })
+        assert.deepStrictEqual(yield* part(5, 1), { entries: [], total: 5 })
+        assert.strictEqual(
+          (yield* Effect.flip(db.historyPage(text("d/nobody"), { skip: 0, count: 1 })))._tag,
+          "NameNotFound"
+        )
+      })
+    ))
+
   it.effect("is whole where it takes several pages", () =>
     withNewDb((db) =>
       Effect.gen(function*() {
@@ -292,6 +310,32 @@ describe("stats and cursor", () => {
         assert.deepStrictEqual(yield* db.cursor, { height: 1, hash: new Uint8Array(hashAt(1)) })
         yield* db.follower.rewind({ height: 0, hash: hashAt(0) })
         assert.deepStrictEqual(yield* db.follower.cursor, { height: 0, hash: new Uint8Array(hashAt(0)) })
+      })
+    ))
+
+  it.effect("what is in memory is what was committed last, and nothing while that changes", () =>
+    withNewDb((db) =>
+      Effect.gen(function*() {
+        const inMemory = () => {
+          const found = db.recent(name)
+          return found === undefined ? undefined : [Buffer.from(found.record.value).toString(), found.tipHeight]
+        }
+        const ask = Effect.zipRight(db.resolve(name), db.cursor)
+        yield* applyAll(db, [[blockAt(0), blockAt(1, [{ name, value: text("1") }])]])
+        assert.isUndefined(inMemory(), "nobody has asked")
+        yield* ask
+        assert.deepStrictEqual(inMemory(), ["1", 1])
+        yield* applyAll(db, [[blockAt(2)]])
+        assert.isUndefined(inMemory(), "the tip is another")
+        yield* ask
+        assert.deepStrictEqual(inMemory(), ["1", 2])
+        yield* applyAll(db, [[blockAt(3, [{ name, value: text("2") }])]])
+        yield* ask
+        assert.deepStrictEqual(inMemory(), ["2", 3])
+        yield* db.follower.rewind({ height: 2, hash: hashAt(2) })
+        assert.isUndefined(inMemory())
+        yield* ask
+        assert.deepStrictEqual(inMemory(), ["1", 2])
       })
     ))
 })

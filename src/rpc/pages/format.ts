@@ -1,0 +1,97 @@
+import { type Html, html } from "./html.ts"
+
+/** Numbers and times as people read them. */
+
+const whole = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 })
+
+/** `12,345`. */
+export const count = (value: number): string => whole.format(value)
+
+/** A number with its noun: `1 block`, `2 blocks`. */
+export const counted = (value: number, noun: string): string => `${count(value)} ${noun}${value === 1 ? "" : "s"}`
+
+const UNITS = ["B", "kB", "MB", "GB", "TB"] as const
+
+/** `1.2 MB`; thousands, not 1024s. */
+export const size = (bytes: number): string => {
+  let value = bytes
+  let unit = 0
+  while (value >= 999.5 && unit < UNITS.length - 1) {
+    value /= 1000
+    unit++
+  }
+  return `${unit === 0 || value >= 99.5 ? Math.round(value) : value.toFixed(1)} ${UNITS[unit] ?? ""}`
+}
+
+/** Units of time with their seconds, the longest first. The script of the pages goes by the same. */
+export const TIME_UNITS = [
+  ["year", 31_557_600],
+  ["month", 2_629_800],
+  ["day", 86_400],
+  ["hour", 3_600],
+  ["minute", 60],
+  ["second", 1]
+] as const
+
+/** Seconds within which a moment is "now". */
+export const NOW_SECONDS = 5
+
+const relative = new Intl.RelativeTimeFormat("en", { numeric: "always", style: "short" })
+
+/** How far a moment is from now, in the largest unit that fits once: `3 min. ago`, `in 2 days`. */
+export const distance = (seconds: number): string => {
+  const length = Math.abs(seconds)
+  if (length < NOW_SECONDS) return "now"
+  const [unit, each] = TIME_UNITS.find(([, each]) => length >= each) ?? ["second", 1]
+  return relative.format(Math.trunc(seconds / each), unit)
+}
+
+const long = (value: number, unit: string): string => counted(value, unit)
+
+/** How long something takes, in its two largest units: `2 hours 5 minutes`. */
+export const duration = (seconds: number): string => {
+  let left = Math.max(0, Math.round(seconds))
+  const parts: Array<string> = []
+  for (const [unit, each] of TIME_UNITS) {
+    const value = Math.floor(left / each)
+    if (value > 0) parts.push(long(value, unit))
+    else if (parts.length > 0) break
+    left -= value * each
+    if (parts.length === 2) break
+  }
+  return parts.length === 0 ? "0 seconds" : parts.join(" ")
+}
+
+/** The largest moment that a date can hold, in seconds. */
+const LAST_MOMENT = 8_640_000_000_000
+
+const isoOf = (seconds: number): string => new Date(1000 * Math.min(Math.max(0, seconds), LAST_MOMENT)).toISOString()
+
+/** `2026-11-21 18:39 UTC`. */
+export const moment = (seconds: number): string => `${isoOf(seconds).slice(0, -8).replace("T", " ")} UTC`
+
+/** A day, for what is not known to the minute: `21 Nov 2026`. */
+export const day = (seconds: number): string =>
+  new Date(1000 * Math.min(Math.max(0, seconds), LAST_MOMENT)).toLocaleDateString("en-GB", {
+    day: "numeric",
+    month: "short",
+    year: "numeric",
+    timeZone: "UTC"
+  })
+
+/** A moment by its distance from now, with the date on request. Seconds since 1970. */
+export const ago = (seconds: number, now: number): Html =>
+  html`<time datetime="${isoOf(seconds)}" title="${moment(seconds)}">${distance(seconds - now)}</time>`
+
+/** The beginning of a hash or a txid, whole on request; copied whole where it is selected. */
+export const shortHash = (display: string): Html =>
+  html`<code class="hash" title="${display}">${display.slice(0, 12)}…</code>`
+
+const COIN = 100_000_000
+
+/** An amount in whole coins, without zeros at the end. */
+export const amount = (units: number): string => `${(units / COIN).toFixed(8).replace(/\.?0+$/, "")} NMC`
+
+/** `4.2 blocks/s`. */
+export const rate = (perSecond: number): string =>
+  `${perSecond >= 100 ? count(perSecond) : perSecond.toFixed(1)} blocks/s`

@@ -1,0 +1,128 @@
+/**
+ * HTML that cannot be broken out of. What is put into a template is escaped, unless it is `Html` itself; and the
+ * templates are looked at once, so that nothing can be put where escaping would not help: into an attribute without
+ * quotes, a handler of events, a style or a script.
+ */
+
+/** Markup. Made by `html` alone; no text that came from outside is one. */
+export class Html {
+  readonly #text: string
+
+  constructor(text: string) {
+    this.#text = text
+  }
+
+  get text(): string {
+    return this.#text
+  }
+}
+
+/** What can be put into a template. `undefined` and `false` leave nothing behind; lists follow without anything between. */
+export type Part = Html | string | number | undefined | false | ReadonlyArray<Part>
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  "\"": "&quot;",
+  "'": "&#39;",
+  "`": "&#96;"
+}
+
+/** Returns text as it has to stand in HTML, between tags or in the quotes of an attribute. */
+export const escape = (text: string): string => text.replaceAll(/[&<>"'`]/g, (character) => ESCAPES[character] ?? "")
+
+/** Where in a template something is put. */
+type Place = "text" | "attribute" | "address"
+
+/** Attributes whose value the browser goes to. */
+const ADDRESSES = new Set(["action", "formaction", "href", "src"])
+
+/** Attributes whose value the browser runs or obeys. */
+const FORBIDDEN = /^(on.*|style|srcdoc)$/
+
+const FORBIDDEN_TAG = /<(?:script|style|iframe|object|embed|base|!--)/i
+
+const wrong = (why: string): never => {
+  throw new TypeError(`a template of HTML is wrong: ${why}`)
+}
+
+const attributePlace = (name: string, isWhole: boolean): Place => {
+  if (FORBIDDEN.test(name)) return wrong(`nothing can be put into ${name}`)
+  if (!ADDRESSES.has(name)) return "attribute"
+  return isWhole ? "address" : wrong(`an address is put into ${name} as a whole`)
+}
+
+/** Reads the fixed parts of a template; returns where what stands between them is put. */
+const placesOf = (strings: ReadonlyArray<string>): ReadonlyArray<Place> => {
+  const places: Array<Place> = []
+  let state: "text" | "tag" | "value" = "text"
+  let name = ""
+  let value = ""
+  for (const [at, string] of strings.entries()) {
+    if (FORBIDDEN_TAG.test(string)) return wrong(`it has ${FORBIDDEN_TAG.exec(string)?.[0]}`)
+    for (let i = 0; i < string.length; i++) {
+      const character = string.charAt(i)
+      if (state === "text") {
+        if (character === "<") [state, name] = ["tag", ""]
+      } else if (state === "value") {
+        if (character === "\"") [state, name] = ["tag", ""]
+        else value += character
+      } else if (character === ">") state = "text"
+      else if (character === "\"" && name.endsWith("=")) [state, name, value] = ["value", name.slice(0, -1), ""]
+      else if (character === "'" || character === "\"") return wrong("attributes have double quotes")
+      else name = /\s/.test(character) ? "" : name + character.toLowerCase()
+    }
+    if (at === strings.length - 1) break
+    if (state === "tag") return wrong("something is put into a tag, outside of quotes")
+    places.push(
+      state === "text" ? "text" : attributePlace(name, value === "" && strings[at + 1]?.startsWith("\"") === true)
+    )
+    value = "?"
+  }
+  return state === "text" ? places : wrong("it ends within a tag")
+}
+
+const known = new WeakMap<ReadonlyArray<string>, ReadonlyArray<Place>>()
+
+const OWN_ADDRESS = /^(?:\.\/|\?|#)/
+
+const attributeText = (part: Part): string => {
+  if (part === undefined || part === false) return ""
+  if (typeof part === "string" || typeof part === "number") return escape(String(part))
+  return wrong("markup or a list is put into an attribute")
+}
+
+const addressText = (part: Part): string =>
+  typeof part === "string" && OWN_ADDRESS.test(part) ? escape(part) : wrong("an address leads away from this page")
+
+const textOf = (part: Part): string => {
+  if (part === undefined || part === false) return ""
+  if (part instanceof Html) return part.text
+  if (typeof part === "string" || typeof part === "number") return escape(String(part))
+  let text = ""
+  for (const each of part) text += textOf(each)
+  return text
+}
+
+/**
+ * A template of HTML. Attributes have double quotes; addresses (`href`, `action`) lead to this page, with another
+ * query or not. Throws `TypeError` for a template that breaks these rules.
+ */
+export const html = (strings: TemplateStringsArray, ...parts: ReadonlyArray<Part>): Html => {
+  let places = known.get(strings)
+  if (places === undefined) {
+    places = placesOf(strings)
+    known.set(strings, places)
+  }
+  let text = strings[0] ?? ""
+  for (const [at, part] of parts.entries()) {
+    const place = places[at]
+    text += place === "text" ? textOf(part) : place === "address" ? addressText(part) : attributeText(part)
+    text += strings[at + 1] ?? ""
+  }
+  return new Html(text)
+}
+
+/** Nothing. */
+export const NOTHING: Html = html``

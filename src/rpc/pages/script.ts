@@ -1,0 +1,85 @@
+import { NOW_SECONDS, TIME_UNITS } from "./format.ts"
+
+/** Milliseconds between two looks at the overview. */
+const REFRESH_MS = 5_000
+
+/**
+ * What the pages do beside being read; they work without it. It keeps the distance of times from now right, and brings
+ * the overview up to date while somebody looks at it: section by section, and only those that changed, so that focus,
+ * scroll position and what is unfolded stay. It waits while text is selected.
+ */
+export const SCRIPT = `"use strict";
+(() => {
+  const units = ${JSON.stringify(TIME_UNITS)};
+  const words = new Intl.RelativeTimeFormat("en", { numeric: "always", style: "short" });
+  const main = document.querySelector("main");
+  const note = document.getElementById("note");
+  const pause = document.getElementById("pause");
+  // The clock of the node, which may differ from the reader's.
+  let ahead = Number(main.dataset.now) * 1000 - Date.now();
+  const distance = (seconds) => {
+    const length = Math.abs(seconds);
+    if (length < ${NOW_SECONDS}) return "now";
+    const [unit, each] = units.find(([, each]) => length >= each) || ["second", 1];
+    return words.format(Math.trunc(seconds / each), unit);
+  };
+  const tick = () => {
+    const now = Date.now() + ahead;
+    for (const time of main.querySelectorAll("time")) {
+      const text = distance((Date.parse(time.dateTime) - now) / 1000);
+      if (time.textContent !== text) time.textContent = text;
+    }
+  };
+  setInterval(tick, 10000);
+  if (main.dataset.refresh === undefined) return;
+
+  let paused = false;
+  let busy = false;
+  const selecting = () => {
+    const selection = getSelection();
+    return selection !== null && !selection.isCollapsed && main.contains(selection.anchorNode);
+  };
+  const put = (old, fresh) => {
+    const focused = old.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
+    old.replaceWith(fresh);
+    if (focused === null) return;
+    for (const link of fresh.querySelectorAll("a")) if (link.getAttribute("href") === focused) return link.focus({ preventScroll: true });
+  };
+  const show = (page) => {
+    const fresh = page.querySelector("main");
+    if (fresh === null) throw new Error("not the page");
+    ahead = Number(fresh.dataset.now) * 1000 - Date.now();
+    document.title = page.title;
+    for (const section of [...fresh.querySelectorAll("section[id]")]) {
+      const old = document.getElementById(section.id);
+      if (old === null) return location.reload();
+      if (old.outerHTML !== section.outerHTML) put(old, section);
+    }
+  };
+  const refresh = async () => {
+    if (paused || busy || document.hidden || selecting()) return;
+    busy = true;
+    try {
+      const answer = await fetch(location.origin + location.pathname + location.search, { headers: { accept: "text/html" }, cache: "no-store" });
+      // The node starts anew: its page comes back by itself. A node that is busy or stops answers in plain text.
+      if (answer.status === 503 && (answer.headers.get("content-type") || "").startsWith("text/html")) return location.reload();
+      if (!answer.ok) throw new Error(String(answer.status));
+      show(new DOMParser().parseFromString(await answer.text(), "text/html"));
+      note.hidden = true;
+    } catch {
+      note.hidden = false;
+    } finally {
+      busy = false;
+    }
+  };
+  setInterval(refresh, ${REFRESH_MS});
+  document.addEventListener("visibilitychange", refresh);
+  pause.hidden = false;
+  pause.addEventListener("click", () => {
+    paused = !paused;
+    pause.setAttribute("aria-pressed", String(paused));
+    pause.textContent = paused ? "Go on updating" : "Pause updates";
+    void refresh();
+  });
+})();
+`

@@ -1,0 +1,112 @@
+/** The looks of the pages: system fonts, light and dark, from 320 pixels upwards. Nothing is loaded from anywhere. */
+export const STYLE = `
+:root {
+  color-scheme: light dark;
+  --back: #f5f6f8; --card: #ffffff; --line: #dfe3e9; --text: #1a212b; --muted: #57626f; --link: #0a56a5;
+  --good: #14703f; --good-back: #e2f4ea; --busy: #0a56a5; --busy-back: #e3eefb; --attention: #8f4a00; --attention-back: #fdf0dc;
+  --mark: #8f1d5b; --mark-back: #fbe6f1; --code: #f2f4f7;
+}
+@media (prefers-color-scheme: dark) {
+  :root {
+    --back: #0e1217; --card: #161b22; --line: #29313b; --text: #e4e9ef; --muted: #9aa6b4; --link: #82bbff;
+    --good: #63d394; --good-back: #12301f; --busy: #82bbff; --busy-back: #13294a; --attention: #f2b866; --attention-back: #38270d;
+    --mark: #ff9dcf; --mark-back: #3d1629; --code: #0f141a;
+  }
+}
+* { box-sizing: border-box; }
+html { -webkit-text-size-adjust: 100%; text-size-adjust: 100%; }
+body { margin: 0; background: var(--back); color: var(--text); font: 16px/1.5 system-ui, sans-serif; }
+a { color: var(--link); text-underline-offset: .15em; text-decoration-thickness: .06em; }
+a:hover { text-decoration-thickness: .12em; }
+:focus-visible { outline: 2px solid var(--link); outline-offset: 2px; border-radius: 3px; }
+code, pre, .hash, .hex { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; font-size: .9em; }
+h1, h2, p, dl, dd, ul, pre { margin: 0; }
+h1 { font-size: 1.5rem; line-height: 1.25; overflow-wrap: anywhere; text-wrap: balance; }
+h2 { font-size: 1rem; margin-bottom: .6rem; }
+.skip { position: absolute; left: -999px; }
+.skip:focus { left: 1rem; top: .5rem; background: var(--card); padding: .4rem .8rem; z-index: 1; }
+.top, main, .foot { max-width: 72rem; margin: 0 auto; padding: 0 1rem; }
+.top { display: flex; flex-wrap: wrap; align-items: center; gap: .6rem 1rem; padding-top: 1rem; padding-bottom: 1rem; }
+.brand { font-weight: 700; font-size: 1.15rem; color: var(--text); text-decoration: none; }
+.search { display: flex; flex: 1 1 18rem; max-width: 30rem; margin-left: auto; gap: .5rem; }
+.search input { flex: 1; min-width: 0; }
+input, button { font: inherit; color: inherit; background: var(--card); border: 1px solid var(--line); border-radius: .5rem; padding: .45rem .75rem; }
+input { border-color: var(--muted); }
+button { cursor: pointer; font-weight: 600; }
+button:hover { border-color: var(--muted); }
+.out { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+main { display: grid; gap: 1rem; grid-template-columns: minmax(0, 1fr); padding-bottom: 1.5rem; }
+.card, .status, .fact { background: var(--card); border: 1px solid var(--line); border-radius: .75rem; }
+.card { padding: 1rem 1.1rem; min-width: 0; }
+.status { padding: 1.1rem; border-left: .3rem solid var(--tone); }
+.status h1 { display: flex; align-items: center; gap: .6rem; }
+.status p { color: var(--muted); margin-top: .25rem; }
+.good { --tone: var(--good); --tone-back: var(--good-back); }
+.busy { --tone: var(--busy); --tone-back: var(--busy-back); }
+.attention { --tone: var(--attention); --tone-back: var(--attention-back); }
+.dot { flex: none; width: .7em; height: .7em; border-radius: 50%; background: var(--tone); }
+progress { display: block; width: 100%; height: .6rem; margin-top: .9rem; border: 0; border-radius: 1rem; background: var(--tone-back); accent-color: var(--tone); overflow: hidden; appearance: none; }
+progress::-webkit-progress-bar { background: var(--tone-back); }
+progress::-webkit-progress-value { background: var(--tone); border-radius: 1rem; }
+progress::-moz-progress-bar { background: var(--tone); border-radius: 1rem; }
+.facts { display: grid; grid-template-columns: repeat(auto-fit, minmax(9.5rem, 1fr)); gap: .75rem; }
+.fact { padding: .75rem 1rem; min-width: 0; }
+.fact dt { color: var(--muted); font-size: .85rem; }
+.fact b { display: block; font-size: 1.35rem; line-height: 1.3; font-variant-numeric: tabular-nums; }
+.fact span { color: var(--muted); font-size: .85rem; }
+.columns { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 26rem), 1fr)); gap: 1rem; align-items: start; min-width: 0; }
+table { width: 100%; border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .92rem; }
+th, td { text-align: left; font-weight: inherit; padding: .38rem .5rem; vertical-align: top; border-top: 1px solid var(--line); }
+th:first-child, td:first-child { padding-left: 0; }
+th:last-child, td:last-child { padding-right: 0; }
+thead th { color: var(--muted); font-size: .8rem; border-top: 0; padding-top: 0; white-space: nowrap; }
+th.number, td.number { text-align: right; }
+td.number, time, .hash { white-space: nowrap; }
+abbr { text-decoration: none; }
+.operations { list-style: none; padding: 0; font-size: .95rem; }
+.operations li { display: flex; flex-wrap: wrap; justify-content: space-between; gap: .1rem 1rem; padding: .38rem 0; border-top: 1px solid var(--line); }
+.operations li:first-child { border-top: 0; padding-top: 0; }
+.operations a { min-width: 0; max-width: 100%; }
+.what, .muted, .empty { color: var(--muted); }
+.what { font-size: .88rem; }
+.name, .break, .address { overflow-wrap: anywhere; }
+.name { white-space: pre-wrap; unicode-bidi: isolate; }
+.mark { color: var(--mark); background: var(--mark-back); border-radius: .25em; padding: 0 .25em; margin: 0 .1em; font: .75em ui-monospace, Menlo, Consolas, monospace; white-space: nowrap; unicode-bidi: isolate; }
+.badge { display: inline-block; font-size: .78rem; font-weight: 600; line-height: 1.4; padding: .1em .6em; border-radius: 1rem; color: var(--tone, var(--muted)); background: var(--tone-back, var(--line)); vertical-align: middle; white-space: nowrap; }
+.name-head h1 { margin-top: .1rem; }
+.name-head .long { font-size: 1.1rem; text-wrap: wrap; }
+.value { background: var(--code); border: 1px solid var(--line); border-radius: .5rem; padding: .75rem; margin-bottom: .5rem; max-height: 32rem; overflow: auto; white-space: pre-wrap; overflow-wrap: anywhere; line-height: 1.45; unicode-bidi: isolate; }
+.record { display: grid; gap: .5rem; }
+.record > div { display: grid; grid-template-columns: 8rem minmax(0, 1fr); gap: 0 1rem; }
+.record dt { color: var(--muted); }
+.record dd, .record code { overflow-wrap: anywhere; }
+.value-cell { width: 34%; }
+.break { word-break: break-all; }
+.owner-cell { overflow-wrap: anywhere; width: 22%; }
+summary { cursor: pointer; }
+details .value { margin: .4rem 0 0; max-height: 18rem; }
+.note { padding: .6rem 1rem; border-radius: .5rem; color: var(--tone); background: var(--tone-back); }
+.top .note { flex-basis: 100%; }
+.pager { display: flex; gap: 1rem; justify-content: center; margin-top: .8rem; }
+.foot { display: flex; flex-wrap: wrap; gap: .5rem 1.5rem; align-items: center; color: var(--muted); font-size: .88rem; padding-bottom: 2rem; }
+.foot button { font-size: inherit; padding: .25rem .7rem; margin-left: auto; }
+[hidden] { display: none !important; }
+@media (max-width: 44rem) {
+  .top { padding-top: .75rem; padding-bottom: .75rem; }
+  .search { flex-basis: 100%; margin-left: 0; max-width: none; }
+  .facts { grid-template-columns: repeat(2, minmax(0, 1fr)); gap: .5rem; }
+  .wide { display: none; }
+  .record > div { grid-template-columns: minmax(0, 1fr); }
+  .stack thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+  .stack, .stack tbody, .stack th, .stack td { display: block; width: auto; }
+  .stack tbody th, .stack .broad { grid-column: 1 / -1; }
+  .facts .fact:last-child:nth-child(odd) { grid-column: 1 / -1; }
+  .stack tr { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 0 1rem; padding: .6rem 0; border-top: 1px solid var(--line); }
+  .stack tr:first-child { border-top: 0; padding-top: 0; }
+  .stack th, .stack td { border: 0; padding: .1rem 0; }
+  .stack th.number, .stack td.number { text-align: left; }
+  .stack tbody th { font-weight: 600; }
+  .stack td::before { content: attr(data-label) " "; color: var(--muted); font-size: .85rem; margin-right: .3em; }
+  .history tbody th::before { content: "Block "; }
+}
+`

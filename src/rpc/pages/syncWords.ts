@@ -1,0 +1,134 @@
+import { count, counted, distance, duration, rate } from "./format.ts"
+
+/** What the node is doing, in words, from what is known about it. */
+
+/** What the words depend on. */
+export interface SyncFacts {
+  /** Seconds since 1970. */
+  readonly now: number
+  readonly height: number
+  /** Height of the best header. */
+  readonly headers: number
+  /** Of the tip and of the best header, seconds since 1970. */
+  readonly tipTime: number
+  readonly headerTime: number
+  readonly syncing: boolean
+  readonly loading: boolean
+  /** What an import is at: blocks read, and in all. */
+  readonly importing:
+    | { readonly phase: "headers" | "blocks"; readonly done: number; readonly total: number }
+    | undefined
+  readonly peers: number
+  /** Whether the network is switched on. */
+  readonly active: boolean
+  /** Blocks a second; `undefined` while unknown. */
+  readonly speed: number | undefined
+  /** Seconds between blocks, as the network aims at. */
+  readonly spacing: number
+  /** Whether blocks come when somebody makes them: their age says nothing. */
+  readonly onDemand: boolean
+}
+
+/** How it is: all well, under way, or something to look after. */
+export type Tone = "good" | "busy" | "attention"
+
+export interface SyncWords {
+  readonly tone: Tone
+  readonly title: string
+  readonly detail: string
+  readonly progress: { readonly value: number; readonly max: number } | undefined
+}
+
+/** Seconds after which a header is not from today. */
+const OLD_HEADER = 86_400
+
+/** Blocks' worth of time without a block that is worth a word: it happens by chance once in many years. */
+const SILENT_BLOCKS = 20
+
+/** Where the chain will end: the best header, and what the network made since, if that header is old. */
+export const expectedHeight = ({ headers, headerTime, now, onDemand, spacing }: SyncFacts): number =>
+  onDemand || now - headerTime <= OLD_HEADER ? headers : headers + Math.floor((now - headerTime) / spacing)
+
+const percent = (value: number, max: number): string =>
+  `${max <= 0 ? "0.0" : (Math.floor(1000 * Math.min(value / max, 1)) / 10).toFixed(1)} %`
+
+const importWords = ({ done, phase, total }: NonNullable<SyncFacts["importing"]>): SyncWords => ({
+  tone: "busy",
+  title: phase === "headers" ? "Reading block files" : "Importing blocks",
+  detail: total > 0
+    ? `${count(done)} of ${counted(total, "block")} read, ${percent(done, total)}.`
+    : `${counted(done, "block")} found so far.`,
+  progress: total > 0 ? { value: Math.min(done, total), max: total } : undefined
+})
+
+const pace = (facts: SyncFacts, left: number): string => {
+  const { speed } = facts
+  if (speed === undefined || speed <= 0) return ""
+  return ` ${rate(speed)}, about ${duration(left / speed)} left.`
+}
+
+const syncWords = (facts: SyncFacts): SyncWords => {
+  const { headers, height, now, tipTime } = facts
+  const target = expectedHeight(facts)
+  const reached = `Block ${count(height)} of ${target > headers ? "about " : ""}${count(target)}, ${
+    percent(height, target)
+  }`
+  const progress = { value: Math.min(height, target), max: Math.max(1, target) }
+  if (target > headers && headers - height < 2_000) {
+    return {
+      tone: "busy",
+      title: "Fetching headers",
+      detail: `${counted(headers, "header")} of about ${count(target)}; block ${count(height)} is checked.`,
+      progress: { value: Math.min(headers, target), max: Math.max(1, target) }
+    }
+  }
+  if (height >= target) {
+    return {
+      tone: "busy",
+      title: "Asking peers for new blocks",
+      detail: `Block ${count(height)} is checked; no peer has told yet what comes after it.`,
+      progress: undefined
+    }
+  }
+  return {
+    tone: "busy",
+    title: "Syncing",
+    detail: `${reached}, from ${distance(tipTime - now)}.${pace(facts, target - height)}`,
+    progress
+  }
+}
+
+/** Says how the node is. */
+export const statusWords = (facts: SyncFacts): SyncWords => {
+  const { active, height, importing, loading, now, onDemand, peers, spacing, syncing, tipTime } = facts
+  if (importing !== undefined) return importWords(importing)
+  if (loading) {
+    return { tone: "busy", title: "Starting", detail: "The node takes in what was stored.", progress: undefined }
+  }
+  const known = `Block ${count(height)} is the last one known`
+  if (!active) {
+    return { tone: "attention", title: "Network is off", detail: `${known}; no new ones come.`, progress: undefined }
+  }
+  if (peers === 0) {
+    const title = syncing ? "Looking for peers" : "No peers"
+    const detail = syncing ? `${known} until one answers.` : `${known}; nobody tells of new ones.`
+    const target = expectedHeight(facts)
+    const progress = syncing && target > height ? { value: height, max: target } : undefined
+    return { tone: "attention", title, detail, progress }
+  }
+  if (syncing) return syncWords(facts)
+  if (!onDemand && now - tipTime > SILENT_BLOCKS * spacing) {
+    return {
+      tone: "attention",
+      title: "No new block for long",
+      detail: `The last one is from ${distance(tipTime - now)}. Peers know of no other.`,
+      progress: undefined
+    }
+  }
+  return {
+    tone: "good",
+    title: "Up to date",
+    detail: `Every block that peers know of is checked, up to block ${count(height)}.`,
+    progress: undefined
+  }
+}

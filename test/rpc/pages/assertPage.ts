@@ -1,0 +1,73 @@
+import { assert } from "@effect/vitest"
+import { createHash } from "node:crypto"
+import type { Page } from "./pages.ts"
+
+/** What holds for every page. */
+
+/** What stands in a page beside its own style and script. */
+const contentOf = ({ body }: Page): string =>
+  body.replace(/<style>.*?<\/style>/s, "").replace(/<script>.*?<\/script>/s, "")
+
+/** Elements of all pages. Whatever else is in one came from outside. */
+const ELEMENTS = new Set(
+  ("html head meta title link body a header span form label input button main section h1 h2 p dl div dt dd b time " +
+    "table thead tr th abbr tbody td code ul li footer bdi i pre details summary nav progress").split(" ")
+)
+
+const HANDLER = /\s(?:on\w+|style|src|srcdoc|formaction)=/i
+
+const OWN_ADDRESS = /^(?:\?(?:name|hex)=[^"<>]*|\.\/|#main|data:image\/svg\+xml,[^"<>]*)$/
+
+/** Checks that a page has nothing but what the pages are made of. */
+export const assertHarmless = (page: Page): void => {
+  const content = contentOf(page)
+  const foreign: Array<string> = []
+  for (const [tag, name = ""] of content.matchAll(/<\/?([^\s>/!]*)[^>]*>/g)) {
+    if (!tag.startsWith("<!doctype") && !ELEMENTS.has(name) || HANDLER.test(tag)) foreign.push(tag)
+  }
+  for (const [, address = ""] of content.matchAll(/\s(?:href|action)="([^"]*)"/g)) {
+    if (!OWN_ADDRESS.test(address)) foreign.push(address)
+  }
+  assert.deepStrictEqual(foreign, [])
+  assert.isNull(
+    /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/.exec(content)
+  )
+}
+
+/** Checks that the rows of tables have a cell for each column. */
+export const assertTables = ({ body }: Page): void => {
+  for (const [table] of body.matchAll(/<table.*?<\/table>/gs)) {
+    const columns = table.match(/<th scope="col"/g)?.length
+    const rows = [...table.matchAll(/<th scope="row".*?<\/tr>/gs)].map(([row]) => row.match(/<t[hd][ >]/g)?.length)
+    assert.deepStrictEqual([...new Set(rows)], [columns])
+  }
+}
+
+const policyOf = ({ headers }: Page): ReadonlyMap<string, string> =>
+  new Map(
+    (headers["Content-Security-Policy"] ?? "").split("; ").map((directive) => {
+      const [name = "", ...values] = directive.split(" ")
+      return [name, values.join(" ")]
+    })
+  )
+
+const sha256 = (content: string): string => `'sha256-${createHash("sha256").update(content).digest("base64")}'`
+
+/** Checks what every page is sent with. */
+export const assertGuarded = (page: Page): void => {
+  const policy = policyOf(page)
+  assert.strictEqual(policy.get("default-src"), "'none'")
+  for (const never of ["base-uri", "frame-ancestors"]) assert.strictEqual(policy.get(never), "'none'")
+  assert.strictEqual(policy.get("form-action"), "'self'")
+  assert.strictEqual(policy.get("connect-src"), "'self'")
+  const { headers } = page
+  assert.strictEqual(headers["X-Content-Type-Options"], "nosniff")
+  assert.strictEqual(headers["Referrer-Policy"], "no-referrer")
+  assert.strictEqual(headers["Cache-Control"], "no-store")
+  if (page.status === 303) return
+  assert.strictEqual(headers["Content-Type"], "text/html; charset=utf-8")
+  const [, style = ""] = /<style>(.*?)<\/style>/s.exec(page.body) ?? []
+  const [, script = ""] = /<script>(.*?)<\/script>/s.exec(page.body) ?? []
+  assert.strictEqual(policy.get("style-src"), sha256(style))
+  assert.strictEqual(policy.get("script-src"), sha256(script))
+}

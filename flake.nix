@@ -3,50 +3,73 @@
 
   inputs.nixpkgs.url = "github:NixOS/nixpkgs/nixos-unstable";
 
-  outputs = { self, nixpkgs }:
+  outputs =
+    { self, nixpkgs }:
     let
-      systems = [ "x86_64-linux" "aarch64-linux" "x86_64-darwin" "aarch64-darwin" ];
-      forEachSystem = make: nixpkgs.lib.genAttrs systems (system: make nixpkgs.legacyPackages.${system});
+      inherit (nixpkgs) lib;
+      systems = [
+        "x86_64-linux"
+        "aarch64-linux"
+        "x86_64-darwin"
+        "aarch64-darwin"
+      ];
+      forEachSystem = make: lib.genAttrs systems (system: make system nixpkgs.legacyPackages.${system});
 
-      # Node, and what compiles SQLite and libsecp256k1 against it where there is no prebuilt binary.
-      toolchain = pkgs: [ pkgs.coreutils pkgs.nodejs_22 pkgs.python3 pkgs.gnumake pkgs.stdenv.cc ];
+      programs = {
+        svcd = "Namecoin full node";
+        svcd-cli = "Asks a running svcd";
+        svcd-wallet = "Looks after a wallet";
+        svcd-mail = "Mail to names";
+      };
     in
     {
-      # Builds this source once, in the user's cache, with npm: package-lock.json pins every package by its hash but does
-      # not say where packages come from, which a build without network would have to know.
-      packages = forEachSystem (pkgs: rec {
-        default = svcd;
-        svcd = pkgs.writeShellApplication {
-          name = "svcd";
-          runtimeInputs = toolchain pkgs;
-          text = ''
-            home="''${XDG_CACHE_HOME:-$HOME/.cache}/svcd/$(basename ${self})"
-            if [ ! -e "$home/built" ]; then
-              mkdir -p "$home"
-              cp -r --no-preserve=mode,ownership ${self}/. "$home"
-              (
-                cd "$home"
-                export npm_config_nodedir=${pkgs.nodejs_22}
-                npm ci --no-audit --no-fund
-                npm run build
-                touch built
-              ) >&2
-            fi
-            exec node "$home/build/src/bin/svcd.js" "$@"
-          '';
-        };
-      });
+      packages = forEachSystem (
+        system: pkgs: rec {
+          default = svcd;
+          svcd = pkgs.callPackage ./nix/package.nix { };
+        }
+      );
 
-      apps = forEachSystem (pkgs: rec {
-        default = svcd;
-        svcd = {
-          type = "app";
-          program = "${self.packages.${pkgs.stdenv.hostPlatform.system}.svcd}/bin/svcd";
-        };
-      });
+      apps = forEachSystem (
+        system: _:
+        let
+          app = program: description: {
+            type = "app";
+            program = "${self.packages.${system}.svcd}/bin/${program}";
+            meta = { inherit description; };
+          };
+        in
+        lib.mapAttrs app programs // { default = app "svcd" programs.svcd; }
+      );
 
-      devShells = forEachSystem (pkgs: {
-        default = pkgs.mkShell { packages = toolchain pkgs ++ [ pkgs.sqlite ]; };
-      });
+      # Node, and what compiles SQLite and libsecp256k1 against it; then as anywhere: scripts/test.
+      devShells = forEachSystem (
+        system: pkgs: {
+          default = pkgs.mkShell {
+            packages = [
+              pkgs.nodejs_22
+              pkgs.python3
+              pkgs.gnumake
+              pkgs.sqlite
+              pkgs.prometheus
+            ];
+            env.npm_config_nodedir = "${lib.getDev pkgs.nodejs_22}";
+          };
+        }
+      );
+
+      nixosModules = rec {
+        default = svcd;
+        svcd = import ./nix/module.nix { inherit self; };
+      };
+
+      # `nix flake check` builds these.
+      checks = forEachSystem (
+        system: pkgs:
+        { package = self.packages.${system}.svcd; }
+        // lib.optionalAttrs pkgs.stdenv.hostPlatform.isLinux {
+          service = pkgs.testers.runNixOSTest (import ./nix/test.nix { inherit self; });
+        }
+      );
     };
 }

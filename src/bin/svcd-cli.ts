@@ -2,6 +2,7 @@
 import * as Effect from "effect/Effect"
 import { processInput } from "../config/settings.ts"
 import { run } from "../rpc/cli.ts"
+import { screenOf } from "../rpc/cli/outcome.ts"
 import { version } from "../version.ts"
 
 /** Characters of standard input that are read. */
@@ -17,7 +18,9 @@ const readStdin = Effect.async<string>((resume) => {
   process.stdin.on("end", () => resume(Effect.succeed(text)))
 })
 
-const program = Effect.map(run({ ...processInput(), version, readStdin }), ({ code, stderr, stdout }) => {
+const input = { ...processInput(), version, screen: screenOf(process.stdout, process.env), readStdin }
+
+const program = Effect.map(run(input), ({ code, stderr, stdout }) => {
   // A reader that went away has what it wanted.
   process.stdout.on("error", () => {})
   process.stdout.write(stdout)

@@ -1,7 +1,6 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import {
   accessSync,
@@ -21,43 +20,15 @@ import {
 import { join } from "node:path"
 import type { NetworkName } from "../protocol/networks.ts"
 import { CONFIG_FILE } from "./configFile.ts"
+import {
+  type DataDirectoryError,
+  DataDirectoryInUse,
+  DataDirectoryUnusable,
+  WrongNetwork
+} from "./dataDirectoryErrors.ts"
 import { type HeldLock, LOCK_FILE, takeLock } from "./DirectoryLock.ts"
-import { quoted, shownPath } from "./safeText.ts"
 
-/** The directory cannot be made, read or written, or it is another program's. */
-export class DataDirectoryUnusable extends Schema.TaggedError<DataDirectoryUnusable>()("DataDirectoryUnusable", {
-  path: Schema.String,
-  reason: Schema.String
-}) {
-  override get message(): string {
-    return `data directory ${shownPath(this.path)}: ${this.reason}`
-  }
-}
-
-/** Another node, in this process or in another one, works in the directory. */
-export class DataDirectoryInUse extends Schema.TaggedError<DataDirectoryInUse>()("DataDirectoryInUse", {
-  path: Schema.String,
-  pid: Schema.optional(Schema.Int)
-}) {
-  override get message(): string {
-    const holder = this.pid === undefined ? "another process" : `process ${this.pid}`
-    return `data directory ${shownPath(this.path)} is in use by ${holder}; stop it, or give another -datadir`
-  }
-}
-
-/** The directory holds the data of another network. */
-export class WrongNetwork extends Schema.TaggedError<WrongNetwork>()("WrongNetwork", {
-  path: Schema.String,
-  found: Schema.String,
-  wanted: Schema.String
-}) {
-  override get message(): string {
-    return `data directory ${shownPath(this.path)} is for ${quoted(this.found)}, not for ${quoted(this.wanted)}; ` +
-      "each network needs a directory of its own"
-  }
-}
-
-export type DataDirectoryError = DataDirectoryUnusable | DataDirectoryInUse | WrongNetwork
+export { type DataDirectoryError, DataDirectoryInUse, DataDirectoryUnusable, WrongNetwork }
 
 /** A directory that belongs to this node until its scope closes. */
 export class DataDirectory extends Context.Tag("svcd/DataDirectory")<DataDirectory, {
@@ -109,8 +80,9 @@ const FOREIGN = ["chainstate/CURRENT", "blocks/index", "wallet.dat", "namecoin.c
 
 const isOurs = (path: string): boolean => existsSync(join(path, NETWORK_FILE))
 
-/** Whether nobody else has anything in the directory, so that its permissions are ours to set. */
-const isFresh = (path: string): boolean => readdirSync(path).every((entry) => entry === CONFIG_FILE)
+/** Whether nobody else has anything in the directory, so that its permissions are ours to set. The log may be there. */
+const isFresh = (path: string): boolean =>
+  readdirSync(path).every((entry) => entry === CONFIG_FILE || entry.endsWith(".log"))
 
 /**
  * Takes the rights of others away, and returns whether that was possible: a directory of another user, as a mounted

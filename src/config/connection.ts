@@ -22,6 +22,8 @@ export interface Connection {
   readonly network: NetworkName
   readonly dataDir: string
   readonly rpc: Address & { readonly credentials: Credentials | undefined }
+  /** Where the address was said: a flag, a file and line, or `default`. */
+  readonly rpcAddrFrom: string
 }
 
 const Values = Schema.Struct(fieldsOf(CONNECTION_OPTIONS)).pipe(Schema.filter(halfCredentials))
@@ -48,7 +50,8 @@ export const decodeConnection = (
       connection: {
         network,
         dataDir: dataDirOf(gathered, input),
-        rpc: { ...reachable(rpcaddr), credentials: credentialsOf(rpcuser, rpcpassword) }
+        rpc: { ...reachable(rpcaddr), credentials: credentialsOf(rpcuser, rpcpassword) },
+        rpcAddrFrom: gathered.source.get("rpcaddr")?.from ?? "default"
       },
       rest
     }

@@ -24,8 +24,9 @@ const defaultText = (option: Option): string | undefined => {
   return option.default
 }
 
-const entry = (name: string, option: Option): string => {
-  const head = `  -${name}${option.placeholder === "" ? "" : ` ${option.placeholder}`}`
+/** Returns what the help says of a flag. */
+export const entry = (name: string, option: Option, dashes = "-"): string => {
+  const head = `  ${dashes}${name}${option.placeholder === "" ? "" : ` ${option.placeholder}`}`
   const shown = defaultText(option)
   const notes = [
     ...(shown === undefined ? [] : [`default: ${shown}`]),

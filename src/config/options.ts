@@ -187,6 +187,16 @@ export const OPTIONS = {
     "address of the metrics endpoint",
     { defaultNote: "no endpoint" }
   ),
+  statuspage: one(
+    Kind.onOff,
+    "statuspage",
+    "RPC",
+    "show browsers that come to the RPC listener a page about this node",
+    { default: "1" }
+  ),
+  rest: one(Kind.onOff, "rest", "RPC", "answer GET /rest/name/, for reading and without credentials", {
+    default: "0"
+  }),
 
   listen: one(
     Kind.optional(Kind.address("optional")),
@@ -305,6 +315,13 @@ export const OPTIONS = {
     "debugsubsystem",
     "Logging",
     `parts whose debug entries are logged too, commas between them: ${SUBSYSTEMS.join(", ")}`
+  ),
+  logfile: one(
+    Kind.optional(Kind.path),
+    "logfile",
+    "Logging",
+    "file to append the log to, in place of standard output; SIGHUP opens it anew",
+    { defaultNote: "standard output" }
   ),
 
   testactivationheight: many(

@@ -35,6 +35,10 @@ export interface Settings {
   readonly maxRequestSize: number
   /** `undefined`: no metrics endpoint. */
   readonly metrics: Address | undefined
+  /** Whether browsers are shown a page about the node. */
+  readonly statusPage: boolean
+  /** Whether `GET /rest/name/` is answered. */
+  readonly rest: boolean
   /** `undefined`: listen nowhere, as always when `maxPeers` is 0. */
   readonly listen: Address | undefined
   /** 0: offline, which means no DNS, no calls, no listener. */
@@ -77,6 +81,8 @@ export interface Settings {
   readonly logFormat: LogFormat
   /** Parts whose debug entries are logged whatever `logLevel` is. */
   readonly debugSubsystems: ReadonlyArray<Subsystem>
+  /** The file that the log is appended to; `undefined`: standard output. */
+  readonly logFile: string | undefined
   /** Heights that replace the network's own. Empty except on regtest. */
   readonly activation: Partial<Activation>
   /** Seconds since 1970 to take as the present time. `undefined` except on regtest. */
@@ -112,7 +118,7 @@ export const processInput = (): SettingsInput => ({
 })
 
 /** Returns a path as an absolute one; `~` is the home directory, as a shell has it. */
-const absolutePath = (path: string, base: string, home: string): string => {
+export const absolutePath = (path: string, base: string, home: string): string => {
   if (path === "~") return home
   return path.startsWith("~/") ? join(home, path.slice(2)) : isAbsolute(path) ? resolve(path) : resolve(base, path)
 }
@@ -149,12 +155,13 @@ export const gather = (
   )
 }
 
-/** Returns the data directory in force. A relative one in the file is relative to the file, not to the caller. */
-export const dataDirOf = ({ configFile, source }: Gathered, input: SettingsInput): string => {
-  const given = source.get("datadir")
-  const base = given?.inFile === true ? dirname(configFile) : input.cwd
-  return absolutePath(given?.texts.at(-1) ?? OPTIONS.datadir.default, base, input.homedir)
-}
+/** Returns the path that an option names. A relative one in the file is relative to the file, not to the caller. */
+const pathOf = (name: "datadir" | "logfile", path: string, { configFile, source }: Gathered, input: SettingsInput) =>
+  absolutePath(path, source.get(name)?.inFile === true ? dirname(configFile) : input.cwd, input.homedir)
+
+/** Returns the data directory in force. */
+export const dataDirOf = (gathered: Gathered, input: SettingsInput): string =>
+  pathOf("datadir", gathered.source.get("datadir")?.texts.at(-1) ?? OPTIONS.datadir.default, gathered, input)
 
 export const credentialsOf = (
   user: string | undefined,
@@ -170,6 +177,8 @@ const toSettings = (values: Values, gathered: Gathered, input: SettingsInput): S
     rateLimit: values.ratelimit,
     maxRequestSize: values.maxrequestsize,
     metrics: values.metricsaddr,
+    statusPage: values.statuspage,
+    rest: values.rest,
     listen: values.maxpeers === 0 ? undefined : values.listen,
     maxPeers: values.maxpeers,
     maxInbound: values.maxinbound,
@@ -198,6 +207,7 @@ const toSettings = (values: Values, gathered: Gathered, input: SettingsInput): S
     logLevel: values.loglevel,
     logFormat: values.logformat,
     debugSubsystems: values.debugsubsystem,
+    logFile: values.logfile === undefined ? undefined : pathOf("logfile", values.logfile, gathered, input),
     // Later mentions of a rule win, as they do upstream.
     activation: Object.fromEntries(
       [...values.testactivationheight, ...values.vbparams].map(({ height, rule }) => [rule, height])

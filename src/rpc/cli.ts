@@ -1,186 +1,175 @@
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as Schedule from "effect/Schedule"
-import { formatAddress } from "../config/addresses.ts"
-import { readArgv } from "../config/argv.ts"
 import { type Connection, CONNECTION_OPTIONS, decodeConnection } from "../config/connection.ts"
-import { OPTIONS } from "../config/options.ts"
-import type { SettingsInput } from "../config/settings.ts"
-import { USAGE_EXIT_CODE, UsageError } from "../config/UsageError.ts"
+import { quoted } from "../config/safeText.ts"
+import { USAGE_EXIT_CODE } from "../config/UsageError.ts"
+import { type Daemon, makeDaemon } from "./cli/daemon.ts"
+import { explain } from "./cli/failures.ts"
+import { type CommandLine, countOf, HELP, isShell, readCommandLine, SHELLS } from "./cli/flags.ts"
+import { resultText } from "./cli/jsonText.ts"
+import type { NamesOptions } from "./cli/names.ts"
+import { type CliInput, failure, NAME, type Outcome, success, usage } from "./cli/outcome.ts"
+import { shownLines } from "./cli/textWidth.ts"
 import { type BadArgument, byName, byPosition } from "./conversions.ts"
-import { encodeString } from "./encodeJson.ts"
-import { type Json, JsonNumber, JsonObject } from "./json.ts"
-import { make, type RpcClientError } from "./RpcClient.ts"
+import type { Json, JsonObject } from "./json.ts"
 import { RPC_CODE } from "./RpcError.ts"
 
-/** `svcd-cli`: calls one method of a daemon, and prints what comes (rpc.md 8). */
+/** `svcd-cli`: calls one method of a daemon and prints what comes (rpc.md 8), or tells of node and names in tables. */
 
-const NAME = "svcd-cli"
+export type { CliInput, Outcome }
 
-/** What the program prints, and how it ends. */
-export interface Outcome {
-  readonly code: number
-  readonly stdout: string
-  readonly stderr: string
-}
-
-export interface CliInput extends SettingsInput {
-  readonly version: string
-  /** The text of standard input, for `-stdin`. */
-  readonly readStdin: Effect.Effect<string>
-}
-
-const switchOption = (description: string) => ({ ...OPTIONS.version, description })
-
-const FLAGS = {
-  ...CONNECTION_OPTIONS,
-  rpcwallet: { ...OPTIONS.rpcuser, env: undefined, key: undefined, placeholder: "NAME", description: "wallet to use" },
-  named: switchOption("parameters are name=value"),
-  stdin: switchOption("read more parameters from standard input"),
-  rpcwait: switchOption("wait for the daemon"),
-  version: OPTIONS.version,
-  help: OPTIONS.help
-}
-
-export const HELP = `Usage: ${NAME} [flags] <method> [parameters]
-
-Calls a method of a running svcd, or of another daemon with the same interface, and prints its result: a
-text as it is, anything else as JSON. "${NAME} help" lists the methods, "${NAME} help <method>" explains one.
-
-Flags
-  -network NAME         network of the daemon (environment: SVCD_NETWORK)
-  -datadir PATH         data directory; svcd.conf in it is read (environment: SVCD_DATA_DIR)
-  -rpcaddr HOST:PORT    address of the daemon (default: 127.0.0.1:8336)
-  -rpcuser NAME         user name (environment: SVCD_RPC_USER)
-  -rpcpassword SECRET   password (environment: SVCD_RPC_PASSWORD)
-  -rpcwallet NAME       wallet to use, where the daemon has several loaded
-  -rpcwait              wait until the daemon answers and has started
-  -named                parameters are written name=value
-  -stdin                read more parameters from standard input, one a line
-  -version              print the version and exit
-  -help                 print this text and exit
-
-A flag wins over the environment, the environment over svcd.conf. Parameters that are texts are passed on as
-they are; others are JSON.
-
-Exit status: 0; 1 if no daemon answers; 2 for a mistake in flags or configuration; else the code of the
-daemon's error without its sign, modulo 256.
-`
-
-/** How long `-rpcwait` waits between two tries. */
-const WAIT = "1 second"
-
-const success = (stdout: string): Outcome => ({ code: 0, stdout, stderr: "" })
-
-const failure = (code: number, text: string): Outcome => ({ code, stdout: "", stderr: `${text}\n` })
+/** Seconds for one call where nothing is said. */
+const CALL_SECONDS = 900
 
 /** Runs the program. Everything that goes wrong is an outcome. */
 export const run = (input: CliInput): Effect.Effect<Outcome> =>
   Effect.suspend(() => {
-    const { given, problems, rest } = readArgv(input.argv, FLAGS, "end")
-    const wants = (name: keyof typeof FLAGS): boolean => ["1", "true"].includes(given.get(name)?.at(-1) ?? "0")
-    if (wants("help")) return Effect.succeed(success(HELP))
-    if (wants("version")) return Effect.succeed(success(`${NAME} ${input.version}\n`))
-    if (problems.length > 0) return Effect.succeed(usage(new UsageError({ problems })))
-
-    const argv = [...given].flatMap(([name, texts]) =>
-      Object.hasOwn(CONNECTION_OPTIONS, name) ? texts.map((text) => `-${name}=${text}`) : []
-    )
-    return Either.match(decodeConnection({ ...input, argv }), {
-      onLeft: (error) => Effect.succeed(usage(error)),
-      onRight: ({ connection }) =>
-        Effect.flatMap(
-          wants("stdin") ? Effect.map(input.readStdin, linesOf) : Effect.succeed([]),
-          (lines) =>
-            callMethod([...rest, ...lines], connection, {
-              named: wants("named"),
-              wait: wants("rpcwait"),
-              wallet: given.get("rpcwallet")?.at(-1)
-            })
-        )
-    })
+    const line = readCommandLine(input.argv)
+    if (line.wants("help")) return Effect.succeed(success(HELP))
+    if (line.wants("version")) return Effect.succeed(success(`${NAME} ${input.version}\n`))
+    if (line.problems.length > 0) return Effect.succeed(usage(line.problems))
+    const shell = line.text("completions")
+    return shell === undefined ? connected(input, line) : completions(shell)
   })
 
-const usage = (error: UsageError): Outcome => failure(USAGE_EXIT_CODE, error.report(NAME).join("\n"))
+/** Loads what makes the scripts only now: it takes longer to load than everything else. */
+const completions = (shell: string): Effect.Effect<Outcome> =>
+  isShell(shell)
+    ? Effect.promise(() => import("./cli/completions.ts")).pipe(
+      Effect.flatMap(({ completionScript }) => completionScript(shell)),
+      Effect.map(success)
+    )
+    : Effect.succeed(usage([`-completions: ${quoted(shell)} is not one of ${SHELLS.join(", ")}`]))
 
 const linesOf = (text: string): ReadonlyArray<string> => text === "" ? [] : text.replace(/\r?\n$/, "").split(/\r?\n/)
 
-interface CallOptions {
-  readonly named: boolean
-  readonly wait: boolean
-  readonly wallet: string | undefined
+/** What standard input gives: the password in the first line, parameters in the others, as far as flags ask for them. */
+const readInput = (line: CommandLine, { readStdin }: CliInput) => {
+  const [password, parameters] = [line.wants("stdinrpcpass"), line.wants("stdin")]
+  if (!password && !parameters) return Effect.succeed({ password: undefined, parameters: [] })
+  return Effect.map(readStdin, (text) => {
+    const lines = linesOf(text)
+    return {
+      password: password ? lines[0] ?? "" : undefined,
+      parameters: parameters ? lines.slice(password ? 1 : 0) : []
+    }
+  })
+}
+
+/** Finds the daemon, and does there what is asked for. */
+const connected = (input: CliInput, line: CommandLine): Effect.Effect<Outcome> =>
+  Effect.gen(function*() {
+    const read = yield* readInput(line, input)
+    const shared = [...line.given].flatMap(([name, texts]) =>
+      Object.hasOwn(CONNECTION_OPTIONS, name) ? texts.map((text) => `-${name}=${text}`) : []
+    )
+    const argv = read.password === undefined ? shared : [...shared, `-rpcpassword=${read.password}`]
+    const decoded = decodeConnection({ ...input, argv })
+    if (Either.isLeft(decoded)) return usage(decoded.left.problems)
+
+    const problems = [...contradictions(line), ...surplusOf(line)]
+    const timeout = countOf("rpcclienttimeout", line.text("rpcclienttimeout"), CALL_SECONDS, problems)
+    const wait = countOf("rpcwaittimeout", line.text("rpcwaittimeout"), 0, problems)
+    const expiring = countOf("expiring", line.text("expiring"), 0, problems)
+    if (problems.length > 0) return usage(problems)
+
+    const { connection } = decoded.right
+    const daemon = yield* makeDaemon({
+      connection,
+      wallet: line.text("rpcwallet"),
+      cookieFile: line.text("rpccookiefile"),
+      timeout,
+      wait: line.wants("rpcwait") ? wait : undefined,
+      input
+    })
+    switch (line.command) {
+      case "status":
+        return yield* tellStatus({ daemon, connection, input }, line.wants("json"))
+      case "names":
+        return yield* tellNames({ daemon, connection, input }, {
+          prefix: line.words[0] ?? "",
+          all: line.wants("all"),
+          expiring: line.given.has("expiring") ? expiring : undefined,
+          json: line.wants("json")
+        })
+      case undefined:
+        return yield* callMethod([...line.words, ...read.parameters], line.wants("named"), {
+          daemon,
+          connection,
+          input
+        })
+    }
+  }).pipe(
+    Effect.catchAll((reason) => Effect.succeed(failure(1, `error: ${reason}`))),
+    Effect.scoped
+  )
+
+const contradictions = ({ given }: CommandLine): ReadonlyArray<string> =>
+  given.has("rpccookiefile")
+    ? (["rpcuser", "rpcpassword", "stdinrpcpass"] as const).filter((name) => given.has(name)).map((name) =>
+      `-rpccookiefile: stands in place of -${name}; give one of the two`
+    )
+    : []
+
+/** Parameters that a command does not take. */
+const surplusOf = ({ command, words }: CommandLine): ReadonlyArray<string> => {
+  if (command === undefined) return []
+  const taken = command === "names" ? 1 : 0
+  return words.slice(taken).map((word) =>
+    `${quoted(word)}: ${command} takes ${taken === 0 ? "no parameter" : "one prefix"}`
+  )
+}
+
+interface Surroundings {
+  readonly daemon: Daemon
+  readonly connection: Connection
+  readonly input: CliInput
 }
 
 const callMethod = (
   [method, ...args]: ReadonlyArray<string>,
-  connection: Connection,
-  options: CallOptions
+  named: boolean,
+  { connection, daemon, input }: Surroundings
 ): Effect.Effect<Outcome> => {
   if (method === undefined) {
     return Effect.succeed(
       failure(USAGE_EXIT_CODE, `${NAME}: no method given\n${NAME}: see ${NAME} -help, and ${NAME} help for the methods`)
     )
   }
-  const params = options.named ? byName(method, args) : byPosition(method, args)
+  const params = named ? byName(method, args) : byPosition(method, args)
   if (isBadArgument(params)) return Effect.succeed(failure(1, `error: Error parsing JSON: ${params.argument}`))
-  const { credentials, ...address } = connection.rpc
-  return make({ address, credentials, wallet: options.wallet }).pipe(
-    Effect.flatMap((client) => retrying(client.call(method, params), options.wait)),
-    Effect.match({
-      onSuccess: (result) => success(resultText(result)),
-      onFailure: (error) => errorOutcome(error, connection)
+  return daemon.call(method, params).pipe(
+    Effect.map((result) => {
+      const text = resultText(result)
+      // To a program every byte goes as it is.
+      return success(input.screen.terminal ? shownLines(text) : text)
     }),
-    Effect.scoped
+    Effect.catchAll((error) => explain(error, connection, daemon, method))
   )
 }
 
 const isBadArgument = (params: ReadonlyArray<Json> | JsonObject | BadArgument): params is BadArgument =>
   "_tag" in params
 
-const retrying = <A>(call: Effect.Effect<A, RpcClientError>, wait: boolean): Effect.Effect<A, RpcClientError> =>
-  wait
-    ? Effect.retry(call, {
-      schedule: Schedule.spaced(WAIT),
-      while: (error) =>
-        error._tag === "DaemonUnreachable" || (error._tag === "RpcFailure" && error.code === RPC_CODE.warmUp)
-    })
-    : call
+const tellStatus = ({ connection, daemon, input }: Surroundings, json: boolean): Effect.Effect<Outcome> =>
+  Effect.promise(() => import("./cli/status.ts")).pipe(
+    Effect.flatMap(({ status }) => status(daemon, connection, input.screen, json)),
+    Effect.map(success),
+    Effect.catchAll((error) => explain(error, connection, daemon))
+  )
 
-const resultText = (result: Json): string =>
-  result === null ? "" : typeof result === "string" ? `${result}\n` : `${indented(result)}\n`
-
-/** The forms of the reference client, which its wrappers parse; upstream `bitcoin-cli.cpp`, `ParseError`. */
-const errorOutcome = (error: RpcClientError, { rpc }: Connection): Outcome => {
-  switch (error._tag) {
-    case "RpcFailure": {
-      const code = Math.abs(error.code) % 256
-      return failure(code === 0 ? 1 : code, `error code: ${error.code}\nerror message:\n${error.message}`)
-    }
-    case "Unauthorized":
-      return failure(
-        1,
-        `error: Authorization failed: ${formatAddress(rpc)} wants ${
-          rpc.credentials === undefined ? "credentials" : "other credentials"
-        }\nGive them with -rpcuser and -rpcpassword, SVCD_RPC_USER and SVCD_RPC_PASSWORD, or svcd.conf in -datadir.`
-      )
-    case "DaemonUnreachable":
-      return failure(1, `error: ${error.message}\nIs it running, and is -rpcaddr right?`)
-    case "UnexpectedReply":
-      return failure(1, `error: ${error.message}`)
-  }
-}
-
-/** JSON on several lines, each level indented by two. */
-const indented = (value: Json, indent = ""): string => {
-  const inner = `${indent}  `
-  if (value instanceof JsonObject) {
-    const members = value.keys.map((key, at) =>
-      `${inner}${encodeString(key)}: ${indented(value.values[at] ?? null, inner)}`
+const tellNames = (
+  { connection, daemon, input }: Surroundings,
+  options: NamesOptions
+): Effect.Effect<Outcome> =>
+  Effect.promise(() => import("./cli/names.ts")).pipe(
+    Effect.flatMap(({ names }) => names(daemon, input.screen, options)),
+    Effect.map(success),
+    Effect.catchAll((error) =>
+      error._tag === "RpcFailure" && error.code === RPC_CODE.methodNotFound
+        ? Effect.succeed(
+          failure(1, `error: the daemon has no wallet; "${NAME} name_scan" lists the names of everybody`)
+        )
+        : explain(error, connection, daemon)
     )
-    return members.length === 0 ? "{}" : `{\n${members.join(",\n")}\n${indent}}`
-  }
-  if (value instanceof JsonNumber) return value.text
-  if (typeof value === "string") return encodeString(value)
-  if (value === null || typeof value === "boolean") return String(value)
-  return value.length === 0 ? "[]" : `[\n${value.map((item) => inner + indented(item, inner)).join(",\n")}\n${indent}]`
-}
+  )

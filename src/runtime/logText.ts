@@ -30,6 +30,14 @@ export type LogEvent = Pick<
   "annotations" | "cause" | "date" | "logLevel" | "message" | "spans"
 >
 
+/** Where lines go. */
+export interface LogOutput {
+  /** Takes one line, without its end. Does not throw. */
+  readonly writeLine: (line: string) => void
+  /** Whether a person reads it on a terminal that can show colours. */
+  readonly colours: boolean
+}
+
 const MAX_TEXT = 4_096
 const MAX_CAUSE = 16_384
 const MAX_BYTES = 1_024

@@ -98,7 +98,10 @@ describe("-printconfig", () => {
     debugsubsystem: FastCheck.constantFrom("", "rpc", "network,rpc"),
     assumevalid: FastCheck.constantFrom("", "0", "ab".repeat(32)),
     addpeer: FastCheck.constantFrom("a:1", "[::2]:9"),
-    verifythreads: FastCheck.constantFrom("", "0", "7")
+    verifythreads: FastCheck.constantFrom("", "0", "7"),
+    logfile: FastCheck.constantFrom("", "/var/log/a b.log"),
+    statuspage: FastCheck.constantFrom("0", "1"),
+    rest: FastCheck.constantFrom("0", "1")
   }, { requiredKeys: ["rpcuser"] })
 
   it.prop("gives a file that means the same", { flags }, ({ flags }) => {

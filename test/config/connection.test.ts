@@ -14,7 +14,8 @@ describe("decodeConnection", () => {
     assert.deepStrictEqual(connection, {
       network: "regtest",
       dataDir: "/home/me/.svcd",
-      rpc: { host: "127.0.0.1", port: 5, credentials: undefined }
+      rpc: { host: "127.0.0.1", port: 5, credentials: undefined },
+      rpcAddrFrom: "-rpcaddr"
     })
     assert.deepStrictEqual(rest, ["getblockhash", "0", "-x"])
   })
@@ -28,6 +29,8 @@ describe("decodeConnection", () => {
       "cli",
       "/d"
     ])
+    assert.strictEqual(connection.rpcAddrFrom, "/d/svcd.conf:1")
+    assert.strictEqual(decode([]).connection.rpcAddrFrom, "default")
     const env = { SVCD_RPC_USER: "u", SVCD_RPC_PASSWORD: "p", SVCD_LOG_LEVEL: "loud" }
     const credentials = decode([], { env }).connection.rpc.credentials
     assert.strictEqual(credentials && Redacted.value(credentials.password), "p")

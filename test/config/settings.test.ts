@@ -15,6 +15,8 @@ describe("decodeSettings", () => {
       rateLimit: 0,
       maxRequestSize: 0,
       metrics: undefined,
+      statusPage: true,
+      rest: false,
       listen: { host: "", port: 8334 },
       maxPeers: 125,
       maxInbound: 100,
@@ -43,6 +45,7 @@ describe("decodeSettings", () => {
       logLevel: "info",
       logFormat: "text",
       debugSubsystems: [],
+      logFile: undefined,
       activation: {},
       mockTime: undefined
     })
@@ -95,6 +98,41 @@ describe("decodeSettings", () => {
     assert.deepStrictEqual([settings.network, settings.dataDir, settings.logLevel], ["regtest", "/data", "debug"])
     assert.strictEqual(settings.rpc.credentials?.user, "u")
     assert.strictEqual(settings.rpc.credentials && Redacted.value(settings.rpc.credentials.password), "p")
+  })
+
+  it("reads the switches of the RPC listener's pages", () => {
+    const files = { [DEFAULT_FILE]: "statuspage = false\nrest = true" }
+    const pick = (...input: Parameters<typeof settingsOf>) => {
+      const { rest, statusPage } = settingsOf(...input)
+      return [statusPage, rest]
+    }
+    assert.deepStrictEqual(pick(["-nostatuspage", "-rest"]), [false, true])
+    assert.deepStrictEqual(pick([], { files }), [false, true])
+    assert.deepStrictEqual(pick(["-statuspage", "-norest"], { files }), [true, false])
+  })
+
+  it.each([
+    {
+      from: "a flag, relative to the caller",
+      argv: ["-logfile", "logs/a.log"],
+      files: {},
+      logFile: "/place/logs/a.log"
+    },
+    { from: "a flag, at home", argv: ["-logfile=~/a.log"], files: {}, logFile: "/home/me/a.log" },
+    {
+      from: "the file, relative to the file",
+      argv: [],
+      files: { [DEFAULT_FILE]: "datadir = \"/data\"\nlogfile = \"a.log\"" },
+      logFile: "/home/me/.svcd/a.log"
+    },
+    {
+      from: "an empty flag, which turns the file's off",
+      argv: ["-logfile="],
+      files: { [DEFAULT_FILE]: "logfile = \"/a.log\"" },
+      logFile: undefined
+    }
+  ])("takes the log file from $from", ({ argv, files, logFile }) => {
+    assert.strictEqual(settingsOf(argv, { files }).logFile, logFile)
   })
 
   describe("the data directory", () => {

@@ -1,5 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Either, Fiber, Redacted } from "effect"
+import { createServer, type Server } from "node:http"
+import { networkInterfaces } from "node:os"
 import { run } from "../../src/rpc/cli.ts"
 import { Amount } from "../../src/rpc/encodeJson.ts"
 import { method } from "../../src/rpc/method.ts"
@@ -10,9 +12,10 @@ interface Surroundings {
   readonly env?: Readonly<Record<string, string>>
   readonly files?: Readonly<Record<string, string>>
   readonly stdin?: string
+  readonly terminal?: boolean
 }
 
-const cli = (argv: ReadonlyArray<string>, { env = {}, files = {}, stdin }: Surroundings = {}) =>
+const cli = (argv: ReadonlyArray<string>, { env = {}, files = {}, stdin, terminal = false }: Surroundings = {}) =>
   run({
     argv,
     env,
@@ -21,8 +24,13 @@ const cli = (argv: ReadonlyArray<string>, { env = {}, files = {}, stdin }: Surro
     cwd: "/home/test/work",
     cores: 1,
     version: "1.2.3",
+    screen: { terminal, columns: undefined, colours: false },
     readStdin: stdin === undefined ? Effect.die("standard input was read") : Effect.succeed(stdin)
   })
+
+/** An address of this machine that is not loopback, if it has one. */
+const OUTSIDE = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? [])
+  .find(({ family, internal }) => family === "IPv4" && !internal)?.address
 
 const CREDENTIALS = { user: "cli", password: Redacted.make("s3cret") }
 
@@ -169,6 +177,165 @@ describe("svcd-cli", () => {
       )
       assert.strictEqual((yield* cli([...flags(port), "getblockcount"], { files })).stdout, "0\n")
       assert.strictEqual((yield* cli([...at, "getblockcount"], { files })).code, 1)
+    }))
+
+  it.scopedLive("suggests the method that was probably meant", () =>
+    Effect.gen(function*() {
+      const { port } = yield* server
+      assert.deepStrictEqual(
+        yield* cli([...flags(port), "getblokcount"]),
+        failed(89, "error code: -32601\nerror message:\nMethod not found\nDid you mean getblockcount?\n")
+      )
+    }))
+
+  it.scopedLive("reads the password from standard input, and parameters behind it", () =>
+    Effect.gen(function*() {
+      const { port } = yield* server
+      const at = ["-rpcaddr", `127.0.0.1:${port}`, "-rpcuser=cli", "-stdinrpcpass"]
+      assert.strictEqual((yield* cli([...at, "getblockcount"], { stdin: "s3cret\n" })).stdout, "0\n")
+      const both = yield* cli([...at, "-stdin", "getblockhash"], { stdin: "s3cret\n0\n" })
+      assert.strictEqual(both.stdout, `${GENESIS}\n`)
+      assert.match((yield* cli([...at, "getblockcount"], { stdin: "" })).stderr, /rpcpassword/)
+    }))
+
+  describe("with a cookie of Namecoin Core", () => {
+    const COOKIE = "cli:s3cret"
+
+    it.scopedLive("takes the file that is named", () =>
+      Effect.gen(function*() {
+        const { port } = yield* server
+        const at = ["-rpcaddr", `127.0.0.1:${port}`]
+        const files = { "/home/test/work/c/.cookie": COOKIE, "/broken": "no colon", "/home/test/wrong": "cli:other\n" }
+        assert.strictEqual((yield* cli([...at, "-rpccookiefile=c/.cookie", "getblockcount"], { files })).stdout, "0\n")
+        assert.deepStrictEqual(
+          yield* cli([...at, "-rpccookiefile=/none", "getblockcount"], { files }),
+          failed(1, "error: cookie file /none is not there; Namecoin Core makes it when it starts\n")
+        )
+        assert.deepStrictEqual(
+          yield* cli([...at, "-rpccookiefile=/broken", "getblockcount"], { files }),
+          failed(1, "error: cookie file /broken has no user:password in it\n")
+        )
+        const wrong = yield* cli([...at, "-rpccookiefile=~/wrong", "getblockcount"], { files })
+        assert.include(wrong.stderr, "wants other credentials than those in /home/test/wrong")
+        assert.notInclude(wrong.stderr, "cli:other")
+      }))
+
+    it.scopedLive("finds the one of the network where nothing else is given and the daemon asks", () =>
+      Effect.gen(function*() {
+        const { port } = yield* server
+        const at = ["-rpcaddr", `127.0.0.1:${port}`, "getblockcount"]
+        const files = {
+          "/home/test/.namecoin/.cookie": COOKIE,
+          "/home/test/.namecoin/regtest/.cookie": "cli:other"
+        }
+        assert.strictEqual((yield* cli(at, { files })).stdout, "0\n")
+        const other = yield* cli(["-network=regtest", ...at], { files })
+        assert.include(other.stderr, "than those in /home/test/.namecoin/regtest/.cookie")
+        const testnet = yield* cli(["-network=testnet", ...at], {
+          files: { "/home/test/.namecoin/testnet3/.cookie": COOKIE }
+        })
+        assert.strictEqual(testnet.stdout, "0\n")
+        const given = yield* cli(["-rpcuser=cli", "-rpcpassword=x", ...at], { files })
+        assert.match(given.stderr, /wants other credentials\n/)
+      }))
+
+    it.scopedLive.skipIf(OUTSIDE === undefined)(
+      "sends none that nobody named to another address",
+      () =>
+        Effect.gen(function*() {
+          const seen: Array<string | undefined> = []
+          const stranger = yield* Effect.acquireRelease(
+            Effect.async<Server>((resume) => {
+              const server = createServer((request, response) => {
+                seen.push(request.headers.authorization)
+                response.writeHead(401).end()
+              })
+              server.listen(0, OUTSIDE, () => resume(Effect.succeed(server)))
+            }),
+            (server) => Effect.sync(() => server.close())
+          )
+          const address = stranger.address()
+          const port = typeof address === "object" ? address?.port : 0
+          const files = { "/home/test/.namecoin/.cookie": COOKIE }
+          const { stderr } = yield* cli(["-rpcaddr", `${OUTSIDE}:${port}`, "getblockcount"], { files })
+          assert.match(stderr, /wants credentials\n/)
+          assert.deepStrictEqual(seen, [undefined])
+        })
+    )
+
+    it.effect("is not given beside a user name", () =>
+      Effect.gen(function*() {
+        assert.deepStrictEqual(
+          yield* cli(["-rpccookiefile=/c", "-rpcuser=a", "-rpcpassword=b", "getblockcount"]),
+          failed(
+            2,
+            "svcd-cli: -rpccookiefile: stands in place of -rpcuser; give one of the two\n" +
+              "svcd-cli: -rpccookiefile: stands in place of -rpcpassword; give one of the two\n"
+          )
+        )
+      }))
+  })
+
+  it.scopedLive("escapes what a daemon sends on a terminal, and only there", () =>
+    Effect.gen(function*() {
+      const evil = method({
+        name: "evil",
+        group: "Hidden",
+        summary: "",
+        params: {},
+        results: [],
+        examples: [],
+        handler: () => Effect.succeed("a\u001b[31m\nb")
+      })
+      const { port } = yield* testServer({ methods: [evil] })
+      const at = ["-rpcaddr", `127.0.0.1:${port}`, "evil"]
+      assert.strictEqual((yield* cli(at)).stdout, "a\u001b[31m\nb\n")
+      assert.strictEqual((yield* cli(at, { terminal: true })).stdout, "a\\u001b[31m\nb\n")
+    }))
+
+  it.scopedLive("carries out its own commands, and says what is missing for them", () =>
+    Effect.gen(function*() {
+      const { port } = yield* server
+      assert.deepStrictEqual(
+        yield* cli([...flags(port), "names"]),
+        failed(1, "error: the daemon has no wallet; \"svcd-cli name_scan\" lists the names of everybody\n")
+      )
+      assert.strictEqual((yield* cli([...flags(port), "status"])).code, 89)
+      assert.deepStrictEqual(
+        yield* cli([...flags(port), "status", "now"]),
+        failed(2, "svcd-cli: \"now\": status takes no parameter\n")
+      )
+      assert.deepStrictEqual(
+        yield* cli([...flags(port), "names", "d/", "id/", "-expiring=soon"]),
+        failed(
+          2,
+          "svcd-cli: \"id/\": names takes one prefix\n" +
+            "svcd-cli: -expiring: \"soon\" is not a whole number from 0 to 9999999\n"
+        )
+      )
+    }))
+
+  it.live("gives up waiting when its time is over", () =>
+    Effect.gen(function*() {
+      const port = yield* Effect.scoped(Effect.map(testServer(), (each) => each.port))
+      const { code, stderr } = yield* cli([
+        "-rpcaddr",
+        `127.0.0.1:${port}`,
+        "-rpcwait",
+        "-rpcwaittimeout=1",
+        "getblockcount"
+      ])
+      assert.strictEqual(code, 1)
+      assert.include(stderr, "It is from -rpcaddr: is svcd running")
+    }))
+
+  it.effect("prints the script for a shell, and names those that there are", () =>
+    Effect.gen(function*() {
+      assert.match((yield* cli(["--completions", "bash"])).stdout, /complete .* svcd-cli\n$/)
+      assert.deepStrictEqual(
+        yield* cli(["--completions", "nu"]),
+        failed(2, "svcd-cli: -completions: \"nu\" is not one of bash, zsh, fish, sh\n")
+      )
     }))
 
   it.scopedLive("waits for a daemon that starts, where it is told to", () =>

@@ -68,6 +68,40 @@ describe("levels", () => {
       assert.deepStrictEqual(of(undefined), ["error", "fatal"])
     }))
 
+  it.effect("change while the node runs, where there are switches", () =>
+    Effect.gen(function*() {
+      const switches = new Logging.DebugSwitches({ level: "info", debugSubsystems: ["network"] })
+      const set = (name: string, on: boolean) => Effect.sync(() => switches.set(name, on))
+      const program = Effect.all([
+        inSubsystem("rpc"),
+        set("rpc", true),
+        set("network", false),
+        inSubsystem("rpc"),
+        inSubsystem("network"),
+        set("nonsense", true),
+        ofEveryLevel
+      ])
+      const debug = (yield* entries(program, { switches })).filter(({ level }) => level === "debug")
+      assert.deepStrictEqual(debug.map(({ subsystem }) => subsystem), ["rpc"])
+      assert.isFalse(switches.all.get("network"))
+      assert.notInclude([...switches.all.keys()], "nonsense")
+    }))
+
+  it.effect("of debug are those of every subsystem, until one is switched off", () =>
+    Effect.gen(function*() {
+      const switches = new Logging.DebugSwitches({ level: "debug", debugSubsystems: [] })
+      assert.isTrue([...switches.all.values()].every((on) => on))
+      const off = Effect.sync(() => switches.set("rpc", false))
+      const program = Effect.all([inSubsystem("rpc"), off, inSubsystem("rpc"), inSubsystem("network"), ofEveryLevel])
+      const seen = yield* entries(program, { level: "debug", switches })
+      assert.deepStrictEqual(seen.filter(({ msg }) => msg === "debug").map(({ subsystem }) => subsystem), [
+        "rpc",
+        "network",
+        undefined
+      ])
+      assert.lengthOf(seen.filter(({ msg }) => msg === "info"), 4)
+    }))
+
   it.effect("hold all back that no list names", () =>
     Effect.gen(function*() {
       assert.strictEqual((yield* entries(inSubsystem("rpc"), { level: "info" })).length, 4)

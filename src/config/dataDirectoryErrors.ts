@@ -1,0 +1,39 @@
+import * as Schema from "effect/Schema"
+import { quoted, shownPath } from "./safeText.ts"
+
+/** What can be wrong with a data directory. Apart from what opens one, for those that only want to know the errors. */
+
+/** The directory cannot be made, read or written, or it is another program's. */
+export class DataDirectoryUnusable extends Schema.TaggedError<DataDirectoryUnusable>()("DataDirectoryUnusable", {
+  path: Schema.String,
+  reason: Schema.String
+}) {
+  override get message(): string {
+    return `data directory ${shownPath(this.path)}: ${this.reason}`
+  }
+}
+
+/** Another node, in this process or in another one, works in the directory. */
+export class DataDirectoryInUse extends Schema.TaggedError<DataDirectoryInUse>()("DataDirectoryInUse", {
+  path: Schema.String,
+  pid: Schema.optional(Schema.Int)
+}) {
+  override get message(): string {
+    const holder = this.pid === undefined ? "another process" : `process ${this.pid}`
+    return `data directory ${shownPath(this.path)} is in use by ${holder}; stop it, or give another -datadir`
+  }
+}
+
+/** The directory holds the data of another network. */
+export class WrongNetwork extends Schema.TaggedError<WrongNetwork>()("WrongNetwork", {
+  path: Schema.String,
+  found: Schema.String,
+  wanted: Schema.String
+}) {
+  override get message(): string {
+    return `data directory ${shownPath(this.path)} is for ${quoted(this.found)}, not for ${quoted(this.wanted)}; ` +
+      "each network needs a directory of its own"
+  }
+}
+
+export type DataDirectoryError = DataDirectoryUnusable | DataDirectoryInUse | WrongNetwork

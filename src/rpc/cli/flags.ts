@@ -1,0 +1,208 @@
+import { readArgv } from "../../config/argv.ts"
+import { CONNECTION_OPTIONS } from "../../config/connection.ts"
+import { type Option, OPTIONS, type OptionTable } from "../../config/options.ts"
+import { NAME } from "./outcome.ts"
+
+/** The flags of svcd-cli, and those of its own commands. */
+
+const switchOption = (description: string) => ({ ...OPTIONS.version, description })
+
+/** A flag with a value that has no place in environment and file. */
+const textOption = (placeholder: string, description: string): Option => ({
+  ...OPTIONS.rpcuser,
+  env: undefined,
+  key: undefined,
+  placeholder,
+  description
+})
+
+export const FLAGS = {
+  ...CONNECTION_OPTIONS,
+  rpccookiefile: textOption("PATH", "cookie file of Namecoin Core, in place of user name and password"),
+  rpcwallet: textOption("NAME", "wallet to use, where the daemon has several loaded"),
+  rpcclienttimeout: textOption("SECONDS", "how long an answer may take; 0 for any time"),
+  rpcwait: switchOption("wait until the daemon answers and has started"),
+  rpcwaittimeout: textOption("SECONDS", "how long to wait for that; 0 for any time"),
+  named: switchOption("parameters are written name=value"),
+  stdin: switchOption("read more parameters from standard input, one a line"),
+  stdinrpcpass: switchOption("read the password from the first line of standard input"),
+  getinfo: switchOption("the same as the command status"),
+  completions: textOption("SHELL", "print what makes a shell complete flags and methods"),
+  version: OPTIONS.version,
+  help: OPTIONS.help
+} satisfies OptionTable
+
+/** Commands that svcd-cli carries out itself, each with its flags. No method has such a name. */
+export const COMMANDS = {
+  status: {
+    description: "tell how the node is",
+    options: { json: switchOption("print JSON"), help: OPTIONS.help }
+  },
+  names: {
+    description: "list the names of the wallet, those first that have to be renewed first",
+    options: {
+      json: switchOption("print JSON"),
+      all: switchOption("show names too that have expired or were given away, and old registrations that failed"),
+      expiring: textOption("BLOCKS", "show only names that expire within so many blocks"),
+      help: OPTIONS.help
+    }
+  }
+} as const satisfies Readonly<Record<string, { readonly description: string; readonly options: OptionTable }>>
+
+export type CommandName = keyof typeof COMMANDS
+
+export const isCommand = (word: string | undefined): word is CommandName =>
+  word !== undefined && Object.hasOwn(COMMANDS, word)
+
+export const SHELLS = ["bash", "zsh", "fish", "sh"] as const
+export type Shell = (typeof SHELLS)[number]
+
+export const isShell = (word: string): word is Shell => SHELLS.some((shell) => shell === word)
+
+export const HELP = `Usage: ${NAME} [flags] <method> [parameters]
+       ${NAME} [flags] status [-json]
+       ${NAME} [flags] names [prefix] [-all] [-expiring BLOCKS] [-json]
+
+Calls a method of a running svcd, or of another daemon with the same interface, and prints its result:
+a text as it is, anything else as JSON. "${NAME} help" lists the methods, "${NAME} help <method>"
+explains one.
+
+Commands that print tables, and JSON with -json
+  status                tell how the node is: sync, peers, mempool, wallet (also -getinfo)
+  names                 list the names of the wallet, those first that have to be renewed first;
+                        with a prefix, names that begin so
+    -all                also those that have expired or were given away
+    -expiring BLOCKS    only those that expire within so many blocks
+
+The daemon
+  -network NAME         network of the daemon (environment: SVCD_NETWORK)
+  -datadir PATH         data directory; svcd.conf in it is read (environment: SVCD_DATA_DIR)
+  -rpcaddr HOST:PORT    address of the daemon (default: 127.0.0.1:8336)
+  -rpcuser NAME         user name (environment: SVCD_RPC_USER)
+  -rpcpassword SECRET   password (environment: SVCD_RPC_PASSWORD)
+  -stdinrpcpass         read the password from the first line of standard input
+  -rpccookiefile PATH   cookie file of Namecoin Core, in place of user name and password
+  -rpcwallet NAME       wallet to use, where the daemon has several loaded
+  -rpcclienttimeout SECONDS
+                        how long an answer may take; 0 for any time (default: 900)
+  -rpcwait              wait until the daemon answers and has started
+  -rpcwaittimeout SECONDS
+                        how long to wait for that; 0 for any time (default: 0)
+
+The call
+  -named                parameters are written name=value
+  -stdin                read more parameters from standard input, one a line
+
+Others
+  -completions SHELL    print what makes a shell complete flags and methods: bash, zsh, fish or sh
+  -version              print the version and exit
+  -help                 print this text and exit
+
+A flag wins over the environment, the environment over svcd.conf. Without user name and password, a
+daemon on this machine that asks for them is given the cookie of Namecoin Core in ~/.namecoin, if there
+is one.
+Parameters that are texts are passed on as they are; others are JSON.
+
+Exit status: 0; 1 if no daemon answers; 2 for a mistake in flags or configuration; else the code of the
+daemon's error without its sign, modulo 256.
+`
+
+/** Flags of the reference client that are something else here. */
+const ELSEWHERE: ReadonlyMap<string, string> = new Map([
+  ["regtest", "write -network regtest"],
+  ["testnet", "write -network testnet"],
+  ["chain", "write -network NAME"],
+  ["rpcconnect", "write -rpcaddr HOST:PORT"],
+  ["rpcport", "write -rpcaddr HOST:PORT"],
+  ["conf", "write -datadir PATH; svcd.conf in it is read"],
+  ["netinfo", `use ${NAME} status, or ${NAME} getpeerinfo`],
+  ["addrinfo", `use ${NAME} getaddrmaninfo`],
+  ["generate", `use ${NAME} generatetoaddress`],
+  ["stdinwalletpassphrase", `use ${NAME} -stdin walletpassphrase`],
+  ["color", "set NO_COLOR in the environment to have none"]
+])
+
+/** Says of a flag that is one elsewhere what it is here. */
+const translated = (problem: string): string => {
+  const flag = /^--?([a-z]+): unknown flag/.exec(problem)?.[1]
+  const hint = flag === undefined ? undefined : ELSEWHERE.get(flag)
+  return hint === undefined ? problem : `-${flag}: unknown flag; ${hint}`
+}
+
+/** Every flag, of the program and of its commands. */
+const ALL = { ...FLAGS, ...COMMANDS.status.options, ...COMMANDS.names.options }
+
+export type FlagName = keyof typeof ALL
+
+/** A command line that was read. */
+export interface CommandLine {
+  readonly wants: (name: FlagName) => boolean
+  readonly text: (name: FlagName) => string | undefined
+  readonly given: ReadonlyMap<FlagName, ReadonlyArray<string>>
+  /** The command; `undefined` where a method is to be called. */
+  readonly command: CommandName | undefined
+  /** A method and its parameters, or the parameters of the command. */
+  readonly words: ReadonlyArray<string>
+  readonly problems: ReadonlyArray<string>
+}
+
+/** The commands that have a flag; `undefined` for a flag of the program itself. */
+const ownersOf = (name: FlagName): ReadonlyArray<CommandName> | undefined =>
+  Object.hasOwn(FLAGS, name)
+    ? undefined
+    : (["status", "names"] as const).filter((command) => Object.hasOwn(COMMANDS[command].options, name))
+
+/**
+ * Reads the arguments of the program: flags, then a method, behind which nothing is a flag any more. A command of the
+ * program's own may have flags before and behind it.
+ */
+export const readCommandLine = (argv: ReadonlyArray<string>): CommandLine => {
+  const given = new Map<FlagName, ReadonlyArray<string>>()
+  const problems: Array<string> = []
+  const read = (words: ReadonlyArray<string>): ReadonlyArray<string> => {
+    const found = readArgv(words, ALL, "end")
+    for (const [name, texts] of found.given) given.set(name, [...given.get(name) ?? [], ...texts])
+    problems.push(...found.problems)
+    return found.rest
+  }
+  const wants = (name: FlagName): boolean => ["1", "true"].includes(given.get(name)?.at(-1) ?? "0")
+
+  const rest = read(argv)
+  const named = isCommand(rest[0]) ? rest[0] : undefined
+  const command = wants("getinfo") ? "status" : named
+  const words: Array<string> = []
+  if (command === undefined) words.push(...rest)
+  else {
+    for (let left = named === undefined ? rest : rest.slice(1); left.length > 0;) {
+      left = read(left)
+      words.push(...left.slice(0, 1))
+      left = left.slice(1)
+    }
+  }
+  for (const name of given.keys()) {
+    const owners = ownersOf(name)
+    if (owners === undefined || (command !== undefined && owners.includes(command))) continue
+    problems.push(`-${name}: is a flag of ${NAME} ${owners.join(" and ")}`)
+  }
+  return {
+    wants,
+    text: (name) => given.get(name)?.at(-1),
+    given,
+    command,
+    words,
+    problems: problems.map(translated)
+  }
+}
+
+/** The whole number that a flag was given; `fallback` where it was not. Adds to `problems` what is none. */
+export const countOf = (
+  name: string,
+  text: string | undefined,
+  fallback: number,
+  problems: Array<string>
+): number => {
+  if (text === undefined) return fallback
+  if (/^\d{1,7}$/.test(text)) return Number(text)
+  problems.push(`-${name}: ${JSON.stringify(text)} is not a whole number from 0 to 9999999`)
+  return fallback
+}

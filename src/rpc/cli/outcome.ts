@@ -1,0 +1,52 @@
+import type * as Effect from "effect/Effect"
+import type { SettingsInput } from "../../config/settings.ts"
+import { USAGE_EXIT_CODE, UsageError } from "../../config/UsageError.ts"
+
+/** What svcd-cli is given, and what comes of it. */
+
+export const NAME = "svcd-cli"
+
+/** What the program prints, and how it ends. */
+export interface Outcome {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** Where the output is read. */
+export interface Screen {
+  readonly terminal: boolean
+  /** Columns of the terminal; `undefined` where it has no such limit, as a file or a pipe: then nothing is cut. */
+  readonly columns: number | undefined
+  readonly colours: boolean
+}
+
+export interface CliInput extends SettingsInput {
+  readonly version: string
+  readonly screen: Screen
+  /** The text of standard input, for `-stdin` and `-stdinrpcpass`. */
+  readonly readStdin: Effect.Effect<string>
+}
+
+export const success = (stdout: string): Outcome => ({ code: 0, stdout, stderr: "" })
+
+export const failure = (code: number, text: string): Outcome => ({ code, stdout: "", stderr: `${text}\n` })
+
+/** A mistake in how the program was called. */
+export const usage = (problems: ReadonlyArray<string>): Outcome =>
+  failure(USAGE_EXIT_CODE, new UsageError({ problems }).report(NAME).join("\n"))
+
+/** What the standard output of a process is. */
+export const screenOf = (
+  stream: { readonly isTTY?: boolean | undefined; readonly columns?: number | undefined },
+  env: Readonly<Record<string, string | undefined>>
+): Screen => {
+  if (stream.isTTY !== true) return { terminal: false, columns: undefined, colours: false }
+  const noColour = env["NO_COLOR"] !== undefined && env["NO_COLOR"] !== ""
+  const { columns } = stream
+  return {
+    terminal: true,
+    columns: columns === 0 ? undefined : columns,
+    colours: !noColour && env["TERM"] !== "dumb"
+  }
+}

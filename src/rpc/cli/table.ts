@@ -1,0 +1,80 @@
+import type { Screen } from "./outcome.ts"
+import { cutTo, padTo, shownText, widthOf } from "./textWidth.ts"
+
+/** Tables for people. */
+
+export type Colour = "red" | "yellow" | "green" | "bold" | "dim"
+
+const CODES: Readonly<Record<Colour, number>> = { red: 31, yellow: 33, green: 32, bold: 1, dim: 90 }
+
+/** Gives a text a colour, where there are any. */
+export const painted = (text: string, colour: Colour | undefined, { colours }: Screen): string =>
+  colour === undefined || !colours ? text : `\u001b[${CODES[colour]}m${text}\u001b[0m`
+
+export interface Column {
+  readonly title: string
+  readonly align?: "left" | "right"
+  /** Columns of the terminal that are enough to recognise it: it is not cut below them while another can be. */
+  readonly atLeast?: number
+}
+
+export interface Cell {
+  /** May be anything: it is made safe here. */
+  readonly text: string
+  readonly colour?: Colour | undefined
+}
+
+const GAP = 2
+
+/** The width of each column: what its texts need, and less of the widest ones where the terminal has no room. */
+const widthsOf = (
+  needed: ReadonlyArray<number>,
+  columns: ReadonlyArray<Column>,
+  room: number
+): ReadonlyArray<number> => {
+  const widths = [...needed]
+  const least = columns.map(({ atLeast }, at) => Math.min(needed[at] ?? 0, atLeast ?? needed[at] ?? 0))
+  const sum = () => widths.reduce((total, width) => total + width, 0)
+  for (let over = sum() + GAP * (widths.length - 1) - room; over > 0;) {
+    const spare = widths.map((width, at) => width - (least[at] ?? 0))
+    const widest = spare.indexOf(Math.max(...spare))
+    const taken = Math.min(over, spare[widest] ?? 0)
+    if (taken <= 0) break
+    widths[widest] = (widths[widest] ?? 0) - taken
+    over -= taken
+  }
+  return widths
+}
+
+/** Returns a table as lines: titles, then rows. On a terminal no line is wider than it, unless even the least is. */
+export const table = (
+  columns: ReadonlyArray<Column>,
+  rows: ReadonlyArray<ReadonlyArray<Cell>>,
+  screen: Screen
+): ReadonlyArray<string> => {
+  const shown = rows.map((row) => row.map((cell) => ({ ...cell, text: shownText(cell.text) })))
+  const needed = columns.map(({ title }, at) =>
+    Math.max(widthOf(title), ...shown.map((row) => widthOf(row[at]?.text ?? "")))
+  )
+  const widths = widthsOf(needed, columns, screen.columns ?? Infinity)
+  const line = (cells: ReadonlyArray<Cell>): string =>
+    cells.map(({ colour, text }, at) => {
+      const width = widths[at] ?? 0
+      const fitted = padTo(cutTo(text, width), width, columns[at]?.align)
+      // The last column needs no filling.
+      return painted(at === columns.length - 1 ? fitted.trimEnd() : fitted, colour, screen)
+    }).join(" ".repeat(GAP)).trimEnd()
+  return [line(columns.map(({ title }) => ({ text: title, colour: "bold" }))), ...shown.map(line)]
+}
+
+/** Returns labelled values as lines. */
+export const labelled = (
+  rows: ReadonlyArray<readonly [label: string, value: string, colour?: Colour | undefined]>,
+  screen: Screen
+): ReadonlyArray<string> => {
+  const width = Math.max(...rows.map(([label]) => label.length)) + GAP
+  const room = Math.max(10, (screen.columns ?? Infinity) - width)
+  return rows.map(([label, value, colour]) =>
+    painted(padTo(label, width), "bold", screen) + painted(cutTo(shownText(value), room), colour, screen)
+  )
+}

@@ -24,11 +24,13 @@ import { encodeJson, encodeString } from "../build/src/rpc/encodeJson.js"
 import { synopsis } from "../build/src/rpc/help.js"
 import { JsonNumber, JsonObject, parseJson } from "../build/src/rpc/json.js"
 import * as Lifecycle from "../build/src/rpc/Lifecycle.js"
+import { LogControl } from "../build/src/rpc/LogControl.js"
 import { methodTable } from "../build/src/rpc/method.js"
 import { allMethods } from "../build/src/rpc/methods/all.js"
 import * as shapes from "../build/src/rpc/methods/shapes.js"
 import { NodeOptions } from "../build/src/rpc/NodeOptions.js"
 import { RpcError } from "../build/src/rpc/RpcError.js"
+import { DebugSwitches } from "../build/src/runtime/logging.js"
 import { Wallets } from "../build/src/wallet/Wallets.js"
 
 const project = fileURLToPath(new URL("..", import.meta.url))
@@ -313,6 +315,8 @@ const nobody = Layer.mock(PeerManager, {
 })
 
 /** Wallets are there, and none is loaded. */
+const { all: parts } = new DebugSwitches({ level: "info", debugSubsystems: [] })
+const log = { path: "", categories: { current: Effect.succeed(parts), set: () => Effect.void } }
 const noWallet = Layer.mock(Wallets, { enabled: true, loaded: () => [], get: () => undefined })
 
 const directory = mkdtempSync(join(tmpdir(), "svcd-rpc-docs-"))
@@ -342,6 +346,7 @@ const stores = () => {
     NameDb.layer({ filename: join(directory, "names.db"), pageSize: 4096 }),
     TxIndex.layerOff,
     Lifecycle.layer,
+    Layer.succeed(LogControl, log),
     Layer.succeed(NodeOptions, {
       nameEncoding: "ascii",
       valueEncoding: "ascii",

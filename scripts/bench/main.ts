@@ -4,17 +4,19 @@
 import { execFileSync } from "node:child_process"
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { availableParallelism, cpus, tmpdir, totalmem } from "node:os"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { gunzipSync } from "node:zlib"
 import { signatureBackend } from "../../src/consensus/signature.ts"
 import { version } from "../../src/version.ts"
+import { benchEmbedded } from "./embedded.ts"
 import { benchHeaderTree } from "./headerTree.ts"
 import { benchNameDb } from "./nameDb.ts"
 import { NodeProcess, ROOT } from "./nodeProcess.ts"
 import { benchParse } from "./parse.ts"
 import { benchPeers } from "./peers.ts"
 import { report, type Results } from "./report.ts"
+import { benchRpc } from "./rpc.ts"
 
 const LOAD = join(ROOT, "../shared/fixtures/regtest-load")
 
@@ -126,9 +128,14 @@ const benchImport = () =>
 
 const benchNetwork = () => withLoad(({ bytes, file, tipHash }) => benchPeers(file, records(bytes), tipHash))
 
+const benchAnswers = () => withLoad(({ bytes, file }) => benchRpc(dirname(file), records(bytes)))
+
 // One measurement alone, for whoever works on it.
-if (process.argv.includes("--peers")) {
-  process.stdout.write(`${JSON.stringify(await benchNetwork(), undefined, 2)}\n`)
+for (
+  const [flag, measure] of [["--peers", benchNetwork], ["--rpc", benchAnswers], ["--embedded", benchEmbedded]] as const
+) {
+  if (!process.argv.includes(flag)) continue
+  process.stdout.write(`${JSON.stringify(await measure(), undefined, 2)}\n`)
   process.exit()
 }
 
@@ -146,6 +153,8 @@ const results: Results = {
   },
   import: await benchImport(),
   peers: await benchNetwork(),
+  rpc: await benchAnswers(),
+  embedded: await benchEmbedded(),
   names10k: await benchNameDb({ names: 10_000 }),
   names1M: await benchNameDb({ names: 1_000_000 }),
   headerTree

@@ -3,6 +3,8 @@ export interface Results {
   readonly environment: Readonly<Record<string, string | number>>
   readonly import: object
   readonly peers: object
+  readonly rpc: object
+  readonly embedded: object
   readonly names10k: object
   readonly names1M: object
   readonly headerTree: object
@@ -50,6 +52,22 @@ The same chain over loopback, whole daemons on both ends; on two cores the one t
 is \`-loadblock\` of the same file in the same run. Peers that are far away stand behind a line that takes 50 ms each way.
 
 ${table(results.peers)}
+
+## Answers over HTTP
+
+\`name_show\` over keep-alive connections beside a server of bare node:http that echoes JSON, in the same run; times in
+milliseconds. Who asks is a process of its own, the same for both. \`whileBlocksConnect\` is the same load while the last
+blocks of the chain are submitted.
+
+${table(results.rpc)}
+
+## The embedded client
+
+A program that opens an embedded client on a data directory with 601 blocks, each run in a process of its own. \`coldStartMs\` is
+from the start of the process to the first name, \`openMs\` from the call that opens the client. Names are resolved over and over,
+one after the other and, with promises, a hundred at once.
+
+${table(results.embedded)}
 
 ## Names
 

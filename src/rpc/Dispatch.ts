@@ -50,16 +50,28 @@ export class Dispatch extends Context.Tag("svcd/Dispatch")<Dispatch, {
   readonly read: (body: Uint8Array | string) => Call
   /** Says which methods there are, in place of those said before. */
   readonly install: (methods: MethodTable) => Effect.Effect<void>
+  /** How many calls have begun and not ended. */
+  readonly inFlight: () => number
 }>() {}
+
+/** A request that was carried out. */
+export interface ObservedCall {
+  /** The method, or `unknown` for all that do not exist. */
+  readonly method: string
+  /** From the parsed call to the encoded answer. */
+  readonly seconds: number
+  /** What the method itself took of that; `undefined` where none was run. */
+  readonly ownSeconds: number | undefined
+  readonly error: RpcError | undefined
+}
 
 export interface DispatchOptions {
   /** The methods there are from the start; `installed` brings them where they need what is not there yet. */
   readonly methods?: ReadonlyArray<Method>
-  /**
-   * Is told of each request that was carried out: the method, or `unknown` for all that do not exist, the seconds it
-   * took, and how it failed.
-   */
-  readonly observe?: (method: string, seconds: number, error?: RpcError) => void
+  /** Is told of each request that was carried out. */
+  readonly observe?: (call: ObservedCall) => void
+  /** Is told of each request that was none: no JSON, or not of the form of a call. */
+  readonly observeMalformed?: (error: RpcError) => void
   /** Characters of the reply to one batch; what would come behind them is refused. For tests. */
   readonly maxBatchReply?: number
 }
@@ -83,7 +95,7 @@ const turn = Effect.async<void>((resume) => {
 
 const make = (options: DispatchOptions) =>
   Effect.map(Lifecycle, (lifecycle) => {
-    const { maxBatchReply = MAX_BATCH_REPLY, observe } = options
+    const { maxBatchReply = MAX_BATCH_REPLY, observe, observeMalformed } = options
     let methods = methodTable(options.methods ?? [])
     const running = new Set<RunningCall>()
 
@@ -116,13 +128,19 @@ const make = (options: DispatchOptions) =>
       const phase = lifecycle.phase()
       const method = phase._tag === "WarmUp" ? undefined : context.methods.get(request.method)
       const call = { method: method?.name ?? UNKNOWN, since: performance.now() }
+      let returned: number | undefined
+      /** Notes that the method is done: what comes now is the encoding of its answer. */
+      const methodReturned = (): void => {
+        if (observe !== undefined) returned ??= performance.now()
+      }
       const end = (outcome: string | RpcError): A => {
         running.delete(call)
-        if (observe !== undefined) {
-          const seconds = (performance.now() - call.since) / 1000
-          if (typeof outcome === "string") observe(call.method, seconds)
-          else observe(call.method, seconds, outcome)
-        }
+        observe?.({
+          method: call.method,
+          seconds: (performance.now() - call.since) / 1000,
+          ownSeconds: returned === undefined ? undefined : (returned - call.since) / 1000,
+          error: typeof outcome === "string" ? undefined : outcome
+        })
         return finish(outcome)
       }
       if (phase._tag === "WarmUp") return Exit.succeed(end(RpcError.warmUp(phase.step)))
@@ -131,6 +149,7 @@ const make = (options: DispatchOptions) =>
 
       running.add(call)
       const failed = (cause: Cause.Cause<RpcError>): Effect.Effect<A> => {
+        methodReturned()
         const error = Cause.failureOption(cause)
         if (Option.isSome(error)) return Exit.succeed(end(error.value))
         if (Cause.isInterruptedOnly(cause)) return Exit.succeed(end(RpcError.shuttingDown()))
@@ -140,6 +159,7 @@ const make = (options: DispatchOptions) =>
         )
       }
       const succeeded = (result: JsonValue): Effect.Effect<A> => {
+        methodReturned()
         try {
           return Exit.succeed(end(encodeJson(result)))
         } catch (defect) {
@@ -152,7 +172,12 @@ const make = (options: DispatchOptions) =>
       if (!method.waits) return Effect.matchCauseEffect(result, { onFailure: failed, onSuccess: succeeded })
       return Effect.raceFirst(result, stopped).pipe(
         Effect.matchCauseEffect({ onFailure: failed, onSuccess: succeeded }),
-        Effect.onInterrupt(() => Effect.sync(() => end(RpcError.shuttingDown())))
+        Effect.onInterrupt(() =>
+          Effect.sync(() => {
+            methodReturned()
+            end(RpcError.shuttingDown())
+          })
+        )
       )
     }
 
@@ -165,32 +190,70 @@ const make = (options: DispatchOptions) =>
 
     const answerElement = (element: Json, context: CallContext): Effect.Effect<string> => {
       const request = readRequest(element)
-      if ("error" in request) return Effect.succeed(isNotification(request) ? "" : encodeError(request, request.error))
+      if ("error" in request) {
+        observeMalformed?.(request.error)
+        return Effect.succeed(isNotification(request) ? "" : encodeError(request, request.error))
+      }
       return execute(request, context, (outcome) => {
         if (isNotification(request)) return ""
         return typeof outcome === "string" ? encodeResult(request, outcome) : encodeError(request, outcome)
       })
     }
 
-    const answerBatch = (elements: ReadonlyArray<Json>, caller: Caller): Effect.Effect<Reply> =>
-      Effect.gen(function*() {
-        const context = contextOf(caller)
-        const replies: Array<string> = []
-        let length = 0
-        let since = performance.now()
-        for (const element of elements) {
-          const reply = length > maxBatchReply ? refuseElement(element) : yield* answerElement(element, context)
-          if (reply !== "") replies.push(reply)
-          length += reply.length
-          if (performance.now() - since > BATCH_SLICE) {
-            yield* turn
-            since = performance.now()
+    /** One after the other, in a loop for as long as nothing has to be waited for. */
+    const answerBatch = (elements: ReadonlyArray<Json>, caller: Caller): Effect.Effect<Reply> => {
+      const context = contextOf(caller)
+      const replies: Array<string> = []
+      let at = 0
+      let length = 0
+      let since = performance.now()
+      const keep = (reply: string): void => {
+        if (reply !== "") replies.push(reply)
+        length += reply.length
+      }
+      const goOn = (): Effect.Effect<Reply> => {
+        for (;;) {
+          const element = elements[at]
+          if (element === undefined) break
+          at++
+          if (length > maxBatchReply) {
+            keep(refuseElement(element))
+            continue
           }
+          const answer = answerElement(element, context)
+          const known = settled(answer)
+          if (known === undefined) {
+            return Effect.flatMap(answer, (reply) => {
+              keep(reply)
+              return goOnLater()
+            })
+          }
+          if (Exit.isFailure(known)) return Exit.failCause(known.cause)
+          keep(known.value)
+          if (performance.now() - since > BATCH_SLICE) return goOnLater()
         }
         // Nobody waits for a batch of notifications; an empty batch holds none, and gets the answer it always got.
-        if (replies.length === 0 && elements.length > 0) return NO_CONTENT
-        return { status: 200, body: `[${replies.join(",")}]` }
-      })
+        if (replies.length === 0 && elements.length > 0) return NO_CONTENT_EXIT
+        return Exit.succeed({ status: 200, body: `[${replies.join(",")}]` })
+      }
+      const inNewTurn = (): Effect.Effect<Reply> => {
+        since = performance.now()
+        return goOn()
+      }
+      const goOnLater = (): Effect.Effect<Reply> =>
+        performance.now() - since > BATCH_SLICE ? Effect.flatMap(turn, inNewTurn) : goOn()
+      return goOn()
+    }
+
+    /** The answer to a body that holds no call. */
+    const refused = (request: Malformed, status: number): Call => ({
+      count: 1,
+      waits: false,
+      answer: () => {
+        observeMalformed?.(request.error)
+        return Exit.succeed({ status, body: encodeError(request, request.error) })
+      }
+    })
 
     const read = (body: Uint8Array | string): Call => {
       const text = typeof body === "string" ? body : textOf(body)
@@ -214,7 +277,8 @@ const make = (options: DispatchOptions) =>
       install: (table) =>
         Effect.sync(() => {
           methods = table
-        })
+        }),
+      inFlight: () => running.size
     })
   })
 
@@ -222,12 +286,7 @@ const make = (options: DispatchOptions) =>
 const UNKNOWN = "unknown"
 
 const NO_CONTENT: Reply = { status: 204, body: "" }
-
-const refused = (request: Malformed, status: number): Call => ({
-  count: 1,
-  waits: false,
-  answer: () => Exit.succeed({ status, body: encodeError(request, request.error) })
-})
+const NO_CONTENT_EXIT = Exit.succeed(NO_CONTENT)
 
 /** The answer to an element of a batch for whose result there is no room. */
 const refuseElement = (element: Json): string => {

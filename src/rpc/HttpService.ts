@@ -3,12 +3,36 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import type { IncomingMessage, Server, ServerResponse } from "node:http"
+import type { Socket } from "node:net"
 import type { Credentials } from "../config/settings.ts"
 import { type Admission, admission } from "./auth.ts"
-import type { Call, Dispatch } from "./Dispatch.ts"
+import { type BrowserRule, isForeignCall, isLocalName } from "./browser.ts"
+import { Connections } from "./Connections.ts"
+import type { Call, Dispatch, Reply } from "./Dispatch.ts"
+import { FastLane } from "./FastLane.ts"
 import { type Health, healthAnswer, type HealthPath } from "./health.ts"
 import type { Phase } from "./Lifecycle.ts"
+import { OpenCalls } from "./OpenCalls.ts"
+import { type PageAnswer, type PageHandler, type PageRequest, pageRequest, type Pages } from "./Pages.ts"
+import { Penalties } from "./Penalties.ts"
+import type { PlainHead } from "./plainRequest.ts"
 import { RateLimiter } from "./RateLimiter.ts"
+import {
+  BAD_VERB,
+  BUSY,
+  FAILED,
+  FOREIGN,
+  NO_ROOM,
+  NOT_FOUND,
+  NOT_GET,
+  NOT_IMPLEMENTED,
+  NOT_POST,
+  type Refusal,
+  STOPPING,
+  TOO_LARGE,
+  tooMany,
+  UNAUTHORIZED
+} from "./refusals.ts"
 import { BodyReader } from "./requestBody.ts"
 import { route } from "./route.ts"
 import { Session } from "./Session.ts"
@@ -17,49 +41,25 @@ import { settled } from "./settled.ts"
 export interface HttpServiceConfig {
   readonly dispatch: typeof Dispatch.Service
   readonly health: typeof Health.Service
+  readonly pages: typeof Pages.Service
   readonly phase: () => Phase
   readonly run: <A>(effect: Effect.Effect<A>) => Fiber.RuntimeFiber<A>
   readonly credentials: Credentials | undefined
+  /** The name or address that is listened on. */
+  readonly ownName: string
+  readonly connections: number
   readonly rateLimit: number
   readonly maxRequestSize: number
   /** Bytes of all bodies in memory. */
   readonly maxBodies: number
   readonly concurrentRequests: number
-  readonly stallTimeout: number
+  /** Milliseconds between two requests, and without progress of an answer, after which a connection is closed. */
+  readonly idleTimeout: number
   readonly onRefused: ((status: number) => void) | undefined
 }
 
-/** A request that was turned away by HTTP alone. The text is not JSON: indexers take JSON as final (rpc.md 1.11). */
-interface Refusal {
-  readonly status: number
-  readonly text: string
-  readonly headers?: ReadonlyArray<string>
-  /** Whether the connection ends with it. */
-  readonly close?: boolean
-}
-
-const STOPPING: Refusal = { status: 503, text: "Shutting down", close: true }
-const TOO_LARGE: Refusal = { status: 413, text: "Request body too large", close: true }
-const NOT_IMPLEMENTED: Refusal = { status: 501, text: "" }
-const BAD_VERB: Refusal = { status: 405, text: "" }
-const NOT_POST: Refusal = { status: 405, text: "JSONRPC server handles only POST requests", headers: ["Allow", "POST"] }
-const NOT_GET: Refusal = { status: 405, text: "", headers: ["Allow", "GET, HEAD"] }
-const NOT_FOUND: Refusal = { status: 404, text: "" }
-const BUSY: Refusal = { status: 503, text: "Work queue depth exceeded" }
-const NO_ROOM: Refusal = { ...BUSY, close: true }
-const UNAUTHORIZED: Refusal = { status: 401, text: "", headers: ["WWW-Authenticate", "Basic realm=\"jsonrpc\""] }
-const FAILED: Refusal = { status: 500, text: "Internal error" }
-const tooMany = (seconds: number): Refusal => ({
-  status: 429,
-  text: "Too many requests",
-  headers: ["Retry-After", String(seconds)]
-})
-
-/** How long wrong credentials are not answered, in milliseconds (rpc.md 1.4). */
-const PENALTY = 250
-
-/** Wrong credentials that serve their time at once: so nobody tries more than 64 passwords a second. */
-const MAX_PENALTIES = 16
+const JSON_TYPE = "application/json"
+const PLAIN_TEXT = "text/plain; charset=utf-8"
 
 /** How long a client may go on sending a body that was refused, in milliseconds, so that it can read the answer. */
 const LINGER = 500
@@ -82,25 +82,31 @@ export class HttpService {
   readonly #rates: RateLimiter
   readonly #bodies: BodyReader
   readonly #sessions = new WeakMap<object, Session>()
-  /** Calls that have not ended in the turn that they began in. */
-  readonly #open = new Set<Fiber.RuntimeFiber<unknown>>()
-  /** Requests whose credentials cannot be judged yet, at most one a connection. */
-  readonly #suspects = new Set<() => void>()
-  #penalties = 0
-  #whenDrained: (() => void) | undefined
+  readonly #connections: Connections<Session>
+  readonly #browsers: BrowserRule
+  readonly #open: OpenCalls
+  readonly #penalties = new Penalties()
 
   constructor(config: HttpServiceConfig) {
     this.#config = config
     this.#admit = admission(config.credentials)
     this.#rates = new RateLimiter(config.rateLimit)
     this.#bodies = new BodyReader(config.maxRequestSize, config.maxBodies)
+    this.#open = new OpenCalls(config.run)
+    this.#connections = new Connections(config.connections)
+    this.#browsers = { ownName: config.ownName, open: config.credentials === undefined }
   }
 
   /** Takes over a server's connections and requests. */
   attach(server: Server): void {
-    server.on("connection", (socket) => {
-      this.#sessions.set(socket, new Session(socket, this.#config.stallTimeout))
-    })
+    const whole = server.listeners("connection")
+    server.removeAllListeners("connection")
+    const handOver = (socket: Socket): void => {
+      const session = this.#sessions.get(socket)
+      if (session !== undefined) session.inLane = false
+      for (const listener of whole) listener.call(server, socket)
+    }
+    server.on("connection", (socket) => this.#meet(socket, handOver))
     server.on("request", (request, response) => this.#take(request, response, false))
     server.on("checkContinue", (request, response) => this.#take(request, response, true))
     server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
@@ -117,25 +123,38 @@ export class HttpService {
     })
   }
 
+  /** Takes a new connection, into the fast lane first. */
+  #meet(socket: Socket, handOver: (socket: Socket) => void): void {
+    const { idleTimeout } = this.#config
+    const session = new Session(socket, idleTimeout)
+    if (!this.#connections.add(session)) return void socket.destroy()
+    socket.once("close", () => this.#connections.remove(session))
+    this.#sessions.set(socket, session)
+    const lane: FastLane = new FastLane(socket, {
+      idleTimeout,
+      handOver,
+      take: (head, body) => this.#takePlain(session, lane, head, body)
+    })
+  }
+
+  /** Ends connections that nothing happens on; those that Node's server has are its own affair. */
+  closeIdle(): void {
+    for (const session of this.#connections) if (session.inLane && !session.working) session.close()
+  }
+
+  closeAll(): void {
+    for (const session of this.#connections) session.end()
+  }
+
   /** Waits for the calls that run, and ends them when the time is up. */
   drained(timeout: number): Effect.Effect<void> {
-    return Effect.async((resume) => {
-      if (this.#open.size === 0) return resume(Effect.void)
-      const timer = setTimeout(() => {
-        this.#whenDrained = undefined
-        for (const fiber of this.#open) fiber.unsafeInterruptAsFork(fiber.id())
-        resume(Effect.void)
-      }, timeout)
-      this.#whenDrained = () => {
-        clearTimeout(timer)
-        resume(Effect.void)
-      }
-    })
+    return this.#open.drained(timeout)
   }
 
   #take(request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void {
     const session = this.#sessions.get(request.socket)
     if (session === undefined) return void request.socket.destroy()
+    this.#connections.used(session)
     session.enter(() => this.#serve({ request, response, session, expectsContinue }))
   }
 
@@ -146,6 +165,11 @@ export class HttpService {
     if (this.#bodies.isTooLarge(headers["content-length"])) return this.#refuse(exchange, TOO_LARGE)
     if (verb === "OPTIONS" || verb === "PATCH") return this.#refuse(exchange, NOT_IMPLEMENTED)
     if (!KNOWN_VERBS.has(verb)) return this.#refuse(exchange, BAD_VERB)
+    if (verb === "GET" || verb === "HEAD") {
+      const asked = pageRequest(url, headers.accept)
+      const page = this.#config.pages.handlers().find((each) => each.serves(asked))
+      if (page !== undefined) return this.#show(exchange, page, asked)
+    }
     const target = route(url)
     if (target === undefined) return this.#refuse(exchange, NOT_FOUND)
     if (target._tag === "Health") {
@@ -153,14 +177,11 @@ export class HttpService {
     }
     if (this.#open.size >= this.#config.concurrentRequests) return this.#refuse(exchange, BUSY)
     if (verb !== "POST") return this.#refuse(exchange, NOT_POST)
+    if (isForeignCall(headers, this.#browsers)) return this.#refuse(exchange, FOREIGN)
     this.#authenticate(exchange, headers.authorization, () => this.#receive(exchange, target.wallet))
   }
 
-  /**
-   * Goes on with a request whose credentials are right. Wrong ones hold a slot for their time, whether or not the
-   * client waits for the answer; while all slots are held nobody's are judged, or a guess could be tested by how soon
-   * it is answered. What a connection was admitted with is not judged again.
-   */
+  /** Goes on with a request whose credentials are right. What a connection was admitted with is not judged again. */
   #authenticate(exchange: Exchange, header: string | undefined, admitted: () => void): void {
     const { session } = exchange
     if (header !== undefined && header === session.credentials) return admitted()
@@ -169,30 +190,17 @@ export class HttpService {
         case "missing":
           return this.#refuse(exchange, UNAUTHORIZED)
         case "wrong":
-          return this.#punish(exchange)
+          this.#config.run(Effect.logWarning("RPC credentials refused", { peer: session.client.text }))
+          return this.#penalties.serve(session.key, () => this.#refuse(exchange, UNAUTHORIZED))
         case "admitted":
           session.credentials = header
+          this.#penalties.admitted(session.key)
           return admitted()
       }
     }
-    if (header === undefined || this.#penalties < MAX_PENALTIES) return judge()
-    this.#suspects.add(judge)
-    session.whenGone(() => this.#suspects.delete(judge))
-  }
-
-  /** Answers wrong credentials, late; then judges who waited for that. */
-  #punish(exchange: Exchange): void {
-    this.#config.run(Effect.logWarning("RPC credentials refused", { peer: exchange.session.client.text }))
-    this.#penalties += 1
-    setTimeout(() => {
-      this.#penalties -= 1
-      this.#refuse(exchange, UNAUTHORIZED)
-      for (const judge of this.#suspects) {
-        if (this.#penalties >= MAX_PENALTIES) break
-        this.#suspects.delete(judge)
-        judge()
-      }
-    }, PENALTY)
+    if (header === undefined || this.#config.credentials === undefined) return judge()
+    const takeBack = this.#penalties.await(session.key, judge)
+    if (takeBack !== undefined) session.whenGone(takeBack)
   }
 
   /** Reads the body of an admitted request. */
@@ -240,6 +248,87 @@ export class HttpService {
     })
   }
 
+  /** Answers with a document. */
+  #show(exchange: Exchange, page: PageHandler, asked: PageRequest): void {
+    const { host, authorization } = exchange.request.headers
+    if (this.#open.size >= this.#config.concurrentRequests) return this.#refuse(exchange, BUSY)
+    const show = (): void => {
+      const seconds = this.#rates.take(exchange.session.client, 1, performance.now())
+      if (seconds !== undefined) return this.#refuse(exchange, tooMany(seconds))
+      this.#runToEnd(exchange, page.answer(asked), true, (answer) => this.#sendPage(exchange, answer))
+    }
+    if (!page.authenticated) return show()
+    const { open, ownName } = this.#browsers
+    if (open && !isLocalName(host, ownName)) return this.#refuse(exchange, FOREIGN)
+    this.#authenticate(exchange, authorization, show)
+  }
+
+  #sendPage(exchange: Exchange, { body, headers, status }: PageAnswer): void {
+    const fields = [...Object.entries(headers).flat(), "Content-Length", String(Buffer.byteLength(body))]
+    this.#send(exchange, { status, headers: fields, body, encoding: "utf8", close: false })
+  }
+
+  /**
+   * Takes a request in the fast lane, checked as in `#serve`: what would be refused, or might have to be, takes the long
+   * way instead, and so do calls that end when their client goes.
+   */
+  #takePlain(session: Session, lane: FastLane, head: PlainHead, body: Uint8Array): boolean {
+    const { concurrentRequests, dispatch, maxRequestSize, phase } = this.#config
+    if (phase()._tag === "Stopping" || head.length > maxRequestSize || this.#open.size >= concurrentRequests) {
+      return false
+    }
+    const target = route(head.target)
+    if (target === undefined || target._tag !== "Rpc" || !this.#isAdmitted(session, head.authorization)) return false
+    const { client } = session
+    if (this.#rates.wait(client, performance.now()) !== undefined) return false
+    const call = dispatch.read(body)
+    if (call.waits || this.#rates.take(client, Math.max(1, call.count), performance.now()) !== undefined) return false
+    this.#connections.used(session)
+    this.#answerPlain(session, lane, call, target.wallet)
+    return true
+  }
+
+  /** Whether a connection may ask, judged anew only where it has not been and nobody serves time for wrong guesses. */
+  #isAdmitted(session: Session, header: string | undefined): boolean {
+    if (this.#config.credentials === undefined) return true
+    if (header === undefined) return false
+    if (header === session.credentials) return true
+    if (this.#penalties.any || this.#admit(header) !== "admitted") return false
+    session.credentials = header
+    this.#penalties.admitted(session.key)
+    return true
+  }
+
+  #answerPlain(session: Session, lane: FastLane, call: Call, wallet: string | undefined): void {
+    const { client } = session
+    const refuse = ({ close = false, status, text }: Refusal): void => {
+      this.#config.onRefused?.(status)
+      lane.answer(status, PLAIN_TEXT, text, close)
+    }
+    const fail = (cause: Cause.Cause<never>): void => {
+      this.#config.run(Effect.logError("RPC request failed unexpectedly", cause))
+      refuse(FAILED)
+    }
+    const end = (exit: Exit.Exit<Reply>): void => {
+      if (exit._tag === "Failure") return Exit.isInterrupted(exit) ? refuse(STOPPING) : fail(exit.cause)
+      const { body, status } = exit.value
+      const last = this.#config.phase()._tag === "Stopping"
+      try {
+        lane.answer(status, JSON_TYPE, body === "" ? "" : `${body}\n`, last)
+      } catch (defect) {
+        fail(Cause.die(defect))
+      }
+    }
+    try {
+      const effect = call.answer({ wallet, peer: client.text, remote: !client.loopback })
+      const known = settled(effect)
+      if (known !== undefined) return end(known)
+      this.#open.run(effect, session, end)
+    } catch (defect) {
+      fail(Cause.die(defect))
+    }
+  }
+
   #report(exchange: Exchange, path: HealthPath): void {
     this.#runToEnd(exchange, this.#config.health.report, true, (report) => {
       const { body, status } = healthAnswer(path, report)
@@ -256,23 +345,14 @@ export class HttpService {
     }
     const known = settled(effect)
     if (known !== undefined) return end(known)
-    const fiber = this.#config.run(effect)
-    const exit = fiber.unsafePoll()
-    if (exit !== null) return end(exit)
-
-    this.#open.add(fiber)
-    if (waits) exchange.session.whenGone(() => fiber.unsafeInterruptAsFork(fiber.id()))
-    fiber.addObserver((exit) => {
-      this.#open.delete(fiber)
-      end(exit)
-      if (this.#open.size === 0) this.#whenDrained?.()
-    })
+    const fiber = this.#open.run(effect, exchange.session, end)
+    if (waits && fiber !== undefined) exchange.session.whenGone(() => fiber.unsafeInterruptAsFork(fiber.id()))
   }
 
   #refuse(exchange: Exchange, { close = false, headers = [], status, text }: Refusal): void {
     this.#config.onRefused?.(status)
     const { request, response, session } = exchange
-    const body = ["Content-Type", "text/plain; charset=utf-8", "Content-Length", String(Buffer.byteLength(text))]
+    const body = ["Content-Type", PLAIN_TEXT, "Content-Length", String(Buffer.byteLength(text))]
     if (!close || request.complete || response.destroyed) {
       return this.#send(exchange, { status, headers: [...headers, ...body], body: text, encoding: "latin1", close })
     }
@@ -293,7 +373,7 @@ export class HttpService {
     const length = Buffer.byteLength(body) + 1
     // Text of ASCII alone is the same in both encodings, and Node writes this one faster.
     const encoding = length === body.length + 1 ? "latin1" : "utf8"
-    const headers = ["Content-Type", "application/json", "Content-Length", String(length)]
+    const headers = ["Content-Type", JSON_TYPE, "Content-Length", String(length)]
     this.#send(exchange, { status, headers, body: `${body}\n`, encoding, close: false })
   }
 
@@ -309,7 +389,7 @@ export class HttpService {
 interface Answer {
   readonly status: number
   readonly headers: Array<string>
-  readonly body: string
+  readonly body: string | Uint8Array
   readonly encoding: BufferEncoding
   /** Whether the connection ends with it. */
   readonly close: boolean

@@ -1,5 +1,6 @@
 import * as Context from "effect/Context"
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 
 /** What is served on the RPC listener beside JSON-RPC and health: documents that are read, and change nothing. */
 
@@ -35,3 +36,27 @@ export class Pages extends Context.Tag("svcd/Pages")<Pages, {
   /** Says which handlers there are, in place of those said before: once the services that they need are there. */
   readonly install: (handlers: ReadonlyArray<PageHandler>) => Effect.Effect<void>
 }>() {}
+
+/** The documents of a listener; none until some are installed. */
+export const layer: Layer.Layer<Pages> = Layer.sync(Pages, () => {
+  let handlers: ReadonlyArray<PageHandler> = []
+  return {
+    handlers: () => handlers,
+    install: (installed) =>
+      Effect.sync(() => {
+        handlers = installed
+      })
+  }
+})
+
+const HTML = /(?:^|,)[\t ]*text\/html[\t ]*(?:;|,|$)/i
+
+/** Reads a request's target and Accept header. */
+export const pageRequest = (target: string, accept: string | undefined): PageRequest => {
+  const mark = target.indexOf("?")
+  return {
+    path: mark < 0 ? target : target.slice(0, mark),
+    query: new URLSearchParams(mark < 0 ? "" : target.slice(mark + 1)),
+    acceptsHtml: accept !== undefined && HTML.test(accept)
+  }
+}

@@ -1,10 +1,12 @@
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import { Agent, type IncomingMessage, request } from "node:http"
+import { Agent as SecureAgent, request as secureRequest } from "node:https"
 import { type Address, formatAddress } from "../config/addresses.ts"
 import type { Credentials } from "../config/settings.ts"
 import { encodeJson, type JsonValue } from "./encodeJson.ts"
@@ -18,8 +20,12 @@ export class DaemonUnreachable extends Data.TaggedError("DaemonUnreachable")<{
   /** The system's word for the reason, such as `ECONNREFUSED`. */
   readonly code: string
 }> {
+  /** The reason in words. */
+  get reason(): string {
+    return REASONS.get(this.code) ?? this.code
+  }
   override get message(): string {
-    return `cannot reach a daemon at ${this.address}: ${REASONS.get(this.code) ?? this.code}`
+    return `cannot reach a daemon at ${this.address}: ${this.reason}`
   }
 }
 
@@ -64,14 +70,36 @@ export class RpcClient extends Context.Tag("svcd/RpcClient")<RpcClient, {
    * Calls a method with parameters by position or by name. Numbers in the result keep their spelling: an amount has
    * the eight decimals that it came with.
    */
-  readonly call: (method: string, params?: CallParams) => Effect.Effect<Json, RpcClientError>
+  readonly call: (method: string, params?: CallParams, options?: CallOptions) => Effect.Effect<Json, RpcClientError>
+  /** Makes calls that only read, one after the other, in one request. What came of each is in their order. */
+  readonly batch: (
+    calls: ReadonlyArray<BatchedCall>
+  ) => Effect.Effect<ReadonlyArray<Either.Either<Json, RpcFailure>>, RpcClientError>
 }>() {}
+
+export interface CallOptions {
+  /**
+   * Whether the daemon must not see the call twice: it then gets a connection of its own, so that a connection which was
+   * closed while idle cannot be the reason for sending it again.
+   */
+  readonly once?: boolean
+}
+
+export interface BatchedCall {
+  readonly method: string
+  readonly params: CallParams
+}
 
 export type CallParams = ReadonlyArray<JsonValue> | JsonObject | { readonly [name: string]: JsonValue }
 
 export interface RpcClientOptions {
   readonly address: Address
-  readonly credentials?: Credentials | undefined
+  /** Whether to speak TLS, as a proxy in front of a daemon does. */
+  readonly secure?: boolean
+  /** What stands before the paths of the daemon; empty if it is missing. */
+  readonly basePath?: string
+  /** A function is asked before each request: credentials may change while the daemon restarts. */
+  readonly credentials?: Credentials | (() => Credentials | undefined) | undefined
   /** The wallet to use where the daemon has several. */
   readonly wallet?: string | undefined
   /** Milliseconds for one call; 15 minutes if it is missing. */
@@ -106,6 +134,37 @@ const readReply = (address: string, { status, text }: HttpReply): Effect.Effect<
     : Effect.succeed(result)
 }
 
+/** What came of the calls of a batch, by their numbers: nobody promises the order of the replies. */
+const readBatch = (
+  address: string,
+  { status, text }: HttpReply,
+  ids: ReadonlyArray<number>
+): Effect.Effect<ReadonlyArray<Either.Either<Json, RpcFailure>>, RpcClientError> => {
+  if (status === 401) return new Unauthorized({ address })
+  const replies = parseJson(text)
+  // A daemon that refuses the whole answers as it does to a single call.
+  if (!Array.isArray(replies)) {
+    return Effect.zipRight(
+      readReply(address, { status, text }),
+      new UnexpectedReply({ address, status, reason: "the reply to several calls is one" })
+    )
+  }
+  const byId = new Map<number, JsonObject>()
+  for (const reply of replies) {
+    const id = reply instanceof JsonObject ? reply.get("id") : undefined
+    if (id instanceof JsonNumber) byId.set(id.value, reply)
+  }
+  return Effect.forEach(ids, (id): Effect.Effect<Either.Either<Json, RpcFailure>, UnexpectedReply> => {
+    const reply = byId.get(id)
+    const error = reply?.get("error") ?? null
+    if (error !== null) return Effect.succeed(Either.left(failureOf(error)))
+    const result = reply?.get("result")
+    return result === undefined
+      ? new UnexpectedReply({ address, status, reason: "a reply is missing" })
+      : Effect.succeed(Either.right(result))
+  })
+}
+
 /** Says what came in place of JSON. Upstream `bitcoin-cli.cpp`, `CallRPC`. */
 const unexpected = (status: number, text: string): string => {
   if (status === 503) return `Server response: ${shortened(text)}`
@@ -135,24 +194,34 @@ export const make = (
   options: RpcClientOptions
 ): Effect.Effect<typeof RpcClient.Service, never, Scope.Scope> =>
   Effect.gen(function*() {
-    const { credentials, timeout = TIMEOUT, wallet } = options
+    const { basePath = "", credentials, secure = false, timeout = TIMEOUT, wallet } = options
     const address = formatAddress(options.address)
+    const pool = { keepAlive: true, maxSockets: MAX_CONNECTIONS }
     const agent = yield* Effect.acquireRelease(
-      Effect.sync(() => new Agent({ keepAlive: true, maxSockets: MAX_CONNECTIONS })),
+      Effect.sync(() => secure ? new SecureAgent(pool) : new Agent(pool)),
       (agent) => Effect.sync(() => agent.destroy())
     )
-    const authorization = credentials === undefined ? {} : { authorization: basic(credentials) }
+    const send = secure ? secureRequest : request
     let lastId = 0
 
-    const post = (path: string, body: Buffer): Effect.Effect<HttpReply, DaemonUnreachable | UnexpectedReply> =>
+    const authorization = (): { readonly authorization?: string } => {
+      const current = typeof credentials === "function" ? credentials() : credentials
+      return current === undefined ? {} : { authorization: basic(current) }
+    }
+
+    const post = (
+      path: string,
+      body: Buffer,
+      once: boolean
+    ): Effect.Effect<HttpReply, DaemonUnreachable | UnexpectedReply> =>
       Effect.async((resume) => {
         const fail = (code: string): void => resume(new DaemonUnreachable({ address, code }))
-        const outgoing = request({
+        const outgoing = send({
           ...options.address,
-          agent,
+          agent: once ? false : agent,
           method: "POST",
-          path,
-          headers: { ...authorization, "content-type": "application/json", "content-length": body.length }
+          path: basePath + path,
+          headers: { ...authorization(), "content-type": "application/json", "content-length": body.length }
         }, (incoming) =>
           collect(incoming, (outcome) => {
             if (outcome._tag === "Broken") return fail("ECONNRESET")
@@ -169,30 +238,46 @@ export const make = (
         })
         outgoing.on("error", (error) => {
           // The daemon closed an idle connection just as we took it: it never saw the request.
-          if (outgoing.reusedSocket && codeOf(error) === "ECONNRESET") return resume(post(path, body))
+          if (outgoing.reusedSocket && codeOf(error) === "ECONNRESET") return resume(post(path, body, once))
           fail(codeOf(error))
         })
         outgoing.end(body)
         return Effect.sync(() => outgoing.destroy())
       })
 
-    const callAt = (path: string, method: string, params: CallParams): Effect.Effect<Json, RpcClientError> =>
+    const envelope = (method: string, params: CallParams) => {
+      lastId += 1
+      return { jsonrpc: "2.0", id: lastId, method, params }
+    }
+
+    const callAt = (
+      path: string,
+      method: string,
+      params: CallParams,
+      once: boolean
+    ): Effect.Effect<Json, RpcClientError> =>
       Effect.suspend(() => {
-        lastId += 1
-        const body = Buffer.from(encodeJson({ jsonrpc: "2.0", id: lastId, method, params }))
-        return Effect.flatMap(post(path, body), (reply) => readReply(address, reply))
+        const body = Buffer.from(encodeJson(envelope(method, params)))
+        return Effect.flatMap(post(path, body, once), (reply) => readReply(address, reply))
       })
 
     return RpcClient.of({
-      call: (method, params = []) => {
-        const atRoot = callAt("/", method, params)
+      call: (method, params = [], { once = false } = {}) => {
+        const atRoot = callAt("/", method, params, once)
         if (wallet === undefined) return atRoot
         return Effect.catchIf(
           atRoot,
           (error) => error._tag === "RpcFailure" && error.code === RPC_CODE.walletNotSpecified,
-          () => callAt(`/wallet/${encodeURIComponent(wallet)}`, method, params)
+          () => callAt(`/wallet/${encodeURIComponent(wallet)}`, method, params, once)
         )
-      }
+      },
+      batch: (calls) =>
+        Effect.suspend(() => {
+          const envelopes = calls.map(({ method, params }) => envelope(method, params))
+          const body = Buffer.from(encodeJson(envelopes))
+          const ids = envelopes.map(({ id }) => id)
+          return Effect.flatMap(post("/", body, false), (reply) => readBatch(address, reply, ids))
+        })
     })
   })
 

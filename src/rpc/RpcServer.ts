@@ -10,6 +10,7 @@ import { Dispatch } from "./Dispatch.ts"
 import { Health } from "./health.ts"
 import { HttpService } from "./HttpService.ts"
 import { Lifecycle } from "./Lifecycle.ts"
+import { Pages } from "./Pages.ts"
 
 /** The RPC listener (rpc.md 1): plain Node where every request passes, one Effect where an answer is made. */
 export class RpcServer extends Context.Tag("svcd/RpcServer")<RpcServer, {
@@ -36,6 +37,7 @@ export interface RpcServerConfig {
 
 /** Bounds that nobody has to configure. Times are in milliseconds. */
 export interface Limits {
+  /** When there are so many, the one that was used least lately goes for a new one. */
   readonly connections: number
   /** Requests that are being carried out. Nearly all end in the turn that they begin in. */
   readonly concurrentRequests: number
@@ -114,14 +116,17 @@ const make = (config: RpcServerConfig) =>
     const service = new HttpService({
       dispatch: yield* Dispatch,
       health: yield* Health,
+      pages: yield* Pages,
       phase: lifecycle.phase,
       run,
       credentials: config.credentials,
+      ownName: config.listen.host,
+      connections: limits.connections,
       rateLimit: config.rateLimit,
       maxRequestSize,
       maxBodies: BODIES * maxRequestSize,
       concurrentRequests: limits.concurrentRequests,
-      stallTimeout: limits.idleTimeout,
+      idleTimeout: limits.idleTimeout,
       onRefused: config.onRefused
     })
 
@@ -133,13 +138,12 @@ const make = (config: RpcServerConfig) =>
       requestTimeout: limits.requestTimeout,
       connectionsCheckingInterval: Math.min(CHECK_INTERVAL, limits.headersTimeout)
     })
-    server.maxConnections = limits.connections
     service.attach(server)
 
     const drain = Effect.zipRight(lifecycle.stop, service.drained(limits.stopTimeout))
     const address = yield* Effect.acquireRelease(
       listen(server, config.listen),
-      () => Effect.zipRight(drain, close(server))
+      () => Effect.zipRight(drain, close(server, service))
     )
     // Such as too many open files; the listener goes on, and who could not connect tries again.
     server.on("error", (error) => run(Effect.logWarning("RPC listener", { code: codeOf(error) })))
@@ -148,9 +152,10 @@ const make = (config: RpcServerConfig) =>
   }).pipe(Effect.annotateLogs("subsystem", "rpc"))
 
 /** Frees the port; gives answers that are on their way a moment, then ends what connections are left. */
-const close = (server: Server): Effect.Effect<void> =>
+const close = (server: Server, service: HttpService): Effect.Effect<void> =>
   Effect.async((resume) => {
-    const timer = setTimeout(() => server.closeAllConnections(), LAST_MOMENT)
+    const timer = setTimeout(() => service.closeAll(), LAST_MOMENT)
+    service.closeIdle()
     server.close(() => {
       clearTimeout(timer)
       resume(Effect.void)
@@ -163,4 +168,4 @@ const close = (server: Server): Effect.Effect<void> =>
  */
 export const layer = (
   config: RpcServerConfig
-): Layer.Layer<RpcServer, BindFailed, Dispatch | Lifecycle | Health> => Layer.scoped(RpcServer, make(config))
+): Layer.Layer<RpcServer, BindFailed, Dispatch | Lifecycle | Health | Pages> => Layer.scoped(RpcServer, make(config))

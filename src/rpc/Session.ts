@@ -1,9 +1,13 @@
 import type { ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import { type ClientAddress, clientAddress } from "./clientAddress.ts"
+import type { Connection } from "./Connections.ts"
 
 /** Requests that may wait on one connection behind the one that is served. A chunk off the wire can hold hundreds. */
 const MAX_WAITING = 1_000
+
+/** Requests of one connection after which others have their turn. */
+const MAX_IN_ROW = 32
 
 /** Bytes that may be on their way to a client when its next request is taken. */
 const MAX_UNSENT = 262_144
@@ -12,14 +16,20 @@ const MAX_UNSENT = 262_144
  * One client connection. Its requests are served one after the other: what a client sends without waiting happens
  * in the order in which it was sent, and a client that does not read its answers gets no more of them.
  */
-export class Session {
+export class Session implements Connection {
   readonly client: ClientAddress
   /** The `Authorization` header that the connection was admitted with. */
   credentials: string | undefined
+  /** Whether a call of it is being carried out that takes longer than a turn. */
+  working = false
+  /** Whether it is in the fast lane, where Node's server does not know of it. */
+  inLane = true
   readonly #socket: Socket
   readonly #stallTimeout: number
   readonly #waiting: Array<() => void> = []
   #busy = false
+  /** How many were taken without a pause. */
+  #inRow = 0
   #onGone: (() => void) | undefined
 
   /** `stallTimeout`: milliseconds without progress after which a client that does not read is let go. */
@@ -31,6 +41,23 @@ export class Session {
       this.#waiting.length = 0
       this.#onGone?.()
     })
+  }
+
+  get key(): string {
+    return this.client.key
+  }
+
+  idle(): boolean {
+    return !this.working
+  }
+
+  end(): void {
+    this.#socket.destroy()
+  }
+
+  /** Ends it once what it was answered is written. */
+  close(): void {
+    this.#socket.destroySoon()
   }
 
   /** Whether a request is being served. */
@@ -67,8 +94,11 @@ export class Session {
 
   #next(): void {
     const begin = this.#socket.destroyed ? undefined : this.#waiting.shift()
-    if (begin === undefined) this.#busy = false
-    // In a turn of its own: answers that are ready at once would otherwise nest.
+    if (begin === undefined) {
+      this.#busy = false
+      this.#inRow = 0
+    } else if (++this.#inRow % MAX_IN_ROW === 0) setImmediate(begin)
+    // Not here and now: answers that are ready at once would nest.
     else queueMicrotask(begin)
   }
 }

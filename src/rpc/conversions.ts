@@ -195,6 +195,9 @@ const PARAMETERS: Readonly<Record<string, string>> = {
   walletprocesspsbt: "psbt sign* sighashtype bip32derivs* finalize*"
 }
 
+/** The methods that take parameters. */
+export const METHODS_WITH_PARAMETERS: ReadonlyArray<string> = Object.keys(PARAMETERS)
+
 const FORMATS: ReadonlyMap<string, Format> = new Map([["*", "json"], ["?", "json or text"]])
 
 const parameter = (word: string): Parameter => {

@@ -7,18 +7,27 @@ import * as NodeClock from "../chain/NodeClock.ts"
 import * as SyncStatus from "../chain/SyncStatus.ts"
 import * as DataDirectory from "../config/DataDirectory.ts"
 import type { Settings } from "../config/settings.ts"
+import * as ErrorCount from "../metrics/countErrors.ts"
+import { blockchainSyncing, METRICS, rpcInFlight } from "../metrics/metrics.ts"
+import * as MetricsServer from "../metrics/MetricsServer.ts"
+import { sampleProcess } from "../metrics/processMetrics.ts"
 import type { ListenFailed } from "../network/errors.ts"
 import { PeerManager } from "../network/PeerManager.ts"
 import * as Dispatch from "../rpc/Dispatch.ts"
 import { Health, type HealthReport } from "../rpc/health.ts"
 import * as Lifecycle from "../rpc/Lifecycle.ts"
+import { LogControl } from "../rpc/LogControl.ts"
 import { allMethods } from "../rpc/methods/all.ts"
 import { NodeOptions } from "../rpc/NodeOptions.ts"
+import { Pages } from "../rpc/Pages.ts"
+import { recordCall, recordMalformed, recordRefusal } from "../rpc/recordCalls.ts"
 import * as RpcServer from "../rpc/RpcServer.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import type { InvalidWalletRequest, WalletDamaged } from "../wallet/errors.ts"
 import * as Logging from "./logging.ts"
 import * as Node from "./node.ts"
+import { NodeMetrics } from "./nodeMetrics.ts"
+import * as NodePages from "./pages.ts"
 
 /** What of the settings is about answers. */
 const answerOptions = (settings: Settings): typeof NodeOptions.Service => {
@@ -42,33 +51,76 @@ class NodeHealth {
   }
 }
 
-/** Notes each call in the log, where the log shows such entries: otherwise nothing is done for it. */
-const noteCalls = ({ debugSubsystems, logLevel }: Settings) =>
-  logLevel === "debug" || debugSubsystems.includes("rpc")
-    ? Layer.unwrapEffect(Effect.map(Effect.runtime(), (runtime) => {
-      const log = Runtime.runFork(runtime)
-      return Dispatch.layer({
-        observe: (method, seconds, error) => {
-          const facts = { method, milliseconds: Math.round(seconds * 1e6) / 1000, error: error?.code }
-          log(Effect.logDebug("call", facts).pipe(Effect.annotateLogs("subsystem", "rpc")))
-        }
-      })
-    }))
-    : Dispatch.layer()
+/** Counts each call, and notes it in the log while the log shows such entries: otherwise nothing is done for that. */
+const noteCalls = (switches: Logging.DebugSwitches) =>
+  Layer.unwrapEffect(Effect.map(Effect.runtime(), (runtime) => {
+    const log = Runtime.runFork(runtime)
+    return Dispatch.layer({
+      observe: (call) => {
+        recordCall(call)
+        if (switches.state("rpc") !== true) return
+        const { error, method, seconds } = call
+        const facts = { method, milliseconds: Math.round(seconds * 1e6) / 1000, error: error?.code }
+        log(Effect.logDebug("call", facts).pipe(Effect.annotateLogs("subsystem", "rpc")))
+      },
+      observeMalformed: recordMalformed
+    })
+  }))
+
+/** The log as the method `logging` knows it. */
+const logControl = ({ logFile }: Settings, switches: Logging.DebugSwitches) =>
+  Layer.succeed(LogControl, {
+    path: logFile ?? "",
+    categories: {
+      current: Effect.sync(() => switches.all),
+      set: (category, on) => Effect.sync(() => switches.set(category, on))
+    }
+  })
+
+/** What is looked up for the metrics endpoint, which answers from before there is a node. */
+class Sampling {
+  private current = sampleProcess
+
+  readonly sample = Effect.suspend(() => this.current)
+
+  become(sample: Effect.Effect<void>): void {
+    this.current = sample
+  }
+}
+
+/** The metrics endpoint, where there is to be one. */
+const metricsEndpoint = ({ metrics }: Settings, { sample }: Sampling): Layer.Layer<never, MetricsServer.BindFailed> =>
+  metrics === undefined
+    ? Layer.empty
+    : Layer.discard(MetricsServer.layer({ listen: metrics, table: METRICS, sample }))
+
+/** Has the metrics looked up in a node for as long as it can be asked. */
+const sampleNode = (sampling: Sampling) =>
+  Effect.gen(function*() {
+    const { sample } = yield* NodeMetrics
+    const dispatch = yield* Dispatch.Dispatch
+    const calls = Effect.sync(() => rpcInFlight.set(dispatch.inFlight()))
+    yield* Effect.acquireRelease(
+      Effect.sync(() => sampling.become(Effect.zipRight(calls, sample))),
+      () => Effect.sync(() => sampling.become(sampleProcess))
+    )
+  })
 
 /** Why a daemon ends before somebody asks it to. */
 export type DaemonFailure = ImportFailed | InvalidWalletRequest | ListenFailed | StorageFailure | WalletDamaged
 
 /** Starts the node behind the listener, and lets it answer as soon as it can. Returns what ends the daemon. */
-const start = (settings: Settings, health: NodeHealth) =>
+const start = (settings: Settings, health: NodeHealth, sampling: Sampling) =>
   Effect.gen(function*() {
     const chain = yield* Chain.Chain
     const status = yield* SyncStatus.SyncStatus
     const manager = yield* PeerManager
     const lifecycle = yield* Lifecycle.Lifecycle
     const server = yield* RpcServer.RpcServer
+    const pages = yield* Pages
     // This scope closes before the stores do.
     yield* Effect.addFinalizer(() => server.drain)
+    yield* sampleNode(sampling)
     const report = Effect.gen(function*() {
       const { tip } = yield* chain.progress
       const { inbound, outbound } = yield* manager.count
@@ -79,7 +131,11 @@ const start = (settings: Settings, health: NodeHealth) =>
         peers: inbound + outbound
       }
     })
-    const ready = Effect.zipRight(Effect.sync(() => health.become(report)), lifecycle.running)
+    const documents = yield* NodePages.pagesOfNode(settings)
+    const ready = Effect.sync(() => health.become(report)).pipe(
+      Effect.zipRight(pages.install(documents)),
+      Effect.zipRight(lifecycle.running)
+    )
     const ended = yield* Node.start(settings, { tell: lifecycle.warmUp, ready })
     return Effect.raceFirst(ended, lifecycle.stopRequested)
   })
@@ -87,29 +143,47 @@ const start = (settings: Settings, health: NodeHealth) =>
 /** The daemon: runs until somebody asks it to stop, or it cannot go on. Interrupting it stops it in good order. */
 export const run = (settings: Settings) => {
   const health = new NodeHealth()
+  const sampling = new Sampling()
+  const switches = new Logging.DebugSwitches({
+    level: settings.logLevel,
+    debugSubsystems: settings.debugSubsystems
+  })
+  blockchainSyncing.set(1)
   const listener = RpcServer.layer({
     listen: settings.rpc,
     credentials: settings.rpc.credentials,
     rateLimit: settings.rateLimit,
-    maxRequestSize: settings.maxRequestSize
-  }).pipe(Layer.provideMerge(noteCalls(settings)), Layer.provide(Layer.succeed(Health, health.service)))
+    maxRequestSize: settings.maxRequestSize,
+    onRefused: recordRefusal
+  }).pipe(
+    Layer.provideMerge(noteCalls(switches)),
+    Layer.provide(Layer.succeed(Health, health.service)),
+    Layer.provideMerge(NodePages.layer(settings))
+  )
   const parts = Layer.unwrapEffect(Effect.map(Lifecycle.Lifecycle, ({ warmUp }) => Node.layer(settings, warmUp)))
   const daemon = Dispatch.installed(allMethods).pipe(
     Layer.provideMerge(parts),
     Layer.provideMerge(Layer.succeed(NodeOptions, answerOptions(settings))),
-    Layer.provideMerge(listener),
+    Layer.provideMerge(logControl(settings, switches)),
+    Layer.provideMerge(Layer.merge(listener, metricsEndpoint(settings, sampling))),
     Layer.provideMerge(Lifecycle.layer),
-    Layer.provideMerge(DataDirectory.layer({ path: settings.dataDir, network: settings.network })),
+    Layer.provideMerge(
+      DataDirectory.layer({ path: settings.dataDir, network: settings.network }).pipe(
+        Layer.annotateLogs("subsystem", "storage")
+      )
+    ),
     Layer.provideMerge(NodeClock.layer(settings.mockTime))
   )
-  return Effect.scoped(Effect.flatten(start(settings, health))).pipe(
+  return Effect.scoped(Effect.flatten(start(settings, health, sampling))).pipe(
     Effect.provide(daemon),
     Effect.tapDefect((cause) => Effect.logError("the node ends because of an error of its own", cause)),
+    Effect.provide(ErrorCount.layer),
     Effect.provide(
-      Logging.layer({
+      Logging.layerTo(settings.logFile, {
         format: settings.logFormat,
         level: settings.logLevel,
-        debugSubsystems: settings.debugSubsystems
+        debugSubsystems: settings.debugSubsystems,
+        switches
       })
     )
   )

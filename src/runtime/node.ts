@@ -13,12 +13,14 @@ import { type ConsensusParams, paramsOf, withOverrides } from "../consensus/para
 import * as FeeEstimator from "../mempool/FeeEstimator.ts"
 import * as Mempool from "../mempool/Mempool.ts"
 import * as Miner from "../mempool/mining/Miner.ts"
+import * as ErrorCount from "../metrics/countErrors.ts"
 import * as NameDb from "../names/NameDb.ts"
 import { displayHash } from "../protocol/bytes.ts"
 import { networks } from "../protocol/networks.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import * as Wallets from "../wallet/Wallets.ts"
 import { showImport, standardTerminal } from "./importProgress.ts"
+import * as NodeMetrics from "./nodeMetrics.ts"
 import * as Peers from "./peers.ts"
 
 /**
@@ -57,15 +59,17 @@ const stores = (settings: Settings, tell: Tell) =>
       pageSize: settings.pageSize,
       coinCacheBytes: settings.dbCache * MIB,
       verifyThreads: settings.verifyThreads
-    })
-    const names = NameDb.layer({ filename: directory.file("names.db"), pageSize: settings.pageSize })
+    }).pipe(Layer.annotateLogs("subsystem", "chain"))
+    const names = NameDb.layer({ filename: directory.file("names.db"), pageSize: settings.pageSize }).pipe(
+      Layer.annotateLogs("subsystem", "names")
+    )
     const status = SyncStatus.layer({ offline: settings.maxPeers === 0, expectsPeers: expectsPeers(settings) })
     const mempool = Mempool.layer({
       filename: settings.persistMempool ? directory.file("mempool.dat") : undefined,
       maxUsage: settings.maxMempool * MEGABYTE,
       expiryHours: settings.mempoolExpiry,
       minRelayFeeRate: settings.minRelayFeeRate
-    })
+    }).pipe(Layer.annotateLogs("subsystem", "mempool"))
     const fees = FeeEstimator.layer({ filename: directory.file("fee_estimates.json") })
     const transactions = settings.txIndex
       ? TxIndex.layer({ directory: directory.chainstate, pageSize: settings.pageSize })
@@ -83,7 +87,7 @@ const stores = (settings: Settings, tell: Tell) =>
       loadDefault: !settings.noWallet,
       limitNameChains: settings.limitNameChains,
       pageSize: settings.pageSize
-    })
+    }).pipe(Layer.annotateLogs("subsystem", "wallet"))
     return wallets.pipe(Layer.provideMerge(stored))
   }))
 
@@ -92,7 +96,7 @@ const peers = (settings: Settings) =>
   Layer.unwrapEffect(Effect.map(
     DataDirectory.DataDirectory,
     (directory) => Peers.layer(settings, directory.file("peers.json"))
-  ))
+  )).pipe(Layer.annotateLogs("subsystem", "network"))
 
 /** Announces blocks as they come. Those of an import are summed up instead. */
 const logBlocks = Effect.flatMap(Chain.Chain, (chain) =>
@@ -126,7 +130,12 @@ const importBlocks = (files: ReadonlyArray<string>) =>
 
 /** The parts of a node, from the disk to the network. They are idle until `start`. */
 export const layer = (settings: Settings, tell: Tell) =>
-  peers(settings).pipe(Layer.provideMerge(stores(settings, tell)), Layer.provideMerge(Scheduler.layer))
+  NodeMetrics.layer.pipe(
+    Layer.provideMerge(peers(settings)),
+    Layer.provideMerge(stores(settings, tell)),
+    Layer.provideMerge(Scheduler.layer),
+    Layer.provide(ErrorCount.layer)
+  )
 
 export interface StartOptions {
   readonly tell: Tell

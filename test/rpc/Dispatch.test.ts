@@ -12,6 +12,8 @@ const CALLER: Dispatch.Caller = { wallet: undefined, peer: "127.0.0.1:1", remote
 interface Observed {
   readonly method: string
   readonly code: number | undefined
+  /** Whether a method was run. */
+  readonly ran: boolean
 }
 
 interface SetUp {
@@ -23,14 +25,16 @@ interface SetUp {
 const setUp = ({ maxBatchReply = 1_000_000_000, methods = FAKE_METHODS, warmUp = false }: SetUp = {}) =>
   Effect.gen(function*() {
     const observed: Array<Observed> = []
+    const malformed: Array<number> = []
     const context = yield* Layer.build(Layer.provideMerge(
       Dispatch.layer({
         methods,
         maxBatchReply,
-        observe: (method, seconds, error) => {
-          assert.isAtLeast(seconds, 0)
-          observed.push({ method, code: error?.code })
-        }
+        observe: ({ error, method, ownSeconds, seconds }) => {
+          assert.isAtLeast(seconds, ownSeconds ?? 0)
+          observed.push({ method, code: error?.code, ran: ownSeconds !== undefined })
+        },
+        observeMalformed: ({ code }) => void malformed.push(code)
       }),
       Lifecycle.layer
     ))
@@ -39,7 +43,7 @@ const setUp = ({ maxBatchReply = 1_000_000_000, methods = FAKE_METHODS, warmUp =
       const lifecycle = yield* Lifecycle.Lifecycle
       if (!warmUp) yield* lifecycle.running
       const answer = (body: string | Uint8Array) => dispatch.read(body).answer(CALLER)
-      return { answer, dispatch, lifecycle, observed }
+      return { answer, dispatch, lifecycle, malformed, observed }
     }).pipe(Effect.provide(context))
   })
 
@@ -291,25 +295,42 @@ describe("Dispatch", () => {
       }
       assert.strictEqual(logged.length, 3)
       assert.match(logged[0] ?? "", /^RPC method failed unexpectedly.*secret of the inside/s)
-      assert.deepStrictEqual(observed, ["throw", "die", "nan"].map(() => ({ method: "broken", code: -32603 })))
+      assert.deepStrictEqual(
+        observed,
+        ["throw", "die", "nan"].map(() => ({ method: "broken", code: -32603, ran: true }))
+      )
     }))
 
   it.scoped("tells the observer method and outcome of every request, unknown methods under one name", () =>
     Effect.gen(function*() {
-      const { answer, observed } = yield* setUp()
+      const { answer, malformed, observed } = yield* setUp()
       yield* answer(
         "[{\"method\":\"getblockcount\",\"id\":1},{\"method\":\"x\",\"id\":1},{\"method\":\"y\"},{\"id\":5}]"
       )
       yield* answer("{\"method\":\"getblockhash\",\"params\":[9],\"id\":1}")
       yield* answer("{\"method\":\"getblockhash\",\"params\":[],\"id\":1}")
       yield* answer("not JSON")
+      yield* answer("5")
       assert.deepStrictEqual(observed, [
-        { method: "getblockcount", code: undefined },
-        { method: "unknown", code: -32601 },
-        { method: "unknown", code: -32601 },
-        { method: "getblockhash", code: -8 },
-        { method: "getblockhash", code: -1 }
+        { method: "getblockcount", code: undefined, ran: true },
+        { method: "unknown", code: -32601, ran: false },
+        { method: "unknown", code: -32601, ran: false },
+        { method: "getblockhash", code: -8, ran: true },
+        { method: "getblockhash", code: -1, ran: true }
       ])
+      assert.deepStrictEqual(malformed, [-32600, -32700, -32700])
+    }))
+
+  it.scoped("knows how many calls have begun and not ended", () =>
+    Effect.gen(function*() {
+      const { answer, dispatch, lifecycle } = yield* setUp()
+      assert.strictEqual(dispatch.inFlight(), 0)
+      const fiber = yield* Effect.fork(answer("{\"id\":1,\"method\":\"waitforever\"}"))
+      yield* Effect.yieldNow()
+      assert.strictEqual(dispatch.inFlight(), 1)
+      yield* lifecycle.stop
+      yield* Fiber.join(fiber)
+      assert.strictEqual(dispatch.inFlight(), 0)
     }))
 
   it.scopedLive("carries out a batch in order, one after the other, notifications too", () =>

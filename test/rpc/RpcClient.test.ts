@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Redacted } from "effect"
+import { Effect, Either, Redacted } from "effect"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import { type AddressInfo, createServer as createTcpServer } from "node:net"
 import { encodeJson } from "../../src/rpc/encodeJson.ts"
@@ -50,6 +50,55 @@ describe("RpcClient", () => {
       assert.strictEqual(encodeJson(yield* client.call("getblockcount")), "0")
       const { peer } = JSON.parse(encodeJson(yield* client.call("whoami")))
       assert.strictEqual(JSON.parse(encodeJson(yield* client.call("whoami"))).peer, peer)
+    }))
+
+  it.scopedLive("makes several calls in one request, whatever the order of the replies", () =>
+    Effect.gen(function*() {
+      const { port } = yield* testServer()
+      const client = yield* RpcClient.make({ address: address(port) })
+      const outcomes = yield* client.batch([
+        { method: "getblockcount", params: [] },
+        { method: "nosuch", params: [] },
+        { method: "getblockhash", params: [0] }
+      ])
+      assert.deepStrictEqual(
+        outcomes.map((outcome) => Either.match(outcome, { onLeft: ({ code }) => String(code), onRight: encodeJson })),
+        ["0", "-32601", `"${GENESIS}"`]
+      )
+      const turned = yield* strangeServer((_, response, body) => {
+        const calls: ReadonlyArray<{ readonly id: number; readonly method: string }> = JSON.parse(body)
+        response.end(JSON.stringify(calls.map(({ id, method }) => ({ id, result: method })).reverse()))
+      })
+      const other = yield* RpcClient.make({ address: address(turned.port) })
+      const replies = yield* other.batch([{ method: "a", params: [] }, { method: "b", params: [] }])
+      assert.deepStrictEqual(replies.map((reply) => Either.getOrThrow(reply)), ["a", "b"])
+    }))
+
+  it.scopedLive("fails a batch of which a reply is missing, or that is answered as one", () =>
+    Effect.gen(function*() {
+      const answers = [
+        "[]",
+        "{\"id\":1,\"result\":1}",
+        "[{\"id\":1}]",
+        "no",
+        "{\"error\":{\"code\":-28,\"message\":\"starts\"}}"
+      ]
+      const { port } = yield* strangeServer((_, response) => void response.end(answers.shift()))
+      const client = yield* RpcClient.make({ address: address(port) })
+      const outcome = Effect.map(Effect.flip(client.batch([{ method: "a", params: [] }])), ({ _tag }) => _tag)
+      const tags = yield* Effect.all([outcome, outcome, outcome, outcome, outcome])
+      assert.deepStrictEqual(tags, [...Array.from({ length: 4 }, () => "UnexpectedReply"), "RpcFailure"])
+    }))
+
+  it.scopedLive("gives a call that must not be seen twice a connection of its own", () =>
+    Effect.gen(function*() {
+      const { port } = yield* testServer()
+      const client = yield* RpcClient.make({ address: address(port) })
+      const peer = (once: boolean) =>
+        Effect.map(client.call("whoami", [], { once }), (reply) => JSON.parse(encodeJson(reply)).peer)
+      const kept = yield* peer(false)
+      assert.notStrictEqual(yield* peer(true), kept)
+      assert.strictEqual(yield* peer(false), kept)
     }))
 
   it.scopedLive("keeps the spelling of numbers", () =>

@@ -12,6 +12,7 @@ import * as Mempool from "../../src/mempool/Mempool.ts"
 import { Miner } from "../../src/mempool/mining/Miner.ts"
 import { NameDb } from "../../src/names/NameDb.ts"
 import { networks } from "../../src/protocol/networks.ts"
+import { METHODS } from "../../src/rpc/cli/methodNames.ts"
 import { byName, byPosition } from "../../src/rpc/conversions.ts"
 import { encodeJson, type JsonValue } from "../../src/rpc/encodeJson.ts"
 import { conversions } from "../../src/rpc/help.ts"
@@ -87,6 +88,9 @@ describe("the table of the command line", () => {
   it.effect("agrees with the methods of the node, by position and by name", () =>
     Effect.gen(function*() {
       const methods = methodTable(yield* allMethods)
+      const named = new Set(METHODS)
+      const unnamed = [...methods.values()].filter(({ group, name }) => group !== "Hidden" && !named.has(name))
+      assert.deepStrictEqual(unnamed.map(({ name }) => name), [])
       for (const [method, position, name, isText] of conversions(methods)) {
         const options = Object.values(methods.get(method)?.params ?? {})[position]
         const expected = isText ? "\"1\"" : "1"
@@ -105,7 +109,7 @@ describe("the table of the command line", () => {
     }).pipe(Effect.provide(Layer.mergeAll(
       Lifecycle.layer,
       NO_CHAIN,
-      Layer.mock(NameDb, { follower: NO_FOLLOWER }),
+      Layer.mock(NameDb, { follower: NO_FOLLOWER, recent: () => undefined }),
       Layer.mock(TxIndex, { enabled: false, follower: undefined }),
       Layer.mock(SyncStatus, {}),
       Mempool.layer({ filename: undefined }).pipe(Layer.provide(NO_CHAIN)),

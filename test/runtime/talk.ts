@@ -1,7 +1,10 @@
 import { Effect } from "effect"
 import * as Logging from "../../src/runtime/logging.ts"
 
-/** Logs until it was told to stop on standard input, also on standard error; ends with how much it said. */
+/**
+ * Logs until it was told to stop on standard input, also on standard error; ends with how much it said. Logs to a
+ * file where one is named.
+ */
 let stop = false
 process.stdin.once("data", () => void (stop = true))
 
@@ -15,5 +18,5 @@ const talk = Effect.gen(function*() {
 })
 
 void Effect.runPromise(
-  Effect.provide(talk, Logging.layer({ format: "text", level: "info", debugSubsystems: [] }))
+  Effect.provide(talk, Logging.layerTo(process.argv[2], { format: "text", level: "info", debugSubsystems: [] }))
 ).then(() => process.exit(7))

@@ -6,6 +6,7 @@ import { Health, type HealthReport } from "../../src/rpc/health.ts"
 import * as Lifecycle from "../../src/rpc/Lifecycle.ts"
 import { type Method, method } from "../../src/rpc/method.ts"
 import * as Control from "../../src/rpc/methods/control.ts"
+import * as Pages from "../../src/rpc/Pages.ts"
 import * as Param from "../../src/rpc/params.ts"
 import { RpcError } from "../../src/rpc/RpcError.ts"
 import * as RpcServer from "../../src/rpc/RpcServer.ts"
@@ -149,6 +150,7 @@ export interface TestServer {
   readonly port: number
   readonly lifecycle: typeof Lifecycle.Lifecycle.Service
   readonly dispatch: typeof Dispatch.Dispatch.Service
+  readonly pages: typeof Pages.Pages.Service
   readonly http: (options: HttpRequest) => Effect.Effect<HttpAnswer, Error>
   /** Posts a JSON value, or text as it is. */
   readonly post: (value: unknown, options?: HttpRequest) => Effect.Effect<HttpAnswer, Error>
@@ -172,6 +174,7 @@ export const testServer = (
       Layer.provideMerge(server),
       Layer.provideMerge(Dispatch.layer(observe === undefined ? {} : { observe })),
       Layer.provideMerge(Lifecycle.layer),
+      Layer.provideMerge(Pages.layer),
       Layer.provide(Layer.succeed(Health, { report: health }))
     )
     const context = yield* Layer.build(services).pipe(Effect.provide(Logger.remove(Logger.defaultLogger)))
@@ -183,6 +186,7 @@ export const testServer = (
       port,
       lifecycle,
       dispatch: Context.get(context, Dispatch.Dispatch),
+      pages: Context.get(context, Pages.Pages),
       http,
       post: (value, each = {}) =>
         http({ method: "POST", body: typeof value === "string" ? value : JSON.stringify(value), ...each }),

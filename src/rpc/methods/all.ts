@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import type { Chain } from "../../chain/Chain.ts"
 import type { MockTime } from "../../chain/NodeClock.ts"
 import type { Scheduler } from "../../chain/Scheduler.ts"
@@ -12,6 +13,7 @@ import type { PeerManager } from "../../network/PeerManager.ts"
 import { version } from "../../version.ts"
 import type { Wallets } from "../../wallet/Wallets.ts"
 import type { Lifecycle } from "../Lifecycle.ts"
+import { LogControl } from "../LogControl.ts"
 import type { Method } from "../method.ts"
 import type { NodeOptions } from "../NodeOptions.ts"
 import { blockMethods } from "./blockMethods.ts"
@@ -33,6 +35,14 @@ import { nameWalletMethods } from "./wallet/nameWalletMethods.ts"
 import { paymentMethods } from "./wallet/paymentMethods.ts"
 import { walletMethods } from "./wallet/walletMethods.ts"
 
+const controlMethods = Effect.flatMap(
+  Effect.serviceOption(LogControl),
+  Option.match({
+    onNone: () => Control.make({ version, logPath: "" }),
+    onSome: ({ categories, path }) => Control.make({ version, logPath: path, logging: categories })
+  })
+)
+
 /** Every method of a daemon. */
 export const allMethods: Effect.Effect<
   ReadonlyArray<Method>,
@@ -52,7 +62,7 @@ export const allMethods: Effect.Effect<
   | Wallets
 > = Effect.map(
   Effect.all([
-    Control.make({ version, logPath: "" }),
+    controlMethods,
     infoMethods,
     chainMethods,
     blockMethods,

@@ -9,16 +9,17 @@ import { isExpired } from "../../consensus/expiry.ts"
 import { NameDb, type NameRecord } from "../../names/NameDb.ts"
 import { type Bytes, displayHash, equal } from "../../protocol/bytes.ts"
 import { parseNameScript } from "../../protocol/nameOperation.ts"
-import { encodeText, printable } from "../../protocol/nameText.ts"
+import { decodeText, encodeText, printable } from "../../protocol/nameText.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import { Wallets } from "../../wallet/Wallets.ts"
+import type { RawJson } from "../encodeJson.ts"
 import { type CallContext, type Method, method } from "../method.ts"
 import { NodeOptions } from "../NodeOptions.ts"
 import { boolean, int32, notNull, object, optional, orEmpty, string, withDefault } from "../params.ts"
 import { RpcError } from "../RpcError.ts"
 import * as Shape from "../shape.ts"
 import type { Members, ShapeContext } from "../shapes/context.ts"
-import { type NameClock, nameInfoJson } from "../shapes/name.ts"
+import { type NameClock, nameInfoJson, nameInfoText } from "../shapes/name.ts"
 import { storageError } from "./errors.ts"
 import { contextFor, decodeGiven, ENCODINGS, type GivenEncodings } from "./nameEncodings.ts"
 import { NAME_INFO } from "./shapes.ts"
@@ -167,6 +168,23 @@ export const nameMethods: Effect.Effect<
       )
     })
 
+  /** The answer of `name_show` where everything it takes is in memory and nothing is amiss; else the long way is due. */
+  const fromMemory = (
+    name: string,
+    given: GivenEncodings & { readonly byHash: string | undefined; readonly allowExpired: boolean | undefined },
+    call: CallContext
+  ): RawJson | undefined => {
+    if (given.byHash !== undefined) return undefined
+    const context = contextOf(given)
+    const bytes = decodeText(name, context.nameEncoding)
+    const found = bytes === undefined ? undefined : names.recent(bytes)
+    if (found === undefined) return undefined
+    const { record, tipHeight } = found
+    if (isExpired(record.height, tipHeight, params) && !(given.allowExpired ?? options.allowExpired)) return undefined
+    const ismine = ownership(wallets, call)?.(record.address)
+    return nameInfoText(context, record, { tipHeight, params }, ismine)
+  }
+
   const name_show = method({
     name: "name_show",
     group: "Names",
@@ -188,8 +206,10 @@ export const nameMethods: Effect.Effect<
       ...HASH_ERRORS,
       "-1000 Name/value is invalid for encoding ascii"
     ],
-    handler: ({ name, options: given }, call) =>
-      Effect.gen(function*() {
+    handler: ({ name, options: given }, call) => {
+      const shown = fromMemory(name, given, call)
+      if (shown !== undefined) return Effect.succeed(shown)
+      return Effect.gen(function*() {
         const context = contextOf(given)
         const meant = yield* nameMeant(yield* decodeGiven(name, context.nameEncoding), given.byHash)
         const record = yield* names.resolve(meant).pipe(
@@ -205,6 +225,7 @@ export const nameMethods: Effect.Effect<
         }
         return shower(context, call)(record, now)
       })
+    }
   })
 
   const name_history = method({

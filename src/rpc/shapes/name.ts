@@ -5,6 +5,7 @@ import { type Bytes, displayHash, toHex } from "../../protocol/bytes.ts"
 import { addressScript, type NameOperation } from "../../protocol/nameOperation.ts"
 import { encodeText, type NameEncoding } from "../../protocol/nameText.ts"
 import type { Network } from "../../protocol/networks.ts"
+import { encodeJson, RawJson } from "../encodeJson.ts"
 import type { Members, NameEncodings, ShapeContext } from "./context.ts"
 
 /** Names in answers: the operation in a script, and the record of a name (rpc.md 3.0, 5.1; protocol.md 7.4). */
@@ -79,3 +80,40 @@ export const nameInfoJson = (context: ShapeContext, record: ConfirmedName, clock
   ...nameOutputJson(context, record),
   ...nameExpiryJson(record.height, clock)
 })
+
+interface KeptText {
+  readonly context: Pick<ShapeContext, "network" | "nameEncoding" | "valueEncoding">
+  readonly text: string
+}
+
+/** Characters of a text that is kept. With those that are longer, memory would be what matters. */
+const MAX_KEPT = 2_048
+
+/** The part of records that does not age, as JSON, for as long as they are in memory. */
+const kept = new WeakMap<ConfirmedName, KeptText>()
+
+const outputText = (context: ShapeContext, record: ConfirmedName): string => {
+  const known = kept.get(record)
+  if (
+    known !== undefined && known.context.network === context.network &&
+    known.context.nameEncoding === context.nameEncoding && known.context.valueEncoding === context.valueEncoding
+  ) return known.text
+  const text = encodeJson(nameOutputJson(context, record)).slice(0, -1)
+  const { nameEncoding, network, valueEncoding } = context
+  if (text.length <= MAX_KEPT) kept.set(record, { context: { network, nameEncoding, valueEncoding }, text })
+  return text
+}
+
+/**
+ * The record of a name as JSON: the same text as that of `nameInfoJson`, with `ismine` where it is known. Writing a
+ * record takes several times as long as finding it, so what does not change with the tip is written once.
+ */
+export const nameInfoText = (
+  context: ShapeContext,
+  record: ConfirmedName,
+  clock: NameClock,
+  ismine: boolean | undefined
+): RawJson => {
+  const age = encodeJson(nameExpiryJson(record.height, clock)).slice(1, -1)
+  return new RawJson(`${outputText(context, record)},${age}${ismine === undefined ? "" : `,"ismine":${ismine}`}}`)
+}

@@ -35,12 +35,18 @@ const namesIn = (json: Json): ReadonlyArray<string> => items(json).map((row) => 
 layer(methodNode())("name_show and name_history", (it) => {
   it.effect("print what the reference node printed, for every name", () =>
     Effect.gen(function*() {
-      const { call } = yield* MethodNode
+      const { call, names: nameDb } = yield* MethodNode
       assert.lengthOf(names, 391)
       for (const name of names) {
         const hex = stringAt(name, "nameHex")
         const show = yield* call("name_show", hex, { ...IN_HEX, allowExpired: true })
         assert.strictEqual(show.text, recordedText(at(name, "show")))
+        // Now it is in memory, and so is its text.
+        for (let again = 0; again < 2; again++) {
+          const { text } = yield* call("name_show", hex, { ...IN_HEX, allowExpired: true })
+          assert.strictEqual(text, show.text)
+        }
+        assert.isDefined(nameDb.recent(fromHex(hex) ?? assert.fail()))
         assert.strictEqual((yield* call("name_history", hex, IN_HEX)).text, rowsText(items(at(name, "history"))))
       }
     }))

@@ -454,6 +454,7 @@ export class World {
   })
 
   private readonly names = Layer.mock(NameDb, {
+    recent: () => undefined,
     follower: {
       name: "names",
       cursor: Effect.die(CRASH),

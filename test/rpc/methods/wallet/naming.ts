@@ -20,6 +20,7 @@ const options = Layer.succeed(NodeOptions, {
 
 const namesOf = (records: ReadonlyArray<NameRecord>) =>
   Layer.mock(NameDb, {
+    recent: () => undefined,
     follower: noFollower,
     changes: Stream.empty,
     resolve: (name) => {

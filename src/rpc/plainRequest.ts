@@ -1,0 +1,67 @@
+/**
+ * The commonest form of a request: POST, HTTP/1.1, a body of a stated length, a connection that stays. Nearly all
+ * requests have it, and reading it takes a fraction of what reading any request takes. Whatever else HTTP knows is
+ * not read here, right or wrong: Node's own parser gets it.
+ */
+
+export interface PlainHead {
+  /** As it was sent. */
+  readonly target: string
+  /** Bytes of the body. */
+  readonly length: number
+  readonly authorization: string | undefined
+}
+
+const REQUEST_LINE = /^POST (\/[!-~]*) HTTP\/1\.1$/
+
+/** RFC 9110, 5.5 and 5.6.2: a token, and text without control characters. */
+const FIELD = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+):([\t -~\x80-\xff]*)$/
+
+const isBlank = (code: number): boolean => code === 0x20 || code === 0x09
+
+/** Without spaces and tabs at its ends. In one pass, where an expression for the end of it would begin at each blank. */
+const trimmed = (text: string): string => {
+  let [from, to] = [0, text.length]
+  while (from < to && isBlank(text.charCodeAt(from))) from++
+  while (to > from && isBlank(text.charCodeAt(to - 1))) to--
+  return text.slice(from, to)
+}
+
+const LENGTH = /^[0-9]{1,15}$/
+
+/**
+ * Reads the head of a request, without the empty line behind it, one character a byte. `undefined` for everything that
+ * is not of the plain form, and for what a browser sends: both take the long way.
+ */
+export const readPlainHead = (text: string): PlainHead | undefined => {
+  const [first = "", ...lines] = text.split("\r\n")
+  const target = REQUEST_LINE.exec(first)?.[1]
+  if (target === undefined) return undefined
+  let length: number | undefined
+  let authorization: string | undefined
+  for (const line of lines) {
+    const [, name, content] = FIELD.exec(line) ?? []
+    if (name === undefined || content === undefined) return undefined
+    const value = trimmed(content)
+    switch (name.toLowerCase()) {
+      case "content-length":
+        if (length !== undefined || !LENGTH.test(value)) return undefined
+        length = Number(value)
+        break
+      case "authorization":
+        if (authorization !== undefined) return undefined
+        authorization = value
+        break
+      case "connection":
+        if (value.toLowerCase() !== "keep-alive") return undefined
+        break
+      case "transfer-encoding":
+      case "expect":
+      case "upgrade":
+      case "origin":
+      case "sec-fetch-site":
+        return undefined
+    }
+  }
+  return length === undefined ? undefined : { target, length, authorization }
+}

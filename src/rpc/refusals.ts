@@ -1,0 +1,32 @@
+/** How the listener turns requests away before the dispatcher sees them (rpc.md 1.1). */
+
+/** A request that was turned away by HTTP alone. The text is not JSON: indexers take JSON as final (rpc.md 1.11). */
+export interface Refusal {
+  readonly status: number
+  readonly text: string
+  readonly headers?: ReadonlyArray<string>
+  /** Whether the connection ends with it. */
+  readonly close?: boolean
+}
+
+export const STOPPING: Refusal = { status: 503, text: "Shutting down", close: true }
+export const TOO_LARGE: Refusal = { status: 413, text: "Request body too large", close: true }
+export const NOT_IMPLEMENTED: Refusal = { status: 501, text: "" }
+export const BAD_VERB: Refusal = { status: 405, text: "" }
+export const NOT_POST: Refusal = {
+  status: 405,
+  text: "JSONRPC server handles only POST requests",
+  headers: ["Allow", "POST"]
+}
+export const NOT_GET: Refusal = { status: 405, text: "", headers: ["Allow", "GET, HEAD"] }
+export const NOT_FOUND: Refusal = { status: 404, text: "" }
+export const BUSY: Refusal = { status: 503, text: "Work queue depth exceeded" }
+export const NO_ROOM: Refusal = { ...BUSY, close: true }
+export const FOREIGN: Refusal = { status: 403, text: "Requests from pages of other sites are refused" }
+export const UNAUTHORIZED: Refusal = { status: 401, text: "", headers: ["WWW-Authenticate", "Basic realm=\"jsonrpc\""] }
+export const FAILED: Refusal = { status: 500, text: "Internal error" }
+export const tooMany = (seconds: number): Refusal => ({
+  status: 429,
+  text: "Too many requests",
+  headers: ["Retry-After", String(seconds)]
+})

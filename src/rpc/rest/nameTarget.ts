@@ -1,0 +1,44 @@
+/**
+ * The targets of `/rest/name/`: a name, percent-encoded, and behind its last point the format of the answer. Upstream
+ * `rest.cpp`, `ParseDataFormat` and `DecodeName`.
+ */
+
+const PREFIX = "/rest/name/"
+
+export type RestFormat = "bin" | "hex" | "json"
+
+/** In upstream's order, as its message has them. */
+export const FORMATS: ReadonlyArray<RestFormat> = ["bin", "hex", "json"]
+
+export interface NameTarget {
+  /** The name as it was written. */
+  readonly encoded: string
+  /** `undefined` where it is no percent-encoding. */
+  readonly name: Uint8Array | undefined
+  readonly format: RestFormat | undefined
+}
+
+export const isNamePath = (path: string): boolean => path.startsWith(PREFIX)
+
+const WRONG_ESCAPE = /%(?![0-9a-fA-F]{2})/
+const ESCAPE = /%([0-9a-fA-F]{2})/g
+
+/** The bytes of a name; a plus stands for a space. */
+const decode = (encoded: string): Uint8Array | undefined =>
+  WRONG_ESCAPE.test(encoded)
+    ? undefined
+    : Buffer.from(
+      encoded.replaceAll("+", " ").replaceAll(ESCAPE, (_, digits: string) =>
+        String.fromCharCode(Number.parseInt(digits, 16))),
+      "latin1"
+    )
+
+/** Reads a path that `isNamePath` knows. A point with something else behind it belongs to the name. */
+export const readNameTarget = (path: string): NameTarget => {
+  const rest = path.slice(PREFIX.length)
+  const point = rest.lastIndexOf(".")
+  const suffix = point < 0 ? undefined : rest.slice(point + 1)
+  const format = FORMATS.find((each) => each === suffix)
+  const encoded = format !== undefined || suffix === "" ? rest.slice(0, point) : rest
+  return { encoded, name: decode(encoded), format }
+}

@@ -1,0 +1,86 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber, Layer, Logger, Schedule, Stream } from "effect"
+import { decodeConfig } from "../../src/client/config.ts"
+import * as DaemonClient from "../../src/client/daemonClient.ts"
+import { type NameChange, NameClient, type RegistrationProgress } from "../../src/client/NameClient.ts"
+import { AutoClient } from "../../src/runtime/clients.ts"
+import { freePort, type Node, startNode } from "../support/daemon.ts"
+import { temporaryDirectory } from "../support/embedded.ts"
+
+const quiet = Logger.remove(Logger.defaultLogger)
+
+/** A chain of 110 blocks, whose coins are the wallet's. */
+const funded = Effect.gen(function*() {
+  const node = yield* startNode(yield* temporaryDirectory)
+  yield* node.ready
+  const address = String(yield* node.call("getnewaddress"))
+  const mine = (blocks: number) => node.call("generatetoaddress", blocks, address)
+  yield* mine(110)
+  return { node, mine }
+})
+
+/** One that looks often at what the daemon has. */
+const clientOf = ({ port }: Node) =>
+  Layer.scoped(
+    NameClient,
+    Effect.flatMap(
+      decodeConfig({ network: "regtest", rpcAddr: `http://127.0.0.1:${port}` }),
+      (config) => DaemonClient.make(config, { interval: 50 })
+    )
+  ).pipe(Layer.provide(quiet))
+
+/** Which kind of client comes of it where an address is given. */
+const modeAt = (rpcAddr: string) =>
+  Effect.flatMap(temporaryDirectory, (dataDir) =>
+    Effect.provide(
+      Effect.map(NameClient, ({ mode }) => mode),
+      Layer.provide(AutoClient.layer({ network: "regtest", rpcAddr, dataDir, maxPeers: 0, disableWallet: true }), quiet)
+    ))
+
+describe("a client over a running daemon", () => {
+  it.scopedLive("registers, updates, lists and tells changes, also those that are taken back", () =>
+    Effect.gen(function*() {
+      const { mine, node } = yield* funded
+      yield* Effect.gen(function*() {
+        const client = yield* NameClient
+        assert.strictEqual(client.mode, "daemon")
+        const changes: Array<NameChange> = []
+        yield* Effect.fork(
+          Stream.runForEach(
+            client.changes({ namespace: "d/" }),
+            (change) => Effect.sync(() => void changes.push(change))
+          )
+        )
+        const steps: Array<RegistrationProgress["step"]> = []
+        const registering = yield* Effect.fork(client.registerName("d/ü", "eins", {
+          waitFor: "registered",
+          onProgress: ({ step }) => void steps.push(step)
+        }))
+        yield* Effect.race(Fiber.join(registering), Effect.forever(Effect.delay(mine(1), "60 millis")))
+        const { txHash } = yield* Fiber.join(registering)
+        // How long it waits is told as often as we look, which may be never where blocks come this fast.
+        assert.deepStrictEqual(steps.filter((step) => step !== "waiting"), ["announced", "claimed", "registered"])
+        const registered = yield* client.resolveName("d/ü")
+        assert.deepStrictEqual([registered.value, registered.txid], ["eins", txHash])
+
+        const updating = yield* Effect.fork(client.updateName("d/ü", "zwei", { waitFor: "confirmed" }))
+        yield* Effect.race(Fiber.join(updating), Effect.forever(Effect.delay(mine(1), "100 millis")))
+        const update = yield* Fiber.join(updating)
+        const updated = yield* client.resolveName("d/ü")
+        assert.deepStrictEqual([updated.value, updated.txid], ["zwei", update.txHash])
+        assert.deepStrictEqual((yield* client.listNames({ namespace: "d/" })).map(({ value }) => value), ["zwei"])
+
+        const tells = (what: (change: NameChange) => boolean) =>
+          Effect.suspend(() => changes.some(what) ? Effect.void : Effect.fail("not yet")).pipe(
+            Effect.retry(Schedule.spaced("20 millis")),
+            Effect.timeout("20 seconds")
+          )
+        yield* tells(({ record }) => record?.value === "zwei")
+        yield* node.call("invalidateblock", yield* node.call("getblockhash", updated.height))
+        yield* tells(({ height, record }) => height === updated.height && record?.value === "eins")
+        assert.deepStrictEqual(changes[0]?.record?.value, "eins")
+        assert.strictEqual(yield* modeAt(`127.0.0.1:${node.port}`), "daemon")
+        assert.strictEqual(yield* modeAt(`127.0.0.1:${yield* freePort}`), "embedded")
+      }).pipe(Effect.provide(clientOf(node)))
+    }))
+})

@@ -1,13 +1,23 @@
 #!/usr/bin/env node
-import { run } from "./announcedTool.ts"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as Effect from "effect/Effect"
+import { hostname } from "node:os"
+import { processInput } from "../config/settings.ts"
+import { names } from "../runtime/mailNames.ts"
+import { run } from "../runtime/mailTool.ts"
+import { version } from "../version.ts"
 
-run({
-  name: "svcd-mail",
-  purpose: "Forwards mail to the address that the owner of a name has put into its value.",
-  subCommands: {
-    register: "prepare a new name with an address to forward to",
-    update: "prepare a change of the address, or of the backup addresses",
-    lookup: "show where mail to a name goes",
-    serve: "run the SMTP relay"
-  }
+const input = { ...processInput(), version, hostname: hostname(), names }
+
+// Where the system shows what a program was started with, there may be a password in it.
+process.title = "svcd-mail"
+
+const program = Effect.map(run(input), ({ code, stderr, stdout }) => {
+  // A reader that went away has what it wanted.
+  process.stdout.on("error", () => {})
+  process.stdout.write(stdout)
+  process.stderr.write(stderr)
+  process.exitCode = code
 })
+
+NodeRuntime.runMain(program, { disablePrettyLogger: true })

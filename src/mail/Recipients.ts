@@ -10,18 +10,34 @@ export interface Forwarding {
   readonly backup: ReadonlyArray<string>
 }
 
+const WHY = {
+  "invalid-label": "is not a label that a name can have",
+  "unknown": "has no name that is registered",
+  "expired": "has a name that is expired",
+  "no-mail": "has a name whose value does not say where mail goes"
+} as const
+
 /** No mail is taken for the label: 550 at RCPT. */
 export class NoSuchRecipient extends Schema.TaggedError<NoSuchRecipient>()("NoSuchRecipient", {
   label: Schema.String,
   why: Schema.Literal("invalid-label", "unknown", "expired", "no-mail")
-}) {}
+}) {
+  override get message(): string {
+    return `${this.label} ${WHY[this.why]}`
+  }
+}
 
 /** The name cannot be looked up just now: 451 at RCPT. */
 export class RecipientsUnavailable extends Schema.TaggedError<RecipientsUnavailable>()("RecipientsUnavailable", {
   reason: Schema.String
-}) {}
+}) {
+  override get message(): string {
+    return `names cannot be looked up: ${this.reason}`
+  }
+}
 
 /** Knows where the mail for a label goes: the part of an address before the `@`. */
 export class Recipients extends Context.Tag("svcd/Recipients")<Recipients, {
+  /** Answers from memory where it asked not long ago. The case of a label does not count. */
   readonly forwardingOf: (label: string) => Effect.Effect<Forwarding, NoSuchRecipient | RecipientsUnavailable>
 }>() {}

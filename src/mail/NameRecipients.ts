@@ -1,0 +1,129 @@
+import * as Cache from "effect/Cache"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import type { OpenFailure, ResolveFailure } from "../client/errors.ts"
+import type { NameRecord } from "../client/NameClient.ts"
+import { readValue } from "./forwarding.ts"
+import { nameOf } from "./label.ts"
+import { type Forwarding, NoSuchRecipient, Recipients, RecipientsUnavailable } from "./Recipients.ts"
+
+/**
+ * `Recipients` from names. An answer is remembered for a short time, and no longer than the name lives: by its expiry
+ * height, as far as later answers tell how high the chain is. Those who ask for one label at once share one answer.
+ */
+
+export interface NameRecipientsOptions {
+  /** As `parseNamespace` returns it: `id/`. */
+  readonly namespace: string
+  /**
+   * What a name says, as `NameClient.resolveName` tells it. Has to fail rather than tell what a node knows that is
+   * behind: it may not know a name yet, or an address of long ago.
+   */
+  readonly resolve: (name: string) => Effect.Effect<NameRecord, ResolveFailure | OpenFailure>
+  /** Labels that are remembered, 10000 if it is left out; the one that was asked for the longest ago goes. */
+  readonly capacity?: number
+}
+
+const CAPACITY = 10_000
+
+/** How long a change of a name may go unnoticed. */
+const REMEMBERED = Duration.seconds(15)
+
+/** The same where there is nothing to send to: short, for somebody waits for the name to work. */
+const REMEMBERED_NONE = Duration.seconds(5)
+
+/** For a lookup in all, its repetitions included: the sender waits in the middle of its SMTP session. */
+const PATIENCE = Duration.seconds(15)
+
+interface Found extends Forwarding {
+  /** The first height at which the name is expired. */
+  readonly expiresAt: number
+}
+
+type Failure = NoSuchRecipient | RecipientsUnavailable
+
+/** How long an answer is remembered. That there is none is asked again at once. */
+const timeToLive = (exit: Exit.Exit<Found, Failure>): Duration.Duration =>
+  Exit.match(exit, {
+    onSuccess: () => REMEMBERED,
+    onFailure: (cause) =>
+      cause._tag === "Fail" && cause.error._tag === "NoSuchRecipient" ? REMEMBERED_NONE : Duration.zero
+  })
+
+const foundIn = (label: string, { asOf, expiresIn, value }: NameRecord): Effect.Effect<Found, NoSuchRecipient> => {
+  const forwarding = readValue(value)
+  return forwarding === undefined
+    ? new NoSuchRecipient({ label, why: "no-mail" })
+    : Effect.succeed({ email: forwarding.email, backup: forwarding.backup, expiresAt: asOf.height + expiresIn })
+}
+
+/** Says once that nobody answers, and once that somebody does again. */
+class Outage {
+  private lasts = false
+
+  begin(reason: string): Effect.Effect<void> {
+    if (this.lasts) return Effect.void
+    this.lasts = true
+    return Effect.logWarning("names cannot be looked up", { reason })
+  }
+
+  end(): Effect.Effect<void> {
+    if (!this.lasts) return Effect.void
+    this.lasts = false
+    return Effect.logInfo("names can be looked up again")
+  }
+}
+
+const make = ({ capacity = CAPACITY, namespace, resolve }: NameRecipientsOptions) =>
+  Effect.gen(function*() {
+    const scope = yield* Effect.scope
+    const outage = new Outage()
+    let height = 0
+
+    const unavailable = (reason: string) =>
+      Effect.zipRight(outage.begin(reason), Effect.fail(new RecipientsUnavailable({ reason })))
+
+    const lookup = (label: string): Effect.Effect<Found, Failure> =>
+      resolve(namespace + label).pipe(
+        Effect.timeoutFail({
+          duration: PATIENCE,
+          onTimeout: () => new RecipientsUnavailable({ reason: "no answer in time" })
+        }),
+        Effect.tap(({ asOf }) => Effect.sync(() => void (height = Math.max(height, asOf.height)))),
+        Effect.flatMap((record) => foundIn(label, record)),
+        Effect.catchTags({
+          NameNotFound: () => new NoSuchRecipient({ label, why: "unknown" }),
+          NameExpired: () => new NoSuchRecipient({ label, why: "expired" }),
+          InvalidRequest: () => new NoSuchRecipient({ label, why: "invalid-label" })
+        }),
+        Effect.catchIf((error) => error._tag !== "NoSuchRecipient", ({ message }) => unavailable(message)),
+        Effect.tapErrorTag("NoSuchRecipient", () => outage.end()),
+        Effect.zipLeft(outage.end())
+      )
+
+    const cache = yield* Cache.makeWith({ capacity, lookup, timeToLive })
+
+    const current = (label: string): Effect.Effect<Found, Failure> =>
+      Effect.flatMap(
+        cache.get(label),
+        (found) =>
+          found.expiresAt > height
+            ? Effect.succeed(found)
+            : Effect.zipRight(cache.invalidate(label), cache.get(label))
+      )
+
+    return Recipients.of({
+      forwardingOf: (text) => {
+        const name = nameOf(namespace, text)
+        if (name === undefined) return new NoSuchRecipient({ label: text, why: "invalid-label" })
+        // In a fiber of its own: one who hangs up must not end the lookup that others wait for.
+        return Effect.forkIn(current(name.slice(namespace.length)), scope).pipe(Effect.flatMap(Fiber.join))
+      }
+    })
+  })
+
+export const layer = (options: NameRecipientsOptions): Layer.Layer<Recipients> =>
+  Layer.scoped(Recipients, make(options))

@@ -1,0 +1,101 @@
+import * as Arr from "effect/Array"
+import * as Either from "effect/Either"
+import * as ParseResult from "effect/ParseResult"
+import * as Schema from "effect/Schema"
+import { quoted } from "../config/safeText.ts"
+import { MAX_VALUE_LENGTH } from "../consensus/names.ts"
+import { decodeBase64 } from "../protocol/base64.ts"
+import { MAX_SCRIPT_ELEMENT_SIZE } from "../protocol/script.ts"
+import { parseAddress } from "./address.ts"
+import type { Forwarding } from "./Recipients.ts"
+
+/** The forwarding configuration in the value of a name: JSON with `email`, `backup` and `pubkey` (spec.md 1.10). */
+
+export interface MailValue extends Forwarding {
+  /** A public key for those who want to write to the owner in secret, in base64; empty: none. */
+  readonly pubkey: string
+}
+
+/** Backup addresses of a name; more are not written, and not tried. */
+export const MAX_BACKUPS = 8
+
+/** Bytes of a value that can be changed again later: one above cannot be spent (protocol.md 4, consensus/names.ts). */
+export const MAX_MAIL_VALUE = MAX_SCRIPT_ELEMENT_SIZE
+
+/** A text of which `parse` makes another, or says on the left what is wrong with it. */
+const parsed = (parse: (text: string) => Either.Either<string, string>): Schema.Schema<string> =>
+  Schema.transformOrFail(Schema.String, Schema.String, {
+    strict: true,
+    decode: (text, _options, ast) =>
+      Either.mapLeft(parse(text), (why) => new ParseResult.Type(ast, text, `${quoted(text)} ${why}`)),
+    encode: ParseResult.succeed
+  })
+
+const publicKey = (text: string): Either.Either<string, string> =>
+  decodeBase64(text) === undefined
+    ? Either.left("is not base64, with its padding and without spaces")
+    : Either.right(text)
+
+/** What we write: every field right. */
+const Written = Schema.Struct({
+  email: parsed(parseAddress),
+  backup: Schema.Array(parsed(parseAddress)).pipe(
+    Schema.maxItems(MAX_BACKUPS, { message: () => `there are more than ${MAX_BACKUPS} addresses` })
+  ),
+  pubkey: parsed(publicKey)
+})
+
+/** What is wrong with a value that is to be written. */
+export interface ValueProblem {
+  /** `value`: each field is right, and together they are too much. */
+  readonly field: keyof MailValue | "value"
+  readonly reason: string
+}
+
+const isField = (text: unknown): text is keyof MailValue => text === "email" || text === "backup" || text === "pubkey"
+
+const problemsOf = (error: ParseResult.ParseError): ReadonlyArray<ValueProblem> =>
+  ParseResult.ArrayFormatter.formatErrorSync(error).map(({ message, path: [field] }) => ({
+    field: isField(field) ? field : "value",
+    reason: message
+  }))
+
+const decodeWritten = Schema.decodeEither(Written, { errors: "all" })
+
+/** JSON in ASCII alone, which a node takes and shows whatever encoding it was told to use. */
+const asciiJson = (value: unknown): string =>
+  JSON.stringify(value).replaceAll(/[\x7f-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
+
+/** Returns the value of a name for mail; on the left everything that is wrong. */
+export const writeValue = (value: MailValue): Either.Either<string, ReadonlyArray<ValueProblem>> =>
+  Either.flatMap(Either.mapLeft(decodeWritten(value), problemsOf), ({ backup, email, pubkey }) => {
+    const text = asciiJson({ email, backup, pubkey })
+    return text.length <= MAX_MAIL_VALUE
+      ? Either.right(text)
+      : Either.left([{
+        field: "value",
+        reason: `the value takes ${text.length} bytes, and a name has room for ${MAX_MAIL_VALUE}; ` +
+          "give fewer or shorter addresses, or a shorter public key"
+      }])
+  })
+
+/** What we read: identities have more fields than these, and some programs write `null` for what is not there. */
+const Stored = Schema.parseJson(Schema.Struct({
+  email: Schema.String,
+  backup: Schema.optionalWith(Schema.Array(Schema.String), { nullable: true, default: () => [] }),
+  pubkey: Schema.optionalWith(Schema.String, { nullable: true, default: () => "" })
+}))
+
+const decodeStored = Schema.decodeUnknownEither(Stored)
+
+/** Reads the value of a name. `undefined`: it does not say where mail goes. Backup addresses that are none are left out. */
+export const readValue = (text: string): MailValue | undefined => {
+  if (text.length > MAX_VALUE_LENGTH) return undefined
+  return Either.getOrUndefined(Either.gen(function*() {
+    const { backup, email, pubkey } = yield* decodeStored(text)
+    const first = yield* parseAddress(email)
+    const others = new Set(Arr.getRights(backup.map(parseAddress)))
+    others.delete(first)
+    return { email: first, backup: [...others].slice(0, MAX_BACKUPS), pubkey }
+  }))
+}

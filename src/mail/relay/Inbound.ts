@@ -1,0 +1,284 @@
+import * as Cause from "effect/Cause"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
+import type { Socket } from "node:net"
+import { SMTPServer, type SMTPServerAddress, type SMTPServerOptions, type SMTPServerSession } from "smtp-server"
+import { type ClientAddress, clientAddress } from "../../rpc/clientAddress.ts"
+import { RateLimiter } from "../../rpc/RateLimiter.ts"
+import type { Recipients } from "../Recipients.ts"
+import type { Queued } from "./Delivery.ts"
+import type { Recipient } from "./envelope.ts"
+import { formatMailbox, parseMailbox } from "./mailbox.ts"
+import { mailCounters } from "./mailMetrics.ts"
+import { type Introduction, receive, type Received } from "./Reception.ts"
+import { recipientOf } from "./recipientOf.ts"
+import { type Rejection, rejections } from "./rejections.ts"
+import type { RelayConfig } from "./RelayConfig.ts"
+import type { Spool } from "./Spool.ts"
+import type { Srs } from "./srs.ts"
+import type { Tally } from "./Tally.ts"
+import { forwardedSender } from "./transactionOf.ts"
+
+export interface InboundParts {
+  readonly config: RelayConfig
+  readonly spool: Spool
+  readonly srs: Srs
+  readonly recipients: typeof Recipients.Service
+  readonly tally: Tally
+  readonly run: <A, E>(effect: Effect.Effect<A, E>) => Fiber.RuntimeFiber<A, E>
+  /** Takes over a message that is in the spool. */
+  readonly take: (message: Queued) => void
+  /** Is told why a message could not be stored. */
+  readonly spoolFailed: (failure: unknown) => void
+}
+
+type Answer = (error?: Error | null) => void
+
+/** A connection that was let in. */
+interface Client {
+  readonly address: ClientAddress
+  /** Where the recipients of the current message go, by what the client called them, in lower case. */
+  recipients: Map<string, Recipient>
+  /** Whether a message is coming in or being stored. */
+  inData: boolean
+}
+
+/** A command line; RFC 5321 has 512, extensions add to that. */
+const LONGEST_COMMAND = 4_096
+
+/** Messages a minute and client where nothing is configured. */
+const DEFAULT_RATE = 120
+
+/** The longest path of RFC 5321 4.5.3.1.3, without its angle brackets. */
+const LONGEST_PATH = 254
+
+/** What nobody needs of a relay that has no users. */
+const UNUSED_COMMANDS = ["AUTH", "HELP", "VRFY", "WIZ", "SHELL", "KILL", "XCLIENT", "XFORWARD"]
+
+/** Takes mail from clients. The protocol is smtp-server's; what is taken and what is answered is decided here. */
+export class Inbound {
+  readonly server: SMTPServer
+  readonly #parts: InboundParts
+  readonly #rates: RateLimiter
+  readonly #clients = new Map<string, Client>()
+  readonly #perClient = new Map<string, number>()
+  readonly #sockets = new Set<Socket>()
+  #stopping = false
+  #whenIdle: (() => void) | undefined
+
+  /** Throws where key and certificate are none. */
+  constructor(parts: InboundParts) {
+    this.#parts = parts
+    const { messagesPerMinute } = parts.config.limits
+    this.#rates = new RateLimiter(messagesPerMinute === 0 ? DEFAULT_RATE : messagesPerMinute)
+    this.server = new SMTPServer(this.#options())
+    // Clients that break off. Nobody has to do anything about it.
+    this.server.on("error", (error: Error) => {
+      parts.run(Effect.logDebug("mail connection failed", { reason: error.message }))
+    })
+    this.server.server.on("connection", (socket) => {
+      this.#sockets.add(socket)
+      socket.once("close", () => this.#sockets.delete(socket))
+    })
+  }
+
+  get connections(): number {
+    return this.#clients.size
+  }
+
+  #options(): SMTPServerOptions {
+    const { hostname, limits, tls } = this.#parts.config
+    return {
+      name: hostname,
+      heloResponse: "%s",
+      size: limits.messageSize,
+      maxRecipients: limits.recipients,
+      maxClients: limits.connections,
+      maxCommandLength: LONGEST_COMMAND,
+      socketTimeout: Duration.toMillis(limits.idleTimeout),
+      closeTimeout: Duration.toMillis(limits.drainTime),
+      disableReverseLookup: true,
+      authOptional: true,
+      disabledCommands: tls === undefined ? [...UNUSED_COMMANDS, "STARTTLS"] : UNUSED_COMMANDS,
+      hideSTARTTLS: tls === undefined,
+      logger: false,
+      ...tls,
+      onConnect: (session, answer) => this.#connect(session, answer),
+      onMailFrom: (address, session, answer) => this.#mailFrom(address, session, answer),
+      onRcptTo: (address, session, answer) => this.#rcptTo(address, session, answer),
+      onData: (stream, session, answer) => this.#data(stream, session, answer),
+      onClose: (session) => this.#close(session)
+    }
+  }
+
+  #connect(session: SMTPServerSession, answer: Answer): void {
+    const address = clientAddress(session.remoteAddress, session.remotePort)
+    const count = (this.#perClient.get(address.key) ?? 0) + 1
+    if (this.#stopping) return this.#reject(rejections.stopping(), answer)
+    if (count > this.#parts.config.limits.connectionsPerClient) {
+      return this.#reject(rejections.tooManyConnections(), answer)
+    }
+    this.#perClient.set(address.key, count)
+    this.#clients.set(session.id, { address, recipients: new Map(), inData: false })
+    mailCounters.connections.increase()
+    answer()
+  }
+
+  #close(session: SMTPServerSession): void {
+    const client = this.#clients.get(session.id)
+    if (client === undefined) return
+    this.#clients.delete(session.id)
+    const count = (this.#perClient.get(client.address.key) ?? 1) - 1
+    if (count > 0) this.#perClient.set(client.address.key, count)
+    else this.#perClient.delete(client.address.key)
+  }
+
+  #reject(rejection: Rejection, answer: (rejection: Rejection) => void): void {
+    this.#parts.tally.count(rejection.forGood ? "refused" : "putOff")
+    answer(rejection)
+  }
+
+  #mailFrom({ address, args }: SMTPServerAddress, session: SMTPServerSession, answer: Answer): void {
+    const { config, spool, srs } = this.#parts
+    const { limits } = config
+    const client = this.#clients.get(session.id)
+    if (client === undefined || this.#stopping) return this.#reject(rejections.stopping(), answer)
+    client.recipients = new Map()
+    const size = args === false ? 0 : Number(args["SIZE"] ?? 0)
+    if (spool.messages >= limits.spoolMessages || spool.bytes + size > limits.spoolBytes) {
+      return this.#reject(rejections.spoolFull(), answer)
+    }
+    if (address !== "") {
+      if (parseMailbox(address) === undefined) return this.#reject(rejections.badSender(), answer)
+      if (Buffer.byteLength(forwardedSender(srs, address, Date.now())) > LONGEST_PATH) {
+        return this.#reject(rejections.senderTooLong(), answer)
+      }
+    }
+    if (this.#isTooFast(client.address)) return this.#reject(rejections.tooManyMessages(), answer)
+    answer()
+  }
+
+  #isTooFast(address: ClientAddress): boolean {
+    if (this.#parts.config.limits.messagesPerMinute === 0 && address.loopback) return false
+    return this.#rates.take(address, 1, performance.now()) !== undefined
+  }
+
+  #rcptTo({ address }: SMTPServerAddress, session: SMTPServerSession, answer: Answer): void {
+    const client = this.#clients.get(session.id)
+    if (client === undefined) return this.#reject(rejections.stopping(), answer)
+    const { run } = this.#parts
+    run(recipientOf(this.#parts, address, Date.now())).addObserver((exit) => {
+      if (exit._tag === "Success") {
+        client.recipients.set(address.toLowerCase(), exit.value)
+        return answer()
+      }
+      const failure = Cause.failureOption(exit.cause)
+      if (failure._tag === "Some") return this.#reject(failure.value, answer)
+      if (!Cause.isInterruptedOnly(exit.cause)) run(Effect.logError("a label cannot be looked up", exit.cause))
+      this.#reject(rejections.lookupFailed(), answer)
+    })
+  }
+
+  #data(
+    stream: Parameters<typeof receive>[2],
+    session: SMTPServerSession,
+    answer: (error: Error | null, text?: string) => void
+  ): void {
+    const client = this.#clients.get(session.id)
+    const introduction = client === undefined ? undefined : introductionOf(session, client)
+    if (client === undefined || introduction === undefined) {
+      stream.resume()
+      return this.#reject(rejections.noSuchRecipient(), answer)
+    }
+    const { config, spool } = this.#parts
+    const disconnect = (rejection: Rejection | undefined): void => this.#disconnect(session.id, rejection)
+    client.inData = true
+    void this.#store(client, receive({ config, spool, disconnect }, introduction, stream), answer)
+  }
+
+  /** Answers for a message once it is known what became of it. */
+  async #store(
+    client: Client,
+    receiving: Promise<Received>,
+    answer: (error: Error | null, text?: string) => void
+  ): Promise<void> {
+    const received = await receiving
+    client.inData = false
+    if (received._tag === "Rejected") {
+      if (received.failure !== undefined) this.#parts.spoolFailed(received.failure)
+      this.#reject(received.rejection, answer)
+    }
+    if (received._tag === "Spooled") {
+      const { bodyLength, envelope } = received.message
+      this.#parts.tally.count("accepted")
+      mailCounters.acceptedBytes.increase(bodyLength)
+      this.#parts.take(received.message)
+      answer(null, `2.0.0 Queued as ${envelope.id}`)
+    }
+    if (this.#stopping) this.#endIdle()
+  }
+
+  #disconnect(id: string, rejection: Rejection | undefined): void {
+    for (const connection of this.server.connections) {
+      if (connection.session.id !== id) continue
+      if (rejection !== undefined) {
+        this.#parts.tally.count("refused")
+        connection.send(rejection.responseCode, rejection.message)
+      }
+      connection.close()
+    }
+  }
+
+  /** Takes no more mail; ends connections that do nothing, and waits for the messages that are coming in. */
+  drain(milliseconds: number): Promise<void> {
+    this.#stopping = true
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => this.#whenIdle?.(), milliseconds)
+      this.#whenIdle = () => {
+        this.#whenIdle = undefined
+        clearTimeout(timer)
+        for (const socket of this.#sockets) socket.destroySoon()
+        const last = setTimeout(() => this.#destroyAll(), LAST_MOMENT)
+        this.server.server.once("close", () => clearTimeout(last))
+        resolve()
+      }
+      this.server.close()
+      this.#endIdle()
+    })
+  }
+
+  #endIdle(): void {
+    let busy = false
+    for (const connection of this.server.connections) {
+      if (this.#clients.get(connection.session.id)?.inData === true) busy = true
+      else connection.send(421, rejections.stopping().message)
+    }
+    if (!busy) this.#whenIdle?.()
+  }
+
+  #destroyAll(): void {
+    for (const socket of this.#sockets) socket.destroy()
+  }
+}
+
+/** For answers that are on their way when the relay ends, in milliseconds. */
+const LAST_MOMENT = 200
+
+const introductionOf = (session: SMTPServerSession, { recipients }: Client): Introduction | undefined => {
+  const { mailFrom, rcptTo } = session.envelope
+  const [first, ...others] = rcptTo.flatMap(({ address }) => {
+    const recipient = recipients.get(address.toLowerCase())
+    return recipient === undefined ? [] : [recipient]
+  })
+  const sender = mailFrom === false ? undefined : mailFrom.address
+  const mailbox = sender === undefined || sender === "" ? undefined : parseMailbox(sender)
+  if (first === undefined || sender === undefined || (sender !== "" && mailbox === undefined)) return undefined
+  return {
+    sender: mailbox === undefined ? "" : formatMailbox(mailbox),
+    recipients: [first, ...others],
+    greeting: session.hostNameAppearsAs,
+    client: session.remoteAddress,
+    protocol: session.transmissionType
+  }
+}

@@ -1,0 +1,140 @@
+import * as Duration from "effect/Duration"
+import { randomBytes } from "node:crypto"
+import type { Readable } from "node:stream"
+import type { Queued } from "./Delivery.ts"
+import { initialState } from "./deliveryState.ts"
+import type { Envelope, Recipient } from "./envelope.ts"
+import { HeaderScan, type Scanned } from "./HeaderScan.ts"
+import { type Rejection, rejections } from "./rejections.ts"
+import type { RelayConfig } from "./RelayConfig.ts"
+import type { Spool } from "./Spool.ts"
+import { isPassing } from "./spoolErrors.ts"
+import type { SpoolWriter } from "./SpoolWriter.ts"
+
+/** What the client said before DATA. */
+export interface Introduction {
+  readonly sender: string
+  readonly recipients: readonly [Recipient, ...ReadonlyArray<Recipient>]
+  readonly greeting: string
+  readonly client: string
+  readonly protocol: string
+}
+
+/** How a message ended: in the spool, or not. */
+export type Received =
+  | { readonly _tag: "Spooled"; readonly message: Queued }
+  | { readonly _tag: "Rejected"; readonly rejection: Rejection; readonly failure?: unknown }
+  /** The client left, or took too long. There is nobody to answer. */
+  | { readonly _tag: "Gone" }
+
+export interface ReceptionParts {
+  readonly config: RelayConfig
+  readonly spool: Spool
+  /** Ends the client's connection; the message breaks off. */
+  readonly disconnect: (rejection: Rejection | undefined) => void
+}
+
+/** A message that has passed more servers goes round in circles. */
+const MOST_HOPS = 100
+
+/** What a client may go on sending of a message that is too large, in messages of the largest size. */
+const PATIENCE = 2
+
+/** Receives one message into the spool. Resolves when it is on the disk; never rejects. */
+export const receive = async (
+  parts: ReceptionParts,
+  introduction: Introduction,
+  stream: Readable
+): Promise<Received> => {
+  const { config, disconnect, spool } = parts
+  const arrivedAt = Date.now()
+  const id = messageId(arrivedAt)
+  const writer = spool.create(id)
+  const timer = setTimeout(() => disconnect(undefined), Duration.toMillis(config.limits.dataTimeout))
+  try {
+    const read = await readAll(parts, writer, stream)
+    if (read._tag !== "Whole") {
+      await writer.abort()
+      return read
+    }
+    const { scanned } = read
+    const recipients = introduction.recipients.map((recipient) => ({
+      ...recipient,
+      loops: scanned.deliveredTo.includes(recipient.address.toLowerCase())
+    }))
+    const [first, ...others] = recipients
+    const rejection = rejectionOf(scanned, recipients)
+    if (rejection !== undefined || first === undefined) {
+      await writer.abort()
+      return { _tag: "Rejected", rejection: rejection ?? rejections.noSuchRecipient() }
+    }
+    const envelope: Envelope = {
+      id,
+      arrivedAt,
+      sender: introduction.sender,
+      greeting: introduction.greeting,
+      client: introduction.client,
+      protocol: introduction.protocol,
+      hasMessageId: scanned.hasMessageId,
+      eightBit: scanned.eightBit,
+      recipients: [first, ...others]
+    }
+    const bodyLength = await spool.commit(writer, envelope)
+    return { _tag: "Spooled", message: { envelope, bodyLength, state: initialState(envelope) } }
+  } catch (failure) {
+    return notStored(failure)
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** Sorts by time of arrival, and is not guessed. */
+const messageId = (at: number): string => `${at.toString(36)}-${randomBytes(8).toString("hex")}`
+
+/** Reads a message to its end, whether or not it is wanted: a client listens only then. */
+const readAll = async (
+  { config, disconnect }: ReceptionParts,
+  writer: SpoolWriter,
+  stream: Readable
+): Promise<{ readonly _tag: "Whole"; readonly scanned: Scanned } | Exclude<Received, { _tag: "Spooled" }>> => {
+  const limit = config.limits.messageSize
+  const scan = new HeaderScan()
+  let length = 0
+  let failed: { readonly failure: unknown } | undefined
+  try {
+    for await (const piece of stream) {
+      const chunk: Uint8Array = piece
+      length += chunk.length
+      if (length > PATIENCE * limit) {
+        disconnect(rejections.tooLarge(limit))
+        return { _tag: "Gone" }
+      }
+      if (length > limit || failed !== undefined) continue
+      scan.push(chunk)
+      try {
+        await writer.write(chunk)
+      } catch (failure) {
+        failed = { failure }
+      }
+    }
+  } catch {
+    return { _tag: "Gone" }
+  }
+  if (length > limit) return { _tag: "Rejected", rejection: rejections.tooLarge(limit) }
+  return failed === undefined ? { _tag: "Whole", scanned: scan.end() } : notStored(failed.failure)
+}
+
+const notStored = (failure: unknown): Received & { readonly _tag: "Rejected" } => ({
+  _tag: "Rejected",
+  rejection: isPassing(failure) ? rejections.spoolFull() : rejections.spoolBroken(),
+  failure
+})
+
+/** Returns why a message is not forwarded to anybody. */
+const rejectionOf = (scanned: Scanned, recipients: ReadonlyArray<Recipient>): Rejection | undefined => {
+  if (scanned.bareLineEnd) return rejections.bareLineEnd()
+  if (scanned.startsFolded) return rejections.badHeader()
+  if (scanned.received > MOST_HOPS) return rejections.tooManyHops()
+  // Where only some have had it, the others get it, and the sender is told of these.
+  return recipients.every(({ loops }) => loops) ? rejections.loop() : undefined
+}

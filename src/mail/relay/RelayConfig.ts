@@ -1,0 +1,152 @@
+import * as Duration from "effect/Duration"
+import type * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import { type Address, isLoopback } from "../../config/addresses.ts"
+
+/** How the connection to the upstream server is encrypted. */
+export type UpstreamTls =
+  /** STARTTLS where it is offered, without asking who the server is. */
+  | "opportunistic"
+  /** STARTTLS with a certificate for the host; nothing is sent without. */
+  | "required"
+  /** TLS from the first byte, with a certificate for the host. */
+  | "implicit"
+
+export interface RelayConfig {
+  /** Where mail is taken. An empty host is every interface, port 0 any free one. */
+  readonly listen: Address
+  /** The server that all mail is handed to. */
+  readonly upstream: Address
+  readonly credentials: { readonly user: string; readonly password: Redacted.Redacted } | undefined
+  readonly upstreamTls: UpstreamTls
+  /** Certificates, as PEM text, that the upstream server's is checked against; the system's where there are none. */
+  readonly upstreamCa: string | undefined
+  /** PEM texts. STARTTLS is offered to clients where this is there. */
+  readonly tls: { readonly key: string; readonly cert: string } | undefined
+  /** What labels' addresses end in. Compared without regard to case. */
+  readonly domains: ReadonlyArray<string>
+  /** This relay's name in greetings, trace headers and reports. */
+  readonly hostname: string
+  /**
+   * Where bounces of forwarded mail come back to: the domain of rewritten senders (SRS). Its MX has to be this relay.
+   */
+  readonly senderDomain: string
+  /** From: in reports of failed deliveries. Their envelope has no sender. */
+  readonly reportSender: string
+  /** Gets the mail to `postmaster`; without it that is refused like an unknown label. */
+  readonly postmaster: string | undefined
+  /** Made where it is missing. One relay at a time. */
+  readonly spoolDirectory: string
+  readonly limits: RelayLimits
+  readonly retry: RetryPolicy
+}
+
+export interface RelayLimits {
+  /** Bytes of one message. */
+  readonly messageSize: number
+  /** Recipients of one message. */
+  readonly recipients: number
+  readonly connections: number
+  /** Connections of one client: of one IPv4 address, of one IPv6 /64. */
+  readonly connectionsPerClient: number
+  /** Messages a minute and client; -1 for no limit, 0 for 120 and none for clients on this machine. */
+  readonly messagesPerMinute: number
+  /** Messages that wait in the spool. */
+  readonly spoolMessages: number
+  /** Bytes of all messages that wait in the spool. */
+  readonly spoolBytes: number
+  /** Connections to the upstream server. */
+  readonly upstreamConnections: number
+  /** A client that says nothing for so long is disconnected. */
+  readonly idleTimeout: Duration.Duration
+  /** For the whole text of one message. */
+  readonly dataTimeout: Duration.Duration
+  /** The upstream server's time for its greeting. */
+  readonly connectTimeout: Duration.Duration
+  /** The upstream server's time for each answer. */
+  readonly answerTimeout: Duration.Duration
+  /** What is under way when the relay stops has so long to end. */
+  readonly drainTime: Duration.Duration
+}
+
+export interface RetryPolicy {
+  /** Pauses after the first, second, … attempt that was put off; the last one repeats. Never empty. */
+  readonly pauses: ReadonlyArray<Duration.Duration>
+  /** Pauses between attempts to connect to an upstream server that is down; the last one repeats. Never empty. */
+  readonly reconnect: ReadonlyArray<Duration.Duration>
+  /** A message that is not delivered so long after it came is returned. */
+  readonly giveUpAfter: Duration.Duration
+}
+
+export const DEFAULT_LIMITS: RelayLimits = {
+  messageSize: 25 * 1024 * 1024,
+  recipients: 100,
+  connections: 256,
+  connectionsPerClient: 32,
+  messagesPerMinute: 0,
+  spoolMessages: 20_000,
+  spoolBytes: 2 * 1024 * 1024 * 1024,
+  upstreamConnections: 8,
+  idleTimeout: Duration.minutes(5),
+  dataTimeout: Duration.minutes(15),
+  connectTimeout: Duration.seconds(30),
+  answerTimeout: Duration.minutes(5),
+  drainTime: Duration.seconds(3)
+}
+
+export const DEFAULT_RETRY: RetryPolicy = {
+  pauses: [
+    Duration.minutes(1),
+    Duration.minutes(5),
+    Duration.minutes(15),
+    Duration.minutes(30),
+    Duration.hours(1),
+    Duration.hours(2)
+  ],
+  reconnect: [1, 2, 5, 10, 20, 30].map((seconds) => Duration.seconds(seconds)),
+  giveUpAfter: Duration.days(5)
+}
+
+/** Fills in everything that nobody has to configure. */
+export const relayConfig = (
+  given:
+    & Pick<RelayConfig, "listen" | "upstream" | "spoolDirectory" | "hostname">
+    & Partial<Omit<RelayConfig, "limits" | "retry">>
+    & { readonly limits?: Partial<RelayLimits>; readonly retry?: Partial<RetryPolicy> }
+): RelayConfig => ({
+  credentials: undefined,
+  upstreamTls: "opportunistic",
+  upstreamCa: undefined,
+  tls: undefined,
+  domains: ["bit"],
+  senderDomain: given.hostname,
+  reportSender: `MAILER-DAEMON@${given.hostname}`,
+  postmaster: undefined,
+  ...given,
+  limits: { ...DEFAULT_LIMITS, ...given.limits },
+  retry: { ...DEFAULT_RETRY, ...given.retry }
+})
+
+/** The encryption that is used: credentials are sent without it only to this machine itself. */
+export const upstreamTlsOf = (config: Pick<RelayConfig, "credentials" | "upstream" | "upstreamTls">): UpstreamTls =>
+  config.credentials !== undefined && config.upstreamTls === "opportunistic" && !isLoopback(config.upstream.host)
+    ? "required"
+    : config.upstreamTls
+
+/** The address cannot be listened on. */
+export class RelayBindFailed extends Schema.TaggedError<RelayBindFailed>()("RelayBindFailed", {
+  address: Schema.String,
+  /** The system's word for the reason, such as `EADDRINUSE`. */
+  code: Schema.String
+}) {
+  override get message(): string {
+    return `cannot listen on ${this.address} for mail: ${REASONS.get(this.code) ?? this.code}`
+  }
+}
+
+const REASONS: ReadonlyMap<string, string> = new Map([
+  ["EADDRINUSE", "the address is in use; another program, or another svcd-mail, listens there"],
+  ["EADDRNOTAVAIL", "this machine has no such address"],
+  ["EACCES", "permission denied"],
+  ["ENOTFOUND", "the host is not known"]
+])

@@ -1,0 +1,159 @@
+import * as Data from "effect/Data"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import type { Readable } from "node:stream"
+import SMTPConnection, { type SMTPConnectionOptions } from "nodemailer/lib/smtp-connection"
+import { isLoopback } from "../../config/addresses.ts"
+import { needsUtf8 } from "./mailbox.ts"
+import { type ClientFailure, type Outcome, outcomeOfFailure, replyOf, unreachable } from "./outcome.ts"
+import { type RelayConfig, upstreamTlsOf } from "./RelayConfig.ts"
+
+/** No connection on which mail can be sent. */
+export class NoConnection extends Data.TaggedError("NoConnection")<{ readonly outcome: Outcome }> {}
+
+/** One message for one address. */
+export interface Transaction {
+  readonly sender: string
+  readonly recipient: string
+  /** Bytes, headers that are put in front included. */
+  readonly size: number
+  readonly eightBit: boolean
+  /** Opens the message. Touches the disk when it is read, and only if the server wants it. */
+  readonly body: () => Readable
+}
+
+/** An answer of more bytes than this ends the connection. */
+const LONGEST_REPLY = 65_536
+
+/** After this relay's side of a connection is closed, in milliseconds. */
+const CLOSE_TIMEOUT = 1_000
+
+/** A session with the upstream server: greeted, encrypted and logged in. */
+export class UpstreamConnection {
+  readonly #client: SMTPConnection
+  readonly #utf8: boolean
+  #sent = 0
+  #usable = true
+
+  constructor(client: SMTPConnection, utf8: boolean) {
+    this.#client = client
+    this.#utf8 = utf8
+    client.once("end", () => void (this.#usable = false))
+  }
+
+  /** Messages that were tried on it. */
+  get sent(): number {
+    return this.#sent
+  }
+
+  get usable(): boolean {
+    return this.#usable && !this.#client.destroyed
+  }
+
+  /** Hands over one message. Interrupted, it ends the connection. Never fails. */
+  send(transaction: Transaction): Effect.Effect<Outcome> {
+    return Effect.async<Outcome>((resume) => {
+      const { eightBit, recipient, sender, size } = transaction
+      this.#sent += 1
+      if (!this.#utf8 && (needsUtf8(sender) || needsUtf8(recipient))) {
+        const text = "the upstream server does not take addresses beyond ASCII (SMTPUTF8)"
+        return resume(Effect.succeed({ _tag: "Refused", reply: { code: 553, status: "5.6.7", text } }))
+      }
+      const body = transaction.body()
+      let whole = false
+      body.once("end", () => void (whole = true))
+      const envelope = { from: sender, to: [recipient], size, use8BitMime: eightBit }
+      this.#client.send(envelope, body, (error, info) => {
+        body.destroy()
+        if (error === null) {
+          return resume(Effect.succeed({ _tag: "Delivered", reply: replyOf(250, info.response) }))
+        }
+        // Half a message must not be ended, or it would be taken for a whole one.
+        if (error.code === "ESTREAM") this.close()
+        resume(Effect.as(this.#recover, outcomeOfFailure(error, whole)))
+      })
+      return Effect.sync(() => {
+        body.destroy()
+        this.close()
+      })
+    })
+  }
+
+  /** Ends a transaction that failed, so that another one can begin; or the connection. */
+  get #recover(): Effect.Effect<void> {
+    return Effect.async((resume) => {
+      if (!this.usable) return resume(Effect.void)
+      this.#client.reset((error) => {
+        if (error !== null) this.close()
+        resume(Effect.void)
+      })
+      return Effect.sync(() => this.close())
+    })
+  }
+
+  /** Says goodbye, and does not wait long for an answer. */
+  quit(): void {
+    if (!this.usable) return this.close()
+    this.#usable = false
+    const timer = setTimeout(() => this.#client.close(), CLOSE_TIMEOUT)
+    this.#client.once("end", () => clearTimeout(timer))
+    this.#client.quit()
+  }
+
+  close(): void {
+    this.#usable = false
+    this.#client.close()
+  }
+}
+
+const clientOptions = (config: RelayConfig): SMTPConnectionOptions => {
+  const mode = upstreamTlsOf(config)
+  const { host, port } = config.upstream
+  const { answerTimeout, connectTimeout } = config.limits
+  return {
+    host,
+    port,
+    name: config.hostname,
+    secure: mode === "implicit",
+    requireTLS: mode === "required",
+    opportunisticTLS: mode === "opportunistic",
+    tls: {
+      // Encryption that is used where it is offered keeps out who only listens; a forged server would not offer it.
+      rejectUnauthorized: mode !== "opportunistic",
+      ...(config.upstreamCa === undefined ? {} : { ca: config.upstreamCa })
+    },
+    connectionTimeout: Duration.toMillis(connectTimeout),
+    greetingTimeout: Duration.toMillis(connectTimeout),
+    dnsTimeout: Duration.toMillis(connectTimeout),
+    socketTimeout: Duration.toMillis(answerTimeout),
+    socketCloseTimeout: CLOSE_TIMEOUT,
+    maxResponseSize: LONGEST_REPLY,
+    logger: false
+  }
+}
+
+/** Opens a session: connects, greets, encrypts and logs in. Interrupted, it closes what it opened. */
+export const connectUpstream = (config: RelayConfig): Effect.Effect<UpstreamConnection, NoConnection> =>
+  Effect.async((resume) => {
+    const client = new SMTPConnection(clientOptions(config))
+    const failed = (error: ClientFailure): void => {
+      client.close()
+      resume(new NoConnection({ outcome: unreachable(error) }))
+    }
+    // Stays: an error of a connection that is not in use has nobody else to tell.
+    client.on("error", failed)
+    client.connect((error) => {
+      if (error !== undefined) return failed(error)
+      const utf8 = typeof client.lastServerResponse === "string" && /[ -]SMTPUTF8\b/i.test(client.lastServerResponse)
+      const ready = (): void => resume(Effect.succeed(new UpstreamConnection(client, utf8)))
+      const { credentials } = config
+      if (credentials === undefined) return ready()
+      if (!client.secure && !isLoopback(config.upstream.host)) {
+        return failed({ message: "the upstream server does not encrypt; credentials are not sent" })
+      }
+      const auth = { user: credentials.user, pass: Redacted.value(credentials.password) }
+      client.login({ credentials: auth }, (refused) => refused === null ? ready() : failed(refused))
+    })
+    return Effect.sync(() => client.close())
+  })

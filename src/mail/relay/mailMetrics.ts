@@ -1,0 +1,52 @@
+import * as Effect from "effect/Effect"
+import { counter, type Facts, gauge, type Table } from "../../metrics/families.ts"
+import type { RelayStats } from "./RelayStats.ts"
+
+/** The metrics of `svcd-mail serve`. They are the process's: two relays in one process count together. */
+
+const facts = (name: string, help: string): Facts => ({ category: "mail", name, help })
+
+/** Counted where they happen. */
+export const mailCounters = {
+  connections: counter(facts("svcd_mail_connections_total", "Connections of mail clients that were let in.")),
+  accepted: counter(facts(
+    "svcd_mail_messages_accepted_total",
+    "Messages answered with 250: from then on the relay answers for them."
+  )),
+  acceptedBytes: counter(facts("svcd_mail_accepted_bytes_total", "Bytes of the messages answered with 250.")),
+  refused: counter(facts("svcd_mail_refused_total", "Recipients, senders and messages refused for good (5xx).")),
+  putOff: counter(facts("svcd_mail_put_off_total", "Commands and messages that clients have to repeat later (4xx).")),
+  delivered: counter(facts("svcd_mail_delivered_total", "Recipients whose message the upstream server took.")),
+  deferred: counter(facts("svcd_mail_deferred_total", "Attempts to deliver that the upstream server put off.")),
+  bounced: counter(facts("svcd_mail_bounced_total", "Recipients not delivered to, of whom the sender was told.")),
+  discarded: counter(facts(
+    "svcd_mail_discarded_total",
+    "Recipients not delivered to, of whom there was nobody to tell: the message had no sender."
+  )),
+  repeated: counter(facts(
+    "svcd_mail_possibly_repeated_total",
+    "Messages that may reach a recipient twice, because a connection or the relay ended before the last answer."
+  ))
+} as const
+
+const gauges = {
+  connections: gauge(facts("svcd_mail_clients_connected", "Mail clients that are connected.")),
+  queued: gauge(facts("svcd_mail_queue_messages", "Messages in the spool.")),
+  queuedBytes: gauge(facts("svcd_mail_queue_bytes", "Bytes of the messages in the spool.")),
+  upstreamReachable: gauge(facts(
+    "svcd_mail_upstream_reachable",
+    "1 if the upstream server answered last time, 0 while all messages wait for it."
+  ))
+} as const
+
+/** All of them, as the metrics endpoint shows them. */
+export const mailTable: Table = [...Object.values(mailCounters), ...Object.values(gauges)]
+
+/** Brings the gauges up to date: to be run before each answer of the metrics endpoint. */
+export const sampleMail = (stats: Effect.Effect<RelayStats>): Effect.Effect<void> =>
+  Effect.map(stats, (now) => {
+    gauges.connections.set(now.connections)
+    gauges.queued.set(now.queued)
+    gauges.queuedBytes.set(now.queuedBytes)
+    gauges.upstreamReachable.set(now.upstreamReachable ? 1 : 0)
+  })

@@ -1,0 +1,63 @@
+import { domainToASCII } from "node:url"
+
+/** The two sides of an address. */
+export interface Mailbox {
+  readonly local: string
+  /** In lower case and, where it was written in another script, in its ASCII form; an address literal as it was. */
+  readonly domain: string
+}
+
+/** The longest path of RFC 5321 4.5.3.1.3, without its angle brackets. */
+const LONGEST_ADDRESS = 254
+
+/** RFC 5321 allows 64. Addresses that carry another address (SRS, BATV) are longer, and are in use. */
+const LONGEST_LOCAL = 200
+
+const LONGEST_DOMAIN = 253
+
+/** `dot-atom` of RFC 5322 3.2.3, with the characters beyond ASCII of RFC 6531. */
+const ATOM = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~\\u00a0-\\u{10ffff}-]+"
+const DOT_ATOM = new RegExp(`^${ATOM}(?:\\.${ATOM})*$`, "u")
+
+/** Neither seen nor meant: what hides in an address or ends a line. */
+const UNSAFE = /[\p{C}\p{Z}]/u
+
+const LABEL = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
+const HOST_NAME = new RegExp(`^${LABEL}(?:\\.${LABEL})*$`)
+const LITERAL = /^\[(?:\d{1,3}(?:\.\d{1,3}){3}|IPv6:[0-9A-Fa-f:.]+)\]$/
+
+/** Returns a host name in its ASCII form and in lower case; `undefined` for what is none. */
+export const hostName = (text: string): string | undefined => {
+  // The conversion drops some characters that nobody sees.
+  if (text.length > LONGEST_DOMAIN || UNSAFE.test(text)) return undefined
+  const ascii = domainToASCII(text)
+  return ascii.length <= LONGEST_DOMAIN && HOST_NAME.test(ascii) ? ascii : undefined
+}
+
+/**
+ * Reads `local@domain` with a local part that needs no quotes. What it returns can stand in an SMTP command: it has no
+ * spaces, no control characters and no brackets but those of an address literal.
+ */
+export const parseMailbox = (text: string): Mailbox | undefined => {
+  const at = text.lastIndexOf("@")
+  if (at < 1 || Buffer.byteLength(text) > LONGEST_ADDRESS) return undefined
+  const local = text.slice(0, at)
+  if (Buffer.byteLength(local) > LONGEST_LOCAL || !DOT_ATOM.test(local) || UNSAFE.test(local)) return undefined
+  const host = text.slice(at + 1)
+  const domain = LITERAL.test(host) ? host : hostName(host)
+  return domain === undefined ? undefined : { local, domain }
+}
+
+export const formatMailbox = ({ domain, local }: Mailbox): string => `${local}@${domain}`
+
+/** Whether an address can be said only where SMTPUTF8 is understood (RFC 6531). */
+export const needsUtf8 = (address: string): boolean => /[^\x00-\x7f]/.test(address)
+
+/** What forwards to elsewhere in old mail systems (`user%host`, `host!user`), or would need quotes. */
+const NO_LABEL = /[\p{C}\p{Z}%!"(),:;<>@[\\\]]/u
+
+const LONGEST_LABEL = 255
+
+/** The label that a local part names; `undefined` where it is written as an address of another place. */
+export const labelOf = (local: string): string | undefined =>
+  local === "" || Buffer.byteLength(local) > LONGEST_LABEL || NO_LABEL.test(local) ? undefined : local

@@ -1,0 +1,71 @@
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type { Recipients } from "../Recipients.ts"
+import type { Recipient } from "./envelope.ts"
+import { formatMailbox, hostName, labelOf, parseMailbox } from "./mailbox.ts"
+import { type Rejection, rejections } from "./rejections.ts"
+import type { RelayConfig } from "./RelayConfig.ts"
+import { isRewritten, restoreSender, type Srs } from "./srs.ts"
+
+interface Parts {
+  readonly config: RelayConfig
+  readonly srs: Srs
+  readonly recipients: typeof Recipients.Service
+}
+
+/** Addresses of one name that are tried. */
+const MOST_TARGETS = 10
+
+/** A client waits five minutes for its answer (RFC 5321 4.5.3.2.3). */
+const LOOKUP_TIMEOUT = Duration.seconds(30)
+
+const POSTMASTER = "postmaster"
+
+const recipient = (address: string, targets: ReadonlyArray<string>): Recipient => ({ address, targets, loops: false })
+
+/** The names of forwarding addresses come from a public database: only what is an address gets into a command. */
+const usable = (addresses: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const targets = addresses.slice(0, MOST_TARGETS).flatMap((address) => {
+    const mailbox = parseMailbox(address)
+    return mailbox === undefined ? [] : [formatMailbox(mailbox)]
+  })
+  return [...new Set(targets)]
+}
+
+/**
+ * Finds out where mail for an address goes, and refuses all that is not for a label of a configured domain, nor a
+ * bounce to an address that this relay made: it is no relay for strangers.
+ */
+export const recipientOf = (parts: Parts, address: string, now: number): Effect.Effect<Recipient, Rejection> =>
+  Effect.gen(function*() {
+    const { config, recipients, srs } = parts
+    const at = address.lastIndexOf("@")
+    const local = at < 0 ? address : address.slice(0, at)
+    const domain = at < 0 ? undefined : hostName(address.slice(at + 1))
+
+    if (domain !== undefined && domain === hostName(config.senderDomain) && isRewritten(local)) {
+      const sender = usable([restoreSender(srs, local, now) ?? ""])
+      return sender.length === 0 ? yield* Effect.fail(rejections.badBounce()) : recipient(address, sender)
+    }
+    const ours = domain !== undefined && config.domains.some((each) => hostName(each) === domain)
+    if (local.toLowerCase() === POSTMASTER && config.postmaster !== undefined && (ours || at < 0)) {
+      return recipient(address, [config.postmaster])
+    }
+    if (!ours) return yield* Effect.fail(rejections.noRelaying())
+
+    const label = labelOf(local)
+    if (label === undefined) return yield* Effect.fail(rejections.noSuchRecipient())
+    const { backup, email } = yield* recipients.forwardingOf(label).pipe(
+      Effect.timeoutFail({ duration: LOOKUP_TIMEOUT, onTimeout: rejections.lookupFailed }),
+      Effect.catchTags({
+        NoSuchRecipient: () => Effect.fail(rejections.noSuchRecipient()),
+        RecipientsUnavailable: ({ reason }) =>
+          Effect.zipRight(
+            Effect.logDebug("a label cannot be looked up", { reason }),
+            Effect.fail(rejections.lookupFailed())
+          )
+      })
+    )
+    const targets = usable([email, ...backup])
+    return targets.length === 0 ? yield* Effect.fail(rejections.noSuchRecipient()) : recipient(address, targets)
+  })

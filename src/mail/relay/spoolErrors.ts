@@ -1,0 +1,26 @@
+import { StorageUnavailable } from "../../storage/errors.ts"
+
+const REASONS: ReadonlyMap<string, string> = new Map([
+  ["EACCES", "permission denied"],
+  ["EPERM", "permission denied"],
+  ["EROFS", "the file system is read-only"],
+  ["ENOSPC", "the disk is full"],
+  ["EDQUOT", "the disk quota is used up"],
+  ["ENOENT", "it is gone"],
+  ["ENOTDIR", "a part of the path is not a directory"],
+  ["EMFILE", "too many open files"]
+])
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : String(error)
+
+/** What passes without anybody's help, or with room: the message is put off and the relay goes on. */
+const PASSING: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT", "EMFILE", "ENFILE"])
+
+/** Whether the spool will be good again once there is room. */
+export const isPassing = (error: unknown): boolean => PASSING.has(codeOf(error))
+
+export const storageUnavailable = (file: string, doing: string, error: unknown): StorageUnavailable => {
+  const code = codeOf(error)
+  return new StorageUnavailable({ file, doing, reason: REASONS.get(code) ?? code })
+}

@@ -1,0 +1,48 @@
+import * as Either from "effect/Either"
+import * as Schema from "effect/Schema"
+import { Envelope } from "./envelope.ts"
+
+/**
+ * A message in the spool is one file: a line of fixed length, the message as it came, and its envelope as JSON.
+ *
+ * ```
+ * svcd-mail 1 <bytes of the message> <bytes of the envelope> <CRC-32 of both>\n
+ * ```
+ *
+ * Numbers are hexadecimal and filled up with zeros. The line is written last, when the message is whole.
+ */
+export const PROLOGUE_LENGTH = 48
+
+const PROLOGUE = /^svcd-mail 1 ([0-9a-f]{12}) ([0-9a-f]{8}) ([0-9a-f]{8}) {5}\n$/
+
+export interface Prologue {
+  readonly bodyLength: number
+  readonly envelopeLength: number
+  readonly crc: number
+}
+
+const hex = (value: number, digits: number): string => value.toString(16).padStart(digits, "0")
+
+export const encodePrologue = ({ bodyLength, crc, envelopeLength }: Prologue): Buffer =>
+  Buffer.from(`svcd-mail 1 ${hex(bodyLength, 12)} ${hex(envelopeLength, 8)} ${hex(crc >>> 0, 8)}     \n`, "latin1")
+
+/** Reads the first line of a spool file; `undefined` where it is none. */
+export const decodePrologue = (bytes: Uint8Array): Prologue | undefined => {
+  const parts = PROLOGUE.exec(Buffer.from(bytes).toString("latin1"))
+  if (parts === null) return undefined
+  const [, body = "", envelope = "", crc = ""] = parts
+  return {
+    bodyLength: Number.parseInt(body, 16),
+    envelopeLength: Number.parseInt(envelope, 16),
+    crc: Number.parseInt(crc, 16)
+  }
+}
+
+const decode = Schema.decodeUnknownEither(Schema.parseJson(Envelope))
+const encode = Schema.encodeSync(Schema.parseJson(Envelope))
+
+export const encodeEnvelope = (envelope: Envelope): Buffer => Buffer.from(encode(envelope), "utf8")
+
+/** Reads an envelope; `undefined` where the text is none. */
+export const decodeEnvelope = (bytes: Uint8Array): Envelope | undefined =>
+  Either.getOrUndefined(decode(Buffer.from(bytes).toString("utf8")))

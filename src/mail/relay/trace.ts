@@ -1,0 +1,45 @@
+/** What is known of how a message came, for the trace header. */
+export interface Arrival {
+  readonly id: string
+  /** What the client called itself. */
+  readonly greeting: string
+  /** The client's IP address. */
+  readonly client: string
+  /** `SMTP`, `ESMTP` or `ESMTPS`. */
+  readonly protocol: string
+  /** Milliseconds since 1970. */
+  readonly at: number
+  /** Whose copy of the message it is. Others' addresses are none of his business. */
+  readonly recipient: string
+}
+
+const DAYS = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
+const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+
+const two = (value: number): string => String(value).padStart(2, "0")
+
+/** Returns a time as RFC 5322 3.3 writes it, in UTC. `at`: milliseconds since 1970. */
+export const mailDate = (at: number): string => {
+  const date = new Date(at)
+  const time = [date.getUTCHours(), date.getUTCMinutes(), date.getUTCSeconds()].map(two).join(":")
+  const day = `${DAYS[date.getUTCDay()] ?? ""}, ${two(date.getUTCDate())} ${MONTHS[date.getUTCMonth()] ?? ""}`
+  return `${day} ${date.getUTCFullYear()} ${time} +0000`
+}
+
+/** What a client said of itself, as far as it can be part of a host name or an address literal. */
+const plain = (text: string): string => text.replace(/[^A-Za-z0-9._:[\]-]/g, "?").slice(0, 255)
+
+const literal = (ip: string): string => ip.includes(":") ? `[IPv6:${ip}]` : `[${ip}]`
+
+/** Returns the `Received` field of RFC 5321 4.4, with its line ends. */
+export const receivedField = (arrival: Arrival, hostname: string): string => {
+  const { at, client, greeting, id, protocol, recipient } = arrival
+  return `Received: from ${plain(greeting)} (${literal(plain(client))})\r\n` +
+    `\tby ${hostname} with ${protocol} id ${id}\r\n\tfor <${recipient}>;\r\n\t${mailDate(at)}\r\n`
+}
+
+/** Returns the field by which this relay knows a message that it has forwarded to the same label before. */
+export const deliveredToField = (recipient: string): string => `Delivered-To: ${recipient}\r\n`
+
+/** Returns the `Message-ID` of a message that came without: always the same one for the same message. */
+export const messageIdField = (id: string, hostname: string): string => `Message-ID: <${id}@${hostname}>\r\n`

@@ -1,0 +1,61 @@
+import { Readable } from "node:stream"
+import type { Envelope, Recipient } from "./envelope.ts"
+import { formatMailbox, parseMailbox } from "./mailbox.ts"
+import type { RelayConfig } from "./RelayConfig.ts"
+import type { Spool } from "./Spool.ts"
+import { rewriteSender, type Srs } from "./srs.ts"
+import { deliveredToField, messageIdField, receivedField } from "./trace.ts"
+import type { Transaction } from "./UpstreamConnection.ts"
+
+interface Parts {
+  readonly config: RelayConfig
+  readonly spool: Spool
+  readonly srs: Srs
+}
+
+/** The trace headers of a message for one recipient; nothing in front of a report of our own. */
+const front = (envelope: Envelope, recipient: Recipient, hostname: string): string => {
+  if (envelope.reports !== undefined) return ""
+  const arrival = {
+    id: envelope.id,
+    greeting: envelope.greeting,
+    client: envelope.client,
+    protocol: envelope.protocol,
+    at: envelope.arrivedAt,
+    recipient: recipient.address
+  }
+  const messageId = envelope.hasMessageId ? "" : messageIdField(envelope.id, hostname)
+  return deliveredToField(recipient.address) + receivedField(arrival, hostname) + messageId
+}
+
+/** The envelope sender of the forwarded message. Reports and bounces keep theirs: none. */
+export const forwardedSender = (srs: Srs, sender: string, now: number): string => {
+  const mailbox = parseMailbox(sender)
+  return mailbox === undefined ? "" : formatMailbox(rewriteSender(srs, mailbox, now))
+}
+
+/** Returns what is handed to the upstream server for one address of one recipient. `now`: milliseconds since 1970. */
+export const transactionOf = (
+  { config, spool, srs }: Parts,
+  { bodyLength, envelope }: { readonly envelope: Envelope; readonly bodyLength: number },
+  recipient: Recipient,
+  target: string,
+  now: number
+): Transaction => {
+  const head = Buffer.from(front(envelope, recipient, config.hostname), "utf8")
+  return {
+    sender: forwardedSender(srs, envelope.sender, now),
+    recipient: target,
+    size: head.length + bodyLength,
+    eightBit: envelope.eightBit,
+    body: () => Readable.from(message(spool, envelope.id, bodyLength, head), { objectMode: false })
+  }
+}
+
+async function* message(spool: Spool, id: string, bodyLength: number, head: Buffer): AsyncGenerator<Buffer> {
+  const body = await spool.read(id, bodyLength)
+  if (body instanceof Readable) {
+    if (head.length > 0) yield head
+    yield* body
+  } else yield Buffer.concat([head, body])
+}

@@ -1,0 +1,72 @@
+import { readArgv } from "../config/argv.ts"
+import type { OptionTable } from "../config/options.ts"
+import { quoted } from "../config/safeText.ts"
+import { nearest } from "../config/suggest.ts"
+import { type FlagName, FLAGS, isOn } from "./mailOptions.ts"
+
+/**
+ * The arguments of `svcd-mail` in the one order that @effect/cli 0.77 reads without surprises: the sub-command, flags
+ * with two dashes and their values as words of their own, the label. Flags may be written as the daemon's
+ * (`-flag value`, `--flag=value`), and stand before, between and behind the words.
+ */
+
+export interface MailArguments {
+  readonly given: ReadonlyMap<FlagName, ReadonlyArray<string>>
+  readonly words: ReadonlyArray<string>
+  /** What is wrong with the flags, one sentence each. */
+  readonly problems: ReadonlyArray<string>
+}
+
+export const readArguments = (argv: ReadonlyArray<string>): MailArguments => {
+  const given = new Map<FlagName, ReadonlyArray<string>>()
+  const words: Array<string> = []
+  const problems: Array<string> = []
+  for (let rest = argv;;) {
+    const part = readArgv(rest, FLAGS, "end")
+    for (const [name, texts] of part.given) given.set(name, [...given.get(name) ?? [], ...texts])
+    problems.push(...part.problems)
+    const [word, ...more] = part.rest
+    if (word === undefined) break
+    words.push(word)
+    rest = more
+  }
+  // @effect/cli drops a value that is empty.
+  for (const [name, texts] of given) if (texts.includes("")) problems.push(`--${name}: must not be empty`)
+  return { given, words, problems }
+}
+
+/**
+ * What is wrong with words and flags, as far as the sub-commands do not say it. A word that is too many is not
+ * repeated: it may be the second one of a password.
+ */
+export const problemsOf = (
+  { given, problems, words: [name, ...more] }: MailArguments,
+  taken: Readonly<Record<string, OptionTable>>
+): ReadonlyArray<string> => {
+  if (problems.length > 0) return problems
+  const commands = Object.keys(taken)
+  if (name === undefined) return [`a sub-command is missing: ${commands.join(", ")}; see svcd-mail --help`]
+  const own = Object.hasOwn(taken, name) ? taken[name] : undefined
+  if (own === undefined) {
+    const meant = nearest(name, commands)
+    const hint = meant === undefined ? `there are ${commands.join(", ")}` : `did you mean ${meant}?`
+    return [`${quoted(name)} is not a sub-command; ${hint}`]
+  }
+  const strange = [...given.keys()].filter((flag) => !Object.hasOwn(own, flag))
+  if (strange.length > 0) return strange.map((flag) => `--${flag}: is not a flag of ${name}`)
+  if (more.length > (name === "serve" ? 0 : 1)) {
+    return [`${name}: there are too many arguments; a text with spaces has to be in quotes`]
+  }
+  return []
+}
+
+/** The arguments as @effect/cli reads them. */
+export const canonical = (read: MailArguments): ReadonlyArray<string> => {
+  const [name, ...labels] = read.words
+  const flags = [...read.given].flatMap(([flag, texts]) => {
+    if (flag === "json") return isOn(read.given, "json") ? ["--json"] : []
+    const used = FLAGS[flag].repeatable ? texts : texts.slice(-1)
+    return used.flatMap((text) => [`--${flag}`, text])
+  })
+  return [...name === undefined ? [] : [name], ...flags, ...labels]
+}

@@ -1,0 +1,61 @@
+/**
+ * What is left to do once the value of a name is prepared: calls of the daemon, as command lines of `svcd-cli` and as
+ * bodies of JSON-RPC (protocol.md 9.3). The wallet that makes the calls pays for them.
+ */
+
+export interface Prepared {
+  /** With its namespace. ASCII, and nothing that a shell takes for more than itself. */
+  readonly name: string
+  /** JSON in ASCII. */
+  readonly value: string
+  /** Flags that lead `svcd-cli` to the same daemon, if any were given. */
+  readonly flags: ReadonlyArray<string>
+}
+
+/** A word as a POSIX shell has to be given it to pass it on unchanged. */
+export const shellWord = (word: string): string =>
+  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`
+
+const commandLine = ({ flags }: Prepared, ...words: ReadonlyArray<string>): string =>
+  ["svcd-cli", ...flags, ...words].map(shellWord).join(" ")
+
+const body = (method: string, ...params: ReadonlyArray<string>): string =>
+  JSON.stringify({ jsonrpc: "2.0", id: 1, method, params })
+
+/** The first two answers of `name_new`, in the order of its result. */
+const TXID = "TXID"
+const RAND = "RAND"
+
+const lines = (...texts: ReadonlyArray<string>): string => texts.map((text) => `${text}\n`).join("")
+
+/** For a name that is to be registered: two calls with some two hours between them. */
+export const registerInstructions = (prepared: Prepared): string => {
+  const { name, value } = prepared
+  return lines(
+    value,
+    "",
+    `# 1. Commit to the name. The answer is the two texts ${TXID} and ${RAND}.`,
+    commandLine(prepared, "name_new", name),
+    "",
+    `# 2. When eleven blocks have come after the one with ${TXID}, claim the name; put in what step 1 answered.`,
+    commandLine(prepared, "name_firstupdate", name, RAND, TXID, value),
+    "",
+    "# The same as JSON-RPC, each the body of a POST to the daemon:",
+    body("name_new", name),
+    body("name_firstupdate", name, RAND, TXID, value)
+  )
+}
+
+/** For a name that the wallet owns. */
+export const updateInstructions = (prepared: Prepared): string => {
+  const { name, value } = prepared
+  return lines(
+    value,
+    "",
+    "# This takes the place of everything that the name says now.",
+    commandLine(prepared, "name_update", name, value),
+    "",
+    "# The same as JSON-RPC, the body of a POST to the daemon:",
+    body("name_update", name, value)
+  )
+}

@@ -1,0 +1,64 @@
+import { assert, describe, it } from "@effect/vitest"
+import { readdirSync } from "node:fs"
+import { sendMail, TestUpstream } from "../../support/smtp.ts"
+import { withDirectoryAsync } from "../../support/temporary.ts"
+import { TsProcess } from "../../support/tsProcess.ts"
+
+const SCRIPT = new URL("./relayProcess.ts", import.meta.url)
+
+const start = async (spool: string, upstream: TestUpstream): Promise<{ relay: TsProcess; port: number }> => {
+  const relay = new TsProcess(SCRIPT, [spool, String(upstream.port)])
+  await relay.says(".\n")
+  return { relay, port: Number(/port (\d+)/.exec(relay.stdout)?.[1]) }
+}
+
+const letter = (id: number): string =>
+  `Message-ID: <${id}@example.org>\r\nSubject: x\r\n\r\n${"a line of text\r\n".repeat(id % 7 === 0 ? 30_000 : 20)}`
+
+const idsOf = (upstream: TestUpstream): ReadonlyArray<number> =>
+  upstream.messages.map(({ text }) => Number(/^Message-ID: <(\d+)@/m.exec(text)?.[1]))
+
+describe("the relay, killed", () => {
+  it("delivers after its restart every message that it answered for, and whole", async () => {
+    const upstream = new TestUpstream()
+    await upstream.listen()
+    try {
+      await withDirectoryAsync(async (spool) => {
+        const taken = new Set<number>()
+        let next = 0
+        let killed = false
+        const { port, relay } = await start(spool, upstream)
+        const client = async (): Promise<void> => {
+          while (!killed) {
+            const id = next++
+            const { code } = await sendMail(port, { to: ["alice@bit"], text: letter(id) })
+            if (code === 250) taken.add(id)
+            if (taken.size === 24 && !killed) {
+              killed = true
+              relay.child.kill("SIGKILL")
+            }
+          }
+        }
+        // What the upstream server puts off is in the spool when the relay is killed.
+        upstream.behaviour = { rcpt: () => next % 2 === 0 ? "451 4.2.1 busy" : undefined }
+        await Promise.all(Array.from({ length: 6 }, client))
+        assert.strictEqual(await relay.ended, "SIGKILL")
+        assert.isAbove(readdirSync(spool).filter((file) => file.endsWith(".msg")).length, 0)
+        upstream.behaviour = {}
+        const { relay: again } = await start(spool, upstream)
+        for (const file of readdirSync(spool)) assert.notMatch(file, /\.part$/)
+        while (idsOf(upstream).length < taken.size || ![...taken].every((id) => idsOf(upstream).includes(id))) {
+          await Promise.race([again.ended, upstream.received(upstream.messages.length + 1)])
+          assert.isNull(again.child.exitCode)
+        }
+        for (const [index, id] of idsOf(upstream).entries()) {
+          assert.isTrue(upstream.messages[index]?.text.endsWith(letter(id)), `message ${id} arrives whole`)
+        }
+        again.child.kill("SIGKILL")
+        await again.ended
+      })
+    } finally {
+      await upstream.stop()
+    }
+  })
+})

@@ -1,0 +1,40 @@
+import { Effect, Either, Layer, Logger } from "effect"
+import { cpSync, mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { Chain } from "../../src/chain/Chain.ts"
+import { decodeConfig } from "../../src/client/config.ts"
+import type { ClientConfig } from "../../src/client/NameClient.ts"
+import { nodeAndClient } from "../../src/runtime/embedded.ts"
+import { embeddedSettings } from "../../src/runtime/embeddedSettings.ts"
+import { fixtureBlocks } from "./chainFixture.ts"
+
+/** Embedded clients for tests, and a data directory with the chain of the fixtures. */
+
+/** A directory that goes with the scope. */
+export const temporaryDirectory = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(join(tmpdir(), "svcd-test-"))),
+  (directory) => Effect.sync(() => rmSync(directory, { recursive: true, force: true }))
+)
+
+/** A node and the client in front of it, without a log. */
+export const nodeWithClient = (config: ClientConfig) => {
+  const decoded = Either.getOrThrow(decodeConfig({ network: "regtest", maxPeers: 0, ...config }))
+  const settings = Either.getOrThrow(embeddedSettings(decoded))
+  return nodeAndClient(decoded, { ...settings, verifyThreads: 0 }).pipe(
+    Layer.provide(Logger.remove(Logger.defaultLogger))
+  )
+}
+
+/** Puts the chain of the fixtures into a directory, up to a height. */
+export const fillDirectory = (dataDir: string, height: number) =>
+  Effect.gen(function*() {
+    const chain = yield* Chain
+    const blocks = fixtureBlocks("regtest-names/blocks.dat.gz").slice(1, height + 1)
+    yield* chain.acceptHeaders(blocks)
+    yield* chain.deliver(blocks, true)
+  }).pipe(Effect.provide(nodeWithClient({ dataDir, disableWallet: true })))
+
+/** A copy of a directory, which goes with the scope. */
+export const copyOf = (directory: string) =>
+  Effect.tap(temporaryDirectory, (copy) => Effect.sync(() => cpSync(directory, copy, { recursive: true })))

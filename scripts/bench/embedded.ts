@@ -1,0 +1,66 @@
+import { execFileSync } from "node:child_process"
+import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { gunzipSync } from "node:zlib"
+import { NodeProcess, ROOT } from "./nodeProcess.ts"
+
+/** The chain of the tests: 601 blocks with the lives of some 500 names. */
+const CHAIN = join(ROOT, "test/fixtures/regtest-names")
+
+const RUNS = 3
+
+interface EmbeddedRun {
+  /** From the start of the process to the first answer. */
+  readonly coldStartMs: number
+  /** The same from the call that opens the client. */
+  readonly openMs: number
+  readonly effectPerSecond: number
+  readonly promisesPerSecond: number
+  readonly concurrentPromisesPerSecond: number
+}
+
+/** The names of a scan that are not expired. */
+const activeNames = (scan: unknown): ReadonlyArray<string> =>
+  (Array.isArray(scan) ? scan : []).flatMap((record: { readonly name?: string; readonly expired?: boolean }) =>
+    record.expired === false && record.name !== undefined ? [record.name] : []
+  )
+
+/**
+ * The embedded client as a program uses it, each time in a process of its own on a data directory that a daemon left:
+ * how long until the first name is resolved, and how many are resolved in a second.
+ */
+export const benchEmbedded = async (): Promise<object> => {
+  const dataDir = mkdtempSync(join(tmpdir(), "svcd-bench-embedded-"))
+  const { tipHash }: { tipHash: string } = JSON.parse(
+    gunzipSync(readFileSync(join(CHAIN, "expected.json.gz"))).toString("utf8")
+  )
+  try {
+    const daemon = await NodeProcess.start({
+      directory: dataDir,
+      args: ["-maxpeers", "0", "-loadblock", join(CHAIN, "blocks.dat.gz")]
+    })
+    let names: ReadonlyArray<string>
+    try {
+      await daemon.untilTip(tipHash)
+      names = activeNames(await daemon.call("name_scan"))
+    } finally {
+      await daemon.stop()
+    }
+    const script = fileURLToPath(new URL("./embeddedRun.js", import.meta.url))
+    const runs = Array.from(
+      { length: RUNS },
+      (): EmbeddedRun =>
+        JSON.parse(execFileSync(process.execPath, [script, dataDir, JSON.stringify(names)], { encoding: "utf8" }))
+    ).toSorted((a, b) => a.coldStartMs - b.coldStartMs)
+    return {
+      names: names.length,
+      what: "embedded client: cold start to the first name, and names resolved in a second",
+      ...runs[RUNS >> 1],
+      goal: "cold start < 1,500 ms, Effect >= 50,000/s, promises >= 25,000/s"
+    }
+  } finally {
+    rmSync(dataDir, { recursive: true, force: true })
+  }
+}

@@ -11,6 +11,7 @@ import { signatureBackend } from "../../src/consensus/signature.ts"
 import { version } from "../../src/version.ts"
 import { benchEmbedded } from "./embedded.ts"
 import { benchHeaderTree } from "./headerTree.ts"
+import { benchMail } from "./mail.ts"
 import { benchNameDb } from "./nameDb.ts"
 import { NodeProcess, ROOT } from "./nodeProcess.ts"
 import { benchParse } from "./parse.ts"
@@ -128,11 +129,22 @@ const benchImport = () =>
 
 const benchNetwork = () => withLoad(({ bytes, file, tipHash }) => benchPeers(file, records(bytes), tipHash))
 
+/** Messages that go through the mail relay. */
+const MESSAGES = 3_200
+
+const benchRelay = () => benchMail(MESSAGES)
+
 const benchAnswers = () => withLoad(({ bytes, file }) => benchRpc(dirname(file), records(bytes)))
 
 // One measurement alone, for whoever works on it.
 for (
-  const [flag, measure] of [["--peers", benchNetwork], ["--rpc", benchAnswers], ["--embedded", benchEmbedded]] as const
+  const [flag, measure] of [
+    ["--import", benchImport],
+    ["--peers", benchNetwork],
+    ["--rpc", benchAnswers],
+    ["--embedded", benchEmbedded],
+    ["--mail", benchRelay]
+  ] as const
 ) {
   if (!process.argv.includes(flag)) continue
   process.stdout.write(`${JSON.stringify(await measure(), undefined, 2)}\n`)
@@ -155,6 +167,7 @@ const results: Results = {
   peers: await benchNetwork(),
   rpc: await benchAnswers(),
   embedded: await benchEmbedded(),
+  mail: await benchRelay(),
   names10k: await benchNameDb({ names: 10_000 }),
   names1M: await benchNameDb({ names: 1_000_000 }),
   headerTree

@@ -5,6 +5,7 @@ export interface Results {
   readonly peers: object
   readonly rpc: object
   readonly embedded: object
+  readonly mail: object
   readonly names10k: object
   readonly names1M: object
   readonly headerTree: object
@@ -68,6 +69,13 @@ from the start of the process to the first name, \`openMs\` from the call that o
 one after the other and, with promises, a hundred at once.
 
 ${table(results.embedded)}
+
+## The mail relay
+
+Messages of 10 kB from several senders at once into a mail server on the same machine that takes everything. A message is taken once it is
+on the disk; \`syncedFilesPerSecond\` is what the same disk does with such files one after the other.
+
+${table(results.mail)}
 
 ## Names
 

@@ -1,8 +1,12 @@
-// A program of somebody who installed svcd: counts what a block file holds. Usage: library-user BLOCKS
+// A program of somebody who installed svcd: counts what a block file holds, and asks an embedded client for a name.
+// Usage: library-user BLOCKS
 
-import { readFileSync } from "node:fs"
+import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { gunzipSync } from "node:zlib"
 import { block, nameOperation, networks, version } from "svcd"
+import { NameNotFound, newEmbeddedClient } from "svcd/promise"
 
 const bytes = gunzipSync(readFileSync(process.argv[2] ?? ""))
 const counts = { blocks: 0, transactions: 0, name_new: 0, name_firstupdate: 0, name_update: 0 }
@@ -24,3 +28,14 @@ for (let at = 0; at < bytes.length;) {
 }
 
 console.log(version, JSON.stringify(counts))
+
+const dataDir = mkdtempSync(join(tmpdir(), "svcd-ci-"))
+try {
+  await using client = await newEmbeddedClient({ network: "regtest", dataDir, maxPeers: 0 })
+  await client.resolveName("d/example")
+} catch (error) {
+  if (!(error instanceof NameNotFound)) throw error
+  console.log(error._tag, error.message)
+} finally {
+  rmSync(dataDir, { recursive: true, force: true })
+}

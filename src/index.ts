@@ -1,7 +1,33 @@
 /**
- * What a program can take from svcd: one namespace a module, named after its file. These are plain functions over bytes
- * and values; they know no files, no network and no clock, and run in a browser as they do on Node.
+ * What a program can take from svcd.
+ *
+ * `NameClient` resolves and registers names as an Effect service; `EmbeddedNode`, `DaemonClient` and `AutoClient` have
+ * layers for it. They need Node, and load what they need when they are used. (`svcd/promise` is the same for programs
+ * without Effect.)
+ *
+ * The rest is one namespace a module, named after its file: plain functions over bytes and values, which know no files,
+ * no network and no clock, and run in a browser as they do on Node.
  */
+
+export * as errors from "./client/errors.ts"
+export { ModeAuto, ModeDaemon, ModeEmbedded, NameClient } from "./client/NameClient.ts"
+export type {
+  ChangeFilter,
+  ClientConfig,
+  Freshness,
+  ListFilter,
+  Mode,
+  NameChange,
+  NameRecord,
+  OperationOptions,
+  OperationResult,
+  RegisterOptions,
+  RegistrationProgress,
+  ResolveOptions,
+  UpdateOptions
+} from "./client/NameClient.ts"
+export { NameExpired, NameNotFound } from "./names/errors.ts"
+export { AutoClient, DaemonClient, EmbeddedNode } from "./runtime/clients.ts"
 
 export * as address from "./protocol/address.ts"
 export * as amount from "./protocol/amount.ts"

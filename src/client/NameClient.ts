@@ -2,18 +2,25 @@ import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
 import type { NetworkName } from "../protocol/networks.ts"
-import type { OperationFailure, ReadFailure, ResolveFailure } from "./errors.ts"
+import type { ClientFailure, OperationFailure, ReadFailure, ResolveFailure } from "./errors.ts"
 
 /**
  * Names, as an application sees them. The interface is the same whether a daemon answers, ours or the reference node,
- * or a node inside this process. Names and values are text: UTF-8, as the network's applications write them.
+ * or a node inside this process. Names and values are text: UTF-8, as the network's applications write them. A name
+ * that is no UTF-8 cannot be asked for, and is left out of lists.
  */
 export class NameClient extends Context.Tag("svcd/NameClient")<NameClient, {
   /** Who answers. */
   readonly mode: "daemon" | "embedded"
-  /** What a name says now. */
+  /**
+   * What a name says now. A name that is missing or expired as far as the node knows may have been registered since:
+   * while it is not synced, that fails with `NotSynced`.
+   */
   readonly resolveName: (name: string, options?: ResolveOptions) => Effect.Effect<NameRecord, ResolveFailure>
-  /** Registers a name: both steps, for as long as the client is open; the wallet goes on with it after a restart. */
+  /**
+   * Registers a name: both steps, for as long as the client is open. The wallet of a svcd, embedded or not, goes on with
+   * it after a restart; the reference node's does not.
+   */
   readonly registerName: (
     name: string,
     value: string,
@@ -25,7 +32,7 @@ export class NameClient extends Context.Tag("svcd/NameClient")<NameClient, {
     value: string,
     options?: UpdateOptions
   ) => Effect.Effect<OperationResult, OperationFailure>
-  /** Names that begin with a namespace and are not expired, by their bytes. */
+  /** Names that begin with a namespace and are not expired: the shortest first, then by their bytes. */
   readonly listNames: (filter?: ListFilter) => Effect.Effect<ReadonlyArray<NameRecord>, ReadFailure>
   /**
    * What happens to names in blocks from now on, the oldest first. Where the chain is reorganised, names are told
@@ -34,14 +41,21 @@ export class NameClient extends Context.Tag("svcd/NameClient")<NameClient, {
   readonly changes: (filter?: ChangeFilter) => Stream.Stream<NameChange, ReadFailure>
   /** How far the names are known. */
   readonly freshness: Effect.Effect<Freshness, ReadFailure>
+  /**
+   * Fails when the client has come to its end: it was closed, or the node in this process could not go on, because the
+   * disk is full for instance. Calls then fail in the same way. Never succeeds; a daemon that is away is not its end.
+   */
+  readonly failure: Effect.Effect<never, ClientFailure>
 }>() {}
 
 /** What a name says, and since when. */
 export interface NameRecord {
   /** With its namespace: `d/example`. */
   readonly name: string
-  /** Empty where the owner cleared it. */
+  /** Empty where the owner cleared it. Bytes that are not UTF-8 show as U+FFFD. */
   readonly value: string
+  /** The value in hexadecimal digits, where it is not UTF-8. */
+  readonly valueHex?: string
   /** The owner's address; empty where its script has none. */
   readonly address: string
   /** The transaction of its last operation: 64 hex digits. */
@@ -122,9 +136,9 @@ export interface ChangeFilter {
 /** An operation on a name, in a block. */
 export interface NameChange {
   readonly name: string
-  /** What it says since; `undefined` where a reorganisation took its only registration back. */
+  /** What it says since, by this operation; `undefined` where a reorganisation took its only registration back. */
   readonly record: NameRecord | undefined
-  /** The block. */
+  /** The block, or the one that was taken back. */
   readonly height: number
 }
 
@@ -153,10 +167,12 @@ export interface ClientConfig {
   readonly rpcPassword?: string | undefined
   /** Daemon: a cookie file of the reference node, in place of user and password. */
   readonly rpcCookieFile?: string | undefined
-  /** Daemon: the wallet to use where there are several. */
+  /** The wallet to use where there are several; the default one if it is left out. */
   readonly wallet?: string | undefined
   /** Daemon: milliseconds for one call; 30,000 if it is left out. */
   readonly timeout?: number | undefined
   /** Embedded: resolution only. */
   readonly disableWallet?: boolean | undefined
+  /** Embedded: opens an encrypted wallet for as long as the client is open. */
+  readonly walletPassphrase?: string | undefined
 }

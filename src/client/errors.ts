@@ -1,7 +1,8 @@
 import * as Schema from "effect/Schema"
-import type { DataDirectoryError } from "../config/DataDirectory.ts"
+import type { DataDirectoryError } from "../config/dataDirectoryErrors.ts"
 import type { NameExpired, NameNotFound } from "../names/errors.ts"
 import type { StorageFailure } from "../storage/errors.ts"
+import type { WalletDamaged } from "../wallet/errors.ts"
 
 /** What can go wrong for a `NameClient`, the same in every mode. Messages are for people; `_tag` is for programs. */
 
@@ -27,7 +28,10 @@ export class InvalidConfig extends Schema.TaggedError<InvalidConfig>()("InvalidC
   }
 }
 
-/** The answer would be older than the caller insists on. */
+/**
+ * The answer would be older than the caller insists on; or it would be that there is no such name, which nobody can say
+ * before all blocks are there.
+ */
 export class NotSynced extends Schema.TaggedError<NotSynced>()("NotSynced", {
   /** Height of the last block whose names are known. */
   height: Schema.Int
@@ -138,8 +142,11 @@ export class ClientClosed extends Schema.TaggedError<ClientClosed>()("ClientClos
 /** The daemon cannot be asked. */
 export type DaemonFailure = DaemonUnreachable | Unauthorized | DaemonNotReady | DaemonRefused
 
+/** Why a client has come to its end. */
+export type ClientFailure = StorageFailure | ClientClosed
+
 /** Why names cannot be read. */
-export type ReadFailure = InvalidRequest | NotSynced | DaemonFailure | StorageFailure | ClientClosed
+export type ReadFailure = InvalidRequest | NotSynced | DaemonFailure | ClientFailure
 
 /** Why a name cannot be resolved. */
 export type ResolveFailure = NameNotFound | NameExpired | ReadFailure
@@ -154,8 +161,7 @@ export type OperationFailure =
   | OperationRejected
   | RegistrationFailed
   | DaemonFailure
-  | StorageFailure
-  | ClientClosed
+  | ClientFailure
 
 /** Why there is no client. */
-export type OpenFailure = InvalidConfig | DataDirectoryError | DaemonFailure | StorageFailure
+export type OpenFailure = InvalidConfig | DataDirectoryError | DaemonFailure | StorageFailure | WalletDamaged

@@ -1,0 +1,84 @@
+/**
+ * An HTTP service with Express 5 that resolves names.
+ *
+ *     npm install express
+ *     PORT=3000 node express-server.js
+ *     curl http://127.0.0.1:3000/resolve/d%2Fexample
+ *
+ * One client serves all requests for as long as the process runs. The environment variable NAMES may hold its
+ * configuration, as JSON. SIGTERM and SIGINT end the service once the requests that have begun are answered.
+ *
+ * Statuses: 200 with the record, 400 for what cannot be a name, 404 where nobody registered it, 410 where it expired,
+ * 503 while there is no answer (the node still syncs, or its daemon is away), 504 where that takes too long.
+ */
+
+import express, { type ErrorRequestHandler } from "express"
+import { type ClientConfig, newClient } from "svcd/promise"
+
+/** Milliseconds for one answer. */
+const ANSWER_WITHIN = 10_000
+
+/** Seconds after which a client may ask again. */
+const RETRY_AFTER = 10
+
+/** HTTP statuses of errors, by their `_tag`, or the `name` of those that have none. */
+const STATUS: ReadonlyMap<string, number> = new Map([
+  ["InvalidRequest", 400],
+  ["URIError", 400],
+  ["NameNotFound", 404],
+  ["NameExpired", 410],
+  ["NotSynced", 503],
+  ["DaemonUnreachable", 503],
+  ["DaemonNotReady", 503],
+  ["ClientClosed", 503],
+  ["TimeoutError", 504]
+])
+
+/** Answers with an error; one that is nobody's business but ours goes to the log. */
+const answerError: ErrorRequestHandler = (error, _request, response, _next) => {
+  const status = STATUS.get(error?._tag ?? error?.name) ?? 500
+  if (status === 500) console.error(error)
+  if (status === 503) response.set("Retry-After", String(RETRY_AFTER))
+  response.status(status).json({ error: status === 500 ? "internal error" : error.message })
+}
+
+const config: ClientConfig = JSON.parse(process.env["NAMES"] ?? "{}")
+const client = await newClient({ disableWallet: true, ...config })
+
+const app = express()
+app.disable("x-powered-by")
+
+// Express hands a promise that rejects on to `answerError`.
+app.get("/resolve/:name", async (request, response) => {
+  const record = await client.resolveName(request.params.name, { signal: AbortSignal.timeout(ANSWER_WITHIN) })
+  response.json(record)
+})
+
+app.get("/health", async (_request, response) => {
+  const { height, synced } = await client.freshness({ signal: AbortSignal.timeout(ANSWER_WITHIN) })
+  response.status(synced ? 200 : 503).json({ mode: client.mode, height, synced })
+})
+
+app.use((_request, response) => void response.status(404).json({ error: "no such page" }))
+app.use(answerError)
+
+const server = app.listen(Number(process.env["PORT"] ?? 3000), "127.0.0.1", (error) => {
+  if (error === undefined) return console.log("listening", server.address())
+  console.error(error.message)
+  process.exitCode = 1
+  void client.close()
+})
+
+/** Takes no new requests, answers those that have begun, and releases the client: then nothing keeps the process. */
+const stop = (): void => void server.close(() => void client.close())
+
+process.once("SIGTERM", stop)
+process.once("SIGINT", stop)
+
+// A node in this process may come to its end by itself, because the disk is full for instance.
+const failure = await client.closed
+if (failure !== undefined) {
+  console.error(failure.message)
+  process.exitCode = 1
+  stop()
+}

@@ -1,0 +1,244 @@
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Random from "effect/Random"
+import * as Redacted from "effect/Redacted"
+import type * as Scope from "effect/Scope"
+import { readFileSync } from "node:fs"
+import { formatAddress } from "../config/addresses.ts"
+import { shownPath } from "../config/safeText.ts"
+import type { Credentials } from "../config/settings.ts"
+import type { Json } from "../rpc/json.ts"
+import * as RpcClient from "../rpc/RpcClient.ts"
+import { RPC_CODE } from "../rpc/RpcError.ts"
+import type { DaemonConfig } from "./config.ts"
+import {
+  type DaemonFailure,
+  DaemonNotReady,
+  DaemonRefused,
+  DaemonUnreachable,
+  InvalidConfig,
+  Unauthorized
+} from "./errors.ts"
+
+/**
+ * Calls to a daemon, as patient as they may be:
+ *
+ * - A call that only reads is made again where the daemon cannot be reached (a few times) or is not ready (for some
+ *   seconds), with growing pauses.
+ * - One that changes something is made again only where the daemon has certainly not carried it out: nobody listened, or
+ *   the answer was that it is starting or too busy.
+ *
+ * All of it takes no longer than the configured time.
+ */
+export interface DaemonRpc {
+  /** `host:port`. */
+  readonly address: string
+  readonly read: (method: string, params?: RpcClient.CallParams) => Effect.Effect<Json, CallFailure>
+  /** Reads several things in one round trip; what came of each is in their order. */
+  readonly readAll: (
+    calls: ReadonlyArray<RpcClient.BatchedCall>
+  ) => Effect.Effect<ReadonlyArray<Either.Either<Json, RpcClient.RpcFailure>>, DaemonFailure>
+  readonly write: (method: string, params: RpcClient.CallParams) => Effect.Effect<Json, CallFailure>
+}
+
+/** What a call fails with: the daemon's own error is for the caller to explain. */
+export type CallFailure = DaemonFailure | RpcClient.RpcFailure
+
+/** Calls again of one that nobody answered. */
+const UNREACHABLE_TRIES = 3
+
+/** Milliseconds for which a daemon that is not ready is asked again. */
+const BUSY_MS = 10_000
+
+/** Milliseconds of the first pause; each is twice the one before, up to the longest. */
+const FIRST_PAUSE = 100
+const LONGEST_PAUSE = 1_000
+
+/** Bytes of a cookie file. */
+const MAX_COOKIE = 4_096
+
+/** Reasons of the system for which nothing was sent. */
+const NOT_SENT: ReadonlySet<string> = new Set([
+  "ECONNREFUSED",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH"
+])
+
+/** Reasons that do not go away by themselves in a moment. */
+const LASTING: ReadonlySet<string> = new Set(["ENOTFOUND", "ETIMEDOUT"])
+
+/** HTTP statuses of one that is too busy, or about to end. */
+const BUSY_STATUS: ReadonlySet<number> = new Set([429, 503])
+
+/** What a failure says about trying again. */
+type Kind = "busy" | "unreachable" | "final"
+
+const kindOf = (error: RpcClient.RpcClientError): Kind => {
+  switch (error._tag) {
+    case "DaemonUnreachable":
+      return LASTING.has(error.code) ? "final" : "unreachable"
+    case "RpcFailure":
+      return error.code === RPC_CODE.warmUp ? "busy" : "final"
+    case "UnexpectedReply":
+      return BUSY_STATUS.has(error.status) ? "busy" : "final"
+    case "Unauthorized":
+      return "final"
+  }
+}
+
+const wasNotSent = (error: RpcClient.RpcClientError): boolean =>
+  error._tag === "DaemonUnreachable" && NOT_SENT.has(error.code)
+
+/** The failure in the words of all clients. */
+const explained = (address: string, error: RpcClient.RpcClientError): CallFailure => {
+  switch (error._tag) {
+    case "DaemonUnreachable":
+      return new DaemonUnreachable({ address, reason: error.reason })
+    case "Unauthorized":
+      return new Unauthorized({ address })
+    case "RpcFailure":
+      return error.code === RPC_CODE.warmUp ? new DaemonNotReady({ address, reason: error.message }) : error
+    case "UnexpectedReply":
+      return BUSY_STATUS.has(error.status)
+        ? new DaemonNotReady({ address, reason: error.reason })
+        : new DaemonRefused({ reason: error.reason })
+  }
+}
+
+/** Reads `user:password` out of a cookie file of the reference node. */
+export const readCookie = (path: string): Either.Either<Credentials, InvalidConfig> => {
+  const wrong = (reason: string) =>
+    Either.left(new InvalidConfig({ field: "rpcCookieFile", reason: `${shownPath(path)} ${reason}` }))
+  let cookie: string
+  try {
+    cookie = readFileSync(path, "utf8").slice(0, MAX_COOKIE).trim()
+  } catch (cause) {
+    const code = cause instanceof Error && "code" in cause ? String(cause.code) : "unknown"
+    return wrong(code === "ENOENT" ? "is not there: does the daemon run?" : `cannot be read: ${code}`)
+  }
+  const colon = cookie.indexOf(":")
+  return colon < 1
+    ? wrong("is no cookie file")
+    : Either.right({ user: cookie.slice(0, colon), password: Redacted.make(cookie.slice(colon + 1)) })
+}
+
+/** The credentials for each request, and how to look for others. */
+interface Identity {
+  readonly current: () => Credentials | undefined
+  /** Reads the cookie again: a daemon makes another one at each start. Whether there is a new one. */
+  readonly refresh: () => boolean
+}
+
+const identityOf = (config: DaemonConfig): Either.Either<Identity, InvalidConfig> => {
+  const { cookieFile, credentials } = config
+  if (cookieFile === undefined) return Either.right({ current: () => credentials, refresh: () => false })
+  return Either.map(readCookie(cookieFile), (first) => {
+    let cookie = first
+    return {
+      current: () => cookie,
+      refresh: () => {
+        const read = readCookie(cookieFile)
+        if (Either.isLeft(read)) return false
+        const isNew = Redacted.value(read.right.password) !== Redacted.value(cookie.password)
+        cookie = read.right
+        return isNew
+      }
+    }
+  })
+}
+
+/** Makes the calls to a daemon. Its connections are closed with the scope. */
+export const make = (config: DaemonConfig): Effect.Effect<DaemonRpc, InvalidConfig, Scope.Scope> =>
+  Effect.gen(function*() {
+    const { basePath, host, port, secure, timeout, wallet } = config
+    const address = formatAddress({ host, port })
+    const identity = yield* identityOf(config)
+    const client = yield* RpcClient.make({
+      address: { host, port },
+      secure,
+      basePath,
+      credentials: identity.current,
+      wallet,
+      timeout
+    })
+
+    /** Makes a call until it succeeds or there is no use in it. */
+    const patient = <A>(
+      attempt: Effect.Effect<A, RpcClient.RpcClientError>,
+      mayRepeat: (error: RpcClient.RpcClientError) => boolean
+    ): Effect.Effect<A, CallFailure> =>
+      Effect.suspend(() => {
+        let last: RpcClient.RpcClientError | undefined
+        const loop = Effect.gen(function*() {
+          const begun = yield* Clock.currentTimeMillis
+          let refreshed = false
+          for (let tries = 1, pause = FIRST_PAUSE;; tries++, pause = Math.min(2 * pause, LONGEST_PAUSE)) {
+            const outcome = yield* Effect.either(attempt)
+            if (Either.isRight(outcome)) return outcome.right
+            const error = outcome.left
+            last = error
+            const kind = kindOf(error)
+            if (error._tag === "Unauthorized" && !refreshed && identity.refresh()) {
+              refreshed = true
+              continue
+            }
+            const waited = (yield* Clock.currentTimeMillis) - begun
+            const again = kind === "busy" ? waited < BUSY_MS : kind === "unreachable" && tries <= UNREACHABLE_TRIES
+            if (!again || !mayRepeat(error)) return yield* Effect.fail(explained(address, error))
+            // Not all of those who wait come back at the same moment.
+            yield* Effect.sleep(pause * (0.75 + 0.5 * (yield* Random.next)))
+          }
+        })
+        return Effect.timeoutFail(loop, {
+          duration: timeout,
+          onTimeout: () =>
+            last === undefined
+              ? new DaemonUnreachable({ address, reason: "no answer in time" })
+              : explained(address, last)
+        })
+      })
+
+    /** A daemon that starts says so to each of the calls. */
+    const batch = (calls: ReadonlyArray<RpcClient.BatchedCall>) =>
+      Effect.flatMap(client.batch(calls), (outcomes) => {
+        const warming = outcomes.find((outcome) => Either.isLeft(outcome) && outcome.left.code === RPC_CODE.warmUp)
+        return warming !== undefined && Either.isLeft(warming)
+          ? Effect.fail(warming.left)
+          : Effect.succeed(outcomes)
+      })
+
+    /** One that was sent and not answered may have been carried out. */
+    const unsure = (failure: CallFailure): CallFailure =>
+      failure._tag === "DaemonUnreachable"
+        ? new DaemonUnreachable({ address, reason: `${failure.reason}; it may have carried out what it was asked for` })
+        : failure
+
+    const write = (method: string, params: RpcClient.CallParams): Effect.Effect<Json, CallFailure> =>
+      Effect.suspend(() => {
+        let sent = false
+        const attempt = Effect.suspend(() => {
+          sent = true
+          return client.call(method, params, { once: true })
+        })
+        const mayRepeat = (error: RpcClient.RpcClientError): boolean => {
+          if (kindOf(error) !== "busy" && !wasNotSent(error)) return false
+          sent = false
+          return true
+        }
+        return Effect.mapError(patient(attempt, mayRepeat), (failure) => sent ? unsure(failure) : failure)
+      })
+
+    return {
+      address,
+      read: (method, params = []) => patient(client.call(method, params), () => true),
+      readAll: (calls) => Effect.mapError(patient(batch(calls), () => true), refused),
+      write
+    }
+  })
+
+/** An error of the daemon that nothing more can be said about. */
+export const refused = (failure: CallFailure): DaemonFailure =>
+  failure._tag === "RpcFailure" ? new DaemonRefused({ code: failure.code, reason: failure.message }) : failure

@@ -1,0 +1,237 @@
+import * as Either from "effect/Either"
+import * as ParseResult from "effect/ParseResult"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import { homedir } from "node:os"
+import { join, resolve } from "node:path"
+import { type Address, parseAddress } from "../config/addresses.ts"
+import { quoted } from "../config/safeText.ts"
+import type { Credentials } from "../config/settings.ts"
+import type { NetworkName } from "../protocol/networks.ts"
+import { InvalidConfig } from "./errors.ts"
+import { type ClientConfig, type Mode, ModeAuto, ModeDaemon, ModeEmbedded } from "./NameClient.ts"
+
+/** The configuration of a client: judged, and complete. */
+
+/** Where a daemon is. */
+export interface DaemonAddress extends Address {
+  /** Whether TLS is spoken, as by a proxy in front of the daemon. */
+  readonly secure: boolean
+  /** Stands before the daemon's paths; empty for none. */
+  readonly basePath: string
+}
+
+export interface DaemonConfig extends DaemonAddress {
+  readonly credentials: Credentials | undefined
+  readonly cookieFile: string | undefined
+  readonly wallet: string | undefined
+  /** Milliseconds for one call. */
+  readonly timeout: number
+}
+
+export interface EmbeddedConfig {
+  /** Absolute. */
+  readonly dataDir: string
+  /** 0: offline. */
+  readonly maxPeers: number
+  readonly bootstrapPeers: ReadonlyArray<Address>
+  readonly disableWallet: boolean
+  readonly wallet: string | undefined
+  readonly walletPassphrase: Redacted.Redacted<string> | undefined
+}
+
+export interface DecodedConfig {
+  readonly mode: Mode
+  readonly network: NetworkName
+  readonly daemon: DaemonConfig
+  readonly embedded: EmbeddedConfig
+}
+
+export const DEFAULT_RPC_ADDR = "http://127.0.0.1:8336"
+const DEFAULT_RPC_PORT = 8336
+const HTTPS_PORT = 443
+const DEFAULT_TIMEOUT = 30_000
+const MAX_TIMEOUT = 24 * 3_600_000
+const DEFAULT_PEERS = 8
+const MAX_PEERS = 10_000
+
+const HAS_SCHEME = /^[a-z][a-z0-9+.-]*:\/\//i
+
+/** Reads `http://host:port`, `https://…` or `host:port`; a path is what stands before the daemon's own. */
+export const parseDaemonUrl = (text: string): Either.Either<DaemonAddress, string> => {
+  const wrong = Either.left(`${quoted(text)} is not a URL of the form http://host:port`)
+  if (!URL.canParse(HAS_SCHEME.test(text) ? text : `http://${text}`)) return wrong
+  const { hash, hostname, password, pathname, port, protocol, search, username } = new URL(
+    HAS_SCHEME.test(text) ? text : `http://${text}`
+  )
+  if (protocol !== "http:" && protocol !== "https:") return wrong
+  if (username !== "" || password !== "") {
+    return Either.left("user and password go into rpcUser and rpcPassword, not into the URL")
+  }
+  if (hostname === "" || search !== "" || hash !== "") return wrong
+  const secure = protocol === "https:"
+  // What a URL does not say because it is the scheme's own was perhaps said: only the text knows.
+  const isPlainHttpPort = !secure && port === "" && /:0*80(?:\/|$)/.test(text.replace(HAS_SCHEME, ""))
+  const given = isPlainHttpPort ? 80 : port === "" ? undefined : Number(port)
+  if (given === 0) return wrong
+  return Either.right({
+    host: hostname.replace(/^\[(.*)\]$/, "$1"),
+    port: given ?? (secure ? HTTPS_PORT : DEFAULT_RPC_PORT),
+    secure,
+    basePath: pathname.replace(/\/+$/, "")
+  })
+}
+
+/** Something that a parser says yes or why not to. */
+const parsed = <A>(parse: (text: string) => Either.Either<A, string>) =>
+  Schema.String.pipe(Schema.filter((text) => Either.match(parse(text), { onLeft: (why) => why, onRight: () => true })))
+
+const oneOf = (...words: ReadonlyArray<string>) => `has to be one of ${words.join(", ")}`
+
+/** A short text without NUL, which no path and no credential can hold. */
+const text = Schema.String.pipe(
+  Schema.filter((given) =>
+    !given.includes("\0") && given.length <= 4096 || "has to be a text without NUL, not too long"
+  )
+)
+
+const integer = (least: number, most: number) =>
+  Schema.Number.pipe(
+    Schema.filter((given) =>
+      Number.isInteger(given) && given >= least && given <= most || `has to be an integer from ${least} to ${most}`
+    )
+  )
+
+const peer = (given: string) => parseAddress(given, "required")
+
+const Config = Schema.Struct({
+  mode: Schema.UndefinedOr(
+    Schema.Literal(ModeAuto, ModeEmbedded, ModeDaemon).annotations({
+      message: () => ({ message: oneOf("ModeAuto", "ModeEmbedded", "ModeDaemon"), override: true })
+    })
+  ),
+  network: Schema.UndefinedOr(
+    Schema.Literal("mainnet", "testnet", "regtest").annotations({
+      message: () => ({ message: oneOf("mainnet", "testnet", "regtest"), override: true })
+    })
+  ),
+  dataDir: Schema.UndefinedOr(
+    text.pipe(Schema.filter((given) => given !== "" || "has to be the path of a directory"))
+  ),
+  maxPeers: Schema.UndefinedOr(integer(0, MAX_PEERS)),
+  bootstrapPeers: Schema.UndefinedOr(Schema.Array(parsed(peer))),
+  rpcAddr: Schema.UndefinedOr(parsed(parseDaemonUrl)),
+  rpcUser: Schema.UndefinedOr(
+    text.pipe(Schema.filter((given) => !given.includes(":") || "cannot have a colon in it"))
+  ),
+  rpcPassword: Schema.UndefinedOr(text),
+  rpcCookieFile: Schema.UndefinedOr(text),
+  wallet: Schema.UndefinedOr(text),
+  timeout: Schema.UndefinedOr(integer(1, MAX_TIMEOUT)),
+  disableWallet: Schema.UndefinedOr(Schema.Boolean),
+  walletPassphrase: Schema.UndefinedOr(text)
+})
+
+/** Fields as they are looked for under another spelling: `RPCAddr`, `rpcaddr` and `rpc_addr` for `rpcAddr`. */
+const plain = (field: string): string => field.replaceAll(/[_-]/g, "").toLowerCase()
+
+const FIELDS: ReadonlyMap<string, string> = new Map(Object.keys(Config.fields).map((field) => [plain(field), field]))
+
+/**
+ * A field that is meant and misspelled. Others are none of ours: a program may keep more in the same object.
+ */
+const misspelled = (config: ClientConfig): InvalidConfig | undefined => {
+  for (const given of Object.keys(config)) {
+    const meant = FIELDS.get(plain(given))
+    if (meant !== undefined && meant !== given) {
+      return new InvalidConfig({ field: given, reason: `is spelled ${meant}` })
+    }
+  }
+  return undefined
+}
+
+type Fields = { readonly [K in keyof typeof Config.fields]?: (typeof Config.Type)[K] }
+
+const judge = Schema.decodeUnknownEither(Schema.partialWith(Config, { exact: true }))
+
+/** The first thing that is wrong, by the field that it is about. What was given is not repeated: it may be a secret. */
+const problemOf = (error: ParseResult.ParseError): InvalidConfig => {
+  const [issue] = ParseResult.ArrayFormatter.formatErrorSync(error)
+  const [field = "config", ...inside] = issue?.path.map(String) ?? []
+  const at = inside.length === 0 ? "" : `number ${Number(inside[0]) + 1}: `
+  switch (issue?._tag) {
+    case "Type":
+      return new InvalidConfig({ field, reason: at + kindOf(field) })
+    default:
+      return new InvalidConfig({ field, reason: at + (issue?.message ?? "cannot be read") })
+  }
+}
+
+const KINDS: ReadonlyMap<string, string> = new Map([
+  ["mode", oneOf("ModeAuto", "ModeEmbedded", "ModeDaemon")],
+  ["network", oneOf("mainnet", "testnet", "regtest")],
+  ["maxPeers", `has to be an integer from 0 to ${MAX_PEERS}`],
+  ["timeout", `has to be an integer from 1 to ${MAX_TIMEOUT}`],
+  ["bootstrapPeers", "has to be a list of addresses of the form host:port"],
+  ["disableWallet", "has to be true or false"],
+  ["config", "has to be an object"]
+])
+
+const kindOf = (field: string): string => KINDS.get(field) ?? "has to be a text"
+
+/** An absolute path; `~` is the home directory. */
+const absolute = (path: string): string =>
+  path === "~" || path.startsWith("~/") ? join(homedir(), path.slice(1)) : resolve(path)
+
+const credentialsOf = ({ rpcPassword, rpcUser }: Fields): Either.Either<Credentials | undefined, InvalidConfig> => {
+  if (rpcUser === undefined && rpcPassword === undefined) return Either.right(undefined)
+  if (rpcUser === undefined) {
+    return Either.left(new InvalidConfig({ field: "rpcUser", reason: "is missing: there is a password" }))
+  }
+  if (rpcPassword === undefined) {
+    return Either.left(new InvalidConfig({ field: "rpcPassword", reason: "is missing: there is a user" }))
+  }
+  return Either.right({ user: rpcUser, password: Redacted.make(rpcPassword) })
+}
+
+/** Judges a configuration, and puts in what was left out. */
+export const decodeConfig = (config: ClientConfig): Either.Either<DecodedConfig, InvalidConfig> =>
+  Either.gen(function*() {
+    const fields: Fields = yield* Either.mapLeft(judge(config), problemOf)
+    const wrong = misspelled(config)
+    if (wrong !== undefined) return yield* Either.left(wrong)
+    const credentials = yield* credentialsOf(fields)
+    const { bootstrapPeers = [], rpcAddr = DEFAULT_RPC_ADDR, rpcCookieFile, wallet, walletPassphrase } = fields
+    if (credentials !== undefined && rpcCookieFile !== undefined) {
+      const reason = "cannot be given beside rpcUser and rpcPassword"
+      return yield* Either.left(new InvalidConfig({ field: "rpcCookieFile", reason }))
+    }
+    const address = yield* Either.mapLeft(
+      parseDaemonUrl(rpcAddr),
+      (reason) => new InvalidConfig({ field: "rpcAddr", reason })
+    )
+    const peers = yield* Either.all(
+      bootstrapPeers.map((given) =>
+        Either.mapLeft(peer(given), (reason) => new InvalidConfig({ field: "bootstrapPeers", reason }))
+      )
+    )
+    return {
+      mode: fields.mode ?? ModeAuto,
+      network: fields.network ?? "mainnet",
+      daemon: {
+        ...address,
+        credentials,
+        cookieFile: rpcCookieFile === undefined ? undefined : absolute(rpcCookieFile),
+        wallet,
+        timeout: fields.timeout ?? DEFAULT_TIMEOUT
+      },
+      embedded: {
+        dataDir: absolute(fields.dataDir ?? "~/.svcd"),
+        maxPeers: fields.maxPeers ?? DEFAULT_PEERS,
+        bootstrapPeers: peers,
+        disableWallet: fields.disableWallet ?? false,
+        wallet,
+        walletPassphrase: walletPassphrase === undefined ? undefined : Redacted.make(walletPassphrase)
+      }
+    }
+  })

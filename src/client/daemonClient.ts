@@ -1,0 +1,200 @@
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import { paramsOf } from "../consensus/params.ts"
+import { NameExpired, NameNotFound } from "../names/errors.ts"
+import { type Bytes, equal, toHex } from "../protocol/bytes.ts"
+import { printable } from "../protocol/nameText.ts"
+import { networks } from "../protocol/networks.ts"
+import type { JsonValue } from "../rpc/encodeJson.ts"
+import type { RpcFailure } from "../rpc/RpcClient.ts"
+import { RPC_CODE } from "../rpc/RpcError.ts"
+import { decodeConfig, type DecodedConfig } from "./config.ts"
+import * as DaemonChanges from "./daemonChanges.ts"
+import * as DaemonOperations from "./daemonOperations.ts"
+import * as DaemonRpc from "./DaemonRpc.ts"
+import { type DaemonFailure, InvalidConfig, NotSynced, type ReadFailure, type ResolveFailure } from "./errors.ts"
+import { endWithScope, Lifespan } from "./Lifespan.ts"
+import {
+  type ClientConfig,
+  type Freshness,
+  type ListFilter,
+  NameClient,
+  type NameRecord,
+  type ResolveOptions
+} from "./NameClient.ts"
+import { tooOld } from "./record.ts"
+import { type ChainInfo, chainInfo, list, reading, type ShownName, shownName } from "./replies.ts"
+import { limitOf, nameBytes, namespaceBytes, valueBytes } from "./text.ts"
+
+/** A `NameClient` over the JSON-RPC of a daemon: ours, or the reference node (rpc.md 8). */
+
+/** Milliseconds between two looks at what changes with blocks. */
+const INTERVAL = 1_000
+
+/** Names asked for at once. */
+const PAGE = 1_000
+
+/** Names in hexadecimal digits have one form, whatever bytes they are and however the daemon is set. */
+const HEX = { nameEncoding: "hex", valueEncoding: "hex" } as const
+
+const INFO = { method: "getblockchaininfo", params: [] } as const
+
+export interface DaemonClientOptions {
+  /** Milliseconds between two looks at what changes with blocks. */
+  readonly interval?: number
+}
+
+/** Why there is no client over a daemon. */
+export type DaemonOpenFailure = InvalidConfig | DaemonFailure
+
+const notSynced = ({ height }: Freshness) => new NotSynced({ height })
+
+/** Asks which network the daemon is on, and refuses another one than the caller wants. */
+const checkNetwork = (
+  { address }: DaemonRpc.DaemonRpc,
+  { chain, network }: ChainInfo,
+  wanted: string
+): Effect.Effect<void, InvalidConfig> =>
+  network === wanted
+    ? Effect.void
+    : new InvalidConfig({
+      field: "network",
+      reason: `the daemon at ${address} is on ${network ?? chain}, not ${wanted}`
+    })
+
+/** Opens a client over a daemon that answers and is on the right network. It is closed with the scope. */
+export const make = (
+  { daemon, network: wanted }: DecodedConfig,
+  { interval = INTERVAL }: DaemonClientOptions = {}
+): Effect.Effect<typeof NameClient.Service, DaemonOpenFailure, Scope.Scope> =>
+  Effect.gen(function*() {
+    const scope = yield* Effect.scope
+    const params = paramsOf(networks[wanted])
+    const lifespan = new Lifespan()
+    const rpc = yield* DaemonRpc.make(daemon)
+
+    const info: Effect.Effect<ChainInfo, DaemonFailure> = rpc.read(INFO.method).pipe(
+      Effect.mapError(DaemonRpc.refused),
+      Effect.flatMap((reply) => reading(INFO.method, reply, chainInfo))
+    )
+    yield* checkNetwork(rpc, yield* info, wanted)
+
+    /** A reading call, and how far the daemon was just before it, in one round trip. */
+    const withFreshness = (method: string, args: ReadonlyArray<JsonValue>) =>
+      Effect.gen(function*() {
+        const [told, outcome] = yield* rpc.readAll([INFO, { method, params: args }])
+        if (told === undefined || outcome === undefined) {
+          return yield* Effect.dieMessage("a batch has as many replies as calls")
+        }
+        if (Either.isLeft(told)) return yield* Effect.fail(DaemonRpc.refused(told.left))
+        const { asOf } = yield* reading(INFO.method, told.right, chainInfo)
+        return { asOf, outcome }
+      })
+
+    /** What a name says, expired or not; `undefined` for one that nobody has. */
+    const show = (name: Bytes) =>
+      Effect.gen(function*() {
+        const options = { ...HEX, allowExpired: true }
+        const { asOf, outcome } = yield* withFreshness("name_show", [toHex(name), options])
+        if (Either.isRight(outcome)) {
+          return { asOf, shown: yield* reading("name_show", outcome.right, shownName) }
+        }
+        const failure: RpcFailure = outcome.left
+        if (failure.code === RPC_CODE.wallet) return { asOf, shown: undefined }
+        // Asked for in initial download; ours says so only of what it does not find.
+        if (failure.code === RPC_CODE.initialDownload) return { asOf: { ...asOf, synced: false }, shown: undefined }
+        return yield* Effect.fail(DaemonRpc.refused(failure))
+      })
+
+    const recordOf = ({ expired, expiresIn, shown }: ShownName, asOf: Freshness): NameRecord | undefined =>
+      shown === undefined ? undefined : { ...shown, expiresIn, expired, asOf }
+
+    const resolveName = (name: string, options: ResolveOptions = {}): Effect.Effect<NameRecord, ResolveFailure> =>
+      Effect.gen(function*() {
+        const bytes = yield* nameBytes(name)
+        const { asOf, shown } = yield* show(bytes)
+        const old = tooOld(asOf, options)
+        if (old !== undefined) return yield* old
+        const record = shown === undefined ? undefined : recordOf(shown, asOf)
+        if (record !== undefined && !record.expired) return record
+        // While blocks are missing, nobody knows that there is no such name.
+        if (!asOf.synced) return yield* notSynced(asOf)
+        return yield* record === undefined
+          ? new NameNotFound({ requested: printable(bytes) })
+          : new NameExpired({ requested: printable(bytes), updateHeight: record.height })
+      })
+
+    const page = (start: Bytes, prefix: Bytes) =>
+      Effect.gen(function*() {
+        const given = { ...HEX, prefix: toHex(prefix) }
+        const { asOf, outcome } = yield* withFreshness("name_scan", [toHex(start), PAGE, given])
+        if (Either.isLeft(outcome)) {
+          return yield* outcome.left.code === RPC_CODE.initialDownload
+            ? notSynced(asOf)
+            : Effect.fail(DaemonRpc.refused(outcome.left))
+        }
+        return { asOf, names: yield* reading("name_scan", outcome.right, list(shownName)) }
+      })
+
+    /** All names with a prefix, in pages; each begins with the name that the one before ended with. */
+    const scan = (prefix: Bytes): Stream.Stream<NameRecord, ReadFailure> =>
+      Stream.paginateEffect({ start: prefix, seen: undefined as Bytes | undefined }, ({ seen, start }) =>
+        Effect.map(page(start, prefix), ({ asOf, names }) => {
+          const fresh = names.filter(({ name }) =>
+            seen === undefined || !equal(name, seen)
+          )
+          const last = fresh.at(-1)?.name
+          const isEnd = last === undefined || names.length < PAGE
+          // Daemons before the option give names with any beginning.
+          const records = fresh.filter(({ expired, name }) => !expired && startsWith(name, prefix))
+            .flatMap((shown) => recordOf(shown, asOf) ?? [])
+          return [records, isEnd ? Option.none() : Option.some({ start: last, seen: last })] as const
+        })).pipe(Stream.flattenIterables)
+
+    const listNames = ({ limit, namespace }: ListFilter = {}): Effect.Effect<ReadonlyArray<NameRecord>, ReadFailure> =>
+      Effect.gen(function*() {
+        const [prefix, most] = [yield* namespaceBytes(namespace), yield* limitOf(limit)]
+        if (most === 0) return []
+        return Array.from(yield* Stream.runCollect(Stream.take(scan(prefix), most)))
+      })
+
+    const current = (name: Bytes): Effect.Effect<NameRecord | undefined, DaemonFailure> =>
+      Effect.map(show(name), ({ asOf, shown }) => shown === undefined ? undefined : recordOf(shown, asOf))
+
+    const changes = DaemonChanges.make({ rpc, params, interval, current })
+    const operations = DaemonOperations.make({ rpc, lifespan, scope, interval })
+
+    yield* endWithScope(lifespan)
+    return NameClient.of({
+      mode: "daemon",
+      resolveName: (name, options) => lifespan.during(resolveName(name, options)),
+      listNames: (filter) => lifespan.during(listNames(filter)),
+      registerName: (name, value, options = {}) =>
+        Effect.suspend(() =>
+          Either.all([nameBytes(name), valueBytes(value)]).pipe(
+            Effect.flatMap(([bytes, given]) => operations.register(name, bytes, given, options))
+          )
+        ),
+      updateName: (name, value, options = {}) =>
+        Effect.suspend(() =>
+          Either.all([nameBytes(name), valueBytes(value)]).pipe(
+            Effect.flatMap(([bytes, given]) => operations.update(name, bytes, given, options))
+          )
+        ),
+      changes: ({ namespace = "" } = {}) =>
+        lifespan.stream(Stream.filter(changes, ({ name }) => name.startsWith(namespace))),
+      freshness: lifespan.during(Effect.map(info, ({ asOf }) => asOf)),
+      failure: lifespan.failure
+    })
+  })
+
+/** Offers a client over a daemon for as long as the layer lives. */
+export const layer = (config: ClientConfig = {}): Layer.Layer<NameClient, DaemonOpenFailure> =>
+  Layer.scoped(NameClient, Effect.flatMap(decodeConfig(config), (decoded) => make(decoded)))
+
+const startsWith = (name: Bytes, prefix: Bytes): boolean =>
+  name.length >= prefix.length && equal(name.subarray(0, prefix.length), prefix)

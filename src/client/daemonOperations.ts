@@ -1,0 +1,221 @@
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Fiber from "effect/Fiber"
+import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import { type Bytes, toHex } from "../protocol/bytes.ts"
+import { type Json, JsonObject } from "../rpc/json.ts"
+import { RPC_CODE } from "../rpc/RpcError.ts"
+import type { CallFailure, DaemonRpc } from "./DaemonRpc.ts"
+import { type OperationFailure, OperationRejected } from "./errors.ts"
+import type { Lifespan } from "./Lifespan.ts"
+import type { OperationOptions, OperationResult, RegisterOptions, UpdateOptions } from "./NameClient.ts"
+import { operationFailure } from "./operationErrors.ts"
+import { follow, type RegistrationState } from "./registering.ts"
+import { type Confirmed, confirmed, hash, list, reading, text } from "./replies.ts"
+
+/**
+ * Registering and updating through a daemon. Our own carries a registration on by itself; to the reference node each
+ * step has to be told, with the salt and the transaction of the first, which this client keeps for as long as it is open.
+ */
+
+/** Blocks from the one with NAME_NEW on, itself included, after which the name can be claimed in the next (consensus). */
+const MATURITY = 12
+
+export interface DaemonOperationsParts {
+  readonly rpc: DaemonRpc
+  readonly lifespan: Lifespan
+  /** The client's. */
+  readonly scope: Scope.Scope
+  /** Milliseconds between two looks at a transaction. */
+  readonly interval: number
+}
+
+const HEX = { nameEncoding: "hex", valueEncoding: "hex" } as const
+
+const withAddress = ({ address }: OperationOptions) => address === undefined ? HEX : { ...HEX, destAddress: address }
+
+/** A registration as `name_registrations` lists it. */
+interface Listed {
+  readonly name: string
+  readonly txHash: string
+  readonly step: string
+  readonly claim: string | undefined
+  readonly note: string
+}
+
+const listed = (json: Json): Listed | undefined => {
+  if (!(json instanceof JsonObject)) return undefined
+  const [name, txHash, step] = [text(json.get("name")), hash(json.get("txid")), text(json.get("step"))]
+  return name === undefined || txHash === undefined || step === undefined
+    ? undefined
+    : { name, txHash, step, claim: hash(json.get("firstupdate_txid")), note: text(json.get("note")) ?? "" }
+}
+
+const blocksLeft = ({ confirmations }: Confirmed): number => Math.max(0, MATURITY - confirmations)
+
+/** Whether a failure may be gone by the next look: the daemon restarts, or somebody has to unlock its wallet. */
+const isPassing = (failure: OperationFailure): boolean =>
+  ["DaemonUnreachable", "DaemonNotReady", "WalletLocked", "InsufficientFunds"].includes(failure._tag)
+
+export const make = ({ interval, lifespan, rpc, scope }: DaemonOperationsParts) => {
+  /** Looks again and again, and lets what is in the way pass. */
+  const watched = <A>(look: Effect.Effect<A, OperationFailure>): Stream.Stream<A, OperationFailure> => {
+    let said: string | undefined
+    const patient = look.pipe(
+      Effect.asSome,
+      Effect.tap(() => Effect.sync(() => void (said = undefined))),
+      Effect.catchIf(isPassing, (failure) =>
+        Effect.suspend(() => {
+          if (said === failure.message) return Effect.succeedNone
+          said = failure.message
+          return Effect.as(Effect.logWarning("an operation on a name waits", { reason: said }), Option.none())
+        }))
+    )
+    return Stream.filterMap(
+      Stream.repeatEffect(Effect.zipLeft(patient, Effect.sleep(interval))),
+      (found) => found
+    )
+  }
+
+  const transaction = (txHash: string): Effect.Effect<Confirmed, CallFailure> =>
+    Effect.flatMap(rpc.read("gettransaction", [txHash]), (reply) => reading("gettransaction", reply, confirmed))
+
+  /** The registration of a name as our daemon carries it on. */
+  const carriedByDaemon = (name: string, nameHex: string): Stream.Stream<RegistrationState, OperationFailure> =>
+    watched(
+      Effect.gen(function*() {
+        const reply = yield* rpc.read("name_registrations", [{ ...HEX }])
+        const all = yield* reading("name_registrations", reply, list(listed))
+        const entry = all.findLast((each) => each.name === nameHex)
+        if (entry === undefined) return { step: "failed", reason: "the daemon's wallet does not know it" } as const
+        const { claim, note, step, txHash } = entry
+        switch (step) {
+          case "maturing":
+            return { step: "waiting", txHash, blocksLeft: blocksLeft(yield* transaction(txHash)) } as const
+          case "failed":
+            return { step: "failed", reason: note } as const
+          case "revealed":
+          case "done": {
+            if (claim === undefined) return { step: "announced", txHash } as const
+            const { confirmations, height } = yield* transaction(claim)
+            return confirmations > 0 && height !== undefined
+              ? { step: "registered", txHash: claim, height } as const
+              : { step: "claimed", txHash: claim } as const
+          }
+          default:
+            return { step: "announced", txHash } as const
+        }
+      }).pipe(Effect.mapError(operationFailure(name, rpc.address)))
+    )
+
+  /** Carries a registration on for a daemon that does not. */
+  const carriedHere = (
+    { name, nameHex, options, rand, txHash, valueHex }: {
+      readonly name: string
+      readonly nameHex: string
+      readonly valueHex: string
+      readonly txHash: string
+      readonly rand: string
+      readonly options: OperationOptions
+    }
+  ): Stream.Stream<RegistrationState, OperationFailure> => {
+    let claim: string | undefined
+    return watched(
+      Effect.gen(function*() {
+        if (claim === undefined) {
+          const first = yield* transaction(txHash)
+          if (first.confirmations < 0) return { step: "failed", reason: "NAME_NEW cannot be confirmed" } as const
+          if (first.confirmations === 0) return { step: "announced", txHash } as const
+          const left = blocksLeft(first)
+          if (left > 0) return { step: "waiting", txHash, blocksLeft: left } as const
+          const params = [nameHex, rand, txHash, valueHex, withAddress(options)]
+          claim = yield* reading("name_firstupdate", yield* rpc.write("name_firstupdate", params), hash)
+        }
+        const { confirmations, height } = yield* transaction(claim)
+        if (confirmations < 0) return { step: "failed", reason: "somebody else was first" } as const
+        return confirmations > 0 && height !== undefined
+          ? { step: "registered", txHash: claim, height } as const
+          : { step: "claimed", txHash: claim } as const
+      }).pipe(
+        Effect.mapError(operationFailure(name, rpc.address)),
+        // That the name is taken is how a registration fails, at its second step.
+        Effect.catchTag("NameUnavailable", ({ reason }) => Effect.succeed({ step: "failed", reason } as const))
+      )
+    )
+  }
+
+  interface Begun {
+    readonly txHash: string
+    readonly states: Stream.Stream<RegistrationState, OperationFailure>
+  }
+
+  const begin = (name: string, nameBytes: Bytes, value: Bytes, options: OperationOptions) =>
+    Effect.gen(function*() {
+      const [nameHex, valueHex] = [toHex(nameBytes), toHex(value)]
+      const automatic = yield* Effect.either(rpc.write("name_autoregister", [nameHex, valueHex, withAddress(options)]))
+      if (Either.isRight(automatic)) {
+        const { txHash } = yield* reading("name_autoregister", automatic.right, listed)
+        return { txHash, states: carriedByDaemon(name, nameHex) } satisfies Begun
+      }
+      if (!isUnknownMethod(automatic.left)) return yield* Effect.fail(automatic.left)
+      // The owner of the name is named at the second step; what opens the first has to be the wallet's.
+      const reply = yield* rpc.write("name_new", [nameHex, { nameEncoding: "hex" }])
+      const [txHash, rand] = yield* reading("name_new", reply, (json) => {
+        const parts = list(text)(json)
+        return parts?.length === 2 && parts[0] !== undefined && parts[1] !== undefined
+          ? [parts[0], parts[1]]
+          : undefined
+      })
+      if (txHash === undefined || rand === undefined) return yield* Effect.dieMessage("two parts are there")
+      const states = carriedHere({ name, nameHex, valueHex, txHash, rand, options })
+      return { txHash, states } satisfies Begun
+    })
+
+  /** Waits until a block has a transaction of the wallet. */
+  const confirmation = (name: string, txHash: string): Effect.Effect<void, OperationFailure> =>
+    watched(Effect.mapError(transaction(txHash), operationFailure(name, rpc.address))).pipe(
+      Stream.mapEffect((state) =>
+        state.confirmations < 0
+          ? Effect.fail(new OperationRejected({ reason: "a block has another transaction in its place" }))
+          : Effect.succeed(state)
+      ),
+      Stream.takeUntil(({ confirmations }) => confirmations > 0),
+      Stream.runDrain
+    )
+
+  const register = (
+    name: string,
+    nameBytes: Bytes,
+    value: Bytes,
+    options: RegisterOptions
+  ): Effect.Effect<OperationResult, OperationFailure> =>
+    begin(name, nameBytes, value, options).pipe(
+      Effect.mapError(operationFailure(name, rpc.address)),
+      Effect.flatMap(({ states, txHash }) => follow({ name, txHash, options, states, lifespan, scope })),
+      // What is sent cannot be called back: who waits no longer does not end it, and the salt is kept.
+      Effect.forkIn(scope),
+      Effect.flatMap(Fiber.join),
+      lifespan.during
+    )
+
+  const update = (
+    name: string,
+    nameBytes: Bytes,
+    value: Bytes,
+    options: UpdateOptions
+  ): Effect.Effect<OperationResult, OperationFailure> =>
+    Effect.gen(function*() {
+      const params = [toHex(nameBytes), toHex(value), withAddress(options)]
+      const reply = yield* Effect.mapError(rpc.write("name_update", params), operationFailure(name, rpc.address))
+      const txHash = yield* reading("name_update", reply, hash)
+      if (options.waitFor === "confirmed") yield* confirmation(name, txHash)
+      return { txHash }
+    }).pipe(lifespan.during)
+
+  return { register, update }
+}
+
+const isUnknownMethod = (failure: CallFailure): boolean =>
+  failure._tag === "RpcFailure" && failure.code === RPC_CODE.methodNotFound

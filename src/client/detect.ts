@@ -1,0 +1,94 @@
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import { request as plainRequest } from "node:http"
+import { request as secureRequest } from "node:https"
+import { formatAddress } from "../config/addresses.ts"
+import type { DaemonConfig, DecodedConfig } from "./config.ts"
+import * as DaemonRpc from "./DaemonRpc.ts"
+import type { InvalidConfig, Unauthorized } from "./errors.ts"
+import { chainInfo, reading } from "./replies.ts"
+
+/** Milliseconds in which a daemon has to show itself. */
+const PATIENCE = 500
+
+/** Bytes of a health report. */
+const MAX_REPORT = 4_096
+
+/** What is found at an address. */
+export type Found =
+  | { readonly _tag: "Daemon" }
+  /** Nobody, or somebody else, or a daemon of another network. */
+  | { readonly _tag: "None"; readonly reason: string }
+
+const none = (reason: string): Found => ({ _tag: "None", reason })
+
+/** The body of `GET /health` where it is a report of ours, or the status; `undefined` where nobody answers. */
+const health = ({ basePath, host, port, secure }: DaemonConfig): Effect.Effect<"svcd" | number | undefined> =>
+  Effect.async((resume) => {
+    const send = secure ? secureRequest : plainRequest
+    const outgoing = send({ host, port, agent: false, path: `${basePath}/health` }, (incoming) => {
+      let body = ""
+      incoming.setEncoding("utf8")
+      incoming.on("data", (text: string) => {
+        body += text
+        if (body.length > MAX_REPORT) incoming.destroy()
+      })
+      // Whoever closes early has said what he had to say.
+      incoming.on("close", () => resume(Effect.succeed(isReport(body) ? "svcd" : incoming.statusCode ?? 0)))
+      incoming.on("error", () => {})
+    })
+    outgoing.on("error", () => resume(Effect.succeed(undefined)))
+    outgoing.end()
+    return Effect.sync(() => outgoing.destroy())
+  })
+
+const isReport = (body: string): boolean => {
+  try {
+    const report: unknown = JSON.parse(body)
+    return typeof report === "object" && report !== null && "status" in report && typeof report.status === "string"
+  } catch {
+    return false
+  }
+}
+
+/** Whether what answers JSON-RPC there is on the network that is wanted. */
+const sameNetwork = (config: DecodedConfig, isOurs: boolean): Effect.Effect<Found, InvalidConfig | Unauthorized> =>
+  Effect.scoped(Effect.gen(function*() {
+    const address = formatAddress(config.daemon)
+    const rpc = yield* DaemonRpc.make({ ...config.daemon, timeout: Math.min(config.daemon.timeout, PATIENCE) })
+    const outcome = yield* Effect.either(Effect.flatMap(
+      rpc.read("getblockchaininfo"),
+      (reply) => reading("getblockchaininfo", reply, chainInfo)
+    ))
+    if (Either.isRight(outcome)) {
+      const { chain, network } = outcome.right
+      return network === config.network
+        ? { _tag: "Daemon" }
+        : none(`the daemon at ${address} is on ${network ?? chain}, not ${config.network}`)
+    }
+    const failure = outcome.left
+    // A daemon is there, and it is the caller's credentials that are wrong: to run beside it would hide that.
+    if (failure._tag === "Unauthorized") return yield* failure
+    // It is there and about to be ready; whether it is on the right network is seen when it is opened.
+    if (failure._tag === "DaemonNotReady" || isOurs) return { _tag: "Daemon" }
+    return none(`what answers at ${address} is no daemon: ${failure.message}`)
+  }))
+
+/**
+ * Looks for a daemon where the configuration says, and on the network that it says. Ours is known by its health report;
+ * the reference node has none, and is known by how it answers a call.
+ */
+export const detect = (config: DecodedConfig): Effect.Effect<Found, InvalidConfig | Unauthorized> =>
+  Effect.gen(function*() {
+    const address = formatAddress(config.daemon)
+    const answer = yield* Effect.timeoutTo(health(config.daemon), {
+      duration: PATIENCE,
+      onSuccess: (answer) => answer,
+      onTimeout: () => undefined
+    })
+    if (answer === undefined) return none(`no daemon answers at ${address}`)
+    if (answer !== "svcd" && ![401, 403, 404, 405].includes(answer)) {
+      return none(`what answers at ${address} is no daemon`)
+    }
+    return yield* sameNetwork(config, answer === "svcd")
+  })

@@ -1,0 +1,55 @@
+import { RPC_CODE } from "../rpc/RpcError.ts"
+import { type CallFailure, refused } from "./DaemonRpc.ts"
+import {
+  DaemonNotReady,
+  InsufficientFunds,
+  InvalidRequest,
+  NameUnavailable,
+  type OperationFailure,
+  OperationRejected,
+  WalletDisabled,
+  WalletLocked
+} from "./errors.ts"
+
+/** What the errors of a daemon mean for who registers or updates a name (rpc.md 2, 5.7, 5.8). */
+
+/** The beginning of what the reference node says where the name's coin is not the wallet's to spend. */
+const NOT_OURS = "Not found pre-selected input"
+
+const NO_PRIVATE_KEYS = "Private keys are disabled"
+
+export const operationFailure = (
+  name: string,
+  daemon: string
+) =>
+(failure: CallFailure): OperationFailure => {
+  if (failure._tag !== "RpcFailure") return failure
+  const { code, message } = failure
+  switch (code) {
+    case RPC_CODE.methodNotFound:
+    case RPC_CODE.walletNotFound:
+      return new WalletDisabled({ reason: `the daemon at ${daemon} has no wallet to do that with` })
+    case RPC_CODE.walletNotSpecified:
+      return new WalletDisabled({ reason: `the daemon at ${daemon} has several wallets: say which one (wallet)` })
+    case RPC_CODE.keypoolRanOut:
+      return new WalletDisabled({ reason: message })
+    case RPC_CODE.walletUnlockNeeded:
+      return new WalletLocked()
+    case RPC_CODE.insufficientFunds:
+      return message.startsWith(NOT_OURS)
+        ? new NameUnavailable({ name, reason: "the name is not the wallet's" })
+        : new InsufficientFunds({ reason: message })
+    case RPC_CODE.verifyError:
+      return new NameUnavailable({ name, reason: message })
+    case RPC_CODE.verifyRejected:
+      return new OperationRejected({ reason: message })
+    case RPC_CODE.invalidAddressOrKey:
+      return new InvalidRequest({ field: "address", reason: message })
+    case RPC_CODE.initialDownload:
+      return new DaemonNotReady({ address: daemon, reason: message })
+    case RPC_CODE.wallet:
+      return message.includes(NO_PRIVATE_KEYS) ? new WalletDisabled({ reason: message }) : refused(failure)
+    default:
+      return refused(failure)
+  }
+}

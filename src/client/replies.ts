@@ -1,0 +1,148 @@
+import * as Effect from "effect/Effect"
+import { type Bytes, fromHex, isHex } from "../protocol/bytes.ts"
+import { encodeText } from "../protocol/nameText.ts"
+import type { NetworkName } from "../protocol/networks.ts"
+import { integerWithin, type Json, JsonNumber, JsonObject } from "../rpc/json.ts"
+import { DaemonRefused } from "./errors.ts"
+import type { Freshness } from "./NameClient.ts"
+import { type FixedPart, valueText } from "./record.ts"
+
+/** What the replies of a daemon hold. Whoever answers in another way is no daemon that can be used. */
+
+const unexpected = (method: string): DaemonRefused =>
+  new DaemonRefused({ reason: `the daemon's reply to ${method} is not what a daemon replies` })
+
+/** Reads a reply; one that does not fit is a failure and no defect: a daemon is not part of this program. */
+export const reading = <A>(method: string, reply: Json, read: (reply: Json) => A | undefined) =>
+  Effect.suspend((): Effect.Effect<A, DaemonRefused> => {
+    const found = read(reply)
+    return found === undefined ? unexpected(method) : Effect.succeed(found)
+  })
+
+export const text = (json: Json | undefined): string | undefined => typeof json === "string" ? json : undefined
+
+export const integer = (json: Json | undefined): number | undefined =>
+  json instanceof JsonNumber ? integerWithin(json, Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER) : undefined
+
+const hexBytes = (json: Json | undefined): Bytes | undefined => {
+  const given = text(json)
+  return given !== undefined && (given === "" || isHex(given)) ? fromHex(given) : undefined
+}
+
+const HASH = /^[0-9a-f]{64}$/
+
+/** A txid or the hash of a block. */
+export const hash = (json: Json | undefined): string | undefined => {
+  const given = text(json)
+  return given !== undefined && HASH.test(given) ? given : undefined
+}
+
+const NETWORKS: ReadonlyMap<string, NetworkName> = new Map([
+  ["main", "mainnet"],
+  ["test", "testnet"],
+  ["regtest", "regtest"]
+])
+
+export interface ChainInfo {
+  /** `undefined` for one that we do not know. */
+  readonly network: NetworkName | undefined
+  /** The network as the daemon calls it. */
+  readonly chain: string
+  /** Hash of the last block. */
+  readonly best: string
+  readonly asOf: Freshness
+}
+
+/** `getblockchaininfo`. */
+export const chainInfo = (reply: Json): ChainInfo | undefined => {
+  if (!(reply instanceof JsonObject)) return undefined
+  const [chain, blocks, headers] = [
+    text(reply.get("chain")),
+    integer(reply.get("blocks")),
+    integer(reply.get("headers"))
+  ]
+  const downloading = reply.get("initialblockdownload")
+  const best = hash(reply.get("bestblockhash"))
+  if (chain === undefined || blocks === undefined || best === undefined) return undefined
+  const synced = downloading !== true && (headers === undefined || headers <= blocks)
+  return { chain, best, network: NETWORKS.get(chain), asOf: { height: blocks, synced } }
+}
+
+/** A record as `name_show` and `name_scan` have it, with names and values in hexadecimal digits. */
+export interface ShownName {
+  readonly name: Bytes
+  readonly shown: FixedPart | undefined
+  readonly expiresIn: number
+  readonly expired: boolean
+}
+
+/** What stands in place of an address where a script has none. */
+const NO_ADDRESS = /^<.*>$/
+
+export const shownName = (reply: Json): ShownName | undefined => {
+  if (!(reply instanceof JsonObject)) return undefined
+  const [name, value] = [hexBytes(reply.get("name")), hexBytes(reply.get("value"))]
+  const [txid, height, expiresIn] = [
+    hash(reply.get("txid")),
+    integer(reply.get("height")),
+    integer(reply.get("expires_in"))
+  ]
+  const expired = reply.get("expired")
+  if (name === undefined || value === undefined || txid === undefined) return undefined
+  if (height === undefined || expiresIn === undefined) return undefined
+  const address = text(reply.get("address")) ?? ""
+  const nameText = encodeText(name, "utf8")
+  return {
+    name,
+    shown: nameText === undefined ? undefined : {
+      name: nameText,
+      ...valueText(value),
+      address: NO_ADDRESS.test(address) ? "" : address,
+      txid,
+      height
+    },
+    expiresIn,
+    expired: typeof expired === "boolean" ? expired : expiresIn <= 0
+  }
+}
+
+/** A list, each element read. */
+export const list = <A>(read: (element: Json) => A | undefined) => (reply: Json): ReadonlyArray<A> | undefined => {
+  if (!Array.isArray(reply)) return undefined
+  const found: Array<A> = []
+  for (const element of reply) {
+    const one = read(element)
+    if (one === undefined) return undefined
+    found.push(one)
+  }
+  return found
+}
+
+/** `gettransaction`, as far as it tells whether a block has the transaction. */
+export interface Confirmed {
+  /** Negative where something in a block stands against it. */
+  readonly confirmations: number
+  readonly height: number | undefined
+}
+
+export const confirmed = (reply: Json): Confirmed | undefined => {
+  if (!(reply instanceof JsonObject)) return undefined
+  const confirmations = integer(reply.get("confirmations"))
+  return confirmations === undefined ? undefined : { confirmations, height: integer(reply.get("blockheight")) }
+}
+
+/** A header of a daemon, as `getblockheader` has it. */
+export interface HeaderPlace {
+  readonly height: number
+  /** Negative for a block that is not in the best chain. */
+  readonly confirmations: number
+  readonly previous: string | undefined
+}
+
+export const headerPlace = (reply: Json): HeaderPlace | undefined => {
+  if (!(reply instanceof JsonObject)) return undefined
+  const [height, confirmations] = [integer(reply.get("height")), integer(reply.get("confirmations"))]
+  return height === undefined || confirmations === undefined
+    ? undefined
+    : { height, confirmations, previous: hash(reply.get("previousblockhash")) }
+}

@@ -1,0 +1,65 @@
+/**
+ * `svcd/promise`: names for programs that do not use Effect.
+ *
+ * ```ts
+ * import { newClient } from "svcd/promise"
+ *
+ * await using client = await newClient({ dataDir: "./names" })
+ * const { value } = await client.resolveName("d/example")
+ * ```
+ */
+
+import { ModeDaemon, ModeEmbedded } from "./client/NameClient.ts"
+import { AutoClient, DaemonClient, EmbeddedNode } from "./runtime/clients.ts"
+import { open, type PromiseClient, type PromiseClientConfig } from "./runtime/promiseClient.ts"
+
+/** Opens a client of the configuration's mode: where it says none, over a daemon if one answers, else embedded. */
+export const newClient = (config: PromiseClientConfig = {}): Promise<PromiseClient> => open(AutoClient.layer, config)
+
+/** Opens a client with a node of its own in this process. */
+export const newEmbeddedClient = (config: PromiseClientConfig = {}): Promise<PromiseClient> =>
+  open(EmbeddedNode.layer, { ...config, mode: ModeEmbedded })
+
+/** Opens a client over a daemon. */
+export const newDaemonClient = (config: PromiseClientConfig = {}): Promise<PromiseClient> =>
+  open(DaemonClient.layer, { ...config, mode: ModeDaemon })
+
+export { ModeAuto, ModeDaemon, ModeEmbedded } from "./client/NameClient.ts"
+
+export {
+  ClientClosed,
+  DaemonNotReady,
+  DaemonRefused,
+  DaemonUnreachable,
+  InsufficientFunds,
+  InvalidConfig,
+  InvalidRequest,
+  NameUnavailable,
+  NotSynced,
+  OperationRejected,
+  RegistrationFailed,
+  Unauthorized,
+  WalletDisabled,
+  WalletLocked
+} from "./client/errors.ts"
+export { DataDirectoryInUse, DataDirectoryUnusable, WrongNetwork } from "./config/dataDirectoryErrors.ts"
+export { NameExpired, NameNotFound } from "./names/errors.ts"
+export { StorageCorrupted, StorageUnavailable } from "./storage/errors.ts"
+export { WalletDamaged } from "./wallet/errors.ts"
+
+export type {
+  ChangeFilter,
+  ClientConfig,
+  Freshness,
+  ListFilter,
+  Mode,
+  NameChange,
+  NameRecord,
+  OperationResult,
+  RegisterOptions,
+  RegistrationProgress,
+  ResolveOptions,
+  UpdateOptions
+} from "./client/NameClient.ts"
+export type { CallOptions, LogEntry, PromiseClient, PromiseClientConfig } from "./runtime/promiseClient.ts"
+export { version } from "./version.ts"

@@ -1,0 +1,118 @@
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { decodeConfig, type DecodedConfig, type EmbeddedConfig } from "../client/config.ts"
+import { InvalidConfig, type OpenFailure } from "../client/errors.ts"
+import { endWithScope, Lifespan } from "../client/Lifespan.ts"
+import { type ClientConfig, NameClient } from "../client/NameClient.ts"
+import * as DataDirectory from "../config/DataDirectory.ts"
+import type { Settings } from "../config/settings.ts"
+import { StorageUnavailable } from "../storage/errors.ts"
+import { Wallets } from "../wallet/Wallets.ts"
+import * as EmbeddedNames from "./embeddedNames.ts"
+import * as EmbeddedOperations from "./embeddedOperations.ts"
+import { embeddedSettings } from "./embeddedSettings.ts"
+import * as Node from "./node.ts"
+
+/** A `NameClient` with a whole node behind it, in this process: no listener, no RPC, no log of its own. */
+
+/** Seconds that a wallet stays open: as long as it can, which ends with the client. */
+const UNLOCK_SECONDS = 100_000_000
+
+const tell = (step: string): Effect.Effect<void> => Effect.logDebug("starting", { step })
+
+/** Gets the wallet that the configuration names ready for use. */
+const openWallet = ({ wallet = "", walletPassphrase }: EmbeddedConfig) =>
+  Effect.gen(function*() {
+    const wallets = yield* Wallets
+    if (!wallets.enabled) return
+    const open = wallets.get(wallet) ?? (yield* Effect.catchTag(
+      wallets.load(wallet, undefined),
+      "InvalidWalletRequest",
+      ({ reason }) => new InvalidConfig({ field: "wallet", reason })
+    ))
+    if (walletPassphrase === undefined) return
+    yield* Effect.mapError(
+      open.unlock(walletPassphrase, UNLOCK_SECONDS),
+      (failure) => new InvalidConfig({ field: "walletPassphrase", reason: failure.message })
+    )
+  })
+
+/** Runs the node, and ends the client where the node cannot go on. Its host is told, and lives on. */
+const start = (settings: Settings, lifespan: Lifespan) =>
+  Effect.gen(function*() {
+    const ended = yield* Node.start(settings, { tell, ready: Effect.void })
+    yield* ended.pipe(
+      Effect.catchTag(
+        "ImportFailed",
+        ({ file, reason }) => new StorageUnavailable({ file, doing: "reading", reason })
+      ),
+      Effect.catchAllDefect((defect) =>
+        new StorageUnavailable({ file: settings.dataDir, doing: "running on", reason: String(defect) })
+      ),
+      Effect.catchAll((failure) =>
+        Effect.zipRight(
+          Effect.logError("the node ends", { reason: failure.message }),
+          Effect.sync(() => lifespan.end(failure))
+        )
+      ),
+      Effect.forkScoped
+    )
+  })
+
+const make = (config: DecodedConfig, settings: Settings) =>
+  Effect.gen(function*() {
+    const scope = yield* Effect.scope
+    const lifespan = new Lifespan()
+    yield* start(settings, lifespan)
+    yield* openWallet(config.embedded)
+    const names = yield* EmbeddedNames.make(settings.maxPeers === 0)
+    const operations = yield* EmbeddedOperations.make(config.embedded, lifespan, scope)
+    yield* endWithScope(lifespan)
+    return NameClient.of({
+      mode: "embedded",
+      // Not through `guard`: asked for a hundred thousand times a second.
+      resolveName: (name, options) => Effect.suspend(() => lifespan.reason() ?? names.resolveName(name, options)),
+      listNames: (filter) => lifespan.during(names.listNames(filter)),
+      changes: (filter) => lifespan.stream(names.changes(filter)),
+      freshness: lifespan.guard(names.freshness),
+      failure: lifespan.failure,
+      ...operations
+    })
+  })
+
+/** A node's own failures at the start, as a client has them. */
+const openFailure = (
+  failure: Layer.Layer.Error<ReturnType<typeof Node.layer>> | OpenFailure
+): OpenFailure => {
+  switch (failure._tag) {
+    case "InvalidWalletRequest":
+      return new InvalidConfig({ field: "wallet", reason: failure.message })
+    case "ListenFailed":
+      return new InvalidConfig({ field: "maxPeers", reason: failure.message })
+    default:
+      return failure
+  }
+}
+
+/** The client with its node, whose parts can be asked as well. */
+export const nodeAndClient = (config: DecodedConfig, settings: Settings) =>
+  Layer.scoped(NameClient, make(config, settings)).pipe(
+    Layer.provideMerge(Node.layer(settings, tell)),
+    Layer.provide(DataDirectory.layer({ path: settings.dataDir, network: settings.network })),
+    Layer.mapError(openFailure)
+  )
+
+/** The client of a configuration that is judged; the parts of its node are nobody else's. */
+const layerOf = (config: DecodedConfig): Layer.Layer<NameClient, OpenFailure> =>
+  Layer.unwrapEffect(Effect.map(
+    embeddedSettings(config),
+    (settings) => Layer.map(nodeAndClient(config, settings), Context.pick(NameClient))
+  ))
+
+/**
+ * Runs a node in this process for as long as the layer lives. Names can be asked for once the layer is built: at the
+ * height that is stored, while the node syncs. It logs through the logger of the program, and counts in its metrics.
+ */
+export const layer = (config: ClientConfig = {}): Layer.Layer<NameClient, OpenFailure> =>
+  Layer.unwrapEffect(Effect.map(decodeConfig(config), layerOf))

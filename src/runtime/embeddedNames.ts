@@ -1,0 +1,167 @@
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Stream from "effect/Stream"
+import { Chain } from "../chain/Chain.ts"
+import { SyncStatus } from "../chain/SyncStatus.ts"
+import { namesOf } from "../client/blockNames.ts"
+import { NotSynced, type ReadFailure, type ResolveFailure } from "../client/errors.ts"
+import type {
+  ChangeFilter,
+  Freshness,
+  ListFilter,
+  NameChange,
+  NameRecord,
+  ResolveOptions
+} from "../client/NameClient.ts"
+import { type ChainRecord, type FixedPart, fixedPart, recordAt, tooOld } from "../client/record.ts"
+import { limitOf, nameBytes, namespaceBytes } from "../client/text.ts"
+import { NameExpired, NameNotFound } from "../names/errors.ts"
+import { NameDb, type NameRecord as StoredRecord } from "../names/NameDb.ts"
+import type { Bytes } from "../protocol/bytes.ts"
+import { printable } from "../protocol/nameText.ts"
+import type { StorageFailure } from "../storage/errors.ts"
+
+/** Reading names of the node in this process. */
+
+/** Milliseconds for which what is said of the sync is not asked for again: it changes with blocks and peers. */
+const SYNC_AGE = 50
+
+const NO_OPTIONS: ResolveOptions = {}
+
+/** What a client says about the names of the node in this process. `offline`: nobody is asked for blocks. */
+export const make = (offline: boolean) =>
+  Effect.gen(function*() {
+    const chain = yield* Chain
+    const names = yield* NameDb
+    const status = yield* SyncStatus
+    const { params } = chain
+
+    // Offline, everything that there is to know about names is there before the mempool is loaded.
+    const syncing = offline
+      ? Effect.map(chain.progress, ({ behind, importing }) => behind || importing !== undefined)
+      : status.syncing
+
+    let lately: { readonly synced: boolean; readonly until: number } | undefined
+    let said: Freshness = { height: 0, synced: false }
+
+    /** How far names are known; one object as long as nothing changes. */
+    const asOfHeight = (height: number, synced: boolean): Freshness => {
+      if (said.height !== height || said.synced !== synced) said = { height, synced }
+      return said
+    }
+
+    const asked = Effect.map(syncing, (syncing) => {
+      lately = { synced: !syncing, until: performance.now() + SYNC_AGE }
+      return !syncing
+    })
+
+    const tipHeight = Effect.map(names.cursor, (cursor) => cursor?.height ?? 0)
+
+    const freshness: Effect.Effect<Freshness, StorageFailure> = Effect.zipWith(tipHeight, asked, asOfHeight)
+
+    /** The text of a record takes longer to make than to look up: it is made once a record. */
+    const texts = new WeakMap<StoredRecord, FixedPart>()
+
+    const textOf = (record: StoredRecord): FixedPart | undefined => {
+      const known = texts.get(record)
+      if (known !== undefined) return known
+      const made = fixedPart(record, params)
+      if (made !== undefined) texts.set(record, made)
+      return made
+    }
+
+    /** What to say of a name that was looked up, found or not. */
+    const answer = (
+      bytes: Bytes,
+      stored: StoredRecord | undefined,
+      asOf: Freshness,
+      options: ResolveOptions
+    ): Effect.Effect<NameRecord, ResolveFailure> => {
+      const old = tooOld(asOf, options)
+      if (old !== undefined) return old
+      // A name that was asked for as text is text.
+      const fixed = stored === undefined ? undefined : textOf(stored)
+      const record = fixed === undefined ? undefined : recordAt(fixed, asOf, params)
+      if (record !== undefined && !record.expired) return Effect.succeed(record)
+      // While blocks are missing, nobody knows that there is no such name.
+      if (!asOf.synced) return new NotSynced({ height: asOf.height })
+      return record === undefined
+        ? new NameNotFound({ requested: printable(bytes) })
+        : new NameExpired({ requested: printable(bytes), updateHeight: record.height })
+    }
+
+    const looked = (bytes: Bytes, options: ResolveOptions): Effect.Effect<NameRecord, ResolveFailure> =>
+      Effect.gen(function*() {
+        const stored = yield* Effect.catchTag(names.resolve(bytes), "NameNotFound", () => Effect.succeed(undefined))
+        return yield* answer(bytes, stored, yield* freshness, options)
+      })
+
+    /** At once where record, height and sync are in memory; no generator and no span on that way. */
+    const resolveName = (name: string, options = NO_OPTIONS): Effect.Effect<NameRecord, ResolveFailure> => {
+      const encoded = nameBytes(name)
+      if (Either.isLeft(encoded)) return encoded.left
+      const bytes = encoded.right
+      const recent = names.recent(bytes)
+      return recent === undefined || lately === undefined || performance.now() > lately.until
+        ? looked(bytes, options)
+        : answer(bytes, recent.record, asOfHeight(recent.tipHeight, lately.synced), options)
+    }
+
+    const listNames = ({ limit, namespace }: ListFilter = {}): Effect.Effect<ReadonlyArray<NameRecord>, ReadFailure> =>
+      Effect.gen(function*() {
+        const [prefix, most] = [yield* namespaceBytes(namespace), yield* limitOf(limit)]
+        if (most === 0) return []
+        const asOf = yield* freshness
+        const found = yield* names.scan({ prefix }).pipe(
+          Stream.mapConcat((record) => {
+            const fixed = textOf(record)
+            const shown = fixed === undefined ? undefined : recordAt(fixed, asOf, params)
+            return shown === undefined || shown.expired ? [] : [shown]
+          }),
+          Stream.take(most),
+          Stream.runCollect
+        )
+        // An empty list says "there are none", which nobody knows while blocks are missing.
+        if (found.length === 0 && !asOf.synced) return yield* new NotSynced({ height: asOf.height })
+        return Array.from(found)
+      })
+
+    /** What a name says now, expired or not; `undefined` for one that nobody has. */
+    const current = (name: Bytes, asOf: Freshness): Effect.Effect<NameRecord | undefined, StorageFailure> =>
+      names.resolve(name).pipe(
+        Effect.map((record) => {
+          const fixed = textOf(record)
+          return fixed === undefined ? undefined : recordAt(fixed, asOf, params)
+        }),
+        Effect.catchTag("NameNotFound", () => Effect.succeed(undefined))
+      )
+
+    /** The names that a block sets; none where the block is gone meanwhile. */
+    const inBlock = (hash: Bytes, height: number): Effect.Effect<ReadonlyArray<ChainRecord>, StorageFailure> =>
+      chain.block(hash).pipe(
+        Effect.map((block) => namesOf(block, height)),
+        Effect.catchTags({ BlockNotFound: () => Effect.succeed([]), BlockUnavailable: () => Effect.succeed([]) })
+      )
+
+    const changes = ({ namespace = "" }: ChangeFilter = {}): Stream.Stream<NameChange, StorageFailure> =>
+      chain.events.pipe(
+        Stream.mapConcatEffect((event) =>
+          Effect.gen(function*() {
+            const { hash, height } = event.block
+            const asOf = yield* freshness
+            const told: Array<NameChange> = []
+            for (const record of yield* inBlock(hash, height)) {
+              const fixed = fixedPart(record, params)
+              if (fixed === undefined || !fixed.name.startsWith(namespace)) continue
+              const says = event._tag === "BlockConnected"
+                ? recordAt(fixed, asOf, params)
+                : yield* current(record.name, asOf)
+              told.push({ name: fixed.name, record: says, height })
+            }
+            return told
+          })
+        )
+      )
+
+    return { resolveName, listNames, changes, freshness }
+  })

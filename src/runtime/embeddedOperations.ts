@@ -1,0 +1,193 @@
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Schedule from "effect/Schedule"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import { Chain } from "../chain/Chain.ts"
+import type { EmbeddedConfig } from "../client/config.ts"
+import {
+  InsufficientFunds,
+  InvalidRequest,
+  NameUnavailable,
+  type OperationFailure,
+  OperationRejected,
+  WalletDisabled,
+  WalletLocked
+} from "../client/errors.ts"
+import type { Lifespan } from "../client/Lifespan.ts"
+import type { OperationOptions, OperationResult, RegisterOptions, UpdateOptions } from "../client/NameClient.ts"
+import { follow, type RegistrationState } from "../client/registering.ts"
+import { nameBytes, valueBytes } from "../client/text.ts"
+import { parseAddress, scriptOf } from "../protocol/address.ts"
+import { binaryString, type Bytes, displayHash, equal, parseDisplayHash } from "../protocol/bytes.ts"
+import type { NameFailure, NameOptions, Registration, Wallet, WalletTxState } from "../wallet/Wallet.ts"
+import { Wallets } from "../wallet/Wallets.ts"
+
+/** Registering and updating with a wallet of the node in this process, which carries a registration on by itself. */
+
+/** Blocks from the one with NAME_NEW on, itself included, after which the name can be claimed in the next (consensus). */
+const MATURITY = 12
+
+/** Between two looks where nothing was told: a step can happen between a look and the listening. */
+const LOOK_EVERY = "1 second"
+
+/** What a wallet's failure means to an application. */
+const operationFailure = (name: string) => (failure: NameFailure): OperationFailure => {
+  switch (failure._tag) {
+    case "WalletLocked":
+      return new WalletLocked()
+    case "WalletWatchOnly":
+      return new WalletDisabled({ reason: failure.message })
+    case "InsufficientFunds":
+      return new InsufficientFunds({ reason: failure.message })
+    case "NameUnavailable":
+      return new NameUnavailable({ name, reason: failure.reason })
+    case "TransactionRejected":
+      return new OperationRejected({
+        reason: failure.detail === undefined ? failure.reason : `${failure.reason}, ${failure.detail}`
+      })
+    case "InvalidWalletRequest":
+      return failure.code === "no-keys"
+        ? new WalletDisabled({ reason: failure.reason })
+        : new OperationRejected({ reason: failure.reason })
+    case "StorageCorrupted":
+    case "StorageUnavailable":
+      return failure
+  }
+}
+
+export const make = (config: EmbeddedConfig, lifespan: Lifespan, scope: Scope.Scope) =>
+  Effect.gen(function*() {
+    const chain = yield* Chain
+    const wallets = yield* Wallets
+    const { network } = chain.params
+
+    const wallet: Effect.Effect<Wallet, WalletDisabled> = Effect.suspend(() => {
+      const found = wallets.get(config.wallet ?? "")
+      if (found !== undefined) return Effect.succeed(found)
+      const reason = wallets.enabled ? "the wallet is not loaded" : "the client runs without a wallet (disableWallet)"
+      return new WalletDisabled({ reason })
+    })
+
+    const readOptions = ({ address }: OperationOptions): Effect.Effect<NameOptions, InvalidRequest> =>
+      Effect.suspend(() => {
+        if (address === undefined) return Effect.succeed({})
+        const parsed = parseAddress(network, address)
+        return "destination" in parsed
+          ? Effect.succeed({ destination: scriptOf(parsed.destination) })
+          : new InvalidRequest({ field: "address", reason: "is not an address of the network" })
+      })
+
+    const stateOf = (wallet: Wallet, txid: Bytes): WalletTxState | undefined =>
+      wallet.transaction(binaryString(txid))?.state
+
+    const blocksLeft = (wallet: Wallet, txid: Bytes): number => {
+      const state = stateOf(wallet, txid)
+      const confirmations = state?.type === "confirmed" ? wallet.lastBlock().height - state.height + 1 : 0
+      return Math.max(0, MATURITY - confirmations)
+    }
+
+    const registrationState = (wallet: Wallet, registration: Registration): RegistrationState => {
+      const { firstUpdateTxid, newTxid, note, step } = registration
+      const txHash = displayHash(newTxid)
+      switch (step) {
+        case "committed":
+          return { step: "announced", txHash }
+        case "maturing":
+          return { step: "waiting", txHash, blocksLeft: blocksLeft(wallet, newTxid) }
+        case "failed":
+          return { step: "failed", reason: note }
+        case "revealed":
+        case "done": {
+          if (firstUpdateTxid === undefined) return { step: "announced", txHash }
+          const claim = displayHash(firstUpdateTxid)
+          const state = stateOf(wallet, firstUpdateTxid)
+          return step === "done" && state?.type === "confirmed"
+            ? { step: "registered", txHash: claim, height: state.height }
+            : { step: "claimed", txHash: claim }
+        }
+      }
+    }
+
+    /** The moments at which a wallet may have got on. */
+    const moments = (wallet: Wallet): Stream.Stream<unknown> =>
+      Stream.merge(
+        Stream.merge(wallet.changes, chain.events),
+        Stream.concat(Stream.succeed(undefined), Stream.fromSchedule(Schedule.spaced(LOOK_EVERY)))
+      )
+
+    const states = (wallet: Wallet, name: Bytes): Stream.Stream<RegistrationState> =>
+      Stream.map(moments(wallet), (): RegistrationState => {
+        const entry = wallet.registrations().findLast((each) => each.value !== undefined && equal(each.name, name))
+        return entry === undefined
+          ? { step: "failed", reason: "the wallet does not know it any longer" }
+          : registrationState(wallet, entry)
+      })
+
+    /** A transaction that the wallet keeps counts as sent, even if the mempool does not take it now. */
+    const kept = (wallet: Wallet, failure: NameFailure): Effect.Effect<string, NameFailure> =>
+      Effect.suspend((): Effect.Effect<string, NameFailure> => {
+        if (failure._tag !== "TransactionRejected") return Effect.fail(failure)
+        const txid = parseDisplayHash(failure.txid)
+        if (txid === undefined || stateOf(wallet, txid) === undefined) return Effect.fail(failure)
+        return Effect.as(
+          Effect.logWarning("the mempool refuses a transaction of the wallet", {
+            txid: failure.txid,
+            reason: failure.reason
+          }),
+          failure.txid
+        )
+      })
+
+    const confirmation = (wallet: Wallet, txHash: string): Effect.Effect<void, OperationRejected> => {
+      const txid = parseDisplayHash(txHash)
+      if (txid === undefined) return Effect.void
+      return moments(wallet).pipe(
+        Stream.map(() => stateOf(wallet, txid)),
+        Stream.takeUntil((state) => state?.type === "confirmed" || state?.type === "conflicted"),
+        Stream.runLast,
+        Effect.flatMap((last) =>
+          last._tag === "Some" && last.value?.type === "conflicted"
+            ? new OperationRejected({ reason: "a block has another transaction in its place" })
+            : Effect.void
+        )
+      )
+    }
+
+    const registerName = (
+      name: string,
+      value: string,
+      options: RegisterOptions = {}
+    ): Effect.Effect<OperationResult, OperationFailure> =>
+      Effect.gen(function*() {
+        const own = yield* wallet
+        const [bytes, given, more] = [yield* nameBytes(name), yield* valueBytes(value), yield* readOptions(options)]
+        const { newTxid } = yield* Effect.mapError(own.register(bytes, given, more), operationFailure(name))
+        const txHash = displayHash(newTxid)
+        return yield* follow({ name, txHash, options, states: states(own, bytes), lifespan, scope })
+      }).pipe(
+        // Who waits no longer does not call back what is sent.
+        Effect.forkIn(scope),
+        Effect.flatMap(Fiber.join),
+        lifespan.during
+      )
+
+    const updateName = (
+      name: string,
+      value: string,
+      options: UpdateOptions = {}
+    ): Effect.Effect<OperationResult, OperationFailure> =>
+      Effect.gen(function*() {
+        const own = yield* wallet
+        const [bytes, given, more] = [yield* nameBytes(name), yield* valueBytes(value), yield* readOptions(options)]
+        const txHash = yield* own.nameUpdate({ ...more, name: bytes, value: given }).pipe(
+          Effect.map(({ txid }) => displayHash(txid)),
+          Effect.catchAll((failure) => kept(own, failure)),
+          Effect.mapError(operationFailure(name))
+        )
+        if (options.waitFor === "confirmed") yield* confirmation(own, txHash)
+        return { txHash }
+      }).pipe(lifespan.during)
+
+    return { registerName, updateName }
+  })

@@ -1,0 +1,37 @@
+import * as Either from "effect/Either"
+import { homedir } from "node:os"
+import { availableParallelism } from "node:os"
+import type { DecodedConfig } from "../client/config.ts"
+import { InvalidConfig } from "../client/errors.ts"
+import { formatAddress } from "../config/addresses.ts"
+import { decodeSettings, type Settings } from "../config/settings.ts"
+
+/**
+ * The settings of a node inside a program: the daemon's defaults, but for what the client's configuration says. Neither
+ * environment nor svcd.conf is read: what the program says is all.
+ */
+export const embeddedSettings = ({ embedded, network }: DecodedConfig): Either.Either<Settings, InvalidConfig> => {
+  const { bootstrapPeers, dataDir, disableWallet, maxPeers } = embedded
+  const argv = [
+    `-network=${network}`,
+    `-datadir=${dataDir}`,
+    // A program that uses names is nobody's server: it calls peers and is not called.
+    "-listen=",
+    `-maxpeers=${maxPeers}`,
+    `-maxoutbound=${maxPeers}`,
+    ...bootstrapPeers.map((address) => `-addpeer=${formatAddress(address)}`),
+    `-disablewallet=${disableWallet ? 1 : 0}`
+  ]
+  const input = {
+    argv,
+    env: {},
+    readFile: () => Either.right(undefined),
+    homedir: homedir(),
+    cwd: process.cwd(),
+    cores: availableParallelism()
+  }
+  return Either.mapLeft(
+    decodeSettings(input),
+    ({ problems }) => new InvalidConfig({ field: "config", reason: problems.join("; ") })
+  )
+}

@@ -1,0 +1,206 @@
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import type * as Fiber from "effect/Fiber"
+import * as HashMap from "effect/HashMap"
+import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import * as ManagedRuntime from "effect/ManagedRuntime"
+import * as Stream from "effect/Stream"
+import { ClientClosed, type OpenFailure } from "../client/errors.ts"
+import {
+  type ChangeFilter,
+  type ClientConfig,
+  type Freshness,
+  type ListFilter,
+  type NameChange,
+  NameClient,
+  type NameRecord,
+  type OperationResult,
+  type RegisterOptions,
+  type ResolveOptions,
+  type UpdateOptions
+} from "../client/NameClient.ts"
+
+/** A `NameClient` for programs that do not use Effect: promises, error classes, abort signals, async iterators. */
+
+/** An entry of the client's log. */
+export interface LogEntry {
+  readonly level: "debug" | "info" | "warn" | "error"
+  readonly message: string
+  /** What is known beside the message. */
+  readonly fields: Readonly<Record<string, unknown>>
+  readonly time: Date
+}
+
+export interface PromiseClientConfig extends ClientConfig {
+  /** Is told what is logged. Where it is left out, nothing is. */
+  readonly log?: ((entry: LogEntry) => void) | undefined
+}
+
+export interface CallOptions {
+  /** Ends the waiting: the promise then rejects with the signal's reason. What is sent already is not called back. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Names, by promises. Rejections are the errors of `svcd/promise`, each an `Error` with a `_tag`. */
+export interface PromiseClient extends AsyncDisposable {
+  /** Who answers. */
+  readonly mode: "daemon" | "embedded"
+  /** What a name says now. */
+  readonly resolveName: (name: string, options?: ResolveOptions & CallOptions) => Promise<NameRecord>
+  /** Registers a name: both steps, for as long as the client is open. Resolves after the first, unless told otherwise. */
+  readonly registerName: (
+    name: string,
+    value: string,
+    options?: (RegisterOptions & CallOptions) | null
+  ) => Promise<OperationResult>
+  /** Changes the value of a name of ours. The empty value clears it. */
+  readonly updateName: (
+    name: string,
+    value: string,
+    options?: (UpdateOptions & CallOptions) | null
+  ) => Promise<OperationResult>
+  /** Names that begin with a namespace and are not expired: the shortest first, then by their bytes. */
+  readonly listNames: (filter?: ListFilter & CallOptions) => Promise<ReadonlyArray<NameRecord>>
+  /** What happens to names in blocks from now on. The loop ends with `break`, with the signal, or with the client. */
+  readonly changes: (filter?: ChangeFilter & CallOptions) => AsyncIterableIterator<NameChange>
+  /** How far the names are known. */
+  readonly freshness: (options?: CallOptions) => Promise<Freshness>
+  /**
+   * Resolves when the client has come to its end: to `undefined` after `close`, to the error where the node in this
+   * process could not go on. Calls then reject with that error.
+   */
+  readonly closed: Promise<Error | undefined>
+  /** Releases everything: files, sockets, threads. Resolves once that is done; again and again, if need be. */
+  readonly close: () => Promise<void>
+}
+
+const LEVELS = new Map<string, LogEntry["level"]>([
+  ["Trace", "debug"],
+  ["Debug", "debug"],
+  ["Info", "info"],
+  ["Warning", "warn"]
+])
+
+/** Nothing is written anywhere: entries go to the program, if it wants them. */
+const logging = (log: PromiseClientConfig["log"]): Layer.Layer<never> => {
+  if (log === undefined) return Logger.remove(Logger.defaultLogger)
+  return Logger.replace(
+    Logger.defaultLogger,
+    Logger.make(({ annotations, cause, date, logLevel, message }) => {
+      const [first, ...facts]: ReadonlyArray<unknown> = Array.isArray(message) ? message : [message]
+      const fields = Object.assign(
+        {},
+        Object.fromEntries(HashMap.entries(annotations)),
+        ...facts.filter((fact) => typeof fact === "object" && fact !== null),
+        Cause.isEmpty(cause) ? {} : { cause: Cause.pretty(cause) }
+      )
+      try {
+        log({ level: LEVELS.get(logLevel._tag) ?? "error", message: String(first), fields, time: date })
+      } catch {
+        // A listener that fails is no reason to stop: there is no one else to tell.
+      }
+    })
+  )
+}
+
+/** What a call rejects with: our error itself and not a wrapper, so that `instanceof` holds. */
+const errorOf = <E>(cause: Cause.Cause<E>): unknown => Cause.squash(cause)
+
+// Node has the symbol from 20.4 on; where it is missing, there is no `await using` either.
+const asyncDispose: typeof Symbol.asyncDispose = Symbol.asyncDispose ?? Symbol.for("Symbol.asyncDispose")
+
+/** An iterator over a stream that runs while somebody asks for the next element. */
+const iterate = <A>(source: AsyncIterable<A>, end: (error: unknown) => unknown): AsyncIterableIterator<A> => {
+  const inner = source[Symbol.asyncIterator]()
+  const settle = async (next: Promise<IteratorResult<A>>): Promise<IteratorResult<A>> => {
+    try {
+      return await next
+    } catch (error) {
+      throw end(error)
+    }
+  }
+  const iterator: AsyncIterableIterator<A> = {
+    next: () => settle(inner.next()),
+    return: async (value) => await inner.return?.(value) ?? { done: true, value },
+    [Symbol.asyncIterator]: () => iterator
+  }
+  return iterator
+}
+
+/** Opens a client. Rejects with the error class that says why there is none; nothing stays open then. */
+export const open = async (
+  layer: (config: ClientConfig) => Layer.Layer<NameClient, OpenFailure>,
+  { log, ...config }: PromiseClientConfig
+): Promise<PromiseClient> => {
+  const runtime = ManagedRuntime.make(Layer.provide(layer(config), logging(log)))
+  const opened = await runtime.runPromiseExit(NameClient)
+  if (Exit.isFailure(opened)) {
+    await runtime.dispose()
+    throw errorOf(opened.cause)
+  }
+  const client = opened.value
+  const running = new Set<Fiber.RuntimeFiber<unknown, unknown>>()
+  let closing: Promise<void> | undefined
+
+  const run = <A, E>(effect: Effect.Effect<A, E>, signal: AbortSignal | undefined): Promise<A> =>
+    new Promise<A>((resolve, reject) => {
+      if (signal?.aborted === true) return reject(signal.reason)
+      if (closing !== undefined) return reject(new ClientClosed())
+      const fiber = runtime.runFork(effect)
+      const abort = (): void => fiber.unsafeInterruptAsFork(fiber.id())
+      running.add(fiber)
+      signal?.addEventListener("abort", abort, { once: true })
+      fiber.addObserver((exit) => {
+        running.delete(fiber)
+        signal?.removeEventListener("abort", abort)
+        if (Exit.isSuccess(exit)) return resolve(exit.value)
+        if (!Cause.isInterruptedOnly(exit.cause)) return reject(errorOf(exit.cause))
+        reject(signal?.aborted === true ? signal.reason : new ClientClosed())
+      })
+    })
+
+  const close = (): Promise<void> => {
+    closing ??= (async () => {
+      for (const fiber of running) fiber.unsafeInterruptAsFork(fiber.id())
+      await runtime.dispose()
+    })()
+    return closing
+  }
+
+  const ended: Promise<Error | undefined> = new Promise((resolve) =>
+    runtime.runFork(client.failure).addObserver((exit) => {
+      const error = Exit.isFailure(exit) ? errorOf(exit.cause) : undefined
+      resolve(error instanceof ClientClosed || !(error instanceof Error) || closing !== undefined ? undefined : error)
+    })
+  )
+
+  const changes = ({ signal, ...filter }: ChangeFilter & CallOptions = {}): AsyncIterableIterator<NameChange> => {
+    const aborted = Effect.async<never, unknown>((resume) => {
+      if (signal === undefined) return
+      const abort = (): void => resume(Effect.fail(signal.reason))
+      if (signal.aborted) return abort()
+      signal.addEventListener("abort", abort, { once: true })
+      return Effect.sync(() => signal.removeEventListener("abort", abort))
+    })
+    const stream = Stream.interruptWhen(client.changes(filter), aborted)
+    return iterate(
+      Stream.toAsyncIterable(stream),
+      (error) => signal?.aborted === true ? signal.reason : closing === undefined ? error : new ClientClosed()
+    )
+  }
+
+  return {
+    mode: client.mode,
+    resolveName: (name, options) => run(client.resolveName(name, options), options?.signal),
+    registerName: (name, value, options) => run(client.registerName(name, value, options ?? {}), options?.signal),
+    updateName: (name, value, options) => run(client.updateName(name, value, options ?? {}), options?.signal),
+    listNames: (filter) => run(client.listNames(filter), filter?.signal),
+    changes,
+    freshness: (options) => run(client.freshness, options?.signal),
+    closed: ended,
+    close,
+    [asyncDispose]: close
+  }
+}

@@ -1,0 +1,399 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Either, Fiber, Logger, Schedule } from "effect"
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { decodeConfig } from "../../src/client/config.ts"
+import * as DaemonClient from "../../src/client/daemonClient.ts"
+import type { ClientConfig, RegistrationProgress } from "../../src/client/NameClient.ts"
+import { freePort } from "../support/daemon.ts"
+import { temporaryDirectory } from "../support/embedded.ts"
+import { type Call, type FakeDaemon, fakeDaemon, INFO, type Reply } from "../support/fakeDaemon.ts"
+
+const quietly = Effect.provide(Logger.remove(Logger.defaultLogger))
+
+const hex = (text: string): string => Buffer.from(text).toString("hex")
+
+const TXID = "a".repeat(64)
+const CLAIM = "b".repeat(64)
+const RAND = "c".repeat(40)
+
+const shown = (name: string, more: object = {}) => ({
+  name: hex(name),
+  name_encoding: "hex",
+  value: hex("{}"),
+  value_encoding: "hex",
+  txid: TXID,
+  vout: 0,
+  address: "ncrt1qexample",
+  height: 690,
+  expires_in: 20,
+  expired: false,
+  ...more
+})
+
+const open = ({ port }: FakeDaemon, config: ClientConfig = {}) =>
+  Effect.flatMap(
+    decodeConfig({ network: "regtest", rpcAddr: `http://127.0.0.1:${port}`, ...config }),
+    (decoded) => DaemonClient.make(decoded, { interval: 5 })
+  )
+
+/** A client of a daemon that answers as said. */
+const client = (answer: (call: Call) => Reply | undefined, config: ClientConfig = {}) =>
+  Effect.gen(function*() {
+    const daemon = yield* fakeDaemon(answer)
+    return { client: yield* open(daemon, config), calls: daemon.calls }
+  })
+
+const callsOf = (calls: ReadonlyArray<Call>, method: string) => calls.filter((call) => call.method === method)
+
+/** Answers the first calls of a method in this order, and all others with the last. */
+const inTurn = (method: string, replies: ReadonlyArray<Reply>) => {
+  let at = 0
+  return (call: Call): Reply | undefined =>
+    call.method === method ? replies[Math.min(at++, replies.length - 1)] : undefined
+}
+
+describe("the client over a daemon", () => {
+  it.scopedLive("asks in hexadecimal digits, in one request, and reads every field", () =>
+    Effect.gen(function*() {
+      const { calls, client: names } = yield* client(({ method }) =>
+        method === "name_show" ? { result: shown("d/ü", { value: hex("{\"ü\":1}") }) } : undefined
+      )
+      const before = calls.length
+      assert.deepStrictEqual(yield* names.resolveName("d/ü"), {
+        name: "d/ü",
+        value: "{\"ü\":1}",
+        address: "ncrt1qexample",
+        txid: TXID,
+        height: 690,
+        expiresIn: 20,
+        expired: false,
+        asOf: { height: 700, synced: true }
+      })
+      assert.deepStrictEqual(calls.slice(before).map(({ method }) => method), ["getblockchaininfo", "name_show"])
+      assert.deepStrictEqual(calls.at(-1)?.params, [
+        hex("d/ü"),
+        { nameEncoding: "hex", valueEncoding: "hex", allowExpired: true }
+      ])
+    }))
+
+  it.scopedLive("shows bytes that are no text, and scripts without an address", () =>
+    Effect.gen(function*() {
+      const { client: names } = yield* client(({ method }) =>
+        method === "name_show" ? { result: shown("d/x", { value: "ff41", address: "<nonstandard>" }) } : undefined
+      )
+      const { address, value, valueHex } = yield* names.resolveName("d/x")
+      assert.deepStrictEqual([address, value, valueHex], ["", "\ufffdA", "ff41"])
+    }))
+
+  it.scopedLive("tells unknown and expired names from those that nobody can know yet", () =>
+    Effect.gen(function*() {
+      let info: object = INFO
+      let reply: Reply = { code: -4, message: "name never existed: 'd/x'" }
+      const { client: names } = yield* client(({ method }) => {
+        if (method === "getblockchaininfo") return { result: info }
+        return method === "name_show" ? reply : undefined
+      })
+      const tag = Effect.map(Effect.flip(names.resolveName("d/x")), ({ _tag }) => _tag)
+      assert.strictEqual(yield* tag, "NameNotFound")
+      reply = { result: shown("d/x", { expired: true, expires_in: 0 }) }
+      assert.strictEqual(yield* tag, "NameExpired")
+      info = { ...INFO, headers: 701 }
+      assert.strictEqual(yield* tag, "NotSynced")
+      info = { ...INFO, initialblockdownload: true }
+      assert.strictEqual(yield* tag, "NotSynced")
+      info = INFO
+      reply = { code: -10, message: "Namecoin is downloading blocks..." }
+      assert.strictEqual(yield* tag, "NotSynced")
+      reply = { code: -1, message: "something else" }
+      const other = yield* Effect.flip(names.resolveName("d/x"))
+      assert.deepInclude({ ...other }, { _tag: "DaemonRefused", code: -1, reason: "something else" })
+    }))
+
+  it.scopedLive("insists on what the caller insists on", () =>
+    Effect.gen(function*() {
+      const { client: names } = yield* client(({ method }) =>
+        method === "name_show" ? { result: shown("d/x") } : undefined
+      )
+      yield* names.resolveName("d/x", { requireSynced: true, minHeight: 700 })
+      const error = yield* Effect.flip(names.resolveName("d/x", { minHeight: 701 }))
+      assert.deepInclude({ ...error }, { _tag: "NotSynced", height: 700 })
+    }))
+
+  it.scopedLive("makes a reading call again where nobody answers, and not for ever", () =>
+    Effect.gen(function*() {
+      const found: Reply = { result: shown("d/x") }
+      const { calls, client: names } = yield* client(inTurn("name_show", ["hang up", "hang up", "hang up", found]))
+      assert.strictEqual((yield* names.resolveName("d/x")).name, "d/x")
+      assert.strictEqual(callsOf(calls, "name_show").length, 4)
+      const never = yield* client(inTurn("name_show", ["hang up"]))
+      const error = yield* Effect.flip(never.client.resolveName("d/x"))
+      assert.strictEqual(error._tag, "DaemonUnreachable")
+      // One more where the connection was in use before: it may have been closed while idle.
+      assert.include([4, 5], callsOf(never.calls, "name_show").length)
+    }))
+
+  it.scopedLive("waits while the daemon starts or is too busy, for as long as a call may take", () =>
+    Effect.gen(function*() {
+      const found: Reply = { result: shown("d/x") }
+      const starting: Reply = { code: -28, message: "Loading block index…" }
+      const { client: names } = yield* client(
+        inTurn("name_show", [starting, { status: 503, body: "Work queue depth exceeded" }, { status: 429 }, found])
+      )
+      assert.strictEqual((yield* names.resolveName("d/x")).name, "d/x")
+      const never = yield* client(inTurn("name_show", [starting]), { timeout: 400 })
+      const error = yield* Effect.flip(never.client.resolveName("d/x"))
+      assert.strictEqual(error._tag, "DaemonNotReady")
+      assert.include(error.message, "Loading block index…")
+    }))
+
+  it.scopedLive("ends a call that is not answered in time", () =>
+    Effect.gen(function*() {
+      const { client: names } = yield* client(inTurn("name_show", ["silence"]), { timeout: 100 })
+      const error = yield* Effect.flip(names.resolveName("d/x"))
+      assert.strictEqual(error._tag, "DaemonUnreachable")
+      assert.include(error.message, "no answer in time")
+    }))
+
+  it.scopedLive("never makes a call again that may have changed something", () =>
+    Effect.gen(function*() {
+      for (const failing of ["hang up", { status: 500, body: "oh" }] satisfies ReadonlyArray<Reply>) {
+        const { calls, client: names } = yield* client(inTurn("name_update", [failing]))
+        const error = yield* Effect.flip(names.updateName("d/x", "v"))
+        assert.strictEqual(error._tag, failing === "hang up" ? "DaemonUnreachable" : "DaemonRefused")
+        if (failing === "hang up") assert.include(error.message, "may have carried out")
+        assert.strictEqual(callsOf(calls, "name_update").length, 1)
+      }
+      const slow = yield* client(inTurn("name_update", ["silence"]), { timeout: 100 })
+      assert.strictEqual((yield* Effect.flip(slow.client.updateName("d/x", "v")))._tag, "DaemonUnreachable")
+      assert.strictEqual(callsOf(slow.calls, "name_update").length, 1)
+    }))
+
+  it.scopedLive("makes one again that was certainly not carried out", () =>
+    Effect.gen(function*() {
+      const { calls, client: names } = yield* client(
+        inTurn("name_update", [{ code: -28, message: "Verifying" }, { status: 503 }, { result: TXID }])
+      )
+      assert.deepStrictEqual(yield* names.updateName("d/x", "v", { address: "n1" }), { txHash: TXID })
+      assert.strictEqual(callsOf(calls, "name_update").length, 3)
+      assert.deepStrictEqual(calls.at(-1)?.params, [
+        hex("d/x"),
+        hex("v"),
+        { nameEncoding: "hex", valueEncoding: "hex", destAddress: "n1" }
+      ])
+    }))
+
+  it.scopedLive("says what an operation failed of in its own words", () =>
+    Effect.gen(function*() {
+      const cases: ReadonlyArray<readonly [number, string, string]> = [
+        [-32601, "Method not found", "WalletDisabled"],
+        [-18, "No wallet is loaded.", "WalletDisabled"],
+        [-19, "Multiple wallets are loaded.", "WalletDisabled"],
+        [-13, "Error: Please enter the wallet passphrase", "WalletLocked"],
+        [-6, "Insufficient funds", "InsufficientFunds"],
+        [-6, "Not found pre-selected input COutPoint(cd342d5df5, 1)", "NameUnavailable"],
+        [-25, "this name can not be updated", "NameUnavailable"],
+        [-26, "tx-name-greedy", "OperationRejected"],
+        [-5, "invalid address", "InvalidRequest"],
+        [-1, "who knows", "DaemonRefused"]
+      ]
+      for (const [code, message, tag] of cases) {
+        const { client: names } = yield* client(inTurn("name_update", [{ code, message }]))
+        assert.strictEqual((yield* Effect.flip(names.updateName("d/x", "v")))._tag, tag, message)
+      }
+      const { calls, client: names } = yield* client(() => undefined)
+      const long = yield* Effect.flip(names.updateName("d/x", "v".repeat(521)))
+      assert.deepInclude({ ...long }, { _tag: "InvalidRequest", field: "value" })
+      assert.strictEqual(callsOf(calls, "name_update").length, 0)
+    }))
+
+  it.scopedLive("uses the wallet that it is told where there are several", () =>
+    Effect.gen(function*() {
+      const { calls, client: names } = yield* client(
+        ({ method, path }) =>
+          method !== "name_update" ? undefined : path === "/" ? { code: -19, message: "Multiple" } : { result: TXID },
+        { wallet: "mine & yours" }
+      )
+      assert.deepStrictEqual(yield* names.updateName("d/x", "v"), { txHash: TXID })
+      assert.strictEqual(calls.at(-1)?.path, "/wallet/mine%20%26%20yours")
+    }))
+
+  it.scopedLive("lists in pages, and filters where the daemon does not", () =>
+    Effect.gen(function*() {
+      const all = [
+        ...Array.from({ length: 1_500 }, (_, i) => `d/${String(i).padStart(6, "0")}`),
+        ...Array.from({ length: 10 }, (_, i) => `id/${i}`)
+      ].sort((a, b) => a.length - b.length || (a < b ? -1 : 1))
+      const { calls, client: names } = yield* client(({ method, params }) => {
+        if (method !== "name_scan") return undefined
+        const [start, count] = params
+        const from = all.findIndex((name) => hex(name) === start)
+        const first = from < 0 ? 0 : from
+        return {
+          result: all.slice(first, first + Number(count)).map((name) => shown(name, { expired: name === "id/3" }))
+        }
+      })
+      const ids = (yield* names.listNames({ namespace: "id/" })).map(({ name }) => name)
+      assert.deepStrictEqual(ids, all.filter((name) => name.startsWith("id/") && name !== "id/3"))
+      const domains = (yield* names.listNames({ namespace: "d/", limit: 1_200 })).map(({ name }) => name)
+      assert.deepStrictEqual(domains, all.filter((name) => name.startsWith("d/")).slice(0, 1_200))
+      assert.strictEqual((yield* names.listNames()).length, 100)
+      assert.isBelow(callsOf(calls, "name_scan").length, 10)
+    }))
+
+  it.scopedLive("sends credentials, reads a cookie again when a new one was made, and tells neither", () =>
+    Effect.gen(function*() {
+      const basic = (text: string) => `Basic ${Buffer.from(text).toString("base64")}`
+      let accepted = basic("user:pass word")
+      const daemon = yield* fakeDaemon(({ authorization, method }) => {
+        if (authorization !== accepted) return { status: 401 }
+        return method === "name_show" ? { result: shown("d/x") } : undefined
+      })
+      yield* open(daemon, { rpcUser: "user", rpcPassword: "pass word" })
+      const wrong = yield* Effect.flip(open(daemon, { rpcUser: "user", rpcPassword: "s3cret" }))
+      assert.strictEqual(wrong._tag, "Unauthorized")
+      assert.notInclude(JSON.stringify(wrong) + wrong.message, "s3cret")
+      const rpcCookieFile = join(yield* temporaryDirectory, ".cookie")
+      const missing = yield* Effect.flip(open(daemon, { rpcCookieFile }))
+      assert.deepInclude({ ...missing }, { _tag: "InvalidConfig", field: "rpcCookieFile" })
+      writeFileSync(rpcCookieFile, "__cookie__:one\n")
+      accepted = basic("__cookie__:one")
+      const names = yield* open(daemon, { rpcCookieFile })
+      writeFileSync(rpcCookieFile, "__cookie__:two\n")
+      accepted = basic("__cookie__:two")
+      assert.strictEqual((yield* names.resolveName("d/x")).name, "d/x")
+    }))
+
+  it.scopedLive("opens over no daemon of another network, and over none that is not there", () =>
+    Effect.gen(function*() {
+      const daemon = yield* fakeDaemon(() => undefined)
+      const wrong = yield* Effect.flip(open(daemon, { network: "testnet" }))
+      assert.deepInclude({ ...wrong }, { _tag: "InvalidConfig", field: "network" })
+      const nobody = yield* Effect.flip(open({ port: yield* freePort, calls: [] }))
+      assert.strictEqual(nobody._tag, "DaemonUnreachable")
+      const stranger = yield* fakeDaemon(() => ({ result: "hello" }))
+      assert.strictEqual((yield* Effect.flip(open(stranger)))._tag, "DaemonRefused")
+    }))
+
+  it.scopedLive("carries both steps for a daemon that does not, and tells each", () =>
+    Effect.gen(function*() {
+      let confirmations = 0
+      let claimed = 0
+      const told: Array<RegistrationProgress> = []
+      const { calls, client: names } = yield* client(({ method, params }) => {
+        switch (method) {
+          case "name_new":
+            return { result: [TXID, RAND] }
+          case "gettransaction":
+            // A block comes between any two looks.
+            if (params[0] === TXID) return { result: { confirmations: Math.min(confirmations++, 12) } }
+            return { result: claimed++ < 2 ? { confirmations: 0 } : { confirmations: 1, blockheight: 712 } }
+          case "name_firstupdate":
+            return { result: CLAIM }
+          default:
+            return undefined
+        }
+      })
+      const result = yield* names.registerName("d/x", "v", {
+        address: "n1",
+        waitFor: "registered",
+        onProgress: (progress) => void told.push(progress)
+      })
+      assert.deepStrictEqual(result, { txHash: CLAIM })
+      assert.deepStrictEqual(
+        told.map((each) => each.step === "waiting" ? each.blocksLeft : each.step),
+        ["announced", 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, "claimed", "registered"]
+      )
+      const options = { nameEncoding: "hex", valueEncoding: "hex", destAddress: "n1" }
+      assert.deepStrictEqual(callsOf(calls, "name_firstupdate").map(({ params }) => params), [
+        [hex("d/x"), RAND, TXID, hex("v"), options]
+      ])
+      assert.deepStrictEqual(callsOf(calls, "name_new").map(({ params }) => params), [
+        [hex("d/x"), { nameEncoding: "hex" }]
+      ])
+    }))
+
+  it.scopedLive("returns after the first step where nothing else is wanted, and goes on with the second", () =>
+    Effect.gen(function*() {
+      let locked = 3
+      const { calls, client: names } = yield* client(({ method, params }) => {
+        if (method === "name_new") return { result: [TXID, RAND] }
+        if (method === "gettransaction") return { result: { confirmations: params[0] === TXID ? 12 : 0 } }
+        if (method !== "name_firstupdate") return undefined
+        return locked-- > 0 ? { code: -13, message: "Error: Please enter the passphrase" } : { result: CLAIM }
+      })
+      assert.deepStrictEqual(yield* names.registerName("d/x", "v"), { txHash: TXID })
+      // The wallet was locked at first: it is tried again.
+      yield* Effect.sync(() => callsOf(calls, "name_firstupdate").length).pipe(
+        Effect.repeat({ until: (count) => count === 4, schedule: Schedule.spaced("5 millis") }),
+        Effect.timeout("5 seconds")
+      )
+    }).pipe(quietly))
+
+  it.scopedLive("fails a registration that somebody else won", () =>
+    Effect.gen(function*() {
+      const { client: names } = yield* client(({ method }) => {
+        if (method === "name_new") return { result: [TXID, RAND] }
+        if (method === "gettransaction") return { result: { confirmations: 12 } }
+        return method === "name_firstupdate" ? { code: -25, message: "this name is already active" } : undefined
+      })
+      const error = yield* Effect.flip(names.registerName("d/x", "v", { waitFor: "claimed" }))
+      assert.strictEqual(error._tag, "RegistrationFailed")
+      assert.include(error.message, "already active")
+    }).pipe(quietly))
+
+  it.scopedLive("ends calls that wait when it is closed", () =>
+    Effect.gen(function*() {
+      const daemon = yield* fakeDaemon(inTurn("name_show", ["silence"]))
+      const waiting = yield* Effect.scoped(Effect.gen(function*() {
+        const names = yield* open(daemon)
+        const fiber = yield* Effect.forkDaemon(Effect.flip(names.resolveName("d/x")))
+        yield* Effect.sleep("20 millis")
+        return fiber
+      }))
+      assert.strictEqual((yield* Fiber.join(waiting))._tag, "ClientClosed")
+    }))
+
+  it("is not made of a configuration that makes no sense", () => {
+    const cases: ReadonlyArray<readonly [object, string]> = [
+      [{ network: "moonnet" }, "network"],
+      [{ mode: "sideways" }, "mode"],
+      [{ maxPeers: -1 }, "maxPeers"],
+      [{ maxPeers: 1.5 }, "maxPeers"],
+      [{ maxPeers: "8" }, "maxPeers"],
+      [{ bootstrapPeers: ["nowhere"] }, "bootstrapPeers"],
+      [{ bootstrapPeers: "127.0.0.1:8334" }, "bootstrapPeers"],
+      [{ rpcAddr: "::::" }, "rpcAddr"],
+      [{ rpcAddr: "ftp://127.0.0.1" }, "rpcAddr"],
+      [{ rpcAddr: "http://user:s3cret@127.0.0.1" }, "rpcAddr"],
+      [{ rpcUser: "u" }, "rpcPassword"],
+      [{ rpcPassword: "s3cret" }, "rpcUser"],
+      [{ rpcUser: "u", rpcPassword: "s3cret", rpcCookieFile: "x" }, "rpcCookieFile"],
+      [{ timeout: 0 }, "timeout"],
+      [{ dataDir: "" }, "dataDir"],
+      [{ disableWallet: "yes" }, "disableWallet"],
+      [{ RPCAddr: "http://127.0.0.1:1" }, "RPCAddr"],
+      [{ datadir: "/tmp" }, "datadir"]
+    ]
+    for (const [config, field] of cases) {
+      const decoded = decodeConfig(config)
+      if (Either.isRight(decoded)) throw new Error(`accepted: ${JSON.stringify(config)}`)
+      assert.strictEqual(decoded.left.field, field, JSON.stringify(config))
+      assert.notInclude(decoded.left.message, "s3cret")
+    }
+  })
+
+  it("fills in what is left out, and lets be what is none of its own", () => {
+    const daemonOf = (rpcAddr: string) => {
+      const { basePath, host, port, secure } = Either.getOrThrow(decodeConfig({ rpcAddr })).daemon
+      return [secure, host, port, basePath]
+    }
+    assert.deepStrictEqual(daemonOf("http://127.0.0.1"), [false, "127.0.0.1", 8336, ""])
+    assert.deepStrictEqual(daemonOf("http://127.0.0.1:80/"), [false, "127.0.0.1", 80, ""])
+    assert.deepStrictEqual(daemonOf("localhost:1234"), [false, "localhost", 1234, ""])
+    assert.deepStrictEqual(daemonOf("https://names.example/rpc/"), [true, "names.example", 443, "/rpc"])
+    assert.deepStrictEqual(daemonOf("http://[::1]:8336"), [false, "::1", 8336, ""])
+    const { embedded, mode, network } = Either.getOrThrow(decodeConfig({ ...{ mine: 1 }, maxPeers: undefined }))
+    assert.deepStrictEqual([mode, network, embedded.maxPeers, embedded.disableWallet], ["auto", "mainnet", 8, false])
+  })
+})

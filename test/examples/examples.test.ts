@@ -1,0 +1,186 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process"
+import { fileURLToPath } from "node:url"
+import type { PromiseClient } from "../../src/promise.ts"
+import { freePort } from "../support/daemon.ts"
+import { fakeDaemon } from "../support/fakeDaemon.ts"
+
+/** The examples of the build, as they import the package by its name. A packed one runs them as well (`.ci/run`). */
+const built = (name: string): URL => new URL(`../../build/examples/${name}.js`, import.meta.url)
+
+const hex = (text: string): string => Buffer.from(text).toString("hex")
+
+const shown = (name: string, more: object = {}) => ({
+  name: hex(name),
+  value: hex("{\"ip\":\"192.0.2.1\"}"),
+  txid: "a".repeat(64),
+  address: "n1",
+  height: 690,
+  expires_in: 20,
+  expired: false,
+  ...more
+})
+
+/** Knows `d/x`, and `d/old` that expired; hangs up on who asks for `d/away`. */
+const namedDaemon = fakeDaemon(({ method, params }) => {
+  if (method !== "name_show") return undefined
+  switch (params[0]) {
+    case hex("d/x"):
+      return { result: shown("d/x") }
+    case hex("d/old"):
+      return { result: shown("d/old", { height: 600, expires_in: -70, expired: true }) }
+    case hex("d/away"):
+      return "hang up"
+    default:
+      return { code: -4, message: "name never existed" }
+  }
+})
+
+const configOf = (port: number): string =>
+  JSON.stringify({ mode: "daemon", network: "regtest", rpcAddr: `http://127.0.0.1:${port}` })
+
+/** An example while it runs. */
+class Example {
+  readonly child: ChildProcessWithoutNullStreams
+  readonly exit: Promise<number | NodeJS.Signals | null>
+  stdout = ""
+  stderr = ""
+
+  constructor(name: string, args: ReadonlyArray<string>, env: Readonly<Record<string, string>>) {
+    this.child = spawn(process.execPath, [fileURLToPath(built(name)), ...args], { env: { ...process.env, ...env } })
+    this.child.stdout.setEncoding("utf8").on("data", (text: string) => void (this.stdout += text))
+    this.child.stderr.setEncoding("utf8").on("data", (text: string) => void (this.stderr += text))
+    this.exit = new Promise((resolve) => this.child.once("close", (code, signal) => resolve(code ?? signal)))
+  }
+
+  /** Waits until standard output fits; what the first group of the pattern caught. */
+  says(pattern: RegExp): Promise<string> {
+    return new Promise((resolve, reject) => {
+      const look = (): void => {
+        const [all, group = all] = pattern.exec(this.stdout) ?? []
+        if (group !== undefined) resolve(group)
+      }
+      look()
+      this.child.stdout.on("data", look)
+      this.child.once("close", () => reject(new Error(`ended without saying ${pattern}: ${this.stdout}${this.stderr}`)))
+    })
+  }
+}
+
+const start = (name: string, args: ReadonlyArray<string>, env: Readonly<Record<string, string>>) =>
+  Effect.acquireRelease(
+    Effect.sync(() => new Example(name, args, env)),
+    ({ child }) => Effect.sync(() => child.kill("SIGKILL"))
+  )
+
+describe("the examples", () => {
+  it.scopedLive("resolve.ts prints what was found, and tells by its exit code what was not", () =>
+    Effect.gen(function*() {
+      const NAMES = configOf((yield* namedDaemon).port)
+      const nobody = configOf(yield* freePort)
+      const some = yield* start("resolve", ["d/none", "d/old", "d/x"], { NAMES })
+      const away = yield* start("resolve", ["d/x"], { NAMES: nobody })
+      const wrong = yield* start("resolve", ["--timeout", "0", "d/x"], { NAMES })
+      const codes = yield* Effect.promise(() => Promise.all([some.exit, away.exit, wrong.exit]))
+      assert.deepStrictEqual(codes, [1, 3, 2])
+      const record: { readonly name: string } = JSON.parse(some.stdout)
+      assert.strictEqual(record.name, "d/x")
+      assert.match(some.stderr, /^name not found: 'd\/none'\nname expired: 'd\/old', last updated at height 600\n$/)
+      assert.match(away.stderr, /^cannot reach a daemon at .*\n$/)
+      assert.match(wrong.stderr, /^usage: /)
+    }))
+
+  it.scopedLive("express-server.ts answers with the right statuses, and ends by SIGTERM", () =>
+    Effect.gen(function*() {
+      const NAMES = configOf((yield* namedDaemon).port)
+      const server = yield* start("express-server", [], { NAMES, PORT: "0" })
+      yield* Effect.promise(async () => {
+        const port = await server.says(/port: (\d+)/)
+        const answer = async (path: string) => {
+          const response = await fetch(`http://127.0.0.1:${port}${path}`)
+          const { error, value }: { readonly error?: string; readonly value?: string } = JSON.parse(
+            await response.text()
+          )
+          return [response.status, value ?? error]
+        }
+        assert.deepStrictEqual(await answer("/resolve/d%2Fx"), [200, "{\"ip\":\"192.0.2.1\"}"])
+        assert.deepStrictEqual(await answer("/resolve/d%2Fnone"), [404, "name not found: 'd/none'"])
+        assert.deepStrictEqual((await answer("/resolve/d%2Fold"))[0], 410)
+        assert.deepStrictEqual((await answer("/resolve/d%2Faway"))[0], 503)
+        assert.deepStrictEqual((await answer(`/resolve/${"x".repeat(256)}`))[0], 400)
+        assert.deepStrictEqual((await answer("/resolve/%zz"))[0], 400)
+        assert.deepStrictEqual((await answer("/health"))[0], 200)
+        assert.deepStrictEqual(await answer("/other"), [404, "no such page"])
+        server.child.kill("SIGTERM")
+        assert.strictEqual(await server.exit, 0)
+        assert.strictEqual(server.stderr, "")
+      })
+    }))
+
+  it.scopedLive("route-handler.ts answers requests, with one client however often it is loaded, until that has come to its end", () =>
+    Effect.gen(function*() {
+      const { calls, port } = yield* namedDaemon
+      const kept: { namesClient?: Promise<PromiseClient> } & object = globalThis
+      const before = process.env["NAMES"]
+      yield* Effect.addFinalizer(() =>
+        Effect.promise(async () => {
+          if (before === undefined) delete process.env["NAMES"]
+          else process.env["NAMES"] = before
+          await (await kept.namesClient)?.close()
+          delete kept.namesClient
+        })
+      )
+      process.env["NAMES"] = configOf(yield* freePort)
+      yield* Effect.promise(async () => {
+        const load = async (version: number): Promise<(request: Request) => Promise<Response>> => {
+          const { GET } = await import(/* @vite-ignore */ `${built("route-handler").href}?version=${version}`)
+          return GET
+        }
+        const status = async (version: number, query: string): Promise<number> =>
+          (await (await load(version))(new Request(`http://localhost/api/resolve${query}`))).status
+        assert.strictEqual(await status(1, "?name=d/x"), 503)
+        process.env["NAMES"] = configOf(port)
+        assert.deepStrictEqual(
+          [await status(1, "?name=d/x"), await status(2, "?name=d%2Fx"), await status(1, "?name=d/none")],
+          [200, 200, 404]
+        )
+        assert.deepStrictEqual([await status(2, "?name=d/old"), await status(2, "?name=d/away")], [410, 503])
+        assert.deepStrictEqual([await status(2, ""), await status(2, `?name=${"x".repeat(256)}`)], [400, 400])
+        await (await kept.namesClient)?.close()
+        while (kept.namesClient !== undefined) await new Promise((resolve) => setImmediate(resolve))
+        const response = await (await load(3))(new Request("http://localhost/api/resolve?name=d/x"))
+        assert.include(await response.json(), { name: "d/x", value: "{\"ip\":\"192.0.2.1\"}" })
+      })
+      // Each opening of a client asks for this alone; each resolution asks for it together with the name.
+      const asked = calls.filter(({ method }) => method === "getblockchaininfo").length
+      assert.strictEqual(asked - calls.filter(({ method }) => method === "name_show").length, 2)
+    }))
+
+  it.scopedLive("effect-app.ts tells where domains point to, watches, and ends by SIGTERM", () =>
+    Effect.gen(function*() {
+      const NAMES = configOf((yield* namedDaemon).port)
+      const app = yield* start("effect-app", ["d/x", "d/none", "d/old"], { NAMES })
+      yield* Effect.promise(async () => {
+        await app.says(/watching domains/)
+        for (
+          const line of ["d/x is at 192.0.2.1", "d/none is free", "d/old expired; its last update is in block 600"]
+        ) {
+          assert.include(app.stdout, line)
+        }
+        app.child.kill("SIGTERM")
+        assert.strictEqual(await app.exit, 0)
+        assert.include(app.stdout, "stopping")
+        assert.strictEqual(app.stderr, "")
+      })
+    }))
+
+  it.scopedLive("register.ts says what is missing", () =>
+    Effect.gen(function*() {
+      const NAMES = configOf((yield* namedDaemon).port)
+      const register = yield* start("register", ["d/new", "{}"], { NAMES })
+      assert.strictEqual(yield* Effect.promise(() => register.exit), 1)
+      assert.include(register.stderr, "this needs a wallet")
+      assert.strictEqual(register.stdout, "")
+    }))
+})

@@ -1,6 +1,6 @@
 // One run of the embedded client, in a process of its own. Usage: embeddedRun.js DATADIR NAMES (JSON)
 
-import { Effect, Logger } from "effect"
+import { Effect, Layer, Logger } from "effect"
 
 const [dataDir = "", names = "[]"] = process.argv.slice(2)
 const known: ReadonlyArray<string> = JSON.parse(names)
@@ -50,8 +50,7 @@ const effectPerSecond = await Effect.gen(function*() {
   for (let n = 0; n < CALLS; n++) yield* client.resolveName(nameOf(n))
   return perSecond(CALLS, started)
 }).pipe(
-  Effect.provide(EmbeddedNode.layer(config)),
-  Effect.provide(Logger.remove(Logger.defaultLogger)),
+  Effect.provide(Layer.provideMerge(EmbeddedNode.layer(config), Logger.remove(Logger.defaultLogger))),
   Effect.runPromise
 )
 

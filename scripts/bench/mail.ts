@@ -103,8 +103,9 @@ const relay = (spoolDirectory: string, upstreamPort: number): void => {
     return yield* Effect.never
   })
   Effect.runFork(program.pipe(
-    Effect.provide(Layer.provide(layer, recipients)),
-    Effect.provide(Logger.replace(Logger.defaultLogger, Logger.none))
+    Effect.provide(
+      layer.pipe(Layer.provide(recipients), Layer.provideMerge(Logger.replace(Logger.defaultLogger, Logger.none)))
+    )
   ))
 }
 

@@ -20,6 +20,9 @@ const readStdin = Effect.async<string>((resume) => {
 
 const input = { ...processInput(), version, screen: screenOf(process.stdout, process.env), readStdin }
 
+// Where the system shows what a program was started with, there may be a password in it.
+process.title = "svcd-cli"
+
 const program = Effect.map(run(input), ({ code, stderr, stdout }) => {
   // A reader that went away has what it wanted.
   process.stdout.on("error", () => {})

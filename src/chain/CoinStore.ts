@@ -9,11 +9,6 @@ interface CoinEntry {
   fresh: boolean
 }
 
-interface ClaimEntry {
-  claim: NameClaim | undefined
-  dirty: boolean
-}
-
 /** What an entry of the cache takes beside its script: key, objects, slot of the map. Measured, in bytes. */
 const ENTRY_BYTES = 240
 
@@ -26,7 +21,11 @@ const scriptBytes = (coin: Coin | undefined): number => coin?.script.length ?? 0
 export class CoinStore implements ChainView {
   private readonly database: ChainDatabase
   private readonly coins = new Map<string, CoinEntry>()
-  private readonly claims = new Map<string, ClaimEntry>()
+  private readonly claims = new Map<string, NameClaim | undefined>()
+  /** Outpoints whose entry differs from what is stored or is of no coin: a flush looks at these and at no others. */
+  private readonly touched = new Set<string>()
+  /** Names whose claim differs from what is stored. */
+  private readonly touchedNames = new Set<string>()
   /** Names with a claim that is not stored yet, by its height. */
   private readonly unstored = new Map<number, Set<string>>()
   private used = 0
@@ -61,10 +60,9 @@ export class CoinStore implements ChainView {
   }
 
   readonly claim = (name: string): NameClaim | undefined => {
-    const entry = this.claims.get(name)
-    if (entry !== undefined) return entry.claim
+    if (this.claims.has(name)) return this.claims.get(name)
     const claim = this.database.claim(name)
-    this.claims.set(name, { claim, dirty: false })
+    this.claims.set(name, claim)
     this.used += ENTRY_BYTES
     return claim
   }
@@ -83,6 +81,7 @@ export class CoinStore implements ChainView {
 
   private enter(outpoint: string, entry: CoinEntry): void {
     this.coins.set(outpoint, entry)
+    if (entry.dirty || entry.coin === undefined) this.touched.add(outpoint)
     this.used += ENTRY_BYTES + scriptBytes(entry.coin)
   }
 
@@ -106,16 +105,19 @@ export class CoinStore implements ChainView {
     this.used += scriptBytes(coin) - scriptBytes(entry.coin)
     if (coin === undefined && entry.fresh) {
       this.coins.delete(outpoint)
+      this.touched.delete(outpoint)
       this.used -= ENTRY_BYTES
       return
     }
     entry.coin = coin
     entry.dirty = true
+    this.touched.add(outpoint)
   }
 
   private setClaim(name: string, claim: NameClaim | undefined): void {
     if (!this.claims.has(name)) this.used += ENTRY_BYTES
-    this.claims.set(name, { claim, dirty: true })
+    this.claims.set(name, claim)
+    this.touchedNames.add(name)
     if (claim === undefined) return
     const names = this.unstored.get(claim.height)
     if (names === undefined) this.unstored.set(claim.height, new Set([name]))
@@ -124,33 +126,41 @@ export class CoinStore implements ChainView {
 
   /** Stores everything that changed, together with the rest of a commit. All or nothing. */
   flush(rest: Omit<Changes, "coins" | "claims">, keep: number): void {
-    const changed = <E extends { readonly dirty: boolean }, V>(map: Map<string, E>, value: (entry: E) => V) =>
-      [...map].flatMap(([key, entry]) => entry.dirty ? [[key, value(entry)] as const] : [])
-    this.database.commit({
-      ...rest,
-      coins: changed(this.coins, ({ coin }) => coin),
-      claims: changed(this.claims, ({ claim }) => claim)
-    })
+    const coins: Array<readonly [string, Coin | undefined]> = []
+    for (const outpoint of this.touched) {
+      const entry = this.coins.get(outpoint)
+      if (entry?.dirty === true) coins.push([outpoint, entry.coin])
+    }
+    const claims = Array.from(this.touchedNames, (name) => [name, this.claims.get(name)] as const)
+    this.database.commit({ ...rest, coins, claims })
     this.unstored.clear()
     this.changed = false
     if (this.used > keep) this.forget()
-    else {
-      for (const [outpoint, entry] of this.coins) {
-        if (entry.coin === undefined) {
-          this.coins.delete(outpoint)
-          this.used -= ENTRY_BYTES
-          continue
-        }
-        entry.dirty = false
-        entry.fresh = false
+    else this.settle()
+  }
+
+  /** Notes that everything is stored. */
+  private settle(): void {
+    for (const outpoint of this.touched) {
+      const entry = this.coins.get(outpoint)
+      if (entry === undefined) continue
+      if (entry.coin === undefined) {
+        this.coins.delete(outpoint)
+        this.used -= ENTRY_BYTES
+        continue
       }
-      for (const entry of this.claims.values()) entry.dirty = false
+      entry.dirty = false
+      entry.fresh = false
     }
+    this.touched.clear()
+    this.touchedNames.clear()
   }
 
   private forget(): void {
     this.coins.clear()
     this.claims.clear()
+    this.touched.clear()
+    this.touchedNames.clear()
     this.used = 0
   }
 }

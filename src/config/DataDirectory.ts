@@ -9,7 +9,6 @@ import {
   constants,
   existsSync,
   fsyncSync,
-  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -27,6 +26,7 @@ import {
   WrongNetwork
 } from "./dataDirectoryErrors.ts"
 import { type HeldLock, LOCK_FILE, takeLock } from "./DirectoryLock.ts"
+import { DIRECTORY_MODE, makeDirectory } from "./makeDirectory.ts"
 
 export { type DataDirectoryError, DataDirectoryInUse, DataDirectoryUnusable, WrongNetwork }
 
@@ -45,7 +45,6 @@ export class DataDirectory extends Context.Tag("svcd/DataDirectory")<DataDirecto
 const NETWORK_FILE = "NETWORK"
 const MAX_NETWORK_BYTES = 64
 
-const DIRECTORY_MODE = 0o700
 const FILE_MODE = 0o600
 
 const REASONS: Readonly<Record<string, string>> = {
@@ -56,6 +55,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EDQUOT: "the disk quota is used up",
   ENOTDIR: "a part of the path is not a directory",
   EEXIST: "there is something that is not a directory",
+  ENOENT: "the system lets nobody make one there",
   ENAMETOOLONG: "the path is too long",
   ELOOP: "the path goes round in circles"
 }
@@ -100,7 +100,7 @@ const canClose = (path: string, mode: number): boolean => {
 /** Makes the directory where it is missing, and takes the rights of others away where it is ours alone. */
 const prepare = (path: string) =>
   Effect.gen(function*() {
-    yield* attempt(path, "cannot be made", () => mkdirSync(path, { recursive: true, mode: DIRECTORY_MODE }))
+    yield* attempt(path, "cannot be made", () => makeDirectory(path))
     yield* attempt(path, "cannot be used", () => accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK))
     const ours = yield* attempt(path, "cannot be read", () => isOurs(path))
     if (!ours) {
@@ -188,8 +188,8 @@ export const make = (options: {
     yield* mark(path, network)
     const [blocks, chainstate] = [join(path, "blocks"), join(path, "chainstate")]
     yield* attempt(path, "blocks/ or chainstate/ cannot be made", () => {
-      mkdirSync(blocks, { recursive: true, mode: DIRECTORY_MODE })
-      mkdirSync(chainstate, { recursive: true, mode: DIRECTORY_MODE })
+      makeDirectory(blocks)
+      makeDirectory(chainstate)
       syncDirectory(path)
     })
     return DataDirectory.of({ path, blocks, chainstate, file: (fileName) => join(path, fileName) })

@@ -31,6 +31,8 @@ export const readCommandLine = (input: SettingsInput): Either.Either<Command, Us
   return Either.gen(function*() {
     const gathered = yield* gather(OPTIONS, given, input)
     const settings = yield* judge(gathered, input)
-    return wants("printconfig") ? Command.PrintConfig({ text: printConfig(gathered) }) : Command.Run({ settings })
+    return wants("printconfig")
+      ? Command.PrintConfig({ text: printConfig(gathered, input) })
+      : Command.Run({ settings })
   })
 }

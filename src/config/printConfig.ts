@@ -1,7 +1,7 @@
 import { stringify } from "smol-toml"
 import { GROUPS, namesOf, type Option, type OptionName, OPTIONS } from "./options.ts"
 import { shownPath } from "./safeText.ts"
-import type { Gathered } from "./settings.ts"
+import { type Gathered, PATH_OPTIONS, pathOf, type SettingsInput } from "./settings.ts"
 import { defaultOf, type Given } from "./sources.ts"
 
 type TomlValue = string | number | boolean | ReadonlyArray<string>
@@ -34,14 +34,22 @@ const line = (name: OptionName, given: Given): string => {
 /** Options that say what to do instead of running are no part of a configuration. */
 const COMMANDS: ReadonlySet<OptionName> = new Set<OptionName>(["help", "version", "printconfig"])
 
+/** An option's texts with its paths absolute: a relative one would mean another place in a file elsewhere. */
+const settled = (name: OptionName, given: Given, gathered: Gathered, input: SettingsInput): Given => {
+  const option = PATH_OPTIONS.find((each) => each === name)
+  if (option === undefined) return given
+  return { ...given, texts: given.texts.map((text) => text === "" ? text : pathOf(option, text, gathered, input)) }
+}
+
 /**
- * Returns the settings in force as a configuration file that would give the same ones, each with where its value
- * came from. Secrets are not in it. The settings must have been judged.
+ * Returns the settings in force as a configuration file that would give the same ones wherever it lies, each with where
+ * its value came from. Secrets are not in it. The settings must have been judged.
  */
-export const printConfig = ({ configFile, source }: Gathered): string => {
+export const printConfig = (gathered: Gathered, input: SettingsInput): string => {
+  const { configFile, source } = gathered
   const names = namesOf(OPTIONS).filter((name) => !COMMANDS.has(name))
   const linesOf = (chosen: ReadonlyArray<OptionName>): ReadonlyArray<string> =>
-    chosen.map((name) => line(name, source.get(name) ?? defaultOf(OPTIONS[name])))
+    chosen.map((name) => line(name, settled(name, source.get(name) ?? defaultOf(OPTIONS[name]), gathered, input)))
   const inTable = (name: OptionName): boolean => OPTIONS[name].key?.includes(".") === true
   const groups = GROUPS.map((group) => {
     const chosen = names.filter((name) => OPTIONS[name].group === group && !inTable(name))

@@ -155,9 +155,16 @@ export const gather = (
   )
 }
 
+/** Options that name a file or a directory. */
+export const PATH_OPTIONS = ["datadir", "logfile", "loadblock"] as const
+
 /** Returns the path that an option names. A relative one in the file is relative to the file, not to the caller. */
-const pathOf = (name: "datadir" | "logfile", path: string, { configFile, source }: Gathered, input: SettingsInput) =>
-  absolutePath(path, source.get(name)?.inFile === true ? dirname(configFile) : input.cwd, input.homedir)
+export const pathOf = (
+  name: (typeof PATH_OPTIONS)[number],
+  path: string,
+  { configFile, source }: Gathered,
+  input: SettingsInput
+): string => absolutePath(path, source.get(name)?.inFile === true ? dirname(configFile) : input.cwd, input.homedir)
 
 /** Returns the data directory in force. */
 export const dataDirOf = (gathered: Gathered, input: SettingsInput): string =>
@@ -190,7 +197,7 @@ const toSettings = (values: Values, gathered: Gathered, input: SettingsInput): S
     mempoolExpiry: values.mempoolexpiry,
     minRelayFeeRate: values.minrelaytxfee,
     persistMempool: values.persistmempool,
-    loadBlocks: values.loadblock.map((path) => absolutePath(path, input.cwd, input.homedir)),
+    loadBlocks: values.loadblock.map((path) => pathOf("loadblock", path, gathered, input)),
     assumeValid: values.assumevalid,
     verifyThreads: values.verifythreads ?? Math.min(input.cores - 1, MAX_DEFAULT_THREADS),
     dbCache: values.dbcache,

@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Runtime from "effect/Runtime"
 import * as Chain from "../chain/Chain.ts"
@@ -176,6 +177,10 @@ export const run = (settings: Settings) => {
   )
   return Effect.scoped(Effect.flatten(start(settings, health, sampling))).pipe(
     Effect.provide(daemon),
+    // Behind all that is closed: who reads this may move the data directory.
+    Effect.onExit((exit) =>
+      Exit.isSuccess(exit) || Exit.isInterrupted(exit) ? Effect.logInfo("node stopped") : Effect.void
+    ),
     Effect.tapDefect((cause) => Effect.logError("the node ends because of an error of its own", cause)),
     Effect.provide(ErrorCount.layer),
     Effect.provide(

@@ -1,8 +1,9 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
-import { closeSync, constants, mkdirSync, openSync, writeSync } from "node:fs"
+import { closeSync, constants, openSync, writeSync } from "node:fs"
 import { dirname } from "node:path"
+import { makeDirectory } from "../config/makeDirectory.ts"
 import { shownPath } from "../config/safeText.ts"
 import type { LogOutput } from "./logText.ts"
 
@@ -31,6 +32,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EISDIR: "it is a directory",
   ENOTDIR: "a part of the path is not a directory",
   EEXIST: "a part of the path is not a directory",
+  ENOENT: "the system lets nobody make its directory",
   ENXIO: "nobody reads from it",
   ENAMETOOLONG: "the path is too long",
   ELOOP: "the path goes round in circles"
@@ -43,14 +45,13 @@ const reasonOf = (error: unknown): string => {
 }
 
 const FILE_MODE = 0o600
-const DIRECTORY_MODE = 0o700
 
 /** Appending; and neither waiting for the reader of a pipe nor taking a terminal as the daemon's own. */
 const FLAGS = constants.O_APPEND | constants.O_CREAT | constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY
 
 /** Opens a file to append to, with the directories above it where they are missing. Throws as `node:fs` does. */
 const openToAppend = (path: string): number => {
-  mkdirSync(dirname(path), { recursive: true, mode: DIRECTORY_MODE })
+  makeDirectory(dirname(path))
   return openSync(path, FLAGS, FILE_MODE)
 }
 

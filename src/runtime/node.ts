@@ -18,6 +18,7 @@ import * as NameDb from "../names/NameDb.ts"
 import { displayHash } from "../protocol/bytes.ts"
 import { networks } from "../protocol/networks.ts"
 import type { StorageFailure } from "../storage/errors.ts"
+import { version } from "../version.ts"
 import * as Wallets from "../wallet/Wallets.ts"
 import { showImport, standardTerminal } from "./importProgress.ts"
 import * as NodeMetrics from "./nodeMetrics.ts"
@@ -167,6 +168,7 @@ export const start = (settings: Settings, { ready, tell }: StartOptions) =>
     yield* ready
     const { header, height } = yield* chain.tip
     yield* Effect.logInfo("node started", {
+      version,
       network: settings.network,
       height,
       hash: displayHash(header.hash),

@@ -224,4 +224,28 @@ describe("CoinStore over a database", () => {
       database.close()
     })
   })
+
+  it("flushes a change in the same time, however much is kept in memory", () => {
+    const coin: Coin = { value: 1, script: new Uint8Array(25), height: 1, coinbase: false }
+    const numbered = (n: number): string => outpointKey(outpoint(new Uint8Array(32), n))
+    /** The shortest of several flushes of one coin each, in milliseconds. */
+    const flushTime = (kept: number): number =>
+      withDirectory((directory) => {
+        const database = new ChainDatabase(directory, 4096)
+        const store = new CoinStore(database)
+        store.apply(new Map(Array.from({ length: kept }, (_, n) => [numbered(n), coin])), new Map())
+        store.flush(REST, Infinity)
+        const times = Array.from({ length: 10 }, (_, n) => {
+          store.apply(new Map([[numbered(kept + n), coin]]), new Map())
+          const since = performance.now()
+          store.flush(REST, Infinity)
+          return performance.now() - since
+        })
+        database.close()
+        return Math.min(...times)
+      })
+    const few = flushTime(10)
+    const many = flushTime(100_000)
+    assert.isBelow(many, 5 * few + 1)
+  })
 })

@@ -94,6 +94,10 @@ const openPool = (threads: number) =>
     const note = (worker: Worker): void => void workers.push(worker)
     process.on("worker", note)
     const pool = yield* make(threads)
+    // Nothing is started before there is something to do.
+    yield* Effect.sleep("10 millis")
+    assert.strictEqual(workers.length, 0)
+    yield* fill(pool.begin(), [good.slice(0, 60)]).finish
     // The process tells of new threads in its next turn.
     yield* Effect.ensuring(Effect.sleep("10 millis"), Effect.sync(() => process.off("worker", note)))
     return { pool, workers }
@@ -126,6 +130,22 @@ const poison = (): ReadonlyArray<ScriptCheck> =>
   })
 
 describe.skipIf(!isBuilt)("VerifyPool with threads", () => {
+  it.scopedLive("of a large block lets others have their turn, also without threads", () =>
+    Effect.gen(function*() {
+      const { pool } = yield* openPool(0)
+      let turns = 0
+      let timer = setImmediate(function turn() {
+        turns++
+        timer = setImmediate(turn)
+      })
+      const failed = yield* Effect.ensuring(
+        fill(pool.begin(), [good]).finish,
+        Effect.sync(() => clearImmediate(timer))
+      )
+      assert.isUndefined(failed)
+      assert.isAtLeast(turns, 3)
+    }))
+
   it.scopedLive("finds all scripts of the chain valid, in batches of any size", () =>
     Effect.gen(function*() {
       const { pool, workers } = yield* openPool(2)

@@ -79,6 +79,16 @@ describe("-printconfig", () => {
     assert.include(printed(["-printconfig", "-listen="]), "listen = \"\"  # -listen")
   })
 
+  it("shows paths as absolute ones, which mean the same in a file elsewhere", () => {
+    const text = printed(["-printconfig", "-datadir=data", "-loadblock=blk.dat"], {
+      files: { "/place/data/svcd.conf": "logfile = \"../svcd.log\"" }
+    })
+    assert.include(text, "datadir = \"/place/data\"  # -datadir")
+    assert.include(text, "logfile = \"/place/svcd.log\"  # /place/data/svcd.conf:1")
+    assert.include(text, "[ \"/place/blk.dat\" ]  # -loadblock")
+    assert.include(printed(["-printconfig"]), "datadir = \"/home/me/.svcd\"  # default")
+  })
+
   it("shows no password and no text that could be taken for one", () => {
     const text = printed(["-printconfig", "-rpcuser=u", "-rpcpassword=tell-nobody"])
     assert.notInclude(text, "tell-nobody")

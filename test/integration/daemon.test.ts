@@ -39,6 +39,7 @@ describe("svcd", () => {
       assert.isTrue(yield* node.call("name_checkdb"))
       const ended = yield* node.running.end()
       assert.deepStrictEqual([ended.code, ended.stderr], [0, ""])
+      assert.match(ended.stdout, /node stopped\n$/)
       const again = yield* startNode(directory)
       yield* again.ready
       assert.deepInclude(yield* again.call("gettxoutsetinfo"), { bestblock: tipHash, hash_serialized_3: coins })

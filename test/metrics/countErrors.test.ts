@@ -34,7 +34,7 @@ describe("countErrors", () => {
       const logger = Logger.replace(Logger.defaultLogger, Logger.make(({ message }) => void lines.push(message)))
       const before = counted()
       yield* Effect.all([Effect.logWarning("odd"), Effect.logInfo("fine"), Effect.logError("bad")], { discard: true })
-        .pipe(Effect.provide(ErrorCount.layer), Effect.provide(logger))
+        .pipe(Effect.provide(Layer.provideMerge(ErrorCount.layer, logger)))
       assert.deepStrictEqual(counted(), { defect: before.defect, failure: before.failure + 1 })
       assert.deepStrictEqual(lines, [["odd"], ["fine"], ["bad"]])
     }))

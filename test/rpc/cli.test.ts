@@ -6,6 +6,7 @@ import { run } from "../../src/rpc/cli.ts"
 import { Amount } from "../../src/rpc/encodeJson.ts"
 import { method } from "../../src/rpc/method.ts"
 import * as Param from "../../src/rpc/params.ts"
+import { RPC_CODE, RpcError } from "../../src/rpc/RpcError.ts"
 import { FAKE_METHODS, GENESIS, testServer } from "../support/rpcServer.ts"
 
 interface Surroundings {
@@ -128,7 +129,7 @@ describe("svcd-cli", () => {
       assert.deepStrictEqual(JSON.parse(stdin.stdout).options, { n: 1 })
       const alone = yield* cli([...flags(port), "-stdin"], { stdin: "getblockhash\r\n0\r\n" })
       assert.strictEqual(alone.stdout, `${GENESIS}\n`)
-      assert.deepStrictEqual(JSON.parse((yield* cli([...flags(port), "-rpcwallet=w", "whoami"])).stdout).wallet, null)
+      assert.deepStrictEqual(JSON.parse((yield* cli([...flags(port), "-rpcwallet=w", "whoami"])).stdout).wallet, "w")
     }))
 
   it.scopedLive("says which argument is not JSON", () =>
@@ -186,6 +187,7 @@ describe("svcd-cli", () => {
         yield* cli([...flags(port), "getblokcount"]),
         failed(89, "error code: -32601\nerror message:\nMethod not found\nDid you mean getblockcount?\n")
       )
+      assert.include((yield* cli([...flags(port), "statsu"])).stderr, "Did you mean status?")
     }))
 
   it.scopedLive("reads the password from standard input, and parameters behind it", () =>
@@ -327,6 +329,31 @@ describe("svcd-cli", () => {
       ])
       assert.strictEqual(code, 1)
       assert.include(stderr, "It is from -rpcaddr: is svcd running")
+    }))
+
+  it.scopedLive("counts the time that a try takes as waiting", () =>
+    Effect.gen(function*() {
+      let tries = 0
+      const slow = method({
+        name: "getblockcount",
+        group: "Blockchain",
+        summary: "",
+        params: {},
+        results: [],
+        examples: [],
+        handler: () =>
+          Effect.delay(
+            Effect.suspend(() => {
+              tries++
+              return new RpcError({ code: RPC_CODE.warmUp, message: "Loading" })
+            }),
+            "1050 millis"
+          )
+      })
+      const { port } = yield* testServer({ methods: [slow] })
+      const argv = ["-rpcaddr", `127.0.0.1:${port}`, "-rpcwait", "-rpcwaittimeout=1", "getblockcount"]
+      assert.strictEqual((yield* cli(argv)).code, 28)
+      assert.strictEqual(tries, 1)
     }))
 
   it.effect("prints the script for a shell, and names those that there are", () =>

@@ -69,8 +69,7 @@ export const relayAt = (spoolDirectory: string, upstreamPort: number, given: Giv
     retry: { ...SHORT, ...given.retry }
   }))).pipe(
     Effect.provide(knownRecipients),
-    Effect.map((context) => context.pipe((services) => Effect.provide(SmtpRelay.SmtpRelay, services))),
-    Effect.flatten
+    Effect.flatMap((services) => Effect.provide(SmtpRelay.SmtpRelay, services))
   )
 
 export const relay = (upstream: TestUpstream, given: Given = {}) =>

@@ -69,14 +69,15 @@ const coreCookie = (network: NetworkName, { homedir }: SettingsInput): string =>
 const isStarting = (error: RpcClientError): boolean =>
   error._tag === "DaemonUnreachable" || (error._tag === "RpcFailure" && error.code === RPC_CODE.warmUp)
 
-const waiting = <A>(work: Effect.Effect<A, RpcClientError>, wait: number | undefined) => {
-  if (wait === undefined) return work
-  const spaced = Schedule.spaced(WAIT)
-  return Effect.retry(work, {
-    schedule: wait === 0 ? spaced : Schedule.intersect(spaced, Schedule.recurs(wait)),
-    while: isStarting
+/** Tries again until the time is over: a try takes time as well. */
+const waiting = <A>(work: Effect.Effect<A, RpcClientError>, wait: number | undefined) =>
+  wait === undefined ? work : Effect.suspend(() => {
+    const deadline = wait === 0 ? Infinity : performance.now() + wait * 1000
+    return Effect.retry(work, {
+      schedule: Schedule.spaced(WAIT),
+      while: (error) => isStarting(error) && performance.now() < deadline
+    })
   })
-}
 
 /** Prepares calls to the daemon; the left says why a cookie file cannot be used. Nothing is sent yet. */
 export const makeDaemon = (options: DaemonOptions): Effect.Effect<Daemon, string, Scope.Scope> =>

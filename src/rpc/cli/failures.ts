@@ -6,6 +6,7 @@ import { nearest } from "../../config/suggest.ts"
 import type { RpcClientError } from "../RpcClient.ts"
 import { RPC_CODE } from "../RpcError.ts"
 import type { Daemon } from "./daemon.ts"
+import { COMMANDS } from "./flags.ts"
 import { failure, type Outcome } from "./outcome.ts"
 import { shownLines } from "./textWidth.ts"
 
@@ -22,13 +23,13 @@ const unauthorized = ({ rpc }: Connection, cookie: string | undefined): string =
     "for Namecoin Core, -rpccookiefile names its cookie."
 }
 
-/** The method that was probably meant, by the daemon's own list; `undefined` where it has none or does not say. */
+/** The method or command that was probably meant, by the daemon's own list; `undefined` where there is none. */
 const meant = (daemon: Daemon, method: string): Effect.Effect<string | undefined> =>
   daemon.call("help").pipe(
     Effect.map((text) => {
       if (typeof text !== "string") return undefined
       const names = text.split("\n").flatMap((line) => /^([a-z][a-z0-9_.]*)(?: |$)/.exec(line)?.[1] ?? [])
-      return nearest(method, names)
+      return nearest(method, [...names, ...Object.keys(COMMANDS)])
     }),
     Effect.orElseSucceed(() => undefined)
   )

@@ -1,0 +1,23 @@
+import { existsSync, mkdirSync, statSync } from "node:fs"
+import { dirname } from "node:path"
+
+/** For the owner alone. */
+export const DIRECTORY_MODE = 0o700
+
+const isDirectory = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+
+/**
+ * Makes a directory, and those above it that are missing, unless it is there. Throws as `node:fs` does. That has a mode
+ * of its own for this, which never comes back where an existing directory takes none, as under /proc (Node.js 20).
+ */
+export const makeDirectory = (path: string): void => {
+  if (isDirectory(path)) return
+  const above = dirname(path)
+  if (!existsSync(above)) makeDirectory(above)
+  try {
+    mkdirSync(path, { mode: DIRECTORY_MODE })
+  } catch (error) {
+    // Somebody else may have made it meanwhile.
+    if (!isDirectory(path)) throw error
+  }
+}

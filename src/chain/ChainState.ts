@@ -557,18 +557,22 @@ export class ChainState {
     return this.coins.memory > this.options.coinCacheBytes
   }
 
-  /** Stores everything: block bytes first, then one commit from the last stored tip to this one. */
-  flush(): void {
+  /**
+   * Stores everything: block bytes first, then one commit from the last stored tip to this one. Returns whether there was
+   * anything to store.
+   */
+  flush(): boolean {
     // What nobody judged must not become what is stored.
     if (this.onTrust > 0) throw new Error(`${this.onTrust} blocks are connected on trust while the chain is stored`)
     const started = performance.now()
     const pages = this.index.takeDirtyPages()
     try {
-      if (pages.length === 0 && !this.coins.hasChanges) return
+      if (pages.length === 0 && !this.coins.hasChanges) return false
       this.files.sync()
       const rest = { pages, headerCount: this.index.count, bestHash: this.index.hash(this.tip) }
       this.coins.flush(rest, this.options.coinCacheBytes / 2)
       chainstateFlushDuration.observe((performance.now() - started) / 1000)
+      return true
     } catch (cause) {
       this.index.restoreDirtyPages(pages.map(({ page }) => page))
       throw cause

@@ -89,13 +89,24 @@ export const make = (state: ChainState, pool: VerifyPool): Effect.Effect<ChainWr
     let flushedAt = performance.now()
     let telling = false
 
+    /** Block bytes come before what refers to them; nobody has to wait while the disk takes them. */
+    const syncBlocks: Effect.Effect<void, StorageFailure> = Effect.tryPromise({
+      try: () => state.files.syncAside(),
+      catch: (cause) => cause
+    }).pipe(Effect.catchAll((cause) => isStorageFailure(cause) ? Effect.fail(cause) : Effect.die(cause)))
+
     const flush = Effect.suspend(() => {
       const started = performance.now()
       const stored = attempt(() => {
-        state.flush()
+        const some = state.flush()
         flushedAt = performance.now()
+        return some
       })
-      return Effect.zipRight(stored, Effect.suspend(() => noteFlush(state, flushedAt - started)))
+      return syncBlocks.pipe(
+        Effect.zipRight(stored),
+        Effect.uninterruptible,
+        Effect.flatMap((some) => some ? noteFlush(state, flushedAt - started) : Effect.void)
+      )
     })
 
     const tell = (
@@ -173,7 +184,7 @@ export const make = (state: ChainState, pool: VerifyPool): Effect.Effect<ChainWr
           yield* turnOfEventLoop
         }
         // At the tip followers and listeners hear of nothing that a crash could take back.
-        if (!imported) yield* Effect.zipRight(flush, catchUp)
+        if (!imported) yield* flush.pipe(Effect.zipRight(turnOfEventLoop), Effect.zipRight(catchUp))
         return verdicts
       }).pipe(Effect.ensuring(Effect.sync(() => void (telling = false))))
 

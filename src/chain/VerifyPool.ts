@@ -36,8 +36,8 @@ const MAX_CHUNKS = 4096
 /** Below so many inputs in a batch a message to a worker costs more than it brings. */
 const WORTH_SHARING = 24
 
-/** Milliseconds that this thread checks before it lets others have a turn. */
-const SLICE_MS = 40
+/** Milliseconds that this thread checks before it lets others have a turn: about a chunk. */
+const SLICE_MS = 5
 
 interface Work {
   readonly block: number
@@ -66,26 +66,35 @@ const cut = function*(checks: ReadonlyArray<ScriptCheck>): Iterable<ReadonlyArra
   if (chunk.length > 0) yield chunk
 }
 
-/** A worker thread, and what becomes of it. */
+/**
+ * A worker thread, and what becomes of it. It is started by its first message: a node that only answers needs no threads,
+ * and is open sooner without; one that ends at once would leave behind what a thread has open while it starts.
+ */
 class Hand {
-  private readonly worker = new Worker(program)
+  private worker: Worker | undefined
+  private readonly lose: (lost: Error) => void
   private lost: Error | undefined
   private waiting: { readonly resolve: (reply: FromWorker) => void; readonly reject: (lost: Error) => void } | undefined
 
   /** `onLost` is told, once, why the worker ended, unless it was `end` that ended it. */
   constructor(onLost: (lost: Error) => void) {
-    const lose = (lost: Error): void => {
+    this.lose = (lost) => {
       if (this.lost !== undefined) return
       this.lost = lost
       this.waiting?.reject(lost)
       onLost(lost)
     }
-    this.worker.on("message", (reply: FromWorker) => this.waiting?.resolve(reply))
-    this.worker.on("messageerror", lose)
-    this.worker.on("error", lose)
-    this.worker.on("exit", (code) => lose(new Error(`a verify worker ended with exit code ${code}`)))
+  }
+
+  private start(): Worker {
+    const worker = new Worker(program)
+    worker.on("message", (reply: FromWorker) => this.waiting?.resolve(reply))
+    worker.on("messageerror", this.lose)
+    worker.on("error", this.lose)
+    worker.on("exit", (code) => this.lose(new Error(`a verify worker ended with exit code ${code}`)))
     // A pool alone does not keep the process alive.
-    this.worker.unref()
+    worker.unref()
+    return worker
   }
 
   get alive(): boolean {
@@ -93,6 +102,7 @@ class Hand {
   }
 
   post(message: ToWorker, transfer?: ArrayBufferLike): void {
+    this.worker ??= this.start()
     this.worker.postMessage(message, transfer instanceof ArrayBuffer ? [transfer] : [])
   }
 
@@ -100,20 +110,20 @@ class Hand {
   answer(): Promise<FromWorker> {
     return new Promise<FromWorker>((resolve, reject) => {
       if (this.lost !== undefined) return reject(this.lost)
-      // Not answered by an unreferenced worker alone: the process must not end while somebody waits.
-      this.worker.ref()
       this.waiting = { resolve, reject }
       this.post({ type: "end" })
+      // Not answered by an unreferenced worker alone: the process must not end while somebody waits.
+      this.worker?.ref()
     }).finally(() => {
       this.waiting = undefined
-      this.worker.unref()
+      this.worker?.unref()
     })
   }
 
   async end(): Promise<void> {
     this.lost ??= new Error("the verify pool is closed")
     this.waiting?.reject(this.lost)
-    await this.worker.terminate()
+    await this.worker?.terminate()
   }
 }
 
@@ -134,7 +144,8 @@ class Batch implements VerifyBatch {
 
   readonly add = (block: number, checks: ReadonlyArray<ScriptCheck>, flags: number): void => {
     if (checks.length === 0) return
-    this.own.push({ block, checks, flags })
+    if (this.hands.length === 0) { for (const chunk of cut(checks)) this.own.push({ block, checks: chunk, flags }) }
+    else this.own.push({ block, checks, flags })
     this.waiting += inputsOf(checks)
     if (this.hands.length > 0 && this.waiting >= WORTH_SHARING) this.share()
   }
@@ -211,7 +222,7 @@ class Batch implements VerifyBatch {
 /** The worker's program: compiled beside this file. Where sources run as they are, there is none, and no worker. */
 const program = new URL("./verifyWorker.js", import.meta.url)
 
-/** Opens a pool of `threads` workers beside this thread; 0 checks everything here. */
+/** Opens a pool of `threads` workers beside this thread, each started once there is work for it; 0 checks everything here. */
 export const make = (threads: number): Effect.Effect<VerifyPool, never, Scope.Scope> =>
   Effect.gen(function*() {
     const log = Runtime.runFork(yield* Effect.runtime())

@@ -2,10 +2,11 @@ import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { Address } from "../config/addresses.ts"
+import type { BindFailed } from "../config/listening.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import type { Recipients } from "./Recipients.ts"
 import { makeRelay } from "./relay/makeRelay.ts"
-import type { RelayBindFailed, RelayConfig } from "./relay/RelayConfig.ts"
+import type { RelayConfig } from "./relay/RelayConfig.ts"
 import type { RelayStats } from "./relay/RelayStats.ts"
 
 /** Takes mail for labels and forwards it to what their names say (spec.md 1.10). Runs while its scope is open. */
@@ -21,5 +22,5 @@ export class SmtpRelay extends Context.Tag("svcd/SmtpRelay")<SmtpRelay, {
  * The relay. Reads its spool, then listens. When it is released it takes no more mail, gives what is under way
  * `drainTime` to end and leaves the rest in the spool.
  */
-export const layer = (config: RelayConfig): Layer.Layer<SmtpRelay, RelayBindFailed | StorageFailure, Recipients> =>
+export const layer = (config: RelayConfig): Layer.Layer<SmtpRelay, BindFailed | StorageFailure, Recipients> =>
   Layer.scoped(SmtpRelay, makeRelay(config))

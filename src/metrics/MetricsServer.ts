@@ -3,10 +3,10 @@ import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import * as FiberSet from "effect/FiberSet"
 import * as Layer from "effect/Layer"
-import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import { type Address, formatAddress } from "../config/addresses.ts"
+import { type BindFailed, codeOf, listenOn } from "../config/listening.ts"
 import { CONTENT_TYPE, exposition } from "./exposition.ts"
 import type { Table } from "./families.ts"
 
@@ -40,43 +40,11 @@ export interface Limits {
 
 const LIMITS: Limits = { connections: 32, timeout: 5_000 }
 
-/** The address cannot be listened on. */
-export class BindFailed extends Schema.TaggedError<BindFailed>()("BindFailed", {
-  address: Schema.String,
-  /** The system's word for the reason, such as `EADDRINUSE`. */
-  code: Schema.String
-}) {
-  override get message(): string {
-    return `cannot listen on ${this.address} for metrics: ${REASONS.get(this.code) ?? this.code}`
-  }
-}
-
-const REASONS: ReadonlyMap<string, string> = new Map([
-  ["EADDRINUSE", "the address is in use; another program, or another svcd, listens there"],
-  ["EADDRNOTAVAIL", "this machine has no such address"],
-  ["EACCES", "permission denied"],
-  ["ENOTFOUND", "the host is not known"]
-])
-
 /** Request line and headers, in bytes. */
 const MAX_HEADER_SIZE = 8_192
 
 /** How often Node looks for connections whose time is up, in milliseconds. */
 const CHECK_INTERVAL = 1_000
-
-const codeOf = (error: Error): string => "code" in error && typeof error.code === "string" ? error.code : error.name
-
-const listen = (server: Server, { host, port }: Address): Effect.Effect<Address, BindFailed> =>
-  Effect.async((resume) => {
-    const failed = (error: Error): void =>
-      resume(new BindFailed({ address: formatAddress({ host, port }), code: codeOf(error) }))
-    server.once("error", failed)
-    server.listen({ port, host: host === "" ? undefined : host }, () => {
-      server.removeListener("error", failed)
-      const bound = server.address()
-      resume(Effect.succeed({ host, port: typeof bound === "object" && bound !== null ? bound.port : port }))
-    })
-  })
 
 /** Frees the port and ends every connection: a collector that misses an answer comes back. */
 const close = (server: Server): Effect.Effect<void> =>
@@ -150,7 +118,7 @@ const make = (
     server.maxConnections = connections
     server.setTimeout(timeout, (socket) => socket.destroy())
     serve(server, run, scrape)
-    const bound = yield* Effect.acquireRelease(listen(server, address), () => close(server))
+    const bound = yield* Effect.acquireRelease(listenOn(server, address, "metrics"), () => close(server))
     // Such as too many open files; the listener goes on, and who could not connect tries again.
     server.on("error", (error) => run(Effect.logWarning("metrics listener", { code: codeOf(error) })))
     yield* Effect.logInfo("metrics listening", { address: formatAddress(bound) })

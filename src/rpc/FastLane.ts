@@ -8,6 +8,9 @@ const MAX_HEAD = 8_192
 /** Bytes that wait behind a request that is being carried out before no more are read. */
 const MAX_PENDING = 65_536
 
+/** Pieces in which they may come: a piece of one byte takes as much memory as one of a few hundred. */
+const MAX_PIECES = 64
+
 /** Bytes that may be on their way to a client when its next request is taken. */
 const MAX_UNSENT = 262_144
 
@@ -105,7 +108,7 @@ export class FastLane {
   #keep(chunk: Buffer): void {
     this.#pending.push(chunk)
     this.#pendingBytes += chunk.length
-    if (this.#pendingBytes > MAX_PENDING) this.#socket.pause()
+    if (this.#pendingBytes > MAX_PENDING || this.#pending.length >= MAX_PIECES) this.#socket.pause()
   }
 
   #goOn(): void {

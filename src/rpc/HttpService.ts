@@ -12,6 +12,7 @@ import type { Call, Dispatch, Reply } from "./Dispatch.ts"
 import { FastLane } from "./FastLane.ts"
 import { type Health, healthAnswer, type HealthPath } from "./health.ts"
 import type { Phase } from "./Lifecycle.ts"
+import { misread } from "./misread.ts"
 import { OpenCalls } from "./OpenCalls.ts"
 import { type PageAnswer, type PageHandler, type PageRequest, pageRequest, type Pages } from "./Pages.ts"
 import { Penalties } from "./Penalties.ts"
@@ -27,6 +28,7 @@ import {
   NOT_GET,
   NOT_IMPLEMENTED,
   NOT_POST,
+  PLAIN_TEXT,
   type Refusal,
   STOPPING,
   TOO_LARGE,
@@ -34,7 +36,7 @@ import {
   UNAUTHORIZED
 } from "./refusals.ts"
 import { BodyReader } from "./requestBody.ts"
-import { route } from "./route.ts"
+import { KNOWN_VERBS, route } from "./route.ts"
 import { Session } from "./Session.ts"
 import { settled } from "./settled.ts"
 
@@ -55,11 +57,12 @@ export interface HttpServiceConfig {
   readonly concurrentRequests: number
   /** Milliseconds between two requests, and without progress of an answer, after which a connection is closed. */
   readonly idleTimeout: number
+  /** Whether connections begin in the fast lane. */
+  readonly fastLane: boolean
   readonly onRefused: ((status: number) => void) | undefined
 }
 
 const JSON_TYPE = "application/json"
-const PLAIN_TEXT = "text/plain; charset=utf-8"
 
 /** How long a client may go on sending a body that was refused, in milliseconds, so that it can read the answer. */
 const LINGER = 500
@@ -109,27 +112,18 @@ export class HttpService {
     server.on("connection", (socket) => this.#meet(socket, handOver))
     server.on("request", (request, response) => this.#take(request, response, false))
     server.on("checkContinue", (request, response) => this.#take(request, response, true))
-    server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
-      const timedOut = error.code === "ERR_HTTP_REQUEST_TIMEOUT"
-      // Text in the middle of an answer would only make two answers unreadable.
-      if (!socket.writable || this.#sessions.get(socket)?.busy === true) return void socket.destroy()
-      const [line, text] = timedOut ? ["408 Request Timeout", "Request timeout"] : ["400 Bad Request", "Bad request"]
-      this.#config.onRefused?.(timedOut ? 408 : 400)
-      socket.end(
-        `HTTP/1.1 ${line}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: ${text.length}\r\n` +
-          `Connection: close\r\n\r\n${text}`,
-        () => socket.destroy()
-      )
-    })
+    const { onRefused } = this.#config
+    server.on("clientError", (error, socket) => misread(error, socket, this.#sessions.get(socket), onRefused))
   }
 
   /** Takes a new connection, into the fast lane first. */
   #meet(socket: Socket, handOver: (socket: Socket) => void): void {
-    const { idleTimeout } = this.#config
+    const { fastLane, idleTimeout } = this.#config
     const session = new Session(socket, idleTimeout)
     if (!this.#connections.add(session)) return void socket.destroy()
     socket.once("close", () => this.#connections.remove(session))
     this.#sessions.set(socket, session)
+    if (!fastLane) return handOver(socket)
     const lane: FastLane = new FastLane(socket, {
       idleTimeout,
       handOver,
@@ -155,6 +149,7 @@ export class HttpService {
     const session = this.#sessions.get(request.socket)
     if (session === undefined) return void request.socket.destroy()
     this.#connections.used(session)
+    session.newest = response
     session.enter(() => this.#serve({ request, response, session, expectsContinue }))
   }
 
@@ -273,7 +268,7 @@ export class HttpService {
    * way instead, and so do calls that end when their client goes.
    */
   #takePlain(session: Session, lane: FastLane, head: PlainHead, body: Uint8Array): boolean {
-    const { concurrentRequests, dispatch, maxRequestSize, phase } = this.#config
+    const { concurrentRequests, maxRequestSize, phase } = this.#config
     if (phase()._tag === "Stopping" || head.length > maxRequestSize || this.#open.size >= concurrentRequests) {
       return false
     }
@@ -281,11 +276,23 @@ export class HttpService {
     if (target === undefined || target._tag !== "Rpc" || !this.#isAdmitted(session, head.authorization)) return false
     const { client } = session
     if (this.#rates.wait(client, performance.now()) !== undefined) return false
-    const call = dispatch.read(body)
-    if (call.waits || this.#rates.take(client, Math.max(1, call.count), performance.now()) !== undefined) return false
+    const call = this.#read(body)
+    if (
+      call === undefined || call.waits ||
+      this.#rates.take(client, Math.max(1, call.count), performance.now()) !== undefined
+    ) return false
     this.#connections.used(session)
     this.#answerPlain(session, lane, call, target.wallet)
     return true
+  }
+
+  /** A body, unless reading it throws what nobody expects: then the long way says so. */
+  #read(body: Uint8Array): Call | undefined {
+    try {
+      return this.#config.dispatch.read(body)
+    } catch {
+      return undefined
+    }
   }
 
   /** Whether a connection may ask, judged anew only where it has not been and nobody serves time for wrong guesses. */
@@ -394,6 +401,3 @@ interface Answer {
   /** Whether the connection ends with it. */
   readonly close: boolean
 }
-
-/** The verbs that upstream knows; to others its answer is 405 before it looks at the path. */
-const KNOWN_VERBS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT"])

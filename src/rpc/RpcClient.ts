@@ -19,6 +19,8 @@ export class DaemonUnreachable extends Data.TaggedError("DaemonUnreachable")<{
   readonly address: string
   /** The system's word for the reason, such as `ECONNREFUSED`. */
   readonly code: string
+  /** Whether there was a connection, so that the daemon may have seen the request. */
+  readonly wasSent: boolean
 }> {
   /** The reason in words. */
   get reason(): string {
@@ -100,8 +102,13 @@ export interface RpcClientOptions {
   readonly basePath?: string
   /** A function is asked before each request: credentials may change while the daemon restarts. */
   readonly credentials?: Credentials | (() => Credentials | undefined) | undefined
-  /** The wallet to use where the daemon has several. */
+  /**
+   * The wallet to use. Calls then go to its own path: at the common one, the only wallet that is loaded would answer,
+   * which may be another.
+   */
   readonly wallet?: string | undefined
+  /** Bytes of a reply; 2^28 if it is missing. */
+  readonly maxReply?: number
   /** Milliseconds for one call; 15 minutes if it is missing. */
   readonly timeout?: number
 }
@@ -194,7 +201,7 @@ export const make = (
   options: RpcClientOptions
 ): Effect.Effect<typeof RpcClient.Service, never, Scope.Scope> =>
   Effect.gen(function*() {
-    const { basePath = "", credentials, secure = false, timeout = TIMEOUT, wallet } = options
+    const { basePath = "", credentials, maxReply = MAX_REPLY, secure = false, timeout = TIMEOUT, wallet } = options
     const address = formatAddress(options.address)
     const pool = { keepAlive: true, maxSockets: MAX_CONNECTIONS }
     const agent = yield* Effect.acquireRelease(
@@ -215,7 +222,8 @@ export const make = (
       once: boolean
     ): Effect.Effect<HttpReply, DaemonUnreachable | UnexpectedReply> =>
       Effect.async((resume) => {
-        const fail = (code: string): void => resume(new DaemonUnreachable({ address, code }))
+        let connected = false
+        const fail = (code: string): void => resume(new DaemonUnreachable({ address, code, wasSent: connected }))
         const outgoing = send({
           ...options.address,
           agent: once ? false : agent,
@@ -223,7 +231,7 @@ export const make = (
           path: basePath + path,
           headers: { ...authorization(), "content-type": "application/json", "content-length": body.length }
         }, (incoming) =>
-          collect(incoming, (outcome) => {
+          collect(incoming, maxReply, (outcome) => {
             if (outcome._tag === "Broken") return fail("ECONNRESET")
             const status = incoming.statusCode ?? 0
             resume(
@@ -232,6 +240,10 @@ export const make = (
                 : Effect.succeed({ status, text: outcome.text })
             )
           }))
+        outgoing.once("socket", (socket) => {
+          if (socket.connecting) socket.once("connect", () => void (connected = true))
+          else connected = true
+        })
         outgoing.setTimeout(timeout, () => {
           fail("ETIMEDOUT")
           outgoing.destroy()
@@ -250,27 +262,14 @@ export const make = (
       return { jsonrpc: "2.0", id: lastId, method, params }
     }
 
-    const callAt = (
-      path: string,
-      method: string,
-      params: CallParams,
-      once: boolean
-    ): Effect.Effect<Json, RpcClientError> =>
-      Effect.suspend(() => {
-        const body = Buffer.from(encodeJson(envelope(method, params)))
-        return Effect.flatMap(post(path, body, once), (reply) => readReply(address, reply))
-      })
+    const path = wallet === undefined ? "/" : `/wallet/${encodeURIComponent(wallet)}`
 
     return RpcClient.of({
-      call: (method, params = [], { once = false } = {}) => {
-        const atRoot = callAt("/", method, params, once)
-        if (wallet === undefined) return atRoot
-        return Effect.catchIf(
-          atRoot,
-          (error) => error._tag === "RpcFailure" && error.code === RPC_CODE.walletNotSpecified,
-          () => callAt(`/wallet/${encodeURIComponent(wallet)}`, method, params, once)
-        )
-      },
+      call: (method, params = [], { once = false } = {}) =>
+        Effect.suspend(() => {
+          const body = Buffer.from(encodeJson(envelope(method, params)))
+          return Effect.flatMap(post(path, body, once), (reply) => readReply(address, reply))
+        }),
       batch: (calls) =>
         Effect.suspend(() => {
           const envelopes = calls.map(({ method, params }) => envelope(method, params))
@@ -288,12 +287,12 @@ type Collected =
   | { readonly _tag: "Broken" }
 
 /** Calls `done` with what came of reading a reply. Only the first call counts. */
-const collect = (incoming: IncomingMessage, done: (outcome: Collected) => void): void => {
+const collect = (incoming: IncomingMessage, most: number, done: (outcome: Collected) => void): void => {
   const chunks: Array<Uint8Array> = []
   let size = 0
   incoming.on("data", (chunk: Uint8Array) => {
     size += chunk.length
-    if (size <= MAX_REPLY) return void chunks.push(chunk)
+    if (size <= most) return void chunks.push(chunk)
     done({ _tag: "TooLarge" })
     incoming.destroy()
   })

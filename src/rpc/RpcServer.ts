@@ -2,9 +2,9 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Runtime from "effect/Runtime"
-import * as Schema from "effect/Schema"
 import { createServer, type Server } from "node:http"
 import { type Address, formatAddress } from "../config/addresses.ts"
+import { type BindFailed, codeOf, listenOn } from "../config/listening.ts"
 import type { Credentials } from "../config/settings.ts"
 import { Dispatch } from "./Dispatch.ts"
 import { Health } from "./health.ts"
@@ -33,6 +33,8 @@ export interface RpcServerConfig {
   readonly onRefused?: (status: number) => void
   /** For tests. */
   readonly limits?: Partial<Limits>
+  /** For tests: `false` has Node's own server read every request. */
+  readonly fastLane?: boolean
 }
 
 /** Bounds that nobody has to configure. Times are in milliseconds. */
@@ -73,38 +75,6 @@ const CHECK_INTERVAL = 5_000
 /** For answers that are on their way when the listener closes, in milliseconds. */
 const LAST_MOMENT = 500
 
-/** The address cannot be listened on. */
-export class BindFailed extends Schema.TaggedError<BindFailed>()("BindFailed", {
-  address: Schema.String,
-  /** The system's word for the reason, such as `EADDRINUSE`. */
-  code: Schema.String
-}) {
-  override get message(): string {
-    return `cannot listen on ${this.address} for RPC: ${REASONS.get(this.code) ?? this.code}`
-  }
-}
-
-const REASONS: ReadonlyMap<string, string> = new Map([
-  ["EADDRINUSE", "the address is in use; another program, or another svcd, listens there"],
-  ["EADDRNOTAVAIL", "this machine has no such address"],
-  ["EACCES", "permission denied"],
-  ["ENOTFOUND", "the host is not known"]
-])
-
-const codeOf = (error: Error): string => "code" in error && typeof error.code === "string" ? error.code : error.name
-
-const listen = (server: Server, { host, port }: Address): Effect.Effect<Address, BindFailed> =>
-  Effect.async((resume) => {
-    const failed = (error: Error): void =>
-      resume(new BindFailed({ address: formatAddress({ host, port }), code: codeOf(error) }))
-    server.once("error", failed)
-    server.listen({ port, host: host === "" ? undefined : host }, () => {
-      server.removeListener("error", failed)
-      const bound = server.address()
-      resume(Effect.succeed({ host, port: typeof bound === "object" && bound !== null ? bound.port : port }))
-    })
-  })
-
 const make = (config: RpcServerConfig) =>
   Effect.gen(function*() {
     const lifecycle = yield* Lifecycle
@@ -127,6 +97,7 @@ const make = (config: RpcServerConfig) =>
       maxBodies: BODIES * maxRequestSize,
       concurrentRequests: limits.concurrentRequests,
       idleTimeout: limits.idleTimeout,
+      fastLane: config.fastLane ?? true,
       onRefused: config.onRefused
     })
 
@@ -142,7 +113,7 @@ const make = (config: RpcServerConfig) =>
 
     const drain = Effect.zipRight(lifecycle.stop, service.drained(limits.stopTimeout))
     const address = yield* Effect.acquireRelease(
-      listen(server, config.listen),
+      listenOn(server, config.listen, "RPC"),
       () => Effect.zipRight(drain, close(server, service))
     )
     // Such as too many open files; the listener goes on, and who could not connect tries again.

@@ -24,6 +24,10 @@ export class Session implements Connection {
   working = false
   /** Whether it is in the fast lane, where Node's server does not know of it. */
   inLane = true
+  /** The answer to the request of which the head was read last. */
+  newest: ServerResponse | undefined
+  /** Whether something came that is no HTTP: nothing behind it is read. */
+  isMisread = false
   readonly #socket: Socket
   readonly #stallTimeout: number
   readonly #waiting: Array<() => void> = []
@@ -60,9 +64,9 @@ export class Session implements Connection {
     this.#socket.destroySoon()
   }
 
-  /** Whether a request is being served. */
-  get busy(): boolean {
-    return this.#busy
+  /** Whether a body is on its way. */
+  get isReading(): boolean {
+    return this.#busy && this.newest?.req.complete === false
   }
 
   /** Begins to serve a request, now or when it is its turn. Lets a client go that sends far too many. */

@@ -53,6 +53,8 @@ export const readPlainHead = (text: string): PlainHead | undefined => {
         authorization = value
         break
       case "connection":
+      // Node's parser takes the two for the same.
+      case "proxy-connection":
         if (value.toLowerCase() !== "keep-alive") return undefined
         break
       case "transfer-encoding":

@@ -1,5 +1,7 @@
 /** How the listener turns requests away before the dispatcher sees them (rpc.md 1.1). */
 
+export const PLAIN_TEXT = "text/plain; charset=utf-8"
+
 /** A request that was turned away by HTTP alone. The text is not JSON: indexers take JSON as final (rpc.md 1.11). */
 export interface Refusal {
   readonly status: number

@@ -12,6 +12,9 @@ const EMPTY = new Uint8Array(0)
 /** Bytes of a body for which there is always room: nobody keeps ordinary requests out by sending large ones slowly. */
 const SMALL = 65_536
 
+/** Pieces of a body that are kept as they came: one of a byte takes as much memory as one of a few hundred. */
+const MAX_PIECES = 256
+
 /** Reads bodies, each up to a size, and all that are in memory at one time up to another. */
 export class BodyReader {
   readonly #maxSize: number
@@ -30,7 +33,8 @@ export class BodyReader {
 
   /** Calls `done` once, as soon as it is clear what the body is; never if the client goes away before. */
   read(request: Readable, done: (body: Body) => void): void {
-    const chunks: Array<Uint8Array> = []
+    const joined: Array<Uint8Array> = []
+    let pieces: Array<Uint8Array> = []
     let size = 0
     let settled = false
     const settle = (body: Body | undefined): void => {
@@ -45,11 +49,15 @@ export class BodyReader {
       this.#total += chunk.length
       if (size > this.#maxSize) settle({ _tag: "TooLarge" })
       else if (this.#total > this.#maxTotal && size > SMALL) settle({ _tag: "NoRoom" })
-      else chunks.push(chunk)
+      else if (pieces.push(chunk) === MAX_PIECES) {
+        joined.push(Buffer.concat(pieces))
+        pieces = []
+      }
     })
     request.on("end", () => {
-      const [only = EMPTY] = chunks
-      settle({ _tag: "Complete", bytes: chunks.length > 1 ? Buffer.concat(chunks, size) : only })
+      const all = [...joined, ...pieces]
+      const [only = EMPTY] = all
+      settle({ _tag: "Complete", bytes: all.length > 1 ? Buffer.concat(all, size) : only })
     })
     request.on("close", () => settle(undefined))
   }

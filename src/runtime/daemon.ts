@@ -7,6 +7,7 @@ import type { ImportFailed } from "../chain/errors.ts"
 import * as NodeClock from "../chain/NodeClock.ts"
 import * as SyncStatus from "../chain/SyncStatus.ts"
 import * as DataDirectory from "../config/DataDirectory.ts"
+import type { BindFailed } from "../config/listening.ts"
 import type { Settings } from "../config/settings.ts"
 import * as ErrorCount from "../metrics/countErrors.ts"
 import { blockchainSyncing, METRICS, rpcInFlight } from "../metrics/metrics.ts"
@@ -90,7 +91,7 @@ class Sampling {
 }
 
 /** The metrics endpoint, where there is to be one. */
-const metricsEndpoint = ({ metrics }: Settings, { sample }: Sampling): Layer.Layer<never, MetricsServer.BindFailed> =>
+const metricsEndpoint = ({ metrics }: Settings, { sample }: Sampling): Layer.Layer<never, BindFailed> =>
   metrics === undefined
     ? Layer.empty
     : Layer.discard(MetricsServer.layer({ listen: metrics, table: METRICS, sample }))

@@ -17,7 +17,7 @@ import { type ChainRecord, type FixedPart, fixedPart, recordAt, tooOld } from ".
 import { limitOf, nameBytes, namespaceBytes } from "../client/text.ts"
 import { NameExpired, NameNotFound } from "../names/errors.ts"
 import { NameDb, type NameRecord as StoredRecord } from "../names/NameDb.ts"
-import type { Bytes } from "../protocol/bytes.ts"
+import { type Bytes, equal } from "../protocol/bytes.ts"
 import { printable } from "../protocol/nameText.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 
@@ -50,14 +50,17 @@ export const make = (offline: boolean) =>
       return said
     }
 
-    const asked = Effect.map(syncing, (syncing) => {
-      lately = { synced: !syncing, until: performance.now() + SYNC_AGE }
-      return !syncing
+    /**
+     * Height and sync of one moment. While many blocks come, names are written some hundred blocks at a time: synced is who
+     * has the names of the chain's tip, and not the tip alone.
+     */
+    const freshness: Effect.Effect<Freshness, StorageFailure> = Effect.gen(function*() {
+      const cursor = yield* names.cursor
+      const { tip } = yield* chain.progress
+      const synced = cursor !== undefined && equal(cursor.hash, tip.hash) && !(yield* syncing)
+      lately = { synced, until: performance.now() + SYNC_AGE }
+      return asOfHeight(cursor?.height ?? 0, synced)
     })
-
-    const tipHeight = Effect.map(names.cursor, (cursor) => cursor?.height ?? 0)
-
-    const freshness: Effect.Effect<Freshness, StorageFailure> = Effect.zipWith(tipHeight, asked, asOfHeight)
 
     /** The text of a record takes longer to make than to look up: it is made once a record. */
     const texts = new WeakMap<StoredRecord, FixedPart>()

@@ -1,16 +1,21 @@
 import * as Either from "effect/Either"
-import { homedir } from "node:os"
-import { availableParallelism } from "node:os"
+import { availableParallelism, homedir } from "node:os"
 import type { DecodedConfig } from "../client/config.ts"
 import { InvalidConfig } from "../client/errors.ts"
 import { formatAddress } from "../config/addresses.ts"
 import { decodeSettings, type Settings } from "../config/settings.ts"
 
+/** Threads that check scripts: the program around the node has uses of its own for cores and memory. */
+const MAX_THREADS = 3
+
 /**
  * The settings of a node inside a program: the daemon's defaults, but for what the client's configuration says. Neither
  * environment nor svcd.conf is read: what the program says is all.
  */
-export const embeddedSettings = ({ embedded, network }: DecodedConfig): Either.Either<Settings, InvalidConfig> => {
+export const embeddedSettings = (
+  { embedded, network }: DecodedConfig,
+  cores = availableParallelism()
+): Either.Either<Settings, InvalidConfig> => {
   const { bootstrapPeers, dataDir, disableWallet, maxPeers } = embedded
   const argv = [
     `-network=${network}`,
@@ -20,6 +25,7 @@ export const embeddedSettings = ({ embedded, network }: DecodedConfig): Either.E
     `-maxpeers=${maxPeers}`,
     `-maxoutbound=${maxPeers}`,
     ...bootstrapPeers.map((address) => `-addpeer=${formatAddress(address)}`),
+    `-verifythreads=${Math.min(cores - 1, MAX_THREADS)}`,
     `-disablewallet=${disableWallet ? 1 : 0}`
   ]
   const input = {
@@ -28,7 +34,7 @@ export const embeddedSettings = ({ embedded, network }: DecodedConfig): Either.E
     readFile: () => Either.right(undefined),
     homedir: homedir(),
     cwd: process.cwd(),
-    cores: availableParallelism()
+    cores
   }
   return Either.mapLeft(
     decodeSettings(input),

@@ -10,9 +10,9 @@ import * as Scope from "effect/Scope"
 import type { OpenFailure } from "../client/errors.ts"
 import { NameClient } from "../client/NameClient.ts"
 import { formatAddress } from "../config/addresses.ts"
+import type { BindFailed } from "../config/listening.ts"
 import * as NameRecipients from "../mail/NameRecipients.ts"
 import { mailTable, sampleMail } from "../mail/relay/mailMetrics.ts"
-import type { RelayBindFailed } from "../mail/relay/RelayConfig.ts"
 import * as SmtpRelay from "../mail/SmtpRelay.ts"
 import * as MetricsServer from "../metrics/MetricsServer.ts"
 import type { StorageFailure } from "../storage/errors.ts"
@@ -45,7 +45,7 @@ const resolving = (names: Layer.Layer<NameClient, OpenFailure>) =>
   })
 
 /** Why the relay ends before somebody asks it to. */
-export type ServeFailure = MetricsServer.BindFailed | LogFileUnusable | OpenFailure | RelayBindFailed | StorageFailure
+export type ServeFailure = BindFailed | LogFileUnusable | OpenFailure | StorageFailure
 
 /** Runs the relay until it is interrupted, or cannot go on. That no daemon answers does not stop it. */
 export const serve = (

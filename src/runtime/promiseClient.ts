@@ -36,6 +36,8 @@ export interface LogEntry {
 export interface PromiseClientConfig extends ClientConfig {
   /** Is told what is logged. Where it is left out, nothing is. */
   readonly log?: ((entry: LogEntry) => void) | undefined
+  /** Gives the opening up: the promise then rejects with the signal's reason. To an open client it means nothing. */
+  readonly signal?: AbortSignal | undefined
 }
 
 export interface CallOptions {
@@ -111,19 +113,43 @@ const errorOf = <E>(cause: Cause.Cause<E>): unknown => Cause.squash(cause)
 // Node has the symbol from 20.4 on; where it is missing, there is no `await using` either.
 const asyncDispose: typeof Symbol.asyncDispose = Symbol.asyncDispose ?? Symbol.for("Symbol.asyncDispose")
 
-/** An iterator over a stream that runs while somebody asks for the next element. */
+/**
+ * An iterator over a stream that runs while somebody asks for the next element. Questions are answered one after the
+ * other; after the end, or an error, or `return`, there is nothing more, and who waits is told so.
+ */
 const iterate = <A>(source: AsyncIterable<A>, end: (error: unknown) => unknown): AsyncIterableIterator<A> => {
   const inner = source[Symbol.asyncIterator]()
-  const settle = async (next: Promise<IteratorResult<A>>): Promise<IteratorResult<A>> => {
+  const nothing: IteratorResult<A> = { done: true, value: undefined }
+  let isOver = false
+  let finish = (): void => {}
+  const finished = new Promise<IteratorResult<A>>((resolve) => {
+    finish = () => resolve(nothing)
+  })
+  let last: Promise<unknown> = Promise.resolve()
+
+  const ask = async (): Promise<IteratorResult<A>> => {
+    if (isOver) return nothing
     try {
-      return await next
+      const result = await Promise.race([inner.next(), finished])
+      isOver ||= result.done === true
+      return result
     } catch (error) {
+      isOver = true
       throw end(error)
     }
   }
   const iterator: AsyncIterableIterator<A> = {
-    next: () => settle(inner.next()),
-    return: async (value) => await inner.return?.(value) ?? { done: true, value },
+    next: () => {
+      const asked = last.then(ask)
+      last = asked.catch(() => {})
+      return asked
+    },
+    return: async (value) => {
+      isOver = true
+      finish()
+      await inner.return?.()
+      return { done: true, value }
+    },
     [Symbol.asyncIterator]: () => iterator
   }
   return iterator
@@ -132,15 +158,18 @@ const iterate = <A>(source: AsyncIterable<A>, end: (error: unknown) => unknown):
 /** Opens a client. Rejects with the error class that says why there is none; nothing stays open then. */
 export const open = async (
   layer: (config: ClientConfig) => Layer.Layer<NameClient, OpenFailure>,
-  { log, ...config }: PromiseClientConfig
+  { log, signal, ...config }: PromiseClientConfig
 ): Promise<PromiseClient> => {
+  signal?.throwIfAborted()
   const runtime = ManagedRuntime.make(Layer.provide(layer(config), logging(log)))
-  const opened = await runtime.runPromiseExit(NameClient)
-  if (Exit.isFailure(opened)) {
+  const opened = await runtime.runPromiseExit(NameClient, signal === undefined ? {} : { signal })
+  if (Exit.isFailure(opened) || signal?.aborted === true) {
     await runtime.dispose()
-    throw errorOf(opened.cause)
+    signal?.throwIfAborted()
+    throw Exit.isFailure(opened) ? errorOf(opened.cause) : new ClientClosed()
   }
   const client = opened.value
+  const context = await runtime.runtime()
   const running = new Set<Fiber.RuntimeFiber<unknown, unknown>>()
   let closing: Promise<void> | undefined
 
@@ -186,7 +215,7 @@ export const open = async (
     })
     const stream = Stream.interruptWhen(client.changes(filter), aborted)
     return iterate(
-      Stream.toAsyncIterable(stream),
+      Stream.toAsyncIterableRuntime(stream, context),
       (error) => signal?.aborted === true ? signal.reason : closing === undefined ? error : new ClientClosed()
     )
   }

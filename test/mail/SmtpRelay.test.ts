@@ -87,6 +87,8 @@ describe.concurrent("SmtpRelay", () => {
       const [message] = yield* Effect.promise(() => upstream.received(1))
       assert.deepStrictEqual([message?.from, message?.to], ["", ["sender@example.org"]])
       assert.include(message?.text ?? "", "Status: 5.6.7")
+      // The server was not asked, so it has not answered.
+      assert.notInclude(message?.text ?? "", "Diagnostic-Code")
     })
   )
 
@@ -145,6 +147,9 @@ describe.concurrent("SmtpRelay", () => {
       assert.strictEqual(reply.code, 250, reply.text)
       const bounce = (yield* Effect.promise(() => upstream.received(2)))[1]
       assert.deepStrictEqual([bounce?.from, bounce?.to], ["", ["sender@example.org"]])
+      // Not what is no bounce: with such an address anybody could write to anybody.
+      const mail = yield* send(address.port, [rewritten])
+      assert.deepStrictEqual([mail.code, mail.text.includes("5.7.1")], [550, true])
     })
   )
 
@@ -212,6 +217,34 @@ describe.concurrent("SmtpRelay", () => {
       for (let i = 0; i < 5; i++) yield* send(address.port, ["alice@bit"])
       yield* Effect.promise(() => upstream.received(5))
       assert.strictEqual(upstream.sessions, 1)
+    })
+  )
+
+  scenario(
+    "does not knock again for each message while the upstream server is away",
+    Effect.gen(function*() {
+      const upstream = yield* testUpstream({ greeting: () => "hang" })
+      const { address, stats } = yield* relay(upstream, {
+        limits: { upstreamConnections: 1, connectTimeout: Duration.millis(300) },
+        retry: { reconnect: [Duration.hours(1)] }
+      })
+      yield* Effect.all(Array.from({ length: 5 }, () => send(address.port, ["alice@bit"])), { concurrency: 5 })
+      while ((yield* stats).upstreamReachable) yield* Effect.sleep(5)
+      assert.strictEqual((yield* stats).queued, 5)
+      yield* send(address.port, ["alice@bit"])
+      assert.strictEqual(upstream.sessions, 1)
+    })
+  )
+
+  scenario(
+    "gives up in time what no server was there for",
+    Effect.gen(function*() {
+      const upstream = yield* testUpstream({ greeting: () => "close" })
+      const { address, stats } = yield* relay(upstream, { retry: { giveUpAfter: Duration.millis(300) } })
+      yield* send(address.port, ["alice@bit"])
+      while ((yield* stats).bounced === 0) yield* Effect.sleep(5)
+      yield* send(address.port, ["alice@bit"], LETTER, "")
+      while ((yield* stats).discarded === 0) yield* Effect.sleep(5)
     })
   )
 

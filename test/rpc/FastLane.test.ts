@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Exit, Fiber, Redacted, Scope } from "effect"
-import { connect, type Socket } from "node:net"
+import { connect, Socket } from "node:net"
+import { FastLane } from "../../src/rpc/FastLane.ts"
 import { FAKE_METHODS, GENESIS, postText, testServer } from "../support/rpcServer.ts"
 
 /** Plain requests, and the way from them to requests of other forms, on one connection. */
@@ -179,6 +180,18 @@ describe("a connection with plain requests", () => {
         assert.include(answer, `HTTP/1.1 ${expected} `)
       }
     }))
+
+  it("reads no more when many small pieces wait, however few bytes they are", () => {
+    const socket = new Socket()
+    const lane = new FastLane(socket, { idleTimeout: 60_000, take: () => true, handOver: () => {} })
+    socket.emit("data", Buffer.from(postText(body(1))))
+    for (let piece = 0; piece < 63; piece++) socket.emit("data", Buffer.from("P"))
+    assert.isFalse(socket.isPaused())
+    socket.emit("data", Buffer.from("P"))
+    assert.isTrue(socket.isPaused())
+    socket.destroy()
+    lane.answer(200, "application/json", "1\n", false)
+  })
 
   it.scopedLive("is told when the node stops, and does not hold it up", () =>
     Effect.gen(function*() {

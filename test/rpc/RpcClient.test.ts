@@ -147,6 +147,10 @@ describe("RpcClient", () => {
         "DaemonUnreachable",
         `cannot reach a daemon at 127.0.0.1:${port}: connection refused`
       ])
+      // Nothing was sent: by whatever name the system calls the reason, several addresses of a host included.
+      const named = yield* RpcClient.make({ address: { host: "localhost", port } })
+      const outcomes = [error, yield* Effect.flip(named.call("getblockcount"))]
+      assert.deepStrictEqual(outcomes.map((each) => "wasSent" in each && each.wasSent), [false, false])
     }))
 
   it.scopedLive("gives up in time, and where the connection ends before the reply", () =>
@@ -170,7 +174,7 @@ describe("RpcClient", () => {
         () => Effect.void
       )
       const other = yield* RpcClient.make({ address: address(rude) })
-      assert.strictEqual((yield* Effect.flip(other.call("x")))._tag, "DaemonUnreachable")
+      assert.deepInclude({ ...yield* Effect.flip(other.call("x")) }, { _tag: "DaemonUnreachable", wasSent: true })
     }))
 
   it.scopedLive("tries again where an idle connection was closed just then", () =>
@@ -244,22 +248,26 @@ describe("RpcClient", () => {
       }])
     }))
 
-  it.scopedLive("turns to the wallet's path where the daemon has several wallets", () =>
+  it.scopedLive("goes to the path of the wallet that it is told, and never to the only one that there is", () =>
     Effect.gen(function*() {
-      const balance = method({
-        name: "balance",
-        group: "Wallet",
-        summary: "",
-        params: {},
-        results: [],
-        examples: [],
-        handler: (_, { wallet }) =>
-          wallet === undefined ? new RpcError({ code: -19, message: "Multiple wallets" }) : Effect.succeed(wallet)
-      })
-      const { port } = yield* testServer({ methods: [...FAKE_METHODS, balance] })
+      const balance = (atRoot: Effect.Effect<string, RpcError>) =>
+        method({
+          name: "balance",
+          group: "Wallet",
+          summary: "",
+          params: {},
+          results: [],
+          examples: [],
+          handler: (_, { wallet }) => wallet === undefined ? atRoot : Effect.succeed(wallet)
+        })
+      const several = balance(new RpcError({ code: -19, message: "Multiple wallets" }))
+      const { port } = yield* testServer({ methods: [...FAKE_METHODS, several] })
       const named = yield* RpcClient.make({ address: address(port), wallet: "a b/ü" })
       assert.strictEqual(yield* named.call("balance"), "a b/ü")
       const plain = yield* RpcClient.make({ address: address(port) })
       assert.strictEqual((yield* Effect.flip(plain.call("balance"))).message, "Multiple wallets")
+      const only = yield* testServer({ methods: [...FAKE_METHODS, balance(Effect.succeed("the only one"))] })
+      const other = yield* RpcClient.make({ address: address(only.port), wallet: "mine" })
+      assert.strictEqual(yield* other.call("balance"), "mine")
     }))
 })

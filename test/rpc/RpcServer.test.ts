@@ -602,6 +602,26 @@ describe("connections (rpc.md 1.3)", () => {
       assert.strictEqual((yield* post(HASH)).status, 200)
     }))
 
+  it.scopedLive("with something else than HTTP behind others are answered after those, in good order", () =>
+    Effect.gen(function*() {
+      for (const fastLane of [true, false]) {
+        const refusals: Array<number> = []
+        const { converse } = yield* testServer({ fastLane, onRefused: (status) => void refusals.push(status) })
+        const statuses = (text: string) =>
+          Effect.map(converse(text), (answers) => [...answers.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, each]) => each))
+        for (const bad of ["garbage\r\n\r\n", "POST / HTTP/1.1\r\nContent-Length: x\r\n\r\n"]) {
+          assert.deepStrictEqual(yield* statuses(postText(body(1)) + bad), ["200", "400"])
+          assert.deepStrictEqual(yield* statuses(postText(body(1, "slow", [20])) + bad), ["200", "400"])
+          const unknown = postText(body(1)).replace("/", "/nothing")
+          assert.deepStrictEqual(yield* statuses(unknown + unknown + bad + bad), ["404", "404", "400"])
+          assert.deepStrictEqual(yield* statuses(postText(body(1), "Connection: close\r\n") + bad), ["200"])
+        }
+        assert.deepStrictEqual(refusals.filter((status) => status === 400).length, 6)
+        const broken = `${postText("", "Transfer-Encoding: chunked\r\n").replace(/Content-Length: 0\r\n/, "")}zz\r\n`
+        assert.deepStrictEqual(yield* statuses(broken), [])
+      }
+    }))
+
   it.scopedLive("take 8192 bytes of headers, not many more", () =>
     Effect.gen(function*() {
       const { converse } = yield* testServer()

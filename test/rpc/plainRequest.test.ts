@@ -41,6 +41,7 @@ describe("readPlainHead", () => {
         head("Expect: 100-continue"),
         head("Upgrade: h2c"),
         head("Connection: close"),
+        head("Proxy-Connection: close"),
         head("Connection: keep-alive, Upgrade"),
         head("Authorization: a", "Authorization: b"),
         head("Origin: http://x"),

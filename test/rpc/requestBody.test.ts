@@ -47,6 +47,24 @@ describe("BodyReader", () => {
     assert.deepStrictEqual(tags(large.bodies), ["TooLarge"])
   })
 
+  it("takes no more memory for a body in many pieces, and has them all in order", () => {
+    const bytes = 400_000
+    const stream = new PassThrough()
+    const bodies: Array<Body> = []
+    new BodyReader(bytes, bytes).read(stream, (body) => bodies.push(body))
+    const before = process.memoryUsage().heapUsed
+    for (let at = 0; at < bytes; at++) stream.emit("data", new Uint8Array([at % 251]))
+    assert.isBelow(process.memoryUsage().heapUsed - before, 40e6)
+    stream.emit("end")
+    const [body] = bodies
+    assert.deepStrictEqual(
+      body?._tag === "Complete"
+        ? Buffer.from(body.bytes).equals(Uint8Array.from({ length: bytes }, (_, at) => at % 251))
+        : body,
+      true
+    )
+  })
+
   it("takes an empty body for a complete one", async () => {
     const empty = reading(new BodyReader(100, 1_000))
     await empty.end()

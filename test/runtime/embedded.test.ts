@@ -3,6 +3,7 @@ import {
   Chunk,
   Deferred,
   Effect,
+  Either,
   Exit,
   Fiber,
   Layer,
@@ -18,6 +19,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Chain } from "../../src/chain/Chain.ts"
 import { namesOf } from "../../src/client/blockNames.ts"
+import { decodeConfig } from "../../src/client/config.ts"
 import { type NameChange, NameClient, type NameRecord, type RegistrationProgress } from "../../src/client/NameClient.ts"
 import { Mempool } from "../../src/mempool/Mempool.ts"
 import { Miner } from "../../src/mempool/mining/Miner.ts"
@@ -25,6 +27,7 @@ import type { Block } from "../../src/protocol/block.ts"
 import { displayHash, fromHex } from "../../src/protocol/bytes.ts"
 import { encodeText } from "../../src/protocol/nameText.ts"
 import * as Embedded from "../../src/runtime/embedded.ts"
+import { embeddedSettings } from "../../src/runtime/embeddedSettings.ts"
 import { StorageUnavailable } from "../../src/storage/errors.ts"
 import { Wallets } from "../../src/wallet/Wallets.ts"
 import { fixtureBlocks } from "../support/chainFixture.ts"
@@ -177,6 +180,34 @@ describe("the embedded client", () => {
         assert.strictEqual((yield* Effect.flip(client.listNames({ namespace: "none/" })))._tag, "NotSynced")
         // A peer is configured that nobody reaches: there may be blocks that we have not heard of.
       }).pipe(Effect.provide(embedded({ dataDir, maxPeers: 1, bootstrapPeers: ["127.0.0.1:9"] })))
+    }))
+
+  it.scopedLive("does not call itself synced before the names are where the chain is", () =>
+    Effect.gen(function*() {
+      const dataDir = yield* temporaryDirectory
+      yield* Effect.gen(function*() {
+        const client = yield* NameClient
+        const chain = yield* Chain
+        const blocks = fixtureBlocks("regtest-names/blocks.dat.gz").slice(1, 201)
+        const [last = [], most] = [blocks.slice(-1), blocks.slice(0, -1)]
+        // While many come, names follow when it pays: nothing that is known of is missing now but names.
+        yield* chain.acceptHeaders(most)
+        yield* chain.deliver(most, true)
+        assert.strictEqual((yield* chain.tip).height, most.length)
+        const { height, synced } = yield* client.freshness
+        assert.strictEqual(synced, height === most.length)
+        assert.isBelow(height, most.length)
+        assert.strictEqual((yield* Effect.flip(client.resolveName("d/nobody")))._tag, "NotSynced")
+        yield* chain.deliver(last, false)
+        assert.deepStrictEqual(yield* client.freshness, { height: blocks.length, synced: true })
+      }).pipe(Effect.provide(nodeWithClient({ dataDir, disableWallet: true })))
+    }))
+
+  it.scopedLive("takes few threads of its host", () =>
+    Effect.sync(() => {
+      const config = Either.getOrThrow(decodeConfig({ network: "regtest" }))
+      const threads = [1, 2, 64].map((cores) => Either.getOrThrow(embeddedSettings(config, cores)).verifyThreads)
+      assert.deepStrictEqual(threads, [0, 1, 3])
     }))
 
   it.scopedLive("tells changes block by block, and names again that a reorganisation takes back", () =>
@@ -387,8 +418,7 @@ describe("the embedded client", () => {
       const layer = Embedded.layer({ network: "regtest", dataDir, maxPeers: 0, disableWallet: true })
       const starting = yield* Effect.fork(
         Effect.never.pipe(
-          Effect.provide(layer),
-          Effect.provide(logger),
+          Effect.provide(Layer.provideMerge(layer, logger)),
           Logger.withMinimumLogLevel(LogLevel.Debug)
         )
       )

@@ -149,7 +149,7 @@ describe("svcd-mail serve", () => {
       const address = taken.address()
       const busy = typeof address === "object" && address !== null ? address.port : 0
       const mail = yield* Effect.flip(serve(yield* settingsIn(busy, 1), new Daemon().names))
-      assert.strictEqual(mail._tag, "RelayBindFailed")
+      assert.strictEqual(mail._tag, "BindFailed")
       assert.include(mail.message, `127.0.0.1:${busy}`)
 
       const metrics = { host: "127.0.0.1", port: busy }

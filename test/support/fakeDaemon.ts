@@ -53,9 +53,9 @@ const isReply = (reply: Reply): boolean => typeof reply === "object" && ("result
 
 /**
  * Starts one on a free port, for as long as the scope lives. `answer` is asked for each call; where it says nothing, the
- * daemon is on regtest at height 700. `GET` is answered with 404, as the reference node does.
+ * daemon is on regtest at height 700. `GET` is answered with 404, as the reference node does, or with a report.
  */
-export const fakeDaemon = (answer: (call: Call) => Reply | undefined) =>
+export const fakeDaemon = (answer: (call: Call) => Reply | undefined, health?: string) =>
   Effect.gen(function*() {
     const calls: Array<Call> = []
     const replyTo = (call: Call): Reply =>
@@ -64,7 +64,7 @@ export const fakeDaemon = (answer: (call: Call) => Reply | undefined) =>
         : { code: -32601, message: "Method not found" })
 
     const respond = (request: IncomingMessage, response: ServerResponse, body: string): void => {
-      if (request.method === "GET") return void response.writeHead(404).end()
+      if (request.method === "GET") return void response.writeHead(health === undefined ? 404 : 200).end(health)
       const parsed: Envelope | ReadonlyArray<Envelope> = JSON.parse(body)
       const envelopes = Array.isArray(parsed) ? parsed : [parsed]
       const replies = envelopes.map(({ method, params }) => {

@@ -1,6 +1,7 @@
 import { Context, Effect, Exit, Layer, Logger, type Scope } from "effect"
 import { type IncomingHttpHeaders, request } from "node:http"
 import { connect } from "node:net"
+import type { BindFailed } from "../../src/config/listening.ts"
 import * as Dispatch from "../../src/rpc/Dispatch.ts"
 import { Health, type HealthReport } from "../../src/rpc/health.ts"
 import * as Lifecycle from "../../src/rpc/Lifecycle.ts"
@@ -159,7 +160,7 @@ export interface TestServer {
 
 export const testServer = (
   options: TestServerOptions = {}
-): Effect.Effect<TestServer, RpcServer.BindFailed, Scope.Scope> =>
+): Effect.Effect<TestServer, BindFailed, Scope.Scope> =>
   Effect.gen(function*() {
     const { health = Effect.succeed(HEALTHY), methods = FAKE_METHODS, observe, warmUp = false, ...config } = options
     const server = RpcServer.layer({

@@ -2,10 +2,12 @@ import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"
+import type { Entry } from "./DeliveryQueue.ts"
 import {
   afterRecord,
   type DeliveryRecord,
   type DeliveryState,
+  initialState,
   isFinished,
   nextDue,
   type RecipientState,
@@ -16,7 +18,7 @@ import { mailCounters } from "./mailMetrics.ts"
 import type { Outcome } from "./outcome.ts"
 import type { RelayConfig } from "./RelayConfig.ts"
 import { buildReport, failedRecipients, headerOf, REPORTED_HEADER } from "./report.ts"
-import type { Spool } from "./Spool.ts"
+import { CORRUPT_DIRECTORY, type Spool } from "./Spool.ts"
 import { storageUnavailable } from "./spoolErrors.ts"
 import type { Srs } from "./srs.ts"
 import type { Tally } from "./Tally.ts"
@@ -28,6 +30,8 @@ export interface Queued {
   readonly envelope: Envelope
   readonly bodyLength: number
   state: DeliveryState
+  /** Whether something happened to it that could not be noted on the disk. */
+  unsaved?: boolean
 }
 
 export interface DeliveryParts {
@@ -36,10 +40,9 @@ export interface DeliveryParts {
   readonly srs: Srs
   readonly upstream: Upstream
   readonly tally: Tally
+  readonly isOver: (arrivedAt: number, now: number) => boolean
   /** Whether the relay is about to end: no attempt is begun any more. */
   readonly isStopping: () => boolean
-  /** Is told of attempts that begin (1) and end (-1). */
-  readonly underWay: (change: 1 | -1) => void
   /** Begins the delivery of another message. */
   readonly start: (message: Queued) => void
 }
@@ -47,8 +50,8 @@ export interface DeliveryParts {
 /** Recipients of one message that are tried at the same time. */
 const AT_ONCE = 4
 
-/** After the spool could not be written, in which nothing can be reported. */
-const SPOOL_PAUSE = Duration.minutes(1)
+/** After the spool could not be read or written, in which nothing can be done, in milliseconds. */
+const SPOOL_PAUSE = 60_000
 
 const LOOP: Reply = { code: 0, status: "5.4.6", text: "the message has been here before: it goes round in circles" }
 const EXPIRED = "it could not be delivered in time"
@@ -56,58 +59,97 @@ const EXPIRED = "it could not be delivered in time"
 type Waiting = Extract<RecipientState, { readonly _tag: "Waiting" }>
 
 /**
- * Delivers one message: to each recipient's first address that takes it, again after a pause where the upstream server
- * puts it off, and with a report to the sender where nobody takes it. Ends when the message has left the spool.
+ * Does what is due for one message: hands it to each recipient's first address that takes it, and reports to the
+ * sender where nobody takes it. Returns when to look at it again, in milliseconds since 1970; `undefined` when the
+ * message has left the spool.
  */
-export const deliver = (parts: DeliveryParts, message: Queued): Effect.Effect<void> =>
+export const deliver = (parts: DeliveryParts, entry: Entry): Effect.Effect<number | undefined> =>
   Effect.gen(function*() {
-    const { config, upstream } = parts
-    const { envelope } = message
-    const expiresAt = envelope.arrivedAt + Duration.toMillis(config.retry.giveUpAfter)
+    const message = entry.message ?? (yield* load(parts, entry))
+    if (message === "unreadable") return (yield* Clock.currentTimeMillis) + SPOOL_PAUSE
+    if (message === "damaged") return undefined
+    entry.message = message
+    const longest = longestPause(parts.config)
     while (true) {
+      const now = yield* Clock.currentTimeMillis
       const failed = unreported(message.state)
       if (failed.length > 0) {
-        yield* report(parts, message, failed)
+        if (!(yield* report(parts, message, failed))) return now + SPOOL_PAUSE
         continue
       }
-      if (isFinished(message.state)) return yield* forget(parts, message)
-      if (parts.isStopping()) return yield* Effect.never
-
-      const now = yield* Clock.currentTimeMillis
-      if (now >= expiresAt) {
-        yield* eachWaiting(message, 0, (index, state) => give(parts, message, index, state))
+      if (isFinished(message.state)) {
+        yield* forget(parts, entry)
+        return undefined
+      }
+      if (parts.isStopping()) return now
+      entry.arrivedAt = Math.min(entry.arrivedAt, now)
+      if (parts.isOver(entry.arrivedAt, now)) {
+        yield* eachWaiting(message, Number.POSITIVE_INFINITY, (index, state) => give(parts, message, index, state))
         continue
       }
-      const due = nextDue(message.state) ?? now
-      if (due > now) {
-        yield* Effect.sleep(Duration.millis(Math.min(due, expiresAt) - now))
-        continue
-      }
-      if (!upstream.isReachable()) {
-        yield* Effect.timeoutOption(upstream.whenReachable, Duration.millis(expiresAt - now))
-        continue
-      }
-      yield* eachWaiting(message, now, (index, state) => attempt(parts, message, index, state))
+      const next = nextDue(message.state) ?? now
+      // What is farther away than any pause was noted before the clock was set back.
+      const isDue = next <= now || next > now + longest
+      if (!isDue) return next
+      if (!parts.upstream.isReachable()) return now
+      const until = next > now ? Number.POSITIVE_INFINITY : now
+      yield* eachWaiting(message, until, (index, state) => attempt(parts, message, index, state))
     }
   }).pipe(
     // What nobody foresaw must not lose the message: it is tried again, and a person is told.
     Effect.catchAllDefect((defect) =>
       Effect.zipRight(
-        Effect.logError("delivery failed unexpectedly", { id: message.envelope.id, reason: String(defect) }),
-        Effect.delay(Effect.suspend(() => deliver(parts, message)), SPOOL_PAUSE)
+        Effect.logError("delivery failed unexpectedly", { id: entry.id, reason: String(defect) }),
+        Effect.map(Clock.currentTimeMillis, (now) => now + SPOOL_PAUSE)
       )
     )
   )
 
-/** Runs `work` for the recipients that wait; where `now` is given only for those that are due. */
+/** In milliseconds: no attempt is farther away. */
+export const longestPause = ({ retry }: RelayConfig): number =>
+  Math.max(...retry.pauses.map((pause) => Duration.toMillis(pause))) * (1 + JITTER)
+
+/** Pauses are longer or shorter by so much of them. */
+const JITTER = 0.1
+
+/** Reads a message that is not at hand. One that does not hold what it should is put aside. */
+const load = ({ spool }: DeliveryParts, entry: Entry): Effect.Effect<Queued | "unreadable" | "damaged"> =>
+  Effect.gen(function*() {
+    const { id } = entry
+    const message = yield* attemptAt(spool.path(id, "msg"), "reading", () => spool.load(id))
+    if (message === undefined) {
+      yield* attemptAt(spool.path(id, "msg"), "moving", () => spool.putAside(id, entry.bytes))
+      yield* Effect.logError("a damaged message is put aside", { file: `${CORRUPT_DIRECTORY}/${id}.msg` })
+      return "damaged"
+    }
+    const now = yield* Clock.currentTimeMillis
+    entry.arrivedAt = Math.min(message.envelope.arrivedAt, now)
+    if (entry.suspect && (nextDue(message.state) ?? Number.POSITIVE_INFINITY) <= now) {
+      yield* mayRepeat(id, "the relay did not end properly")
+    }
+    entry.suspect = false
+    return message
+  }).pipe(
+    Effect.catchAll((failure) =>
+      Effect.as(
+        Effect.logError("a message cannot be read", { id: entry.id, reason: failure.message }),
+        "unreadable" as const
+      )
+    )
+  )
+
+const attemptAt = <A>(path: string, doing: string, run: () => Promise<A>) =>
+  Effect.tryPromise({ try: run, catch: (error) => storageUnavailable(path, doing, error) })
+
+/** Runs `work` for the recipients that wait, and no longer than until `until`. */
 const eachWaiting = (
   message: Queued,
-  now: number,
+  until: number,
   work: (index: number, state: Waiting) => Effect.Effect<void>
 ): Effect.Effect<void> =>
   Effect.forEach(
     message.state.flatMap((state, index) =>
-      state._tag === "Waiting" && (now === 0 || state.nextAt <= now) ? [{ index, state }] : []
+      state._tag === "Waiting" && state.nextAt <= until ? [{ index, state }] : []
     ),
     ({ index, state }) => work(index, state),
     { concurrency: AT_ONCE, discard: true }
@@ -134,13 +176,19 @@ const attempt = (parts: DeliveryParts, message: Queued, index: number, state: Wa
     Effect.gen(function*() {
       const now = yield* Clock.currentTimeMillis
       const { id } = envelope
-      parts.underWay(1)
       const transaction = transactionOf(parts, message, recipient, target, now)
-      const outcome = yield* restore(parts.upstream.deliver(transaction)).pipe(
-        Effect.onInterrupt(() => mayRepeat(id, "the relay ended while the message was being handed over"))
+      let begun = false
+      const body = () => {
+        begun = true
+        return transaction.body()
+      }
+      const outcome = yield* restore(parts.upstream.deliver({ ...transaction, body })).pipe(
+        Effect.onInterrupt(() =>
+          begun ? mayRepeat(id, "the relay ended while the message was being handed over") : Effect.void
+        )
       )
       yield* noteOutcome(parts, message, index, state, outcome)
-    }).pipe(Effect.ensuring(Effect.sync(() => parts.underWay(-1))))
+    })
   )
 }
 
@@ -179,8 +227,8 @@ const noteOutcome = (
         if (outcome.uncertain) yield* mayRepeat(id, "the connection ended before the last answer")
         const attempts = state.attempts + 1
         const { pauses } = parts.config.retry
-        const pause = Duration.toMillis(pauses[Math.min(attempts, pauses.length) - 1] ?? SPOOL_PAUSE)
-        const jitter = yield* Random.nextRange(0.9, 1.1)
+        const pause = Duration.toMillis(pauses[Math.min(attempts, pauses.length) - 1] ?? Duration.millis(SPOOL_PAUSE))
+        const jitter = yield* Random.nextRange(1 - JITTER, 1 + JITTER)
         const nextAt = (yield* Clock.currentTimeMillis) + Math.round(pause * jitter)
         yield* Effect.logInfo("upstream server puts a message off", { id, recipient: index, reply: reply.text })
         return yield* note(parts, message, { event: "deferred", recipient: index, attempts, nextAt, reply })
@@ -194,30 +242,28 @@ const note = (parts: DeliveryParts, message: Queued, record: DeliveryRecord): Ef
     message.state = afterRecord(message.envelope, message.state, record)
     if (isFinished(message.state)) return Effect.void
     const { id } = message.envelope
-    return Effect.tryPromise({
-      try: () => parts.spool.record(id, record),
-      catch: (error) => storageUnavailable(parts.spool.path(id, "log"), "writing", error)
-    }).pipe(
-      Effect.catchAll((failure) =>
-        Effect.logError("the progress of a message cannot be noted", { id, reason: failure.message })
-      )
+    return attemptAt(parts.spool.path(id, "log"), "writing", () => parts.spool.record(id, record)).pipe(
+      Effect.catchAll((failure) => {
+        message.unsaved = true
+        return Effect.logError("the progress of a message cannot be noted", { id, reason: failure.message })
+      })
     )
   })
 
 /** Deletes a message. Where that fails it is delivered again after a restart. */
-const forget = ({ spool }: DeliveryParts, { bodyLength, envelope }: Queued): Effect.Effect<void> =>
-  Effect.tryPromise({
-    try: () => spool.remove(envelope.id, bodyLength),
-    catch: (error) => storageUnavailable(spool.path(envelope.id, "msg"), "deleting", error)
-  }).pipe(
+const forget = ({ spool }: DeliveryParts, { bytes, id }: Pick<Entry, "bytes" | "id">): Effect.Effect<void> =>
+  attemptAt(spool.path(id, "msg"), "deleting", () => spool.remove(id, bytes)).pipe(
     Effect.catchAll((failure) =>
-      Effect.logError("a message that is done cannot be deleted", { id: envelope.id, reason: failure.message })
+      Effect.logError("a message that is done cannot be deleted", { id, reason: failure.message })
     ),
     Effect.uninterruptible
   )
 
-/** Tells the sender, once, whom a message did not reach: with a message of its own, which is spooled like any other. */
-const report = (parts: DeliveryParts, message: Queued, failed: ReadonlyArray<number>): Effect.Effect<void> =>
+/**
+ * Tells the sender, once, whom a message did not reach: with a message of its own, which is spooled like any other.
+ * Returns whether that is done.
+ */
+const report = (parts: DeliveryParts, message: Queued, failed: ReadonlyArray<number>): Effect.Effect<boolean> =>
   Effect.gen(function*() {
     const { spool, tally } = parts
     const { envelope } = message
@@ -225,30 +271,29 @@ const report = (parts: DeliveryParts, message: Queued, failed: ReadonlyArray<num
     if (envelope.sender === "") {
       yield* Effect.logWarning("a message without a sender cannot be delivered and is discarded", { id: envelope.id })
       tally.count("discarded", failed.length)
-      return yield* note(parts, message, reported)
+      yield* note(parts, message, reported)
+      return true
     }
     const spooled = yield* Effect.either(spoolReport(parts, message, failed))
     if (spooled._tag === "Left") {
       yield* Effect.logError("a report cannot be written", { id: envelope.id, reason: spooled.left.message })
-      return yield* Effect.interruptible(Effect.sleep(SPOOL_PAUSE))
+      return false
     }
+    const { bodyLength, envelope: { id } } = spooled.right
     // On the disk before the report can be delivered, or it would be made again after a crash.
-    const recorded = yield* Effect.either(Effect.tryPromise({
-      try: () => spool.record(envelope.id, reported),
-      catch: (error) => storageUnavailable(spool.path(envelope.id, "log"), "writing", error)
-    }))
+    const recorded = yield* Effect.either(
+      attemptAt(spool.path(envelope.id, "log"), "writing", () => spool.record(envelope.id, reported))
+    )
     if (recorded._tag === "Left") {
       yield* Effect.logError("a report cannot be noted", { id: envelope.id, reason: recorded.left.message })
-      yield* forget(parts, spooled.right)
-      return yield* Effect.interruptible(Effect.sleep(SPOOL_PAUSE))
+      yield* forget(parts, { id, bytes: bodyLength })
+      return false
     }
     message.state = afterRecord(envelope, message.state, reported)
     tally.count("bounced", failed.length)
-    yield* Effect.logInfo("the sender is told of a failed delivery", {
-      id: envelope.id,
-      report: spooled.right.envelope.id
-    })
+    yield* Effect.logInfo("the sender is told of a failed delivery", { id: envelope.id, report: id })
     parts.start(spooled.right)
+    return true
   }).pipe(Effect.uninterruptible)
 
 const spoolReport = ({ config, spool }: DeliveryParts, { envelope, state }: Queued, failed: ReadonlyArray<number>) =>
@@ -267,29 +312,22 @@ const spoolReport = ({ config, spool }: DeliveryParts, { envelope, state }: Queu
       eightBit: true,
       recipients: [{ address: envelope.sender, targets: [envelope.sender], loops: false }]
     }
-    const bodyLength = yield* Effect.tryPromise({
-      try: async () => {
-        const header = headerOf(await spool.readStart(envelope.id, REPORTED_HEADER))
-        const bytes = buildReport({
-          id,
-          at,
-          hostname: config.hostname,
-          from: config.reportSender,
-          upstream: config.upstream.host,
-          original: envelope,
-          failed: failedRecipients(envelope, state, failed),
-          header
-        })
-        const writer = spool.create(id)
-        await writer.write(bytes)
-        return await spool.commit(writer, own)
-      },
-      catch: (error) => storageUnavailable(spool.path(id, "msg"), "writing", error)
+    const bodyLength = yield* attemptAt(spool.path(id, "msg"), "writing", async () => {
+      const header = headerOf(await spool.readStart(envelope.id, REPORTED_HEADER))
+      const bytes = buildReport({
+        id,
+        at,
+        hostname: config.hostname,
+        from: config.reportSender,
+        upstream: config.upstream.host,
+        original: envelope,
+        failed: failedRecipients(envelope, state, failed),
+        header
+      })
+      const writer = spool.create(id)
+      await writer.write(bytes)
+      return await spool.commit(writer, own)
     })
-    const queued: Queued = {
-      envelope: own,
-      bodyLength,
-      state: [{ _tag: "Waiting", target: 0, attempts: 0, nextAt: 0, refusals: [], last: undefined }]
-    }
+    const queued: Queued = { envelope: own, bodyLength, state: initialState(own) }
     return queued
   })

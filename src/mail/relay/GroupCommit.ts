@@ -1,22 +1,16 @@
-import { type FileHandle, open } from "node:fs/promises"
+import type { FileHandle } from "node:fs/promises"
+import { syncDirectory } from "../../storage/atomicFile.ts"
 
 interface Waiting {
-  readonly file: FileHandle
+  /** `undefined` where only names have changed. */
+  readonly file: FileHandle | undefined
   readonly whenSynced: () => Promise<void>
   readonly resolve: () => void
   readonly reject: (error: unknown) => void
 }
 
-/** Makes sure that the names of new files survive a power cut. Where directories cannot be synced, there is no need. */
-export const syncDirectory = async (directory: string): Promise<void> => {
-  if (process.platform === "win32") return
-  const handle = await open(directory, "r")
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
-}
+/** For names that nobody waits for: they are synced with the next group or, if there is none, after so many ms. */
+const SOON = 500
 
 /**
  * Brings files to the disk in groups. While one group is on its way the next one gathers: all its files are synced at
@@ -26,6 +20,7 @@ export class GroupCommit {
   readonly #directory: string
   #waiting: Array<Waiting> = []
   #running = false
+  #soon: NodeJS.Timeout | undefined
 
   constructor(directory: string) {
     this.#directory = directory
@@ -36,6 +31,24 @@ export class GroupCommit {
    * Closes the file in any case.
    */
   commit(file: FileHandle, whenSynced: () => Promise<void>): Promise<void> {
+    return this.#gather(file, whenSynced)
+  }
+
+  /** Resolves when the names that files have now, or no longer have, are on the disk. */
+  syncNames(): Promise<void> {
+    return this.#gather(undefined, () => Promise.resolve())
+  }
+
+  /** The same some time, for those who do not have to know. */
+  syncSoon(): void {
+    this.#soon ??= setTimeout(() => {
+      this.#soon = undefined
+      // Whoever needs the disk finds out what is wrong with it, and says so.
+      this.syncNames().catch(() => undefined)
+    }, SOON).unref()
+  }
+
+  #gather(file: FileHandle | undefined, whenSynced: () => Promise<void>): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ file, whenSynced, resolve, reject })
       if (!this.#running) void this.#run()
@@ -53,11 +66,13 @@ export class GroupCommit {
   }
 
   async #commitGroup(group: ReadonlyArray<Waiting>): Promise<void> {
+    clearTimeout(this.#soon)
+    this.#soon = undefined
     const steps = await Promise.allSettled(group.map(async ({ file, whenSynced }) => {
       try {
-        await file.sync()
+        await file?.sync()
       } finally {
-        await file.close()
+        await file?.close()
       }
       await whenSynced()
     }))

@@ -38,6 +38,8 @@ type Answer = (error?: Error | null) => void
 /** A connection that was let in. */
 interface Client {
   readonly address: ClientAddress
+  /** Whether the current message has no sender, as bounces have none. */
+  isBounce: boolean
   /** Where the recipients of the current message go, by what the client called them, in lower case. */
   recipients: Map<string, Recipient>
   /** Whether a message is coming in or being stored. */
@@ -52,6 +54,9 @@ const DEFAULT_RATE = 120
 
 /** The longest path of RFC 5321 4.5.3.1.3, without its angle brackets. */
 const LONGEST_PATH = 254
+
+/** Connections that were refused and are not closed yet by who made them. */
+const MOST_CLOSING = 256
 
 /** What nobody needs of a relay that has no users. */
 const UNUSED_COMMANDS = ["AUTH", "HELP", "VRFY", "WIZ", "SHELL", "KILL", "XCLIENT", "XFORWARD"]
@@ -73,6 +78,7 @@ export class Inbound {
     const { messagesPerMinute } = parts.config.limits
     this.#rates = new RateLimiter(messagesPerMinute === 0 ? DEFAULT_RATE : messagesPerMinute)
     this.server = new SMTPServer(this.#options())
+    this.server.server.maxConnections = parts.config.limits.connections + MOST_CLOSING
     // Clients that break off. Nobody has to do anything about it.
     this.server.on("error", (error: Error) => {
       parts.run(Effect.logDebug("mail connection failed", { reason: error.message }))
@@ -120,7 +126,7 @@ export class Inbound {
       return this.#reject(rejections.tooManyConnections(), answer)
     }
     this.#perClient.set(address.key, count)
-    this.#clients.set(session.id, { address, recipients: new Map(), inData: false })
+    this.#clients.set(session.id, { address, isBounce: false, recipients: new Map(), inData: false })
     mailCounters.connections.increase()
     answer()
   }
@@ -145,6 +151,7 @@ export class Inbound {
     const client = this.#clients.get(session.id)
     if (client === undefined || this.#stopping) return this.#reject(rejections.stopping(), answer)
     client.recipients = new Map()
+    client.isBounce = address === ""
     const size = args === false ? 0 : Number(args["SIZE"] ?? 0)
     if (spool.messages >= limits.spoolMessages || spool.bytes + size > limits.spoolBytes) {
       return this.#reject(rejections.spoolFull(), answer)
@@ -168,16 +175,21 @@ export class Inbound {
     const client = this.#clients.get(session.id)
     if (client === undefined) return this.#reject(rejections.stopping(), answer)
     const { run } = this.#parts
-    run(recipientOf(this.#parts, address, Date.now())).addObserver((exit) => {
+    run(recipientOf(this.#parts, address, client.isBounce, Date.now())).addObserver((exit) => {
       if (exit._tag === "Success") {
         client.recipients.set(address.toLowerCase(), exit.value)
         return answer()
       }
       const failure = Cause.failureOption(exit.cause)
-      if (failure._tag === "Some") return this.#reject(failure.value, answer)
+      if (failure._tag === "Some") return this.#reject(this.#refusalOf(failure.value, client), answer)
       if (!Cause.isInterruptedOnly(exit.cause)) run(Effect.logError("a label cannot be looked up", exit.cause))
       this.#reject(rejections.lookupFailed(), answer)
     })
+  }
+
+  /** Who asks for one label after the other that there is none of is sent away: each has to be looked up. */
+  #refusalOf(rejection: Rejection, client: Client): Rejection {
+    return rejection.forGood && this.#isTooFast(client.address) ? rejections.tooManyRefusals() : rejection
   }
 
   #data(

@@ -93,13 +93,14 @@ const messageId = (at: number): string => `${at.toString(36)}-${randomBytes(8).t
 
 /** Reads a message to its end, whether or not it is wanted: a client listens only then. */
 const readAll = async (
-  { config, disconnect }: ReceptionParts,
+  { config, disconnect, spool }: ReceptionParts,
   writer: SpoolWriter,
   stream: Readable
 ): Promise<{ readonly _tag: "Whole"; readonly scanned: Scanned } | Exclude<Received, { _tag: "Spooled" }>> => {
-  const limit = config.limits.messageSize
+  const { messageSize: limit, spoolBytes } = config.limits
   const scan = new HeaderScan()
   let length = 0
+  let hasRoom = true
   let failed: { readonly failure: unknown } | undefined
   try {
     for await (const piece of stream) {
@@ -109,7 +110,9 @@ const readAll = async (
         disconnect(rejections.tooLarge(limit))
         return { _tag: "Gone" }
       }
-      if (length > limit || failed !== undefined) continue
+      // Others may have filled the spool since it was looked at, and not everybody says the size before.
+      hasRoom &&= spool.bytes + length <= spoolBytes
+      if (length > limit || !hasRoom || failed !== undefined) continue
       scan.push(chunk)
       try {
         await writer.write(chunk)
@@ -121,6 +124,7 @@ const readAll = async (
     return { _tag: "Gone" }
   }
   if (length > limit) return { _tag: "Rejected", rejection: rejections.tooLarge(limit) }
+  if (!hasRoom) return { _tag: "Rejected", rejection: rejections.spoolFull() }
   return failed === undefined ? { _tag: "Whole", scanned: scan.end() } : notStored(failed.failure)
 }
 

@@ -1,6 +1,5 @@
 import * as Duration from "effect/Duration"
 import type * as Redacted from "effect/Redacted"
-import * as Schema from "effect/Schema"
 import { type Address, isLoopback } from "../../config/addresses.ts"
 
 /** How the connection to the upstream server is encrypted. */
@@ -132,21 +131,3 @@ export const upstreamTlsOf = (config: Pick<RelayConfig, "credentials" | "upstrea
   config.credentials !== undefined && config.upstreamTls === "opportunistic" && !isLoopback(config.upstream.host)
     ? "required"
     : config.upstreamTls
-
-/** The address cannot be listened on. */
-export class RelayBindFailed extends Schema.TaggedError<RelayBindFailed>()("RelayBindFailed", {
-  address: Schema.String,
-  /** The system's word for the reason, such as `EADDRINUSE`. */
-  code: Schema.String
-}) {
-  override get message(): string {
-    return `cannot listen on ${this.address} for mail: ${REASONS.get(this.code) ?? this.code}`
-  }
-}
-
-const REASONS: ReadonlyMap<string, string> = new Map([
-  ["EADDRINUSE", "the address is in use; another program, or another svcd-mail, listens there"],
-  ["EADDRNOTAVAIL", "this machine has no such address"],
-  ["EACCES", "permission denied"],
-  ["ENOTFOUND", "the host is not known"]
-])

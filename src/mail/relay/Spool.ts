@@ -1,10 +1,12 @@
 import { createReadStream } from "node:fs"
-import { open, readFile, rename, unlink, writeFile } from "node:fs/promises"
+import { mkdir, open, readFile, rename, unlink, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import type { Readable } from "node:stream"
-import { type DeliveryRecord, encodeRecord } from "./deliveryState.ts"
+import type { Queued } from "./Delivery.ts"
+import { afterRecord, decodeRecords, type DeliveryRecord, encodeRecord, initialState } from "./deliveryState.ts"
 import type { Envelope } from "./envelope.ts"
 import { GroupCommit } from "./GroupCommit.ts"
+import { readSpoolFile } from "./readSpoolFile.ts"
 import { PROLOGUE_LENGTH } from "./spoolFile.ts"
 import { FILE_MODE, SpoolWriter } from "./SpoolWriter.ts"
 
@@ -22,7 +24,7 @@ import { FILE_MODE, SpoolWriter } from "./SpoolWriter.ts"
  * ```
  *
  * A message is in the spool from when its `.part`, whole and synced, is renamed and the directory is synced, until its
- * `.msg` is deleted. What throws here throws Node's own errors.
+ * `.msg` is deleted; the directory is synced soon after that too. What throws here throws Node's own errors.
  */
 export class Spool {
   readonly directory: string
@@ -50,9 +52,28 @@ export class Spool {
   }
 
   /** Counts a message that was found at the start. */
-  adopt(id: string, bodyLength: number): void {
-    this.#logged.add(id)
-    this.#count(bodyLength)
+  adopt(id: string, bytes: number, hasLog: boolean): void {
+    if (hasLog) this.#logged.add(id)
+    this.#count(bytes)
+  }
+
+  /** Reads a message, all of it, and what happened to it; `undefined` where it does not hold what it should. */
+  async load(id: string): Promise<Queued | undefined> {
+    const message = await readSpoolFile(this.path(id, "msg"))
+    if (message === undefined || message.envelope.id !== id) return undefined
+    const { bodyLength, envelope } = message
+    const records = this.#logged.has(id) ? decodeRecords(await readFile(this.path(id, "log"), "utf8")) : []
+    const state = records.reduce((state, record) => afterRecord(envelope, state, record), initialState(envelope))
+    return { envelope, bodyLength, state }
+  }
+
+  /** Moves a message to where a person can look at it. */
+  async putAside(id: string, bytes: number): Promise<void> {
+    const target = join(this.directory, CORRUPT_DIRECTORY)
+    await mkdir(target, { recursive: true, mode: DIRECTORY_MODE })
+    await rename(this.path(id, "msg"), join(target, `${id}.msg`))
+    if (this.#logged.delete(id)) await rename(this.path(id, "log"), join(target, `${id}.log`)).catch(ignoreMissing)
+    this.#count(bytes, -1)
   }
 
   /** Begins a message. Touches the disk only when there is much of it, or when it is committed. */
@@ -89,13 +110,21 @@ export class Spool {
     await this.#commits.commit(file, () => Promise.resolve())
   }
 
-  /** Forgets a message. Its log goes last: without it the message would be delivered again after a crash. */
-  async remove(id: string, bodyLength: number): Promise<void> {
+  /**
+   * Forgets a message. Its log goes last, and not before the message is gone for good: without it the message would be
+   * delivered, or reported, again after a crash.
+   */
+  async remove(id: string, bytes: number): Promise<void> {
     this.#forget(id)
     await removeFile(this.path(id, "msg"))
-    if (this.#logged.delete(id)) await removeFile(this.path(id, "log"))
-    this.#messages -= 1
-    this.#bytes -= bodyLength
+    try {
+      if (!this.#logged.has(id)) return this.#commits.syncSoon()
+      await this.#commits.syncNames()
+      await removeFile(this.path(id, "log"))
+      this.#logged.delete(id)
+    } finally {
+      this.#count(bytes, -1)
+    }
   }
 
   /** Returns a message's own bytes: whole where they are few, as a stream where they are many. */
@@ -124,15 +153,16 @@ export class Spool {
   /** Says that nothing was under way when the relay ended. */
   async markClean(): Promise<void> {
     await writeFile(join(this.directory, CLEAN_FILE), "", { mode: FILE_MODE })
+    await this.#commits.syncNames()
   }
 
   path(id: string, extension: "part" | "msg" | "log"): string {
     return join(this.directory, `${id}.${extension}`)
   }
 
-  #count(bodyLength: number): void {
-    this.#messages += 1
-    this.#bytes += bodyLength
+  #count(bytes: number, sign: 1 | -1 = 1): void {
+    this.#messages += sign
+    this.#bytes += sign * bytes
   }
 
   /** Keeps a message for its first reader, while there is room; later readers have the file. */
@@ -148,19 +178,21 @@ export class Spool {
   }
 }
 
-/** Deletes a file, if it is there. */
-const removeFile = async (path: string): Promise<void> => {
-  try {
-    await unlink(path)
-  } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error
-  }
+const ignoreMissing = (error: unknown): void => {
+  if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error
 }
+
+/** Deletes a file, if it is there. */
+const removeFile = (path: string): Promise<void> => unlink(path).catch(ignoreMissing)
 
 /** Bytes of messages that are kept in memory until they are read for the first time. */
 const RECENT = 16 * 1_048_576
 
 export const CLEAN_FILE = "CLEAN"
+
+export const CORRUPT_DIRECTORY = "corrupt"
+
+export const DIRECTORY_MODE = 0o700
 
 /** Messages of up to so many bytes are read in one go. */
 const WHOLE = 262_144

@@ -10,8 +10,7 @@ import { connectUpstream, type Transaction, type UpstreamConnection } from "./Up
 export interface Upstream {
   /** Hands over one message, on a connection that is open already if there is one. Interrupted, it ends that. */
   readonly deliver: (transaction: Transaction) => Effect.Effect<Outcome>
-  /** Waits while the server is known not to answer. */
-  readonly whenReachable: Effect.Effect<void>
+  /** Whether the server answered last time. Nothing is sent while it does not. */
   readonly isReachable: () => boolean
 }
 
@@ -28,17 +27,20 @@ interface Idle {
 
 /**
  * Makes the connections to the upstream server. While it cannot be reached one fiber tries to connect, and all
- * messages wait for that one: `retry.reconnect` says how long it pauses.
+ * messages wait for that one: `retry.reconnect` says how long it pauses, and `reachableAgain` is called when it could.
  */
-export const makeUpstream = (config: RelayConfig): Effect.Effect<Upstream, never, Scope.Scope> =>
+export const makeUpstream = (
+  config: RelayConfig,
+  reachableAgain: () => void
+): Effect.Effect<Upstream, never, Scope.Scope> =>
   Effect.gen(function*() {
     const scope = yield* Effect.scope
     const permits = yield* Effect.makeSemaphore(config.limits.upstreamConnections)
-    const gate = yield* Effect.makeLatch(true)
     const connect = connectUpstream(config)
     const server = formatAddress(config.upstream)
     const idle: Array<Idle> = []
-    let reachable = true
+    /** Why nothing can be sent; `undefined` where something can. */
+    let trouble: Outcome | undefined
     let ended = false
     /** Attempts to connect since a message was last answered, whatever the answer. */
     let attempts = 0
@@ -71,18 +73,17 @@ export const makeUpstream = (config: RelayConfig): Effect.Effect<Upstream, never
         const connection = yield* Effect.option(connect)
         if (connection._tag === "None") continue
         giveBack(connection.value)
-        reachable = true
-        yield* gate.open
-        return yield* Effect.logInfo("upstream server answers again", { server })
+        trouble = undefined
+        yield* Effect.logInfo("upstream server answers again", { server })
+        return reachableAgain()
       }
     })
 
     /** Makes all messages wait; the first to find out sees to it that they go on. */
     const shut = (outcome: Outcome): Effect.Effect<Outcome> =>
       Effect.gen(function*() {
-        if (!reachable) return outcome
-        reachable = false
-        yield* gate.close
+        if (trouble !== undefined) return outcome
+        trouble = outcome
         yield* Effect.logWarning("upstream server cannot be used", { server, reason: outcome.reply.text })
         yield* Effect.forkIn(reconnect, scope)
         return outcome
@@ -99,6 +100,8 @@ export const makeUpstream = (config: RelayConfig): Effect.Effect<Upstream, never
 
     const deliver = (transaction: Transaction): Effect.Effect<Outcome> =>
       Effect.gen(function*() {
+        // It may have been lost while this message waited for its turn.
+        if (trouble !== undefined) return trouble
         const connection = takeIdle()
         if (connection === undefined) return yield* sendOnNew(transaction)
         const outcome = yield* sendOn(connection, transaction)
@@ -120,5 +123,5 @@ export const makeUpstream = (config: RelayConfig): Effect.Effect<Upstream, never
         for (let next = takeIdle(); next !== undefined; next = takeIdle()) next.quit()
       })
     )
-    return { deliver, whenReachable: gate.await, isReachable: () => reachable }
+    return { deliver, isReachable: () => trouble === undefined }
   })

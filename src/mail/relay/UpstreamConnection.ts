@@ -58,7 +58,7 @@ export class UpstreamConnection {
       this.#sent += 1
       if (!this.#utf8 && (needsUtf8(sender) || needsUtf8(recipient))) {
         const text = "the upstream server does not take addresses beyond ASCII (SMTPUTF8)"
-        return resume(Effect.succeed({ _tag: "Refused", reply: { code: 553, status: "5.6.7", text } }))
+        return resume(Effect.succeed({ _tag: "Refused", reply: { code: 0, status: "5.6.7", text } }))
       }
       const body = transaction.body()
       let whole = false

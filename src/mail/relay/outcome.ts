@@ -47,10 +47,10 @@ export const outcomeOfFailure = (failure: ClientFailure, uncertain: boolean): Ou
   if (responseCode === undefined) {
     // The client itself refuses what the server would refuse.
     if (failure.code === "EMESSAGE") {
-      return { _tag: "Refused", reply: { code: 552, status: "5.3.4", text: plainText(failure.message) } }
+      return { _tag: "Refused", reply: { code: 0, status: "5.3.4", text: plainText(failure.message) } }
     }
     if (failure.code === "EENVELOPE") {
-      return { _tag: "Refused", reply: { code: 553, status: "5.1.3", text: plainText(failure.message) } }
+      return { _tag: "Refused", reply: { code: 0, status: "5.1.3", text: plainText(failure.message) } }
     }
     if (failure.code === "ESTREAM") {
       const text = "the message could not be read from the spool"

@@ -34,9 +34,14 @@ const usable = (addresses: ReadonlyArray<string>): ReadonlyArray<string> => {
 
 /**
  * Finds out where mail for an address goes, and refuses all that is not for a label of a configured domain, nor a
- * bounce to an address that this relay made: it is no relay for strangers.
+ * bounce to an address that this relay made: it is no relay for strangers. `isBounce`: the message has no sender.
  */
-export const recipientOf = (parts: Parts, address: string, now: number): Effect.Effect<Recipient, Rejection> =>
+export const recipientOf = (
+  parts: Parts,
+  address: string,
+  isBounce: boolean,
+  now: number
+): Effect.Effect<Recipient, Rejection> =>
   Effect.gen(function*() {
     const { config, recipients, srs } = parts
     const at = address.lastIndexOf("@")
@@ -44,6 +49,8 @@ export const recipientOf = (parts: Parts, address: string, now: number): Effect.
     const domain = at < 0 ? undefined : hostName(address.slice(at + 1))
 
     if (domain !== undefined && domain === hostName(config.senderDomain) && isRewritten(local)) {
+      // Whoever writes to a name of his own under somebody else's address gets to know such an address of that one.
+      if (!isBounce) return yield* Effect.fail(rejections.notABounce())
       const sender = usable([restoreSender(srs, local, now) ?? ""])
       return sender.length === 0 ? yield* Effect.fail(rejections.badBounce()) : recipient(address, sender)
     }

@@ -57,8 +57,8 @@ const SRS0 = /^SRS0(?<rest>[=+-].*)$/is
 const SRS1 = /^SRS1[=+-](?<hash>[^=]*)=(?<host>[^=]*)=(?<rest>[=+-].*)$/is
 const OWN_SRS0 = /^SRS0[=+-](?<hash>[^=]*)=(?<day>[^=]*)=(?<domain>[^=]*)=(?<local>.+)$/is
 
-/** Whether a local part is written as a rewritten address, ours or another relay's. */
-export const isRewritten = (local: string): boolean => /^SRS[01][=+-]/i.test(local)
+/** Whether a local part is written as an address that this relay made. No label has an equals sign. */
+export const isRewritten = (local: string): boolean => /^SRS[01]=/i.test(local)
 
 /** Returns the address that stands for `sender` in forwarded mail. `now`: milliseconds since 1970. */
 export const rewriteSender = (srs: Srs, sender: Mailbox, now: number): Mailbox => {

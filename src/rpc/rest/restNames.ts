@@ -18,7 +18,8 @@ import { FORMATS, isNamePath, type NameTarget, readNameTarget } from "./nameTarg
 
 const answer = (status: number, type: string, body: string | Uint8Array): PageAnswer => ({
   status,
-  headers: { "Content-Type": type },
+  // What names say is anybody's: browsers must not guess that it is a page.
+  headers: { "Content-Type": type, "X-Content-Type-Options": "nosniff" },
   body
 })
 
@@ -76,7 +77,10 @@ export const restNames: Effect.Effect<PageHandler, never, Chain | NameDb | NodeO
             (syncing) =>
               syncing ? unavailable("Namecoin is downloading blocks...") : failure(404, `${printable(name)} not found`)
           )),
-        Effect.catchAll((trouble) => Effect.succeed(failure(500, trouble.message)))
+        // Where our files are is nothing for callers that nobody knows.
+        Effect.catchAll(({ message }) =>
+          Effect.as(Effect.logError("names cannot be read", { reason: message }), failure(500, "Internal error"))
+        )
       )
     }
 

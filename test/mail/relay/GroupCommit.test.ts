@@ -48,4 +48,14 @@ describe("GroupCommit", () => {
       )
       assert.instanceOf(failure, Error)
     }))
+
+  it("syncs names of their own, and says when it cannot", () =>
+    withDirectoryAsync(async (directory) => {
+      await new GroupCommit(directory).syncNames()
+      const failure = await new GroupCommit(join(directory, "gone")).syncNames().then(
+        () => undefined,
+        (error: unknown) => error
+      )
+      assert.instanceOf(failure, Error)
+    }))
 })

@@ -154,6 +154,20 @@ describe.concurrent("Inbound", () => {
   )
 
   scenario(
+    "sends away who asks for one recipient after the other that there is none of",
+    Effect.gen(function*() {
+      const upstream = yield* testUpstream()
+      const { address } = yield* relay(upstream, { limits: { messagesPerMinute: 3 } })
+      const client = yield* Effect.promise(() => SmtpClient.open(address.port))
+      const say = (line: string) => Effect.promise(() => client.say(line))
+      yield* say("MAIL FROM:<a@b.example>")
+      for (const code of [550, 550, 421, 0]) {
+        assert.strictEqual((yield* say("RCPT TO:<nobody@bit>")).code, code)
+      }
+    })
+  )
+
+  scenario(
     "limits all connections",
     Effect.gen(function*() {
       const upstream = yield* testUpstream()
@@ -179,21 +193,31 @@ describe.concurrent("Inbound", () => {
   )
 
   scenario(
+    "puts off what would fill the spool more than it may be, though its size was not said",
+    Effect.gen(function*() {
+      const upstream = yield* testUpstream()
+      const { address, stats } = yield* relay(upstream, { limits: { spoolBytes: LETTER.length } })
+      const reply = yield* send(address.port, ["alice@bit"], `${LETTER}\r\n`)
+      assert.deepStrictEqual([reply.code, reply.text.includes("4.3.1")], [452, true])
+      assert.strictEqual((yield* stats).queued, 0)
+      assert.strictEqual((yield* send(address.port, ["alice@bit"])).code, 250)
+    })
+  )
+
+  scenario(
     "ends rude clients, and goes on for others",
     Effect.gen(function*() {
       const upstream = yield* testUpstream()
       const { address } = yield* relay(upstream, { limits: { idleTimeout: Duration.millis(300) } })
       const rude = ["\r\n", "\0\0\r\n", `${"A".repeat(100_000)}\r\n`, "GET / HTTP/1.1\r\n", "HELO\r\n".repeat(50), ""]
-      for (const text of rude) {
-        const client = yield* Effect.promise(() => SmtpClient.open(address.port))
-        client.socket.write(text)
-        if (text.length !== 2) {
-          yield* Effect.promise(async () => {
-            for (let reply = await client.reply(); reply.code !== 0 && reply.code !== 421;) reply = await client.reply()
-          })
-        }
-        client.socket.destroy()
-      }
+      yield* Effect.promise(() =>
+        Promise.all(rude.map(async (text) => {
+          const client = await SmtpClient.open(address.port)
+          client.socket.write(text)
+          for (let reply = await client.reply(); reply.code !== 0 && reply.code !== 421;) reply = await client.reply()
+          client.socket.destroy()
+        }))
+      )
       assert.strictEqual((yield* send(address.port, ["alice@bit"])).code, 250)
     })
   )

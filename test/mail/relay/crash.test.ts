@@ -1,5 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
 import { readdirSync } from "node:fs"
+import { quiet, relayAt, untilQueued } from "../../support/mailRelay.ts"
 import { sendMail, TestUpstream } from "../../support/smtp.ts"
 import { withDirectoryAsync } from "../../support/temporary.ts"
 import { TsProcess } from "../../support/tsProcess.ts"
@@ -45,17 +47,18 @@ describe("the relay, killed", () => {
         assert.strictEqual(await relay.ended, "SIGKILL")
         assert.isAbove(readdirSync(spool).filter((file) => file.endsWith(".msg")).length, 0)
         upstream.behaviour = {}
-        const { relay: again } = await start(spool, upstream)
-        for (const file of readdirSync(spool)) assert.notMatch(file, /\.part$/)
-        while (idsOf(upstream).length < taken.size || ![...taken].every((id) => idsOf(upstream).includes(id))) {
-          await Promise.race([again.ended, upstream.received(upstream.messages.length + 1)])
-          assert.isNull(again.child.exitCode)
-        }
-        for (const [index, id] of idsOf(upstream).entries()) {
+        await Effect.runPromise(
+          Effect.scoped(Effect.gen(function*() {
+            const { stats } = yield* relayAt(spool, upstream.port)
+            for (const file of readdirSync(spool)) assert.notMatch(file, /\.part$/)
+            yield* untilQueued(stats, 0)
+          })).pipe(Effect.provide(quiet))
+        )
+        const arrived = idsOf(upstream)
+        for (const id of taken) assert.isTrue(arrived.includes(id), `message ${id} arrives`)
+        for (const [index, id] of arrived.entries()) {
           assert.isTrue(upstream.messages[index]?.text.endsWith(letter(id)), `message ${id} arrives whole`)
         }
-        again.child.kill("SIGKILL")
-        await again.ended
       })
     } finally {
       await upstream.stop()

@@ -1,8 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect, Exit, Scope } from "effect"
+import { Duration, Effect, Exit, Logger, Scope } from "effect"
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { crc32 } from "node:zlib"
 import { encodeRecord } from "../../../src/mail/relay/deliveryState.ts"
+import { encodeEnvelope, encodePrologue } from "../../../src/mail/relay/spoolFile.ts"
 import { TEST_CERTIFICATE } from "../../support/certificate.ts"
 import { directory, LETTER, quiet, relay, relayAt, scenario, send, untilQueued } from "../../support/mailRelay.ts"
 import { canMount, smallDisk } from "../../support/smallDisk.ts"
@@ -78,6 +80,51 @@ describe.concurrent("makeRelay", () => {
   )
 
   scenario(
+    "says of no message that it may be delivered twice whose delivery had not begun when it ended",
+    Effect.gen(function*() {
+      const upstream = yield* testUpstream({ message: () => "hang" })
+      const said: Array<string> = []
+      const log = Logger.make(({ message }) => void said.push(String(message)))
+      const limits = { drainTime: Duration.millis(100), upstreamConnections: 1 }
+      yield* Effect.scoped(Effect.gen(function*() {
+        const { address, stats } = yield* relay(upstream, { limits })
+        yield* Effect.all(Array.from({ length: 3 }, () => send(address.port, ["alice@bit", "bert@bit"])), {
+          concurrency: 3
+        })
+        yield* Effect.promise(() => upstream.heard("DATA"))
+        assert.strictEqual((yield* stats).queued, 3)
+      })).pipe(Effect.provide(Logger.replace(Logger.defaultLogger, log)))
+      assert.strictEqual(said.filter((line) => line.includes("may be delivered twice")).length, 1)
+    })
+  )
+
+  scenario(
+    "tries a message that became old while no relay ran, before it gives it up",
+    Effect.gen(function*() {
+      const spool = yield* directory
+      const body = Buffer.from(LETTER, "latin1")
+      const id = "old-1"
+      const json = encodeEnvelope({
+        id,
+        arrivedAt: Date.now() - Duration.toMillis(Duration.days(30)),
+        sender: "a@b.example",
+        greeting: "x",
+        client: "127.0.0.1",
+        protocol: "ESMTP",
+        hasMessageId: true,
+        eightBit: true,
+        recipients: [{ address: "alice@bit", targets: ["alice@destination.example"], loops: false }]
+      })
+      const prologue = { bodyLength: body.length, envelopeLength: json.length, crc: crc32(json, crc32(body)) }
+      writeFileSync(join(spool, `${id}.msg`), Buffer.concat([encodePrologue(prologue), body, json]))
+      const upstream = yield* testUpstream()
+      const { stats } = yield* relayAt(spool, upstream.port)
+      yield* untilQueued(stats, 0)
+      assert.deepStrictEqual(upstream.messages.map(({ to }) => to.join()), ["alice@destination.example"])
+    })
+  )
+
+  scenario(
     "is the only one at its spool, and nobody else reads the mail in it",
     Effect.gen(function*() {
       const spool = yield* directory
@@ -99,7 +146,7 @@ describe.concurrent("makeRelay", () => {
       const failure = yield* Effect.flip(
         relay(upstream, { config: { listen: { host: "127.0.0.1", port: upstream.port } } })
       )
-      assert.strictEqual(failure._tag, "RelayBindFailed")
+      assert.strictEqual(failure._tag, "BindFailed")
       assert.include(failure.message, `127.0.0.1:${upstream.port} for mail: the address is in use`)
     })
   )

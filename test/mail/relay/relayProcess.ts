@@ -19,6 +19,11 @@ const relay = SmtpRelay.layer(relayConfig({
   retry: { pauses: [Duration.millis(300)] }
 }))
 
+const logger = Logger.replace(
+  Logger.defaultLogger,
+  Logger.make(({ message }) => process.stderr.write(`${String(message)}\n`))
+)
+
 const program = Effect.gen(function*() {
   const { address } = yield* SmtpRelay.SmtpRelay
   process.stdout.write(`port ${address.port}.\n`)
@@ -26,8 +31,5 @@ const program = Effect.gen(function*() {
 })
 
 Effect.runFork(program.pipe(
-  Effect.provide(relay.pipe(Layer.provide(recipients))),
-  Effect.provide(
-    Logger.replace(Logger.defaultLogger, Logger.make(({ message }) => process.stderr.write(`${String(message)}\n`)))
-  )
+  Effect.provide(relay.pipe(Layer.provide(recipients), Layer.provideMerge(logger)))
 ))

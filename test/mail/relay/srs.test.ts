@@ -74,4 +74,9 @@ describe("srs", () => {
     assert.strictEqual(restoreSender(ours, local.toLowerCase(), NOW), "ann@one.example")
     assert.strictEqual(restoreSender(ours, local.toUpperCase(), NOW), "ANN@ONE.EXAMPLE")
   })
+
+  it("does not take a label for a rewritten address", () => {
+    assert.isFalse(isRewritten("srs0-plant"))
+    assert.isFalse(isRewritten("srs1"))
+  })
 })

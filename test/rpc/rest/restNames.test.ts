@@ -1,11 +1,12 @@
 import { assert, describe, it, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Logger } from "effect"
 import { Chain } from "../../../src/chain/Chain.ts"
 import { SyncStatus } from "../../../src/chain/SyncStatus.ts"
 import { NameDb } from "../../../src/names/NameDb.ts"
 import { NodeOptions } from "../../../src/rpc/NodeOptions.ts"
 import { type PageAnswer, type PageHandler, pageRequest } from "../../../src/rpc/Pages.ts"
 import { restNames, restStarting } from "../../../src/rpc/rest/restNames.ts"
+import { StorageUnavailable } from "../../../src/storage/errors.ts"
 import { MethodNode, methodNode } from "../../support/methodNode.ts"
 import { at, items, recordedJson, recordedText, stringAt } from "../../support/recordedJson.ts"
 
@@ -19,12 +20,12 @@ const OPTIONS = {
   nameHashIndex: false
 } as const
 
-const handler = (syncing = false) =>
+const handler = (syncing = false, change: Partial<typeof NameDb.Service> = {}) =>
   Effect.gen(function*() {
     const node = yield* MethodNode
     return yield* restNames.pipe(
       Effect.provideService(Chain, node.chain),
-      Effect.provideService(NameDb, node.names),
+      Effect.provideService(NameDb, { ...node.names, ...change }),
       Effect.provideService(SyncStatus, { ...node.status, syncing: Effect.succeed(syncing) }),
       Effect.provideService(NodeOptions, OPTIONS)
     )
@@ -55,6 +56,15 @@ layer(methodNode())("GET /rest/name/", (it) => {
         assert.deepStrictEqual(yield* get(rest, `${target}.json`), [200, "application/json", text])
       }
     }))
+
+  it.effect("tells strangers nothing about files that cannot be read", () =>
+    Effect.gen(function*() {
+      const trouble = new StorageUnavailable({ file: "/secret/names.db", doing: "reading", reason: "EIO" })
+      const rest = yield* handler(false, { resolve: () => Effect.fail(trouble) })
+      assert.deepStrictEqual(yield* get(rest, "d/a.json"), [500, "text/plain", "Internal error\r\n"])
+      const { headers } = yield* rest.answer(pageRequest("/rest/name/d/a.bin", undefined))
+      assert.strictEqual(headers["X-Content-Type-Options"], "nosniff")
+    }).pipe(Effect.provide(Logger.remove(Logger.defaultLogger))))
 
   it.effect("refuses in the reference node's words", () =>
     Effect.gen(function*() {

@@ -1,0 +1,156 @@
+import type { Queued } from "./Delivery.ts"
+
+/** A message that waits. Small, as there may be very many: what is on the disk is read when its time has come. */
+export interface Entry {
+  readonly id: string
+  /** What it counts for in the spool. */
+  readonly bytes: number
+  /** Milliseconds since 1970, and never in the future, whatever was done to the clock. */
+  arrivedAt: number
+  /** When something is to be done, in milliseconds since 1970; 0: nobody looked yet. */
+  due: number
+  /** All of it, where that is at hand. */
+  message: Queued | undefined
+  /** Whether an earlier relay may have delivered it without noting so. */
+  suspect: boolean
+}
+
+export interface QueueOptions {
+  /** Messages that are worked at together. */
+  readonly atOnce: number
+  /** In milliseconds: nothing waits longer for its next attempt. */
+  readonly longestPause: number
+  /** Whether there is anything to be done but to give up. */
+  readonly isReachable: () => boolean
+  /** Whether a message is to be given up that came at this time. */
+  readonly isOver: (arrivedAt: number, now: number) => boolean
+  /** Works at a message; ends with `finished`. */
+  readonly begin: (entry: Entry) => void
+}
+
+/** Recipients of messages that are kept in memory while they wait. */
+const HELD_RECIPIENTS = 10_000
+
+/** While nothing can be delivered, messages whose time is over are looked for so often, in milliseconds. */
+const SWEEP = 1_000
+
+/** The clock may be set: so often it is looked at, in milliseconds. */
+const LONGEST_SLEEP = 60_000
+
+const before = (a: Entry, b: Entry): boolean => a.due < b.due || (a.due === b.due && a.arrivedAt < b.arrivedAt)
+
+/** The messages in the spool in the order in which something is to be done with them. */
+export class DeliveryQueue {
+  readonly #options: QueueOptions
+  /** A binary heap: the parent of `i` is at `(i - 1) >> 1` and not after it. */
+  #heap: Array<Entry> = []
+  /** Taken out of the heap because their time is over. */
+  #over: Array<Entry> = []
+  #active = 0
+  #held = 0
+  #sweptAt = Number.NEGATIVE_INFINITY
+  #timer: NodeJS.Timeout | undefined
+  #ended = false
+
+  constructor(options: QueueOptions) {
+    this.#options = options
+  }
+
+  add(entry: Entry): void {
+    const { message } = entry
+    if (message !== undefined && !message.unsaved) {
+      const { length } = message.envelope.recipients
+      if (this.#held + length > HELD_RECIPIENTS) entry.message = undefined
+    }
+    this.#held += entry.message?.envelope.recipients.length ?? 0
+    this.#push(entry)
+    this.wake()
+  }
+
+  /** Ends the work at a message, which is due again at a time or, where there is none, has left the spool. */
+  finished(entry: Entry, due: number | undefined): void {
+    this.#active -= 1
+    if (due === undefined) return this.wake()
+    entry.due = due
+    this.add(entry)
+  }
+
+  /** Begins what is due. To be called when the upstream server answers again. */
+  wake(): void {
+    if (this.#ended) return
+    clearTimeout(this.#timer)
+    const now = Date.now()
+    while (this.#active < this.#options.atOnce) {
+      const entry = this.#next(now)
+      if (entry === undefined) break
+      this.#held -= entry.message?.envelope.recipients.length ?? 0
+      this.#active += 1
+      this.#options.begin(entry)
+    }
+    // Whoever ends makes room, and wakes.
+    if (this.#active < this.#options.atOnce) this.#sleep(now)
+  }
+
+  /** Begins nothing any more. */
+  end(): void {
+    this.#ended = true
+    clearTimeout(this.#timer)
+  }
+
+  #sleep(now: number): void {
+    const [first] = this.#heap
+    if (first === undefined) return
+    const pause = this.#options.isReachable() ? Math.max(first.due - now, 1) : SWEEP
+    this.#timer = setTimeout(() => this.wake(), Math.min(pause, LONGEST_SLEEP))
+  }
+
+  #next(now: number): Entry | undefined {
+    if (this.#options.isReachable()) {
+      const [first] = this.#heap
+      // Where it is farther away than any pause, the clock was set back.
+      const isDue = first !== undefined && (first.due <= now || first.due > now + this.#options.longestPause)
+      if (isDue) return this.#pop()
+    } else if (this.#over.length === 0 && performance.now() - this.#sweptAt >= SWEEP) this.#sweep(now)
+    return this.#over.pop()
+  }
+
+  /** Takes out what has to be given up. */
+  #sweep(now: number): void {
+    this.#sweptAt = performance.now()
+    this.#over = this.#heap.filter(({ arrivedAt }) => this.#options.isOver(arrivedAt, now))
+    if (this.#over.length === 0) return
+    const rest = this.#heap.filter(({ arrivedAt }) => !this.#options.isOver(arrivedAt, now))
+    this.#heap = []
+    for (const entry of rest) this.#push(entry)
+  }
+
+  #push(entry: Entry): void {
+    const heap = this.#heap
+    let at = heap.push(entry) - 1
+    while (at > 0) {
+      const parent = heap[(at - 1) >> 1]
+      if (parent === undefined || !before(entry, parent)) break
+      heap[at] = parent
+      at = (at - 1) >> 1
+    }
+    heap[at] = entry
+  }
+
+  #pop(): Entry | undefined {
+    const heap = this.#heap
+    const [first] = heap
+    const last = heap.pop()
+    if (last === undefined || last === first) return first
+    let at = 0
+    while (true) {
+      const [left, right] = [heap[2 * at + 1], heap[2 * at + 2]]
+      const child = right !== undefined && left !== undefined && before(right, left) ? 2 * at + 2 : 2 * at + 1
+      const smaller = heap[child]
+      if (smaller === undefined || !before(smaller, last)) break
+      heap[at] = smaller
+      at = child
+    }
+    heap[at] = last
+    return first
+  }
+}

@@ -1,0 +1,34 @@
+import type { Duplex } from "node:stream"
+import { PLAIN_TEXT } from "./refusals.ts"
+import type { Session } from "./Session.ts"
+
+/** Answers what Node cannot read as HTTP, or what does not come in time, behind the answers to what came before it. */
+export const misread = (
+  error: NodeJS.ErrnoException,
+  socket: Duplex,
+  session: Session | undefined,
+  onRefused: ((status: number) => void) | undefined
+): void => {
+  // A body that breaks off: its request is being served, and text in the middle of an answer would help nobody.
+  if (session === undefined || !socket.writable || session.isReading) return void socket.destroy()
+  // Whatever comes behind it is an error again.
+  if (session.isMisread) return
+  session.isMisread = true
+  const answer = (): void => {
+    if (!socket.writable) return
+    const timedOut = error.code === "ERR_HTTP_REQUEST_TIMEOUT"
+    const [line, text] = timedOut ? ["408 Request Timeout", "Request timeout"] : ["400 Bad Request", "Bad request"]
+    onRefused?.(timedOut ? 408 : 400)
+    socket.end(
+      `HTTP/1.1 ${line}\r\nContent-Type: ${PLAIN_TEXT}\r\nContent-Length: ${text.length}\r\n` +
+        `Connection: close\r\n\r\n${text}`,
+      () => socket.destroy()
+    )
+  }
+  session.enter(() => {
+    const before = session.newest
+    // Node keeps an answer until the one before it has been written, and then may end the connection.
+    if (before === undefined || before.writableFinished) setImmediate(answer)
+    else before.once("finish", answer)
+  })
+}

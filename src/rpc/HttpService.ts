@@ -9,6 +9,7 @@ import { type Admission, admission } from "./auth.ts"
 import { type BrowserRule, isForeignCall, isLocalName } from "./browser.ts"
 import { Connections } from "./Connections.ts"
 import type { Call, Dispatch, Reply } from "./Dispatch.ts"
+import { JSON_TYPE } from "./envelope.ts"
 import { FastLane } from "./FastLane.ts"
 import { type Health, healthAnswer, type HealthPath } from "./health.ts"
 import type { Phase } from "./Lifecycle.ts"
@@ -23,6 +24,7 @@ import {
   BUSY,
   FAILED,
   FOREIGN,
+  LINGER,
   NO_ROOM,
   NOT_FOUND,
   NOT_GET,
@@ -61,11 +63,6 @@ export interface HttpServiceConfig {
   readonly fastLane: boolean
   readonly onRefused: ((status: number) => void) | undefined
 }
-
-const JSON_TYPE = "application/json"
-
-/** How long a client may go on sending a body that was refused, in milliseconds, so that it can read the answer. */
-const LINGER = 500
 
 /** One request on its way to its answer. */
 interface Exchange {

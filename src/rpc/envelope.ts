@@ -5,6 +5,9 @@ import { RPC_CODE, RpcError } from "./RpcError.ts"
 
 /** The JSON-RPC envelope, both versions: from a request to what it asks, from an outcome to its reply (rpc.md 1.6). */
 
+/** The content type of replies, exactly: clients compare it (rpc.md 1.3). */
+export const JSON_TYPE = "application/json"
+
 /** How a request wants to be answered. */
 export interface Envelope {
   readonly version: "legacy" | "2.0"

@@ -11,6 +11,9 @@ export interface Refusal {
   readonly close?: boolean
 }
 
+/** How long a client may go on sending a body that was refused, in milliseconds, so that it can read the answer. */
+export const LINGER = 500
+
 export const STOPPING: Refusal = { status: 503, text: "Shutting down", close: true }
 export const TOO_LARGE: Refusal = { status: 413, text: "Request body too large", close: true }
 export const NOT_IMPLEMENTED: Refusal = { status: 501, text: "" }

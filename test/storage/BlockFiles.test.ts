@@ -7,7 +7,7 @@ import { regtest } from "../../src/protocol/networks.ts"
 import { BlockFiles, type Place } from "../../src/storage/BlockFiles.ts"
 import { StorageCorrupted, StorageUnavailable } from "../../src/storage/errors.ts"
 import { bytesOf, hex } from "../support/bytes.ts"
-import { withDirectory } from "../support/temporary.ts"
+import { withDirectory, withDirectoryAsync } from "../support/temporary.ts"
 
 const HASH = new Uint8Array(32).fill(5)
 const MAX_FILE_SIZE = 128 * 1024 * 1024
@@ -82,6 +82,23 @@ describe("records", () => {
       ),
       { numRuns: 30 }
     )
+  })
+
+  it("may come while those before are being synced", async () => {
+    await withDirectoryAsync(async (directory) => {
+      const files = new BlockFiles(directory, regtest.magic)
+      const first = files.appendBlock(hex("aabbcc"))
+      let turns = 0
+      setImmediate(() => void turns++)
+      const syncing = files.syncAside()
+      const second = files.appendBlock(hex("dd"))
+      await syncing
+      assert.strictEqual(turns, 1, "others had their turn")
+      files.sync()
+      await files.syncAside()
+      assert.deepStrictEqual([first, second].map((place) => toHex(files.readBlock(place))), ["aabbcc", "dd"])
+      files.close()
+    })
   })
 
   it("that begin or end beyond the file are corruption", () => {

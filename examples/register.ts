@@ -26,6 +26,8 @@ const describe = (progress: RegistrationProgress): string => {
       return `claimed by ${progress.txHash}`
     case "registered":
       return `registered in block ${progress.height}`
+    case "failed":
+      return progress.reason
   }
 }
 

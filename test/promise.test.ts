@@ -67,7 +67,8 @@ describe("svcd/promise", () => {
       yield* Effect.promise(async () => {
         const client = await newDaemonClient(config)
         assert.strictEqual(client.mode, "daemon")
-        assert.strictEqual((await client.resolveName("d/x")).value, "{}")
+        assert.strictEqual((await client.resolveName("d/x", null)).value, "{}")
+        assert.deepStrictEqual(await client.listNames(null).catch(({ _tag }) => _tag), "DaemonRefused")
         const missing = await rejection(client.resolveName("d/none"))
         assert.instanceOf(missing, Library.NameNotFound)
         assert.instanceOf(missing, Error)
@@ -106,6 +107,48 @@ describe("svcd/promise", () => {
         assert.instanceOf(await rejection(client.resolveName("d/x")), Library.ClientClosed)
         assert.instanceOf(await rejection(client.changes().next()), Library.ClientClosed)
         assert.isUndefined(await client.closed)
+      })
+    }))
+
+  it.scopedLive("gives its opening up by the signal, and leaves the directory free", () =>
+    Effect.gen(function*() {
+      const slow = at(yield* fakeDaemon(() => "silence"))
+      const dataDir = yield* temporaryDirectory
+      const embedded = { network: "regtest", dataDir, maxPeers: 0, disableWallet: true } as const
+      yield* Effect.promise(async () => {
+        const reason = new Error("no time")
+        const early = AbortSignal.abort(reason)
+        assert.strictEqual(await rejection(newDaemonClient({ ...slow, signal: early })), reason)
+        const later = new AbortController()
+        const openings = [
+          newDaemonClient({ ...slow, signal: later.signal }),
+          newEmbeddedClient({ ...embedded, signal: later.signal })
+        ].map(rejection)
+        setTimeout(() => later.abort(reason), 10)
+        assert.deepStrictEqual(await Promise.all(openings), [reason, reason])
+        const open = new AbortController()
+        const client = await newEmbeddedClient({ ...embedded, signal: open.signal })
+        open.abort()
+        assert.strictEqual((await client.freshness()).height, 0)
+        await client.close()
+      })
+    }))
+
+  it.scopedLive("has iterators that end once, for all who wait", () =>
+    Effect.gen(function*() {
+      const config = at(yield* namedDaemon)
+      yield* Effect.promise(async () => {
+        const client = await newDaemonClient(config)
+        const nothing: IteratorResult<Library.NameChange> = { done: true, value: undefined }
+        const changes = client.changes()
+        const waiting = [changes.next(), changes.next()]
+        await changes.return?.()
+        assert.deepStrictEqual(await Promise.all([...waiting, changes.next()]), [nothing, nothing, nothing])
+        const reason = new Error("no time")
+        const aborted = client.changes({ signal: AbortSignal.abort(reason) })
+        assert.strictEqual(await rejection(aborted.next()), reason)
+        assert.deepStrictEqual(await aborted.next(), nothing)
+        await client.close()
       })
     }))
 
@@ -157,10 +200,16 @@ describe("svcd/promise", () => {
       const more = { dataDir: yield* temporaryDirectory, maxPeers: 0, disableWallet: true }
       const refused = yield* Effect.promise(() => rejection(newClient({ ...at(closed), ...more })))
       assert.instanceOf(refused, Library.Unauthorized)
-      const stranger = yield* fakeDaemon(() => ({ status: 200, body: "<html>" }))
-      const client = yield* Effect.promise(() => newClient({ ...at(stranger), ...more }))
-      assert.strictEqual(client.mode, "embedded")
-      yield* Effect.promise(() => client.close())
+      const strangers = [
+        yield* fakeDaemon(() => ({ status: 200, body: "<html>" })),
+        // Health reports are common.
+        yield* fakeDaemon(() => ({ status: 404, body: "<html>" }), "{\"status\":\"healthy\"}")
+      ]
+      for (const stranger of strangers) {
+        const client = yield* Effect.promise(() => newClient({ ...at(stranger), ...more }))
+        assert.strictEqual(client.mode, "embedded")
+        yield* Effect.promise(() => client.close())
+      }
     }))
 
   it.scopedLive("runs several nodes in one process, each in its own directory", () =>

@@ -58,14 +58,8 @@ const LONGEST_PAUSE = 1_000
 /** Bytes of a cookie file. */
 const MAX_COOKIE = 4_096
 
-/** Reasons of the system for which nothing was sent. */
-const NOT_SENT: ReadonlySet<string> = new Set([
-  "ECONNREFUSED",
-  "ENOTFOUND",
-  "EAI_AGAIN",
-  "EHOSTUNREACH",
-  "ENETUNREACH"
-])
+/** Bytes of a reply: more than a block in hexadecimal digits has, and than a page of names. */
+const MAX_REPLY = 2 ** 25
 
 /** Reasons that do not go away by themselves in a moment. */
 const LASTING: ReadonlySet<string> = new Set(["ENOTFOUND", "ETIMEDOUT"])
@@ -89,8 +83,7 @@ const kindOf = (error: RpcClient.RpcClientError): Kind => {
   }
 }
 
-const wasNotSent = (error: RpcClient.RpcClientError): boolean =>
-  error._tag === "DaemonUnreachable" && NOT_SENT.has(error.code)
+const wasNotSent = (error: RpcClient.RpcClientError): boolean => error._tag === "DaemonUnreachable" && !error.wasSent
 
 /** The failure in the words of all clients. */
 const explained = (address: string, error: RpcClient.RpcClientError): CallFailure => {
@@ -128,8 +121,11 @@ export const readCookie = (path: string): Either.Either<Credentials, InvalidConf
 /** The credentials for each request, and how to look for others. */
 interface Identity {
   readonly current: () => Credentials | undefined
-  /** Reads the cookie again: a daemon makes another one at each start. Whether there is a new one. */
-  readonly refresh: () => boolean
+  /**
+   * Reads the cookie again: a daemon makes another one at each start. Whether there is another than the one that was
+   * refused, which a call beside this one may have read already.
+   */
+  readonly refresh: (refused: Credentials | undefined) => boolean
 }
 
 const identityOf = (config: DaemonConfig): Either.Either<Identity, InvalidConfig> => {
@@ -139,19 +135,20 @@ const identityOf = (config: DaemonConfig): Either.Either<Identity, InvalidConfig
     let cookie = first
     return {
       current: () => cookie,
-      refresh: () => {
+      refresh: (refused) => {
         const read = readCookie(cookieFile)
-        if (Either.isLeft(read)) return false
-        const isNew = Redacted.value(read.right.password) !== Redacted.value(cookie.password)
-        cookie = read.right
-        return isNew
+        if (Either.isRight(read)) cookie = read.right
+        return refused !== undefined && Redacted.value(cookie.password) !== Redacted.value(refused.password)
       }
     }
   })
 }
 
-/** Makes the calls to a daemon. Its connections are closed with the scope. */
-export const make = (config: DaemonConfig): Effect.Effect<DaemonRpc, InvalidConfig, Scope.Scope> =>
+/** Makes the calls to a daemon, with this first pause. Its connections are closed with the scope. */
+export const make = (
+  config: DaemonConfig,
+  firstPause = FIRST_PAUSE
+): Effect.Effect<DaemonRpc, InvalidConfig, Scope.Scope> =>
   Effect.gen(function*() {
     const { basePath, host, port, secure, timeout, wallet } = config
     const address = formatAddress({ host, port })
@@ -162,6 +159,7 @@ export const make = (config: DaemonConfig): Effect.Effect<DaemonRpc, InvalidConf
       basePath,
       credentials: identity.current,
       wallet,
+      maxReply: MAX_REPLY,
       timeout
     })
 
@@ -175,13 +173,14 @@ export const make = (config: DaemonConfig): Effect.Effect<DaemonRpc, InvalidConf
         const loop = Effect.gen(function*() {
           const begun = yield* Clock.currentTimeMillis
           let refreshed = false
-          for (let tries = 1, pause = FIRST_PAUSE;; tries++, pause = Math.min(2 * pause, LONGEST_PAUSE)) {
+          for (let tries = 1, pause = firstPause;; tries++, pause = Math.min(2 * pause, LONGEST_PAUSE)) {
+            const credentials = identity.current()
             const outcome = yield* Effect.either(attempt)
             if (Either.isRight(outcome)) return outcome.right
             const error = outcome.left
             last = error
             const kind = kindOf(error)
-            if (error._tag === "Unauthorized" && !refreshed && identity.refresh()) {
+            if (error._tag === "Unauthorized" && !refreshed && identity.refresh(credentials)) {
               refreshed = true
               continue
             }

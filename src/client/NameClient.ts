@@ -97,14 +97,19 @@ export interface OperationOptions {
 
 /** The steps of a registration as they happen. */
 export type RegistrationProgress =
-  /** NAME_NEW was sent. */
-  | { readonly step: "announced"; readonly txHash: string }
+  /**
+   * NAME_NEW was sent. Over the reference node with its salt, which that does not keep: with it, `name_firstupdate` can be
+   * called by hand where this client cannot.
+   */
+  | { readonly step: "announced"; readonly txHash: string; readonly rand?: string }
   /** NAME_NEW is in a block; so many blocks are to follow until the name can be claimed. */
   | { readonly step: "waiting"; readonly txHash: string; readonly blocksLeft: number }
   /** NAME_FIRSTUPDATE was sent. */
   | { readonly step: "claimed"; readonly txHash: string }
   /** NAME_FIRSTUPDATE is in a block: the name is ours. */
   | { readonly step: "registered"; readonly txHash: string; readonly height: number }
+  /** It will not come to its end, or cannot be followed any longer. */
+  | { readonly step: "failed"; readonly reason: string }
 
 export interface RegisterOptions extends OperationOptions {
   /**

@@ -27,8 +27,9 @@ import {
   type ResolveOptions
 } from "./NameClient.ts"
 import { tooOld } from "./record.ts"
+import { REGISTER_WAITS, UPDATE_WAITS } from "./registering.ts"
 import { type ChainInfo, chainInfo, list, reading, type ShownName, shownName } from "./replies.ts"
-import { limitOf, nameBytes, namespaceBytes, valueBytes } from "./text.ts"
+import { choiceOf, limitOf, nameBytes, namespaceBytes, valueBytes } from "./text.ts"
 
 /** A `NameClient` over the JSON-RPC of a daemon: ours, or the reference node (rpc.md 8). */
 
@@ -46,6 +47,8 @@ const INFO = { method: "getblockchaininfo", params: [] } as const
 export interface DaemonClientOptions {
   /** Milliseconds between two looks at what changes with blocks. */
   readonly interval?: number
+  /** Milliseconds before a call is made again for the first time. */
+  readonly firstPause?: number
 }
 
 /** Why there is no client over a daemon. */
@@ -69,13 +72,13 @@ const checkNetwork = (
 /** Opens a client over a daemon that answers and is on the right network. It is closed with the scope. */
 export const make = (
   { daemon, network: wanted }: DecodedConfig,
-  { interval = INTERVAL }: DaemonClientOptions = {}
+  { firstPause, interval = INTERVAL }: DaemonClientOptions = {}
 ): Effect.Effect<typeof NameClient.Service, DaemonOpenFailure, Scope.Scope> =>
   Effect.gen(function*() {
     const scope = yield* Effect.scope
     const params = paramsOf(networks[wanted])
     const lifespan = new Lifespan()
-    const rpc = yield* DaemonRpc.make(daemon)
+    const rpc = yield* DaemonRpc.make(daemon, firstPause)
 
     const info: Effect.Effect<ChainInfo, DaemonFailure> = rpc.read(INFO.method).pipe(
       Effect.mapError(DaemonRpc.refused),
@@ -175,13 +178,13 @@ export const make = (
       listNames: (filter) => lifespan.during(listNames(filter)),
       registerName: (name, value, options = {}) =>
         Effect.suspend(() =>
-          Either.all([nameBytes(name), valueBytes(value)]).pipe(
+          Either.all([nameBytes(name), valueBytes(value), choiceOf("waitFor", options.waitFor, REGISTER_WAITS)]).pipe(
             Effect.flatMap(([bytes, given]) => operations.register(name, bytes, given, options))
           )
         ),
       updateName: (name, value, options = {}) =>
         Effect.suspend(() =>
-          Either.all([nameBytes(name), valueBytes(value)]).pipe(
+          Either.all([nameBytes(name), valueBytes(value), choiceOf("waitFor", options.waitFor, UPDATE_WAITS)]).pipe(
             Effect.flatMap(([bytes, given]) => operations.update(name, bytes, given, options))
           )
         ),

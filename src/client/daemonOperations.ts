@@ -7,21 +7,19 @@ import * as Stream from "effect/Stream"
 import { type Bytes, toHex } from "../protocol/bytes.ts"
 import { type Json, JsonObject } from "../rpc/json.ts"
 import { RPC_CODE } from "../rpc/RpcError.ts"
+import { blocksLeft, claiming, HEX, transaction, withAddress } from "./claiming.ts"
 import type { CallFailure, DaemonRpc } from "./DaemonRpc.ts"
-import { type OperationFailure, OperationRejected } from "./errors.ts"
+import { NameUnavailable, type OperationFailure, OperationRejected } from "./errors.ts"
 import type { Lifespan } from "./Lifespan.ts"
 import type { OperationOptions, OperationResult, RegisterOptions, UpdateOptions } from "./NameClient.ts"
 import { operationFailure } from "./operationErrors.ts"
 import { follow, type RegistrationState } from "./registering.ts"
-import { type Confirmed, confirmed, hash, list, reading, text } from "./replies.ts"
+import { hash, list, reading, text } from "./replies.ts"
 
 /**
  * Registering and updating through a daemon. Our own carries a registration on by itself; to the reference node each
  * step has to be told, with the salt and the transaction of the first, which this client keeps for as long as it is open.
  */
-
-/** Blocks from the one with NAME_NEW on, itself included, after which the name can be claimed in the next (consensus). */
-const MATURITY = 12
 
 export interface DaemonOperationsParts {
   readonly rpc: DaemonRpc
@@ -31,10 +29,6 @@ export interface DaemonOperationsParts {
   /** Milliseconds between two looks at a transaction. */
   readonly interval: number
 }
-
-const HEX = { nameEncoding: "hex", valueEncoding: "hex" } as const
-
-const withAddress = ({ address }: OperationOptions) => address === undefined ? HEX : { ...HEX, destAddress: address }
 
 /** A registration as `name_registrations` lists it. */
 interface Listed {
@@ -53,13 +47,27 @@ const listed = (json: Json): Listed | undefined => {
     : { name, txHash, step, claim: hash(json.get("firstupdate_txid")), note: text(json.get("note")) ?? "" }
 }
 
-const blocksLeft = ({ confirmations }: Confirmed): number => Math.max(0, MATURITY - confirmations)
+const PASSING: ReadonlySet<OperationFailure["_tag"]> = new Set([
+  "DaemonUnreachable",
+  "DaemonNotReady",
+  "Unauthorized",
+  "WalletDisabled",
+  "WalletLocked",
+  "InsufficientFunds"
+])
 
-/** Whether a failure may be gone by the next look: the daemon restarts, or somebody has to unlock its wallet. */
+/**
+ * Whether a failure may be gone by the next look: the daemon restarts with another cookie, or behind a proxy that answers
+ * for it; somebody has to load its wallet again, or to unlock it. What has begun is not given up for that.
+ */
 const isPassing = (failure: OperationFailure): boolean =>
-  ["DaemonUnreachable", "DaemonNotReady", "WalletLocked", "InsufficientFunds"].includes(failure._tag)
+  PASSING.has(failure._tag) || failure._tag === "DaemonRefused" &&
+    (failure.code === undefined || failure.code === RPC_CODE.invalidAddressOrKey)
 
 export const make = ({ interval, lifespan, rpc, scope }: DaemonOperationsParts) => {
+  /** Names whose registration is followed by this client. */
+  const underWay = new Set<string>()
+
   /** Looks again and again, and lets what is in the way pass. */
   const watched = <A>(look: Effect.Effect<A, OperationFailure>): Stream.Stream<A, OperationFailure> => {
     let said: string | undefined
@@ -79,9 +87,6 @@ export const make = ({ interval, lifespan, rpc, scope }: DaemonOperationsParts) 
     )
   }
 
-  const transaction = (txHash: string): Effect.Effect<Confirmed, CallFailure> =>
-    Effect.flatMap(rpc.read("gettransaction", [txHash]), (reply) => reading("gettransaction", reply, confirmed))
-
   /** The registration of a name as our daemon carries it on. */
   const carriedByDaemon = (name: string, nameHex: string): Stream.Stream<RegistrationState, OperationFailure> =>
     watched(
@@ -93,13 +98,13 @@ export const make = ({ interval, lifespan, rpc, scope }: DaemonOperationsParts) 
         const { claim, note, step, txHash } = entry
         switch (step) {
           case "maturing":
-            return { step: "waiting", txHash, blocksLeft: blocksLeft(yield* transaction(txHash)) } as const
+            return { step: "waiting", txHash, blocksLeft: blocksLeft(yield* transaction(rpc, txHash)) } as const
           case "failed":
             return { step: "failed", reason: note } as const
           case "revealed":
           case "done": {
             if (claim === undefined) return { step: "announced", txHash } as const
-            const { confirmations, height } = yield* transaction(claim)
+            const { confirmations, height } = yield* transaction(rpc, claim)
             return confirmations > 0 && height !== undefined
               ? { step: "registered", txHash: claim, height } as const
               : { step: "claimed", txHash: claim } as const
@@ -110,44 +115,10 @@ export const make = ({ interval, lifespan, rpc, scope }: DaemonOperationsParts) 
       }).pipe(Effect.mapError(operationFailure(name, rpc.address)))
     )
 
-  /** Carries a registration on for a daemon that does not. */
-  const carriedHere = (
-    { name, nameHex, options, rand, txHash, valueHex }: {
-      readonly name: string
-      readonly nameHex: string
-      readonly valueHex: string
-      readonly txHash: string
-      readonly rand: string
-      readonly options: OperationOptions
-    }
-  ): Stream.Stream<RegistrationState, OperationFailure> => {
-    let claim: string | undefined
-    return watched(
-      Effect.gen(function*() {
-        if (claim === undefined) {
-          const first = yield* transaction(txHash)
-          if (first.confirmations < 0) return { step: "failed", reason: "NAME_NEW cannot be confirmed" } as const
-          if (first.confirmations === 0) return { step: "announced", txHash } as const
-          const left = blocksLeft(first)
-          if (left > 0) return { step: "waiting", txHash, blocksLeft: left } as const
-          const params = [nameHex, rand, txHash, valueHex, withAddress(options)]
-          claim = yield* reading("name_firstupdate", yield* rpc.write("name_firstupdate", params), hash)
-        }
-        const { confirmations, height } = yield* transaction(claim)
-        if (confirmations < 0) return { step: "failed", reason: "somebody else was first" } as const
-        return confirmations > 0 && height !== undefined
-          ? { step: "registered", txHash: claim, height } as const
-          : { step: "claimed", txHash: claim } as const
-      }).pipe(
-        Effect.mapError(operationFailure(name, rpc.address)),
-        // That the name is taken is how a registration fails, at its second step.
-        Effect.catchTag("NameUnavailable", ({ reason }) => Effect.succeed({ step: "failed", reason } as const))
-      )
-    )
-  }
-
   interface Begun {
     readonly txHash: string
+    /** The salt, where this client has to keep it. */
+    readonly rand?: string
     readonly states: Stream.Stream<RegistrationState, OperationFailure>
   }
 
@@ -169,13 +140,13 @@ export const make = ({ interval, lifespan, rpc, scope }: DaemonOperationsParts) 
           : undefined
       })
       if (txHash === undefined || rand === undefined) return yield* Effect.dieMessage("two parts are there")
-      const states = carriedHere({ name, nameHex, valueHex, txHash, rand, options })
-      return { txHash, states } satisfies Begun
+      const states = watched(claiming(rpc, { name, nameHex, valueHex, txHash, rand, options }))
+      return { txHash, rand, states } satisfies Begun
     })
 
   /** Waits until a block has a transaction of the wallet. */
   const confirmation = (name: string, txHash: string): Effect.Effect<void, OperationFailure> =>
-    watched(Effect.mapError(transaction(txHash), operationFailure(name, rpc.address))).pipe(
+    watched(Effect.mapError(transaction(rpc, txHash), operationFailure(name, rpc.address))).pipe(
       Stream.mapEffect((state) =>
         state.confirmations < 0
           ? Effect.fail(new OperationRejected({ reason: "a block has another transaction in its place" }))
@@ -185,20 +156,35 @@ export const make = ({ interval, lifespan, rpc, scope }: DaemonOperationsParts) 
       Stream.runDrain
     )
 
+  /** Refuses a name that is being registered already: the reference node would take the first step twice, and its fee. */
+  const alone = <A, E, R>(name: string, use: (end: Effect.Effect<void>) => Effect.Effect<A, E, R>) =>
+    Effect.suspend((): Effect.Effect<A, E | NameUnavailable, R> => {
+      if (underWay.has(name)) {
+        return new NameUnavailable({ name, reason: "this name is already being registered" })
+      }
+      underWay.add(name)
+      return use(Effect.sync(() => void underWay.delete(name)))
+    })
+
   const register = (
     name: string,
     nameBytes: Bytes,
     value: Bytes,
     options: RegisterOptions
   ): Effect.Effect<OperationResult, OperationFailure> =>
-    begin(name, nameBytes, value, options).pipe(
-      Effect.mapError(operationFailure(name, rpc.address)),
-      Effect.flatMap(({ states, txHash }) => follow({ name, txHash, options, states, lifespan, scope })),
-      // What is sent cannot be called back: who waits no longer does not end it, and the salt is kept.
-      Effect.forkIn(scope),
-      Effect.flatMap(Fiber.join),
-      lifespan.during
-    )
+    alone(name, (end) =>
+      begin(name, nameBytes, value, options).pipe(
+        Effect.mapError(operationFailure(name, rpc.address)),
+        Effect.onError(() => end),
+        Effect.flatMap(({ states, ...begun }) =>
+          follow({ ...begun, name, options, states: Stream.ensuring(states, end), lifespan, scope })
+        )
+      )).pipe(
+        // What is sent cannot be called back: who waits no longer does not end it, and the salt is kept.
+        Effect.forkIn(scope),
+        Effect.flatMap(Fiber.join),
+        lifespan.during
+      )
 
   const update = (
     name: string,

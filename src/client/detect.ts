@@ -42,10 +42,12 @@ const health = ({ basePath, host, port, secure }: DaemonConfig): Effect.Effect<"
     return Effect.sync(() => outgoing.destroy())
   })
 
+/** Others have health reports with a status as well: a height is what makes it one of a node. */
 const isReport = (body: string): boolean => {
   try {
     const report: unknown = JSON.parse(body)
-    return typeof report === "object" && report !== null && "status" in report && typeof report.status === "string"
+    return typeof report === "object" && report !== null && "status" in report && typeof report.status === "string" &&
+      "block_height" in report && typeof report.block_height === "number"
   } catch {
     return false
   }

@@ -76,6 +76,10 @@ export interface ShownName {
   readonly expired: boolean
 }
 
+/** Bytes of a name and of a value (consensus): who sends more is no daemon. */
+const MAX_NAME = 255
+const MAX_VALUE = 1_023
+
 /** What stands in place of an address where a script has none. */
 const NO_ADDRESS = /^<.*>$/
 
@@ -90,6 +94,7 @@ export const shownName = (reply: Json): ShownName | undefined => {
   const expired = reply.get("expired")
   if (name === undefined || value === undefined || txid === undefined) return undefined
   if (height === undefined || expiresIn === undefined) return undefined
+  if (name.length > MAX_NAME || value.length > MAX_VALUE) return undefined
   const address = text(reply.get("address")) ?? ""
   const nameText = encodeText(name, "utf8")
   return {

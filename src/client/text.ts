@@ -39,3 +39,13 @@ export const limitOf = (limit: number | undefined): Either.Either<number, Invali
     ? Either.right(limit)
     : Either.left(new InvalidRequest({ field: "limit", reason: "has to be an integer of 0 or more" }))
 }
+
+/** Refuses a word that is none of those that there are: it would be taken for one of them. */
+export const choiceOf = <A extends string>(
+  field: string,
+  given: A | undefined,
+  words: ReadonlyArray<A>
+): Either.Either<void, InvalidRequest> =>
+  given === undefined || words.includes(given)
+    ? Either.right(undefined)
+    : Either.left(new InvalidRequest({ field, reason: `has to be one of ${words.join(", ")}` }))

@@ -24,12 +24,15 @@ export class DaemonUnreachable extends Data.TaggedError("DaemonUnreachable")<{
 }> {
   /** The reason in words. */
   get reason(): string {
-    return REASONS.get(this.code) ?? this.code
+    return REASONS.get(this.code) ?? (this.code.startsWith(NO_HTTP) ? "what answers does not speak HTTP" : this.code)
   }
   override get message(): string {
     return `cannot reach a daemon at ${this.address}: ${this.reason}`
   }
 }
+
+/** How the errors of the HTTP parser begin. */
+const NO_HTTP = "HPE_"
 
 const REASONS: ReadonlyMap<string, string> = new Map([
   ["ECONNREFUSED", "connection refused"],

@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
 import * as Chain from "../chain/Chain.ts"
 import type { ImportFailed } from "../chain/errors.ts"
@@ -13,6 +14,7 @@ import * as ErrorCount from "../metrics/countErrors.ts"
 import { blockchainSyncing, METRICS, rpcInFlight } from "../metrics/metrics.ts"
 import * as MetricsServer from "../metrics/MetricsServer.ts"
 import { sampleProcess } from "../metrics/processMetrics.ts"
+import { NameDb } from "../names/NameDb.ts"
 import type { ListenFailed } from "../network/errors.ts"
 import { PeerManager } from "../network/PeerManager.ts"
 import * as Dispatch from "../rpc/Dispatch.ts"
@@ -115,6 +117,7 @@ export type DaemonFailure = ImportFailed | InvalidWalletRequest | ListenFailed |
 const start = (settings: Settings, health: NodeHealth, sampling: Sampling) =>
   Effect.gen(function*() {
     const chain = yield* Chain.Chain
+    const names = yield* NameDb
     const status = yield* SyncStatus.SyncStatus
     const manager = yield* PeerManager
     const lifecycle = yield* Lifecycle.Lifecycle
@@ -123,12 +126,18 @@ const start = (settings: Settings, health: NodeHealth, sampling: Sampling) =>
     // This scope closes before the stores do.
     yield* Effect.addFinalizer(() => server.drain)
     yield* sampleNode(sampling)
+    /** While many blocks come, names are written some hundred blocks at a time. */
+    const namesBehind = (height: number) =>
+      Effect.map(
+        Effect.option(names.cursor),
+        (cursor) => Option.isNone(cursor) || (cursor.value?.height ?? -1) < height
+      )
     const report = Effect.gen(function*() {
       const { tip } = yield* chain.progress
       const { inbound, outbound } = yield* manager.count
       return {
         initializing: false,
-        syncing: yield* status.syncing,
+        syncing: (yield* status.syncing) || (yield* namesBehind(tip.height)),
         blockHeight: tip.height,
         peers: inbound + outbound
       }

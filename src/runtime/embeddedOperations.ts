@@ -16,8 +16,8 @@ import {
 } from "../client/errors.ts"
 import type { Lifespan } from "../client/Lifespan.ts"
 import type { OperationOptions, OperationResult, RegisterOptions, UpdateOptions } from "../client/NameClient.ts"
-import { follow, type RegistrationState } from "../client/registering.ts"
-import { nameBytes, valueBytes } from "../client/text.ts"
+import { follow, REGISTER_WAITS, type RegistrationState, UPDATE_WAITS } from "../client/registering.ts"
+import { choiceOf, nameBytes, valueBytes } from "../client/text.ts"
 import { parseAddress, scriptOf } from "../protocol/address.ts"
 import { binaryString, type Bytes, displayHash, equal, parseDisplayHash } from "../protocol/bytes.ts"
 import type { NameFailure, NameOptions, Registration, Wallet, WalletTxState } from "../wallet/Wallet.ts"
@@ -160,6 +160,7 @@ export const make = (config: EmbeddedConfig, lifespan: Lifespan, scope: Scope.Sc
       options: RegisterOptions = {}
     ): Effect.Effect<OperationResult, OperationFailure> =>
       Effect.gen(function*() {
+        yield* choiceOf("waitFor", options.waitFor, REGISTER_WAITS)
         const own = yield* wallet
         const [bytes, given, more] = [yield* nameBytes(name), yield* valueBytes(value), yield* readOptions(options)]
         const { newTxid } = yield* Effect.mapError(own.register(bytes, given, more), operationFailure(name))
@@ -178,6 +179,7 @@ export const make = (config: EmbeddedConfig, lifespan: Lifespan, scope: Scope.Sc
       options: UpdateOptions = {}
     ): Effect.Effect<OperationResult, OperationFailure> =>
       Effect.gen(function*() {
+        yield* choiceOf("waitFor", options.waitFor, UPDATE_WAITS)
         const own = yield* wallet
         const [bytes, given, more] = [yield* nameBytes(name), yield* valueBytes(value), yield* readOptions(options)]
         const txHash = yield* own.nameUpdate({ ...more, name: bytes, value: given }).pipe(

@@ -50,7 +50,7 @@ export interface PromiseClient extends AsyncDisposable {
   /** Who answers. */
   readonly mode: "daemon" | "embedded"
   /** What a name says now. */
-  readonly resolveName: (name: string, options?: ResolveOptions & CallOptions) => Promise<NameRecord>
+  readonly resolveName: (name: string, options?: (ResolveOptions & CallOptions) | null) => Promise<NameRecord>
   /** Registers a name: both steps, for as long as the client is open. Resolves after the first, unless told otherwise. */
   readonly registerName: (
     name: string,
@@ -64,7 +64,7 @@ export interface PromiseClient extends AsyncDisposable {
     options?: (UpdateOptions & CallOptions) | null
   ) => Promise<OperationResult>
   /** Names that begin with a namespace and are not expired: the shortest first, then by their bytes. */
-  readonly listNames: (filter?: ListFilter & CallOptions) => Promise<ReadonlyArray<NameRecord>>
+  readonly listNames: (filter?: (ListFilter & CallOptions) | null) => Promise<ReadonlyArray<NameRecord>>
   /** What happens to names in blocks from now on. The loop ends with `break`, with the signal, or with the client. */
   readonly changes: (filter?: ChangeFilter & CallOptions) => AsyncIterableIterator<NameChange>
   /** How far the names are known. */
@@ -222,10 +222,10 @@ export const open = async (
 
   return {
     mode: client.mode,
-    resolveName: (name, options) => run(client.resolveName(name, options), options?.signal),
+    resolveName: (name, options) => run(client.resolveName(name, options ?? undefined), options?.signal),
     registerName: (name, value, options) => run(client.registerName(name, value, options ?? {}), options?.signal),
     updateName: (name, value, options) => run(client.updateName(name, value, options ?? {}), options?.signal),
-    listNames: (filter) => run(client.listNames(filter), filter?.signal),
+    listNames: (filter) => run(client.listNames(filter ?? undefined), filter?.signal),
     changes,
     freshness: (options) => run(client.freshness, options?.signal),
     closed: ended,

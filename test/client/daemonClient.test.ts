@@ -5,6 +5,8 @@ import { join } from "node:path"
 import { decodeConfig } from "../../src/client/config.ts"
 import * as DaemonClient from "../../src/client/daemonClient.ts"
 import type { ClientConfig, RegistrationProgress } from "../../src/client/NameClient.ts"
+import { EMPTY, parseDisplayHash, toHex } from "../../src/protocol/bytes.ts"
+import { makeTransaction, outpoint } from "../../src/protocol/transaction.ts"
 import { freePort } from "../support/daemon.ts"
 import { temporaryDirectory } from "../support/embedded.ts"
 import { type Call, type FakeDaemon, fakeDaemon, INFO, type Reply } from "../support/fakeDaemon.ts"
@@ -15,7 +17,22 @@ const hex = (text: string): string => Buffer.from(text).toString("hex")
 
 const TXID = "a".repeat(64)
 const CLAIM = "b".repeat(64)
+const OTHER = "d".repeat(64)
 const RAND = "c".repeat(40)
+
+/** A transaction that spends an output of another. */
+const spending = (txid: string): string => {
+  const spent = parseDisplayHash(txid)
+  if (spent === undefined) throw new Error("that is no txid")
+  const input = { prevout: outpoint(spent, 0), scriptSig: EMPTY, sequence: 0xffffffff, witness: [] }
+  const { bytes } = makeTransaction({
+    version: 2,
+    inputs: [input],
+    outputs: [{ value: 1, script: EMPTY }],
+    lockTime: 0
+  })
+  return toHex(bytes)
+}
 
 const shown = (name: string, more: object = {}) => ({
   name: hex(name),
@@ -34,7 +51,7 @@ const shown = (name: string, more: object = {}) => ({
 const open = ({ port }: FakeDaemon, config: ClientConfig = {}) =>
   Effect.flatMap(
     decodeConfig({ network: "regtest", rpcAddr: `http://127.0.0.1:${port}`, ...config }),
-    (decoded) => DaemonClient.make(decoded, { interval: 5 })
+    (decoded) => DaemonClient.make(decoded, { interval: 5, firstPause: 10 })
   )
 
 /** A client of a daemon that answers as said. */
@@ -141,7 +158,7 @@ describe("the client over a daemon", () => {
         inTurn("name_show", [starting, { status: 503, body: "Work queue depth exceeded" }, { status: 429 }, found])
       )
       assert.strictEqual((yield* names.resolveName("d/x")).name, "d/x")
-      const never = yield* client(inTurn("name_show", [starting]), { timeout: 400 })
+      const never = yield* client(inTurn("name_show", [starting]), { timeout: 150 })
       const error = yield* Effect.flip(never.client.resolveName("d/x"))
       assert.strictEqual(error._tag, "DaemonNotReady")
       assert.include(error.message, "Loading block index…")
@@ -204,14 +221,18 @@ describe("the client over a daemon", () => {
       const { calls, client: names } = yield* client(() => undefined)
       const long = yield* Effect.flip(names.updateName("d/x", "v".repeat(521)))
       assert.deepInclude({ ...long }, { _tag: "InvalidRequest", field: "value" })
+      // From a program without types.
+      const waits = JSON.parse("{\"waitFor\":\"finished\"}")
+      for (const call of [names.updateName("d/x", "v", waits), names.registerName("d/x", "v", waits)]) {
+        assert.deepInclude({ ...yield* Effect.flip(call) }, { _tag: "InvalidRequest", field: "waitFor" })
+      }
       assert.strictEqual(callsOf(calls, "name_update").length, 0)
     }))
 
-  it.scopedLive("uses the wallet that it is told where there are several", () =>
+  it.scopedLive("uses the wallet that it is told, and not the only one that is loaded", () =>
     Effect.gen(function*() {
       const { calls, client: names } = yield* client(
-        ({ method, path }) =>
-          method !== "name_update" ? undefined : path === "/" ? { code: -19, message: "Multiple" } : { result: TXID },
+        ({ method }) => method === "name_update" ? { result: TXID } : undefined,
         { wallet: "mine & yours" }
       )
       assert.deepStrictEqual(yield* names.updateName("d/x", "v"), { txHash: TXID })
@@ -261,7 +282,9 @@ describe("the client over a daemon", () => {
       const names = yield* open(daemon, { rpcCookieFile })
       writeFileSync(rpcCookieFile, "__cookie__:two\n")
       accepted = basic("__cookie__:two")
-      assert.strictEqual((yield* names.resolveName("d/x")).name, "d/x")
+      // All of these are refused, and the first of them reads the new one.
+      const several = yield* Effect.replicateEffect(names.resolveName("d/x"), 5, { concurrency: "unbounded" })
+      assert.deepStrictEqual(several.map(({ name }) => name), Array(5).fill("d/x"))
     }))
 
   it.scopedLive("opens over no daemon of another network, and over none that is not there", () =>
@@ -290,6 +313,8 @@ describe("the client over a daemon", () => {
             return { result: claimed++ < 2 ? { confirmations: 0 } : { confirmations: 1, blockheight: 712 } }
           case "name_firstupdate":
             return { result: CLAIM }
+          case "name_show":
+            return { code: -4, message: "name never existed" }
           default:
             return undefined
         }
@@ -304,6 +329,8 @@ describe("the client over a daemon", () => {
         told.map((each) => each.step === "waiting" ? each.blocksLeft : each.step),
         ["announced", 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, "claimed", "registered"]
       )
+      // The salt is nowhere but here.
+      assert.deepStrictEqual(told[0], { step: "announced", txHash: TXID, rand: RAND })
       const options = { nameEncoding: "hex", valueEncoding: "hex", destAddress: "n1" }
       assert.deepStrictEqual(callsOf(calls, "name_firstupdate").map(({ params }) => params), [
         [hex("d/x"), RAND, TXID, hex("v"), options]
@@ -334,13 +361,130 @@ describe("the client over a daemon", () => {
     Effect.gen(function*() {
       const { client: names } = yield* client(({ method }) => {
         if (method === "name_new") return { result: [TXID, RAND] }
-        if (method === "gettransaction") return { result: { confirmations: 12 } }
+        if (method === "gettransaction") return { result: { confirmations: 12, hex: spending(CLAIM) } }
+        if (method === "name_pending") return { result: [{ txid: OTHER }] }
+        if (method === "name_show") return { result: shown("d/x", { txid: OTHER }) }
         return method === "name_firstupdate" ? { code: -25, message: "this name is already active" } : undefined
       })
-      const error = yield* Effect.flip(names.registerName("d/x", "v", { waitFor: "claimed" }))
+      const told: Array<RegistrationProgress> = []
+      const error = yield* Effect.flip(names.registerName("d/x", "v", {
+        waitFor: "claimed",
+        onProgress: (progress) => void told.push(progress)
+      }))
       assert.strictEqual(error._tag, "RegistrationFailed")
       assert.include(error.message, "already active")
+      assert.deepStrictEqual(told.at(-1), { step: "failed", reason: error.message })
     }).pipe(quietly))
+
+  it.scopedLive("finds the claim whose answer was lost, and sends no second one", () =>
+    Effect.gen(function*() {
+      // Seen where it waits for a block, in a block, or only after it was refused as the second one.
+      for (const where of ["pending", "block", "late"] as const) {
+        let tries = 0
+        const { calls, client: names } = yield* client(({ method, params }) => {
+          const isThere = where !== "late" || tries > 1
+          switch (method) {
+            case "name_new":
+              return { result: [TXID, RAND] }
+            case "gettransaction":
+              if (params[0] === TXID) return { result: { confirmations: 12 } }
+              if (params[0] === OTHER) return { code: -5, message: "Invalid or non-wallet transaction id" }
+              return { result: { confirmations: 1, blockheight: 712, hex: spending(TXID) } }
+            case "name_firstupdate":
+              return tries++ === 0 ? "hang up" : { code: -25, message: "this name is already being registered" }
+            case "name_pending":
+              return { result: isThere && where !== "block" ? [{ txid: OTHER }, { txid: CLAIM }] : [] }
+            case "name_show":
+              return where === "block" ? { result: shown("d/x", { txid: CLAIM }) } : { code: -4, message: "" }
+            default:
+              return undefined
+          }
+        })
+        assert.deepStrictEqual(yield* names.registerName("d/x", "v", { waitFor: "registered" }), { txHash: CLAIM })
+        assert.strictEqual(callsOf(calls, "name_firstupdate").length, where === "late" ? 2 : 1, where)
+      }
+    }).pipe(quietly))
+
+  it.scopedLive("says that a registration is lost where the name became another's after the claim", () =>
+    Effect.gen(function*() {
+      const { client: names } = yield* client(({ method, params }) => {
+        if (method === "name_new") return { result: [TXID, RAND] }
+        if (method === "name_firstupdate") return { result: CLAIM }
+        if (method === "gettransaction") return { result: { confirmations: params[0] === TXID ? 12 : 0 } }
+        return method === "name_show" ? { result: shown("d/x", { txid: OTHER }) } : undefined
+      })
+      const error = yield* Effect.flip(names.registerName("d/x", "v", { waitFor: "registered" }))
+      assert.strictEqual(error._tag, "RegistrationFailed")
+      assert.include(error.message, "somebody else")
+    }).pipe(quietly))
+
+  it.scopedLive("registers a name once at a time, and again after it failed", () =>
+    Effect.gen(function*() {
+      let reply: Reply = { result: [TXID, RAND] }
+      const { calls, client: names } = yield* client(({ method }) => {
+        if (method === "name_new") return reply
+        return method === "gettransaction" ? { result: { confirmations: 0 } } : undefined
+      })
+      const tags = yield* Effect.forEach(
+        [1, 2, 3],
+        () => Effect.either(names.registerName("d/x", "v")),
+        { concurrency: "unbounded" }
+      )
+      assert.strictEqual(tags.filter(Either.isRight).length, 1)
+      assert.strictEqual(callsOf(calls, "name_new").length, 1)
+      assert.strictEqual((yield* Effect.flip(names.registerName("d/x", "v")))._tag, "NameUnavailable")
+      reply = { code: -6, message: "Insufficient funds" }
+      assert.strictEqual((yield* Effect.flip(names.registerName("d/y", "v")))._tag, "InsufficientFunds")
+      reply = { result: [TXID, RAND] }
+      yield* names.registerName("d/y", "v")
+    }).pipe(quietly))
+
+  it.scopedLive("gives no registration up that has begun: not for a proxy, a cookie, a wallet or a listener", () =>
+    Effect.gen(function*() {
+      const rejections: Array<unknown> = []
+      const note = (reason: unknown): void => void rejections.push(reason)
+      yield* Effect.acquireRelease(
+        Effect.sync(() => process.on("unhandledRejection", note)),
+        () => Effect.sync(() => process.off("unhandledRejection", note))
+      )
+      const inTheWay: Array<Reply> = [
+        { status: 502, body: "<html>" },
+        { status: 401 },
+        { code: -18, message: "No wallet is loaded." },
+        { code: -19, message: "Multiple wallets are loaded." },
+        { code: -5, message: "Invalid or non-wallet transaction id" },
+        { result: "nonsense" }
+      ]
+      const { client: names } = yield* client(({ method, params }) => {
+        if (method === "name_new") return { result: [TXID, RAND] }
+        if (method === "name_firstupdate") return { result: CLAIM }
+        if (method === "name_show") return { code: -4, message: "" }
+        if (method !== "gettransaction") return undefined
+        if (params[0] === TXID) return inTheWay.shift() ?? { result: { confirmations: 12 } }
+        return { result: { confirmations: 1, blockheight: 712 } }
+      })
+      const registering = names.registerName("d/x", "v", {
+        waitFor: "registered",
+        onProgress: async ({ step }) => {
+          // One that never comes to its end holds nothing up either.
+          if (step === "claimed") await new Promise(() => {})
+          throw new Error(step)
+        }
+      })
+      assert.deepStrictEqual(yield* registering, { txHash: CLAIM })
+      assert.deepStrictEqual([inTheWay, rejections], [[], []])
+    }).pipe(quietly))
+
+  it.scopedLive("takes no name and no value that no chain can hold", () =>
+    Effect.gen(function*() {
+      const value = (bytes: number) => inTurn("name_show", [{ result: shown("d/x", { value: "61".repeat(bytes) }) }])
+      const most = yield* client(value(1_023))
+      assert.strictEqual((yield* most.client.resolveName("d/x")).value.length, 1_023)
+      const over = yield* client(value(1_024))
+      assert.strictEqual((yield* Effect.flip(over.client.resolveName("d/x")))._tag, "DaemonRefused")
+      const huge = yield* client(value(17_000_000))
+      assert.strictEqual((yield* Effect.flip(huge.client.resolveName("d/x")))._tag, "DaemonRefused")
+    }))
 
   it.scopedLive("ends calls that wait when it is closed", () =>
     Effect.gen(function*() {

@@ -74,7 +74,8 @@ const start = (name: string, args: ReadonlyArray<string>, env: Readonly<Record<s
     ({ child }) => Effect.sync(() => child.kill("SIGKILL"))
   )
 
-describe("the examples", () => {
+// Most of the time goes into starting processes, which can start beside each other.
+describe("the examples", { concurrent: true }, () => {
   it.scopedLive("resolve.ts prints what was found, and tells by its exit code what was not", () =>
     Effect.gen(function*() {
       const NAMES = configOf((yield* namedDaemon).port)

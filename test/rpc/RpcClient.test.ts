@@ -175,6 +175,10 @@ describe("RpcClient", () => {
       )
       const other = yield* RpcClient.make({ address: address(rude) })
       assert.deepInclude({ ...yield* Effect.flip(other.call("x")) }, { _tag: "DaemonUnreachable", wasSent: true })
+      assert.match(
+        new RpcClient.DaemonUnreachable({ address: "h:1", code: "HPE_INVALID_CONSTANT", wasSent: true }).message,
+        /: what answers does not speak HTTP$/
+      )
     }))
 
   it.scopedLive("tries again where an idle connection was closed just then", () =>

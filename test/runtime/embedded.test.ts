@@ -337,8 +337,9 @@ describe("the embedded client", () => {
       yield* Effect.gen(function*() {
         const wallet = (yield* Wallets).get("")
         yield* wallet?.encrypt(Redacted.make("s3cret")) ?? Effect.dieMessage("there is a wallet")
+        const client = yield* NameClient
+        assert.strictEqual((yield* Effect.flip(client.registerName("d/x", "v")))._tag, "WalletLocked")
       }).pipe(Effect.provide(nodeWithClient({ dataDir })))
-      assert.strictEqual((yield* tried({}))._tag, "WalletLocked")
       assert.strictEqual((yield* tried({ walletPassphrase: "s3cret" }))._tag, "InsufficientFunds")
       const wrong = yield* tried({ walletPassphrase: "guess" })
       assert.deepInclude({ ...wrong }, { _tag: "InvalidConfig", field: "walletPassphrase" })

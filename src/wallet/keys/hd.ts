@@ -40,6 +40,9 @@ export const accountPath = (network: Network, purpose: Purpose): ReadonlyArray<n
 export const pathText = (path: ReadonlyArray<number>, hardened: "h" | "'" = "h"): string =>
   path.map((step) => step >= HARDENED ? `/${step - HARDENED}${hardened}` : `/${step}`).join("")
 
+/** The depth of an extended key is a byte. */
+const MAX_DEPTH = 255
+
 const versionsOf = (network: Network): Versions => ({
   private: network.extendedPrivate,
   public: network.extendedPublic
@@ -84,14 +87,6 @@ export const masterKey = (network: Network, seed: Bytes): ExtendedKey => {
   return fromHdKey(master)
 }
 
-/** Derives a key down a path. A hardened step from a public key is the caller's mistake, and throws. */
-export const derivePath = (key: ExtendedKey, path: ReadonlyArray<number>): ExtendedKey => {
-  if (path.length === 0) return key
-  let at = toHdKey(key)
-  for (const step of path) at = at.deriveChild(step)
-  return fromHdKey(at)
-}
-
 export const publicKeyOfExtended = (key: ExtendedKey): Bytes =>
   key.kind === "public" ? key.key : secp256k1.getPublicKey(key.key, true)
 
@@ -121,6 +116,36 @@ const addScalar: (point: Bytes, scalar: Bytes) => Uint8Array | undefined = nativ
       return undefined
     }
   }
+
+/**
+ * An unhardened child of a public key; `undefined` where there is none, or where the tree ends. Source: BIP 32, CKDpub.
+ */
+const publicChild = (parent: ExtendedKey, index: number): ExtendedKey | undefined => {
+  if (parent.depth >= MAX_DEPTH) return undefined
+  const digest = createHmac("sha512", parent.chainCode).update(concat(parent.key, fingerprintBytes(index))).digest()
+  const key = addScalar(parent.key, digest.subarray(0, 32))
+  return key === undefined ? undefined : {
+    kind: "public",
+    depth: parent.depth + 1,
+    parentFingerprint: fingerprintOf(parent.key),
+    childNumber: index,
+    chainCode: Uint8Array.from(digest.subarray(32)),
+    key
+  }
+}
+
+/**
+ * Derives a key down a path. A hardened step from a public key is the caller's mistake, and throws. Every wallet derives
+ * public keys when it is opened, so that they do not wait for the slow curve.
+ */
+export const derivePath = (key: ExtendedKey, path: ReadonlyArray<number>): ExtendedKey => {
+  let at = key
+  for (const step of path) {
+    const child = at.kind === "public" && step < HARDENED ? publicChild(at, step) : undefined
+    at = child ?? fromHdKey(toHdKey(at).deriveChild(step))
+  }
+  return at
+}
 
 /**
  * The public key of an unhardened child, without its chain code: what addresses need, thirty times faster than the

@@ -1,0 +1,152 @@
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import { displayHash, fromHex } from "../protocol/bytes.ts"
+import { DecodeError } from "../protocol/Reader.ts"
+import { decodeTransaction, prevoutTxid } from "../protocol/transaction.ts"
+import { type Json, JsonObject } from "../rpc/json.ts"
+import { RPC_CODE } from "../rpc/RpcError.ts"
+import { type CallFailure, type DaemonRpc, refused } from "./DaemonRpc.ts"
+import { type OperationFailure } from "./errors.ts"
+import type { OperationOptions } from "./NameClient.ts"
+import { operationFailure } from "./operationErrors.ts"
+import type { RegistrationState } from "./registering.ts"
+import { type Confirmed, confirmed, hash, list, reading, text } from "./replies.ts"
+
+/** The second step of a registration, for a daemon that has to be told: the reference node. */
+
+/** Blocks from the one with NAME_NEW on, itself included, after which the name can be claimed in the next (consensus). */
+const MATURITY = 12
+
+export const HEX = { nameEncoding: "hex", valueEncoding: "hex" } as const
+
+export const withAddress = ({ address }: OperationOptions) =>
+  address === undefined ? HEX : { ...HEX, destAddress: address }
+
+export const blocksLeft = ({ confirmations }: Confirmed): number => Math.max(0, MATURITY - confirmations)
+
+/** Whether a block has a transaction of the wallet. */
+export const transaction = (rpc: DaemonRpc, txHash: string): Effect.Effect<Confirmed, CallFailure> =>
+  rpc.read("gettransaction", [txHash]).pipe(
+    // It is no argument of the caller's that is wrong: another wallet answers.
+    Effect.mapError((failure) => isUnknown(failure) ? refused(failure) : failure),
+    Effect.flatMap((reply) => reading("gettransaction", reply, confirmed))
+  )
+
+const isUnknown = (failure: CallFailure): boolean =>
+  failure._tag === "RpcFailure" && failure.code === RPC_CODE.invalidAddressOrKey
+
+/** What a claim needs: the salt and the transaction of the first step above all. */
+export interface Claim {
+  readonly name: string
+  readonly nameHex: string
+  readonly valueHex: string
+  /** Of NAME_NEW. */
+  readonly txHash: string
+  readonly rand: string
+  readonly options: OperationOptions
+}
+
+const txidOf = (json: Json): string | undefined => json instanceof JsonObject ? hash(json.get("txid")) : undefined
+
+/** The transactions that a wallet's transaction spends outputs of. */
+const spent = (reply: Json): ReadonlyArray<string> | undefined => {
+  const bytes = reply instanceof JsonObject ? fromHex(text(reply.get("hex")) ?? "") : undefined
+  try {
+    return bytes === undefined
+      ? undefined
+      : decodeTransaction(bytes).inputs.map(({ prevout }) => displayHash(prevoutTxid(prevout)))
+  } catch (cause) {
+    if (cause instanceof DecodeError) return undefined
+    throw cause
+  }
+}
+
+/**
+ * Where a claim stands: looked at again and again. NAME_FIRSTUPDATE may have been carried out though its answer was lost,
+ * and is looked for then: by what it spends, which is the output of our NAME_NEW.
+ */
+export const claiming = (rpc: DaemonRpc, claim: Claim): Effect.Effect<RegistrationState, OperationFailure> => {
+  const { name, nameHex, options, rand, txHash, valueHex } = claim
+  /** Whether a call was not answered, so that it may have been carried out. */
+  let unsure = false
+  let claimTxid: string | undefined
+
+  const pending = Effect.flatMap(
+    rpc.read("name_pending", [nameHex, HEX]),
+    (reply) => reading("name_pending", reply, list(txidOf))
+  )
+
+  /** The transaction that the name is from, and none where nobody has it. */
+  const current = rpc.read("name_show", [nameHex, HEX]).pipe(
+    Effect.flatMap((reply) => reading("name_show", reply, txidOf)),
+    Effect.catchIf(
+      (failure) => failure._tag === "RpcFailure" && failure.code === RPC_CODE.wallet,
+      () => Effect.succeed(undefined)
+    )
+  )
+
+  const isOurs = (txid: string): Effect.Effect<boolean, CallFailure> =>
+    rpc.read("gettransaction", [txid]).pipe(
+      Effect.flatMap((reply) => reading("gettransaction", reply, spent)),
+      Effect.map((txids) => txids.includes(txHash)),
+      Effect.catchIf(isUnknown, () => Effect.succeed(false))
+    )
+
+  /** The claim that was sent already, if it was. */
+  const found = Effect.gen(function*() {
+    // It may come into a block between the two questions, and is in the second answer then.
+    const shown = [...yield* pending, yield* current]
+    for (const txid of shown) {
+      if (txid !== undefined && (yield* isOurs(txid))) return txid
+    }
+    return undefined
+  })
+
+  const send = Effect.gen(function*() {
+    const before = unsure ? yield* found : undefined
+    if (before !== undefined) return before
+    const outcome = yield* Effect.either(
+      rpc.write("name_firstupdate", [nameHex, rand, txHash, valueHex, withAddress(options)])
+    )
+    if (Either.isRight(outcome)) {
+      return yield* Effect.tapError(
+        reading("name_firstupdate", outcome.right, hash),
+        () => Effect.sync(() => void (unsure = true))
+      )
+    }
+    const failure = outcome.left
+    if (failure._tag !== "RpcFailure") unsure = true
+    // That the name is taken may mean: by us, as an earlier call was slower than we were patient.
+    const taken = failure._tag === "RpcFailure" && failure.code === RPC_CODE.verifyError
+    const ours = taken ? yield* found : undefined
+    return ours ?? (yield* Effect.fail(failure))
+  })
+
+  /** Whether a name is another's while our claim is in no block. The wallet keeps a claim that no block can take. */
+  const isLost = (claimed: string) =>
+    Effect.gen(function*() {
+      const holder = yield* current
+      if (holder === undefined || holder === claimed) return false
+      return (yield* transaction(rpc, claimed)).confirmations === 0
+    })
+
+  return Effect.gen(function*() {
+    if (claimTxid === undefined) {
+      const first = yield* transaction(rpc, txHash)
+      if (first.confirmations < 0) return { step: "failed", reason: "NAME_NEW cannot be confirmed" } as const
+      if (first.confirmations === 0) return { step: "announced", txHash } as const
+      const left = blocksLeft(first)
+      if (left > 0) return { step: "waiting", txHash, blocksLeft: left } as const
+      claimTxid = yield* send
+    }
+    const { confirmations, height } = yield* transaction(rpc, claimTxid)
+    if (confirmations > 0 && height !== undefined) return { step: "registered", txHash: claimTxid, height } as const
+    return confirmations < 0 || (yield* isLost(claimTxid))
+      ? { step: "failed", reason: "somebody else was first" } as const
+      : { step: "claimed", txHash: claimTxid } as const
+  }).pipe(
+    Effect.mapError(operationFailure(name, rpc.address)),
+    // That the name is taken is how a registration fails, at its second step.
+    Effect.catchTag("NameUnavailable", ({ reason }) => Effect.succeed({ step: "failed", reason } as const))
+  )
+}

@@ -11,7 +11,8 @@ import { merkleBranchRoot } from "../../src/protocol/merkle.ts"
 import { Reader } from "../../src/protocol/Reader.ts"
 import { makeTransaction } from "../../src/protocol/transaction.ts"
 import { Writer } from "../../src/protocol/Writer.ts"
-import { fixtureBytes, fixtureJson, hasShared } from "../support/fixtures.ts"
+import { describeShared } from "../support/describeShared.ts"
+import { fixtureBytes, fixtureJson } from "../support/fixtures.ts"
 import { coinbaseInput, text } from "../support/regtest.ts"
 
 describe("expectedIndex", () => {
@@ -170,7 +171,7 @@ describe("checkAuxpow", () => {
 /** A header with its proof, read from hexadecimal digits. */
 const headerOf = (hex: string) => readBlockHeader(new Reader(fromHex(hex) ?? EMPTY))
 
-describe.skipIf(!hasShared)("real proofs", () => {
+describeShared("real proofs", () => {
   const headers = fixtureJson<Readonly<Record<"mainnet" | "testnet", Readonly<Record<string, string>>>>>(
     "namecoin-mainnet/headers/electrum_nmc_auxpow_headers.json"
   )

@@ -13,7 +13,8 @@ import {
   targetOf
 } from "../../src/consensus/difficulty.ts"
 import { mainnetParams, regtestParams, testnetParams } from "../../src/consensus/params.ts"
-import { fixtureJson, hasShared } from "../support/fixtures.ts"
+import { describeShared } from "../support/describeShared.ts"
+import { fixtureJson } from "../support/fixtures.ts"
 
 const MAINNET_LIMIT = mainnetParams.powLimit
 const REGTEST_LIMIT = regtestParams.powLimit
@@ -268,7 +269,7 @@ describe("permittedTransition", () => {
   })
 })
 
-describe.skipIf(!hasShared)("electrum_nmc_checkpoints.json", () => {
+describeShared("electrum_nmc_checkpoints.json", () => {
   /** Hash of the last block of a period and the target of the next, as JSON numbers: rounded to doubles. */
   const checkpoints = fixtureJson<ReadonlyArray<readonly [string, number]>>(
     "namecoin-mainnet/checkpoints/electrum_nmc_checkpoints.json"

@@ -11,7 +11,8 @@ import { Header, makeHeader } from "../../src/protocol/header.ts"
 import { networks } from "../../src/protocol/networks.ts"
 import { Reader } from "../../src/protocol/Reader.ts"
 import { Op } from "../../src/protocol/script.ts"
-import { fixtureJson, hasShared } from "../support/fixtures.ts"
+import { describeShared } from "../support/describeShared.ts"
+import { fixtureJson } from "../support/fixtures.ts"
 import { coinbaseInput, currency, minimalAuxpow, solve, solveParent } from "../support/regtest.ts"
 
 const REGTEST_BITS = 0x207fffff
@@ -158,7 +159,7 @@ describe("checkProofOfWork", () => {
   })
 })
 
-describe.skipIf(!hasShared)("real headers", () => {
+describeShared("real headers", () => {
   const headers = fixtureJson<Readonly<Record<"mainnet" | "testnet", Readonly<Record<string, string>>>>>(
     "namecoin-mainnet/headers/electrum_nmc_auxpow_headers.json"
   )
@@ -286,7 +287,7 @@ describe("checkHeaderContext", () => {
   })
 })
 
-describe.skipIf(!hasShared)(
+describeShared(
   "mainnet_alt.json: a chain of 2,016 blocks with real work, on top of Bitcoin's genesis block",
   () => {
     const BITCOIN_GENESIS =

@@ -2,7 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { historicBug } from "../../src/consensus/historicBugs.ts"
 import { mainnetParams, regtestParams, testnetParams } from "../../src/consensus/params.ts"
 import { type Bytes, parseDisplayHash } from "../../src/protocol/bytes.ts"
-import { fixtureJson, hasShared } from "../support/fixtures.ts"
+import { describeShared } from "../support/describeShared.ts"
+import { fixtureJson } from "../support/fixtures.ts"
 
 const idOf = (display: string): Bytes => {
   const txid = parseDisplayHash(display)
@@ -32,7 +33,7 @@ describe("historicBug", () => {
   })
 })
 
-describe.skipIf(!hasShared)("historic_bug_transactions.json", () => {
+describeShared("historic_bug_transactions.json", () => {
   const bugs = fixtureJson<
     ReadonlyArray<{ readonly height: number; readonly txid: string; readonly treatment: string }>
   >(

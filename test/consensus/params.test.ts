@@ -4,7 +4,8 @@ import { MAX_NAME_LENGTH, MAX_VALUE_LENGTH, MIN_FIRSTUPDATE_DEPTH, minNameAmount
 import { mainnetParams, paramsOf, regtestParams, testnetParams, withOverrides } from "../../src/consensus/params.ts"
 import { displayHash } from "../../src/protocol/bytes.ts"
 import { networks } from "../../src/protocol/networks.ts"
-import { fixtureJson, hasShared } from "../support/fixtures.ts"
+import { describeShared } from "../support/describeShared.ts"
+import { fixtureJson } from "../support/fixtures.ts"
 
 interface Facts {
   readonly pow_limit?: string
@@ -52,7 +53,7 @@ describe("paramsOf", () => {
   })
 })
 
-describe.skipIf(!hasShared)("network_params.json", () => {
+describeShared("network_params.json", () => {
   const facts = fixtureJson<Readonly<Record<"mainnet" | "testnet" | "regtest", Facts>>>(
     "namecoin-mainnet/params/network_params.json"
   )

@@ -203,7 +203,11 @@ describe("mail to a name", () => {
   it("is counted, logged and kept secret, and ends when it is told to", async () => {
     const { metricsPort, relay } = made()
     const exposed = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()
-    assert.match(exposed, /^svcd_mail_messages_accepted_total [1-9]/m)
+    const hasSent = isInstalled("swaks") || isInstalled("msmtp")
+    assert.match(
+      exposed,
+      hasSent ? /^svcd_mail_messages_accepted_total [1-9]/m : /^svcd_mail_messages_accepted_total 0$/m
+    )
     assert.match(exposed, /^svcd_mail_upstream_reachable 1$/m)
     if (process.platform === "linux") {
       const shown = readFileSync(`/proc/${relay.child.pid}/cmdline`, "latin1")

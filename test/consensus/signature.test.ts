@@ -169,7 +169,10 @@ describe.each(implementations)("the taproot tweak by %s", (_, checks) => {
   }, ({ bit, secret, tweak }) => {
     const internal = xOf(secret)
     const even = Point.fromBytes(concat(Uint8Array.of(2), internal))
-    const sum = even.add(Point.BASE.multiply(Point.Fn.fromBytes(tweak))).toBytes(true)
+    const point = even.add(Point.BASE.multiply(Point.Fn.fromBytes(tweak)))
+    // A tweak that is the key's negative leaves no key: the next test holds that.
+    if (point.is0()) return
+    const sum = point.toBytes(true)
     const output = sum.subarray(1)
     const odd = sum[0] === 0x03
     assert.isTrue(checks.tweak(output, odd, internal, tweak))

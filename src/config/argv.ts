@@ -125,13 +125,25 @@ export const readArgv = <O extends OptionTable>(
   positional: Positional = "refuse"
 ): CommandLine<keyof O & string> => new ArgvReader<keyof O & string>(argv, options, positional).read()
 
-/**
- * Rewrites the flags of a table to two dashes, for a parser that knows only those (@effect/cli 0.77 rejects
- * `-network`). Everything else stays as it is.
- */
-export const doubleDash = (argv: ReadonlyArray<string>, options: OptionTable): ReadonlyArray<string> =>
-  argv.map((argument) => {
-    const flag = splitFlag(argument)
-    const isOurs = flag !== undefined && Object.hasOwn(options, flag.name) && options[flag.name]?.flag === true
-    return isOurs && !argument.startsWith("--") ? `-${argument}` : argument
-  })
+/** Flags, and the words between them. */
+export interface Words<Name extends string> {
+  readonly given: ReadonlyMap<Name, ReadonlyArray<string>>
+  readonly words: ReadonlyArray<string>
+  readonly problems: ReadonlyArray<string>
+}
+
+/** Reads the arguments of a program with sub-commands: flags may stand before, between and behind the words. */
+export const readWords = <O extends OptionTable>(argv: ReadonlyArray<string>, options: O): Words<keyof O & string> => {
+  const given = new Map<keyof O & string, ReadonlyArray<string>>()
+  const words: Array<string> = []
+  const problems: Array<string> = []
+  for (let rest = argv;;) {
+    const part = readArgv(rest, options, "end")
+    for (const [name, texts] of part.given) given.set(name, [...given.get(name) ?? [], ...texts])
+    problems.push(...part.problems)
+    const [word, ...more] = part.rest
+    if (word === undefined) return { given, words, problems }
+    words.push(word)
+    rest = more
+  }
+}

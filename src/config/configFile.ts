@@ -1,6 +1,7 @@
 import * as Either from "effect/Either"
 import { readFileSync, statSync } from "node:fs"
 import { parse, TomlDate, TomlError } from "smol-toml"
+import { codeOf } from "./errorCode.ts"
 import { isOptionName, namesOf, type Option, type OptionName, OPTIONS } from "./options.ts"
 import { quoted, shownPath } from "./safeText.ts"
 import type { Given, Source } from "./sources.ts"
@@ -141,9 +142,6 @@ export const fromFile = (text: string, file: string): Either.Either<Source, Read
 }
 
 const MAX_FILE_BYTES = 1024 * 1024
-
-const codeOf = (error: unknown): string =>
-  error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : String(error)
 
 /**
  * Reads a configuration file: `undefined` where there is none, on the left why it cannot be read. A path through

@@ -20,7 +20,7 @@ export class DataDirectoryInUse extends Schema.TaggedError<DataDirectoryInUse>()
 }) {
   override get message(): string {
     const holder = this.pid === undefined ? "another process" : `process ${this.pid}`
-    return `data directory ${shownPath(this.path)} is in use by ${holder}; stop it, or give another -datadir`
+    return `data directory ${shownPath(this.path)} is in use by ${holder}; stop it, or use another directory`
   }
 }
 

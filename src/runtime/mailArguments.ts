@@ -1,4 +1,4 @@
-import { readArgv } from "../config/argv.ts"
+import { readWords, type Words } from "../config/argv.ts"
 import type { OptionTable } from "../config/options.ts"
 import { quoted } from "../config/safeText.ts"
 import { nearest } from "../config/suggest.ts"
@@ -10,29 +10,13 @@ import { type FlagName, FLAGS, isOn } from "./mailOptions.ts"
  * (`-flag value`, `--flag=value`), and stand before, between and behind the words.
  */
 
-export interface MailArguments {
-  readonly given: ReadonlyMap<FlagName, ReadonlyArray<string>>
-  readonly words: ReadonlyArray<string>
-  /** What is wrong with the flags, one sentence each. */
-  readonly problems: ReadonlyArray<string>
-}
+export type MailArguments = Words<FlagName>
 
 export const readArguments = (argv: ReadonlyArray<string>): MailArguments => {
-  const given = new Map<FlagName, ReadonlyArray<string>>()
-  const words: Array<string> = []
-  const problems: Array<string> = []
-  for (let rest = argv;;) {
-    const part = readArgv(rest, FLAGS, "end")
-    for (const [name, texts] of part.given) given.set(name, [...given.get(name) ?? [], ...texts])
-    problems.push(...part.problems)
-    const [word, ...more] = part.rest
-    if (word === undefined) break
-    words.push(word)
-    rest = more
-  }
+  const { given, problems, words } = readWords(argv, FLAGS)
   // @effect/cli drops a value that is empty.
-  for (const [name, texts] of given) if (texts.includes("")) problems.push(`--${name}: must not be empty`)
-  return { given, words, problems }
+  const empty = [...given].flatMap(([name, texts]) => texts.includes("") ? [`--${name}: must not be empty`] : [])
+  return { given, words, problems: [...problems, ...empty] }
 }
 
 /**

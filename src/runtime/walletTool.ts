@@ -4,7 +4,7 @@ import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
 import * as Logger from "effect/Logger"
 import type * as Scope from "effect/Scope"
-import { readArgv } from "../config/argv.ts"
+import { readWords, type Words } from "../config/argv.ts"
 import { CONNECTION_OPTIONS, decodeConnection } from "../config/connection.ts"
 import type { DataDirectoryError } from "../config/DataDirectory.ts"
 import { OPTIONS } from "../config/options.ts"
@@ -127,27 +127,7 @@ const failure = (code: number, text: string): Outcome => ({
   stderr: text.split("\n").map((line) => `${NAME}: ${line}\n`).join("")
 })
 
-interface Arguments {
-  readonly given: ReadonlyMap<FlagName, ReadonlyArray<string>>
-  readonly words: ReadonlyArray<string>
-  readonly problems: ReadonlyArray<string>
-}
-
-/** Flags may stand before, between and behind the words. */
-const readArguments = (argv: ReadonlyArray<string>): Arguments => {
-  const given = new Map<FlagName, ReadonlyArray<string>>()
-  const words: Array<string> = []
-  const problems: Array<string> = []
-  for (let rest = argv;;) {
-    const part = readArgv(rest, FLAGS, "end")
-    for (const [name, texts] of part.given) given.set(name, [...given.get(name) ?? [], ...texts])
-    problems.push(...part.problems)
-    const [word, ...more] = part.rest
-    if (word === undefined) return { given, words, problems }
-    words.push(word)
-    rest = more
-  }
-}
+type Arguments = Words<FlagName>
 
 /** What is wrong with words and flags together. Repeats no word but the name of a sub-command: others may be secrets. */
 const problemsOf = (
@@ -195,7 +175,7 @@ const finish = (exit: Exit.Exit<Commands.Said, CommandFailure>): Outcome =>
 /** Runs the program. Everything that goes wrong is an outcome. */
 export const run = (input: WalletToolInput): Effect.Effect<Outcome> =>
   Effect.suspend(() => {
-    const read = readArguments(input.argv)
+    const read = readWords(input.argv, FLAGS)
     const isOn = (name: FlagName): boolean => ["1", "true"].includes(read.given.get(name)?.at(-1) ?? "0")
     if (isOn("help")) return Effect.succeed(success(HELP))
     if (isOn("version")) return Effect.succeed(success(`${NAME} ${input.version}\n`))

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { FastCheck } from "effect"
-import { doubleDash, readArgv } from "../../src/config/argv.ts"
+import { readArgv, readWords } from "../../src/config/argv.ts"
 import { namesOf, OPTIONS } from "../../src/config/options.ts"
 
 const read = (...argv: ReadonlyArray<string>) => readArgv(argv, OPTIONS)
@@ -120,11 +120,17 @@ describe("readArgv", () => {
   })
 })
 
-describe("doubleDash", () => {
-  it("rewrites the flags of its table and nothing else", () => {
-    assert.deepStrictEqual(
-      doubleDash(["-network", "regtest", "--datadir=x", "-listen=", "-x", "recover", "-", "--", "network"], OPTIONS),
-      ["--network", "regtest", "--datadir=x", "--listen=", "-x", "recover", "-", "--", "network"]
+describe("readWords", () => {
+  it("takes flags before, between and behind the words, each with all of its values", () => {
+    const { given, problems, words } = readWords(
+      ["-network", "regtest", "recover", "--addpeer=a:1", "now", "-addpeer", "b:2", "-txindex"],
+      OPTIONS
     )
+    assert.deepStrictEqual([words, problems], [["recover", "now"], []])
+    assert.deepStrictEqual(Object.fromEntries(given), { network: ["regtest"], addpeer: ["a:1", "b:2"], txindex: ["1"] })
+  })
+
+  it("names the flags it does not know, wherever they stand", () => {
+    assert.lengthOf(readWords(["-nosuch=1", "recover", "--neither=2"], OPTIONS).problems, 2)
   })
 })

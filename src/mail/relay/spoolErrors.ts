@@ -1,3 +1,4 @@
+import { codeOf } from "../../config/errorCode.ts"
 import { StorageUnavailable } from "../../storage/errors.ts"
 
 const REASONS: ReadonlyMap<string, string> = new Map([
@@ -10,9 +11,6 @@ const REASONS: ReadonlyMap<string, string> = new Map([
   ["ENOTDIR", "a part of the path is not a directory"],
   ["EMFILE", "too many open files"]
 ])
-
-const codeOf = (error: unknown): string =>
-  error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : String(error)
 
 /** What passes without anybody's help, or with room: the message is put off and the relay goes on. */
 const PASSING: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT", "EMFILE", "ENFILE"])

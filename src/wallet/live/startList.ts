@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { readFile } from "node:fs/promises"
+import { codeOf } from "../../config/errorCode.ts"
 import { replaceFile } from "../../storage/atomicFile.ts"
 import { StorageCorrupted, type StorageFailure, StorageUnavailable } from "../../storage/errors.ts"
 
@@ -17,9 +18,6 @@ export type StartList = typeof StartList.Type
 const EMPTY: StartList = { version: 1, load: [], withoutDefault: false }
 
 const REMEDY = "Delete it: then only the default wallet is loaded, and loadwallet loads the others"
-
-const codeOf = (error: unknown): string =>
-  error instanceof Error && "code" in error ? String(error.code) : String(error)
 
 const decode = Schema.decodeUnknown(Schema.parseJson(StartList))
 

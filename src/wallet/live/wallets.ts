@@ -6,6 +6,7 @@ import * as Scope from "effect/Scope"
 import { mkdir, readdir } from "node:fs/promises"
 import { join } from "node:path"
 import { Chain } from "../../chain/Chain.ts"
+import { codeOf } from "../../config/errorCode.ts"
 import { toHex } from "../../protocol/bytes.ts"
 import { type StorageFailure, StorageUnavailable } from "../../storage/errors.ts"
 import { InvalidWalletRequest, type WalletDamaged } from "../errors.ts"
@@ -53,9 +54,6 @@ const checkName = (name: string): Effect.Effect<void, InvalidWalletRequest> => {
   const reason = `a wallet's name has letters, digits, spaces and ._- alone, and at most ${LONGEST_NAME} bytes`
   return refuse("missing", reason)
 }
-
-const codeOf = (error: unknown): string =>
-  error instanceof Error && "code" in error ? String(error.code) : String(error)
 
 /** Named wallets have a folder of their own. */
 const io = <A>(file: string, doing: string, work: () => Promise<A>): Effect.Effect<A, StorageUnavailable> =>

@@ -10,8 +10,8 @@ describe("makeDirectory", () => {
       const [there, path] = [join(directory, "a"), join(directory, "a", "b", "c")]
       mkdirSync(there)
       chmodSync(there, 0o750)
-      makeDirectory(path)
-      makeDirectory(path)
+      assert.strictEqual(makeDirectory(path), join(there, "b"))
+      assert.isUndefined(makeDirectory(path))
       const modes = [there, join(there, "b"), path].map((each) => statSync(each).mode & 0o777)
       assert.deepStrictEqual(modes, [0o750, 0o700, 0o700])
     }))

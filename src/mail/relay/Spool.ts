@@ -1,7 +1,8 @@
 import { createReadStream } from "node:fs"
-import { mkdir, open, readFile, rename, unlink, writeFile } from "node:fs/promises"
+import { open, readFile, rename, unlink, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import type { Readable } from "node:stream"
+import { makeDirectory } from "../../config/makeDirectory.ts"
 import type { Queued } from "./Delivery.ts"
 import { afterRecord, decodeRecords, type DeliveryRecord, encodeRecord, initialState } from "./deliveryState.ts"
 import type { Envelope } from "./envelope.ts"
@@ -70,7 +71,7 @@ export class Spool {
   /** Moves a message to where a person can look at it. */
   async putAside(id: string, bytes: number): Promise<void> {
     const target = join(this.directory, CORRUPT_DIRECTORY)
-    await mkdir(target, { recursive: true, mode: DIRECTORY_MODE })
+    makeDirectory(target)
     await rename(this.path(id, "msg"), join(target, `${id}.msg`))
     if (this.#logged.delete(id)) await rename(this.path(id, "log"), join(target, `${id}.log`)).catch(ignoreMissing)
     this.#count(bytes, -1)
@@ -191,8 +192,6 @@ const RECENT = 16 * 1_048_576
 export const CLEAN_FILE = "CLEAN"
 
 export const CORRUPT_DIRECTORY = "corrupt"
-
-export const DIRECTORY_MODE = 0o700
 
 /** Messages of up to so many bytes are read in one go. */
 const WHOLE = 262_144

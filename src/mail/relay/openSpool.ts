@@ -1,12 +1,13 @@
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { randomBytes } from "node:crypto"
-import { chmod, mkdir, readdir, readFile, rm, stat } from "node:fs/promises"
+import { chmod, readdir, readFile, rm, stat } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { LOCK_FILE, takeLock } from "../../config/DirectoryLock.ts"
+import { makeDirectory } from "../../config/makeDirectory.ts"
 import { replaceFile, syncDirectory } from "../../storage/atomicFile.ts"
 import { StorageCorrupted, type StorageFailure, StorageUnavailable } from "../../storage/errors.ts"
-import { CLEAN_FILE, DIRECTORY_MODE, Spool } from "./Spool.ts"
+import { CLEAN_FILE, Spool } from "./Spool.ts"
 import { storageUnavailable } from "./spoolErrors.ts"
 import { FILE_MODE } from "./SpoolWriter.ts"
 
@@ -56,7 +57,7 @@ const lock = (directory: string): Effect.Effect<void, StorageUnavailable, Scope.
  */
 export const openSpool = (directory: string): Effect.Effect<OpenedSpool, StorageFailure, Scope.Scope> =>
   Effect.gen(function*() {
-    yield* attempt(directory, "opening", () => makeDirectory(directory))
+    yield* attempt(directory, "opening", () => makeDurable(directory))
     yield* lock(directory)
     const secret = yield* readKey(directory)
     const spool = new Spool(directory)
@@ -74,8 +75,8 @@ export const openSpool = (directory: string): Effect.Effect<OpenedSpool, Storage
   })
 
 /** Makes a directory whose own name survives a power cut. */
-const makeDirectory = async (directory: string): Promise<void> => {
-  const made = await mkdir(directory, { recursive: true, mode: DIRECTORY_MODE })
+const makeDurable = async (directory: string): Promise<void> => {
+  const made = makeDirectory(directory)
   if (made === undefined) return
   for (let parent = dirname(directory);; parent = dirname(parent)) {
     await syncDirectory(parent)

@@ -9,6 +9,7 @@ import ts from "typescript"
 /** The folders of src, in the order in which data passes through them: each imports from those before it. */
 const ORDER = [
   "protocol",
+  "base",
   "consensus",
   "config",
   "metrics",

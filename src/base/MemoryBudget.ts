@@ -1,0 +1,195 @@
+import * as Context from "effect/Context"
+import * as Layer from "effect/Layer"
+import { getHeapStatistics } from "node:v8"
+
+/**
+ * The memory that remote parties can make this node hold, counted in one place. Everything that a peer or an RPC caller
+ * makes the node keep (an unfinished frame, a decoded message that waits, a request body, an answer that is not read) is
+ * taken from an account before it is kept and given back when it is dropped.
+ *
+ *   take ──within the limits──▶ granted
+ *     ├─ the account is above its own limit ─────────────────────────▶ refused
+ *     └─ the kind is full ── the largest holder is another account ──▶ that one is evicted, then granted
+ *                         └─ the asker is the largest holder ────────▶ refused
+ *
+ * Invariants: the sum of all accounts of a kind is at most the limit of the kind; the limits of all kinds together are
+ * the total. A closed account holds nothing.
+ */
+
+/** What the bytes are held for. The values are the label of `svcd_memory_budget_bytes`. */
+export const BUDGET_KINDS = ["frames", "messages", "compact_blocks", "rpc_bodies", "rpc_answers"] as const
+
+export type BudgetKind = (typeof BUDGET_KINDS)[number]
+
+/** The part of the total that a kind may take. They add up to 1. */
+const SHARES: Readonly<Record<BudgetKind, number>> = {
+  // Payloads of peers whose last byte has not arrived.
+  frames: 0.2,
+  // Decoded messages of peers that are waiting to be handled, inventories among them.
+  messages: 0.25,
+  // Reconstructions of compact blocks.
+  compact_blocks: 0.1,
+  // Bodies of RPC requests, as bytes and as values.
+  rpc_bodies: 0.2,
+  // Answers of RPC, batches among them, until the caller has read them.
+  rpc_answers: 0.25
+}
+
+/** The part of the heap that all kinds together may take. */
+const HEAP_SHARE = 0.4
+
+/** The total for a heap of so many bytes (`v8.getHeapStatistics().heap_size_limit`). */
+export const budgetOfHeap = (heapLimit: number): number => Math.floor(heapLimit * HEAP_SHARE)
+
+/** What a budget did when it was full. The values are a label of metrics. */
+export type BudgetAction = "refused" | "evicted"
+
+/** Hears of each refusal and eviction. */
+export type BudgetListener = (event: {
+  readonly kind: BudgetKind
+  readonly action: BudgetAction
+  /** The name of the account that was refused or evicted. */
+  readonly owner: string
+  /** Bytes of this kind that it held. */
+  readonly held: number
+}) => void
+
+/** One peer's or caller's part of the budget. */
+export interface Account {
+  /**
+   * Counts `bytes` more. False where a limit does not allow it: then nothing is counted, and the owner has to drop what
+   * it was about to keep. Another account may be evicted to make room.
+   */
+  readonly take: (kind: BudgetKind, bytes: number) => boolean
+  /** Gives bytes back that were taken. */
+  readonly give: (kind: BudgetKind, bytes: number) => void
+  /** Bytes held now of a kind. */
+  readonly held: (kind: BudgetKind) => number
+  /** Gives everything back, once. An account that is closed takes nothing more. */
+  readonly close: () => void
+}
+
+export interface AccountOptions {
+  /** For the log: `peer 5`, `caller 127.0.0.1`. */
+  readonly owner: string
+  /** The part of a kind's limit that this account may take alone, from 0 to 1. */
+  readonly share: number
+  /** Whether the account may be evicted to make room for others: not a peer or caller that the operator chose. */
+  readonly evictable: boolean
+  /** Ends the owner, which closes the account. Called from within another account's `take`. */
+  readonly evict: (kind: BudgetKind) => void
+}
+
+interface Holder extends AccountOptions {
+  readonly bytes: Map<BudgetKind, number>
+  open: boolean
+}
+
+export class MemoryBudget {
+  /** Bytes of all kinds together. */
+  readonly total: number
+  private readonly holders = new Set<Holder>()
+  private readonly used = new Map<BudgetKind, number>()
+  private readonly listeners = new Set<BudgetListener>()
+
+  constructor(total: number) {
+    this.total = total
+  }
+
+  /** The limit of a kind in bytes. */
+  limit(kind: BudgetKind): number {
+    return Math.floor(this.total * SHARES[kind])
+  }
+
+  /** Bytes of a kind that all accounts hold. */
+  held(kind: BudgetKind): number {
+    return this.used.get(kind) ?? 0
+  }
+
+  /**
+   * Whether an account has to wait before it takes more of a kind: more than half of the kind is taken, and this account
+   * holds more than an equal part of that.
+   */
+  isTight(kind: BudgetKind, account: Account): boolean {
+    const used = this.held(kind)
+    return used > this.limit(kind) / 2 && account.held(kind) > used / Math.max(1, this.holders.size)
+  }
+
+  /** Returns the effect-free way to stop listening. */
+  listen(listener: BudgetListener): () => void {
+    this.listeners.add(listener)
+    return () => void this.listeners.delete(listener)
+  }
+
+  open(options: AccountOptions): Account {
+    const holder: Holder = { ...options, bytes: new Map(), open: true }
+    this.holders.add(holder)
+    return {
+      take: (kind, bytes) => this.take(holder, kind, bytes),
+      give: (kind, bytes) => this.add(holder, kind, -bytes),
+      held: (kind) => holder.bytes.get(kind) ?? 0,
+      close: () => this.close(holder)
+    }
+  }
+
+  private take(holder: Holder, kind: BudgetKind, bytes: number): boolean {
+    if (!holder.open) return false
+    const limit = this.limit(kind)
+    const wanted = (holder.bytes.get(kind) ?? 0) + bytes
+    if (wanted > limit * holder.share) return this.refuse(holder, kind)
+    while (this.held(kind) + bytes > limit) {
+      const largest = this.largest(kind, holder)
+      if (largest === undefined || (largest.bytes.get(kind) ?? 0) < wanted) return this.refuse(holder, kind)
+      this.tell(largest, kind, "evicted")
+      // Closed first: room is made even where the owner takes a while to end.
+      this.close(largest)
+      largest.evict(kind)
+    }
+    this.add(holder, kind, bytes)
+    return true
+  }
+
+  private refuse(holder: Holder, kind: BudgetKind): false {
+    this.tell(holder, kind, "refused")
+    return false
+  }
+
+  /** The account with the most of a kind that may be evicted, the asker left out. */
+  private largest(kind: BudgetKind, asker: Holder): Holder | undefined {
+    let largest: Holder | undefined
+    for (const holder of this.holders) {
+      if (holder === asker || !holder.evictable || (holder.bytes.get(kind) ?? 0) === 0) continue
+      if (largest === undefined || (holder.bytes.get(kind) ?? 0) > (largest.bytes.get(kind) ?? 0)) largest = holder
+    }
+    return largest
+  }
+
+  private add(holder: Holder, kind: BudgetKind, bytes: number): void {
+    if (!holder.open) return
+    // Never below zero: what is given back twice must not make room that is not there.
+    const change = Math.max(bytes, -(holder.bytes.get(kind) ?? 0))
+    holder.bytes.set(kind, (holder.bytes.get(kind) ?? 0) + change)
+    this.used.set(kind, this.held(kind) + change)
+  }
+
+  private close(holder: Holder): void {
+    if (!holder.open) return
+    for (const [kind, bytes] of holder.bytes) this.add(holder, kind, -bytes)
+    holder.open = false
+    this.holders.delete(holder)
+  }
+
+  private tell(holder: Holder, kind: BudgetKind, action: BudgetAction): void {
+    const held = holder.bytes.get(kind) ?? 0
+    for (const listener of this.listeners) listener({ kind, action, owner: holder.owner, held })
+  }
+}
+
+/** The one budget of a node, shared by its peers and its RPC callers. */
+export class Budget extends Context.Tag("svcd/Budget")<Budget, MemoryBudget>() {}
+
+/** A budget sized from the heap limit of this process. */
+export const layer: Layer.Layer<Budget> = Layer.sync(
+  Budget,
+  () => new MemoryBudget(budgetOfHeap(getHeapStatistics().heap_size_limit))
+)

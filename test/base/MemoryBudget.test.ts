@@ -1,0 +1,110 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as FastCheck from "effect/FastCheck"
+import { type Account, BUDGET_KINDS, type BudgetKind, MemoryBudget } from "../../src/base/MemoryBudget.ts"
+
+/** A budget and its members; an evicted member closes its account. */
+const members = (total: number, shares: ReadonlyArray<number>, evictable = true) => {
+  const budget = new MemoryBudget(total)
+  const evicted: Array<number> = []
+  const accounts: Array<Account> = []
+  for (const [i, share] of shares.entries()) {
+    const evict = () => {
+      evicted.push(i)
+      accounts[i]?.close()
+    }
+    accounts.push(budget.open({ owner: `peer ${i}`, share, evictable, evict }))
+  }
+  const account = (i: number): Account => {
+    const found = accounts[i]
+    if (found === undefined) throw new Error(`there is no member ${i}`)
+    return found
+  }
+  return { budget, evicted, account }
+}
+
+describe("MemoryBudget", () => {
+  it("gives its kinds all of the total and no more", () => {
+    const budget = new MemoryBudget(1_000_000)
+    const sum = BUDGET_KINDS.reduce((all, kind) => all + budget.limit(kind), 0)
+    assert.approximately(sum, 1_000_000, BUDGET_KINDS.length)
+    assert.isAtMost(sum, 1_000_000)
+  })
+
+  it("refuses an account that wants more than its share, and counts nothing", () => {
+    const { account, budget } = members(1_000, [0.5])
+    const half = budget.limit("frames") / 2
+    assert.isTrue(account(0).take("frames", half))
+    assert.isFalse(account(0).take("frames", 1))
+    assert.strictEqual(budget.held("frames"), half)
+  })
+
+  it("evicts the largest holder to make room for a smaller one", () => {
+    const { account, budget, evicted } = members(1_000, [1, 1, 1])
+    assert.isTrue(account(0).take("frames", 120))
+    assert.isTrue(account(1).take("frames", 70))
+    assert.isTrue(account(2).take("frames", 50))
+    assert.deepStrictEqual(evicted, [0])
+    assert.strictEqual(budget.held("frames"), 120)
+  })
+
+  it("refuses the largest holder instead of evicting a smaller one", () => {
+    const { account, evicted } = members(1_000, [1, 1])
+    assert.isTrue(account(0).take("frames", 90))
+    assert.isTrue(account(1).take("frames", 100))
+    assert.isFalse(account(1).take("frames", 50))
+    assert.deepStrictEqual(evicted, [])
+  })
+
+  it("never evicts an account that is not evictable", () => {
+    const { account, evicted } = members(1_000, [1, 1], false)
+    assert.isTrue(account(0).take("frames", 190))
+    assert.isFalse(account(1).take("frames", 50))
+    assert.deepStrictEqual(evicted, [])
+  })
+
+  it("tells its listeners of refusals and evictions", () => {
+    const { account, budget } = members(1_000, [1, 0.3])
+    const events: Array<string> = []
+    const stop = budget.listen(({ action, held, kind, owner }) => events.push(`${action} ${owner} ${kind} ${held}`))
+    account(0).take("frames", 190)
+    account(1).take("frames", 60)
+    account(1).take("frames", 61)
+    stop()
+    account(1).take("frames", 61)
+    assert.deepStrictEqual(events, ["evicted peer 0 frames 190", "refused peer 1 frames 60"])
+  })
+
+  it("makes those wait first that hold more than an equal part", () => {
+    const { account, budget } = members(1_000, [1, 1])
+    account(0).take("frames", 90)
+    account(1).take("frames", 5)
+    assert.isFalse(budget.isTight("frames", account(0)))
+    account(0).take("frames", 10)
+    assert.isTrue(budget.isTight("frames", account(0)))
+    assert.isFalse(budget.isTight("frames", account(1)))
+  })
+
+  it.prop("holds each limit whatever is taken, given back and closed", {
+    steps: FastCheck.array(
+      FastCheck.record({
+        who: FastCheck.integer({ min: 0, max: 3 }),
+        kind: FastCheck.constantFrom<BudgetKind>(...BUDGET_KINDS),
+        bytes: FastCheck.integer({ min: 0, max: 300 }),
+        what: FastCheck.constantFrom("take", "take", "take", "give", "close")
+      }),
+      { maxLength: 60 }
+    )
+  }, ({ steps }) => {
+    const { account, budget } = members(1_000, [1, 0.75, 0.5, 0.25])
+    for (const { bytes, kind, what, who } of steps) {
+      if (what === "take") account(who).take(kind, bytes)
+      else if (what === "give") account(who).give(kind, bytes)
+      else account(who).close()
+      for (const each of BUDGET_KINDS) {
+        assert.isAtMost(budget.held(each), budget.limit(each))
+        const sum = [0, 1, 2, 3].reduce((all, i) => all + account(i).held(each), 0)
+        assert.strictEqual(budget.held(each), sum)
+      }
+    }
+  })
+})

@@ -3,6 +3,7 @@ import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
+import * as MemoryBudget from "../base/MemoryBudget.ts"
 import * as Chain from "../chain/Chain.ts"
 import type { ImportFailed } from "../chain/errors.ts"
 import * as NodeClock from "../chain/NodeClock.ts"
@@ -183,7 +184,9 @@ export const run = (settings: Settings) => {
         Layer.annotateLogs("subsystem", "storage")
       )
     ),
-    Layer.provideMerge(NodeClock.layer(settings.mockTime))
+    Layer.provideMerge(NodeClock.layer(settings.mockTime)),
+    // One budget for RPC, which answers before there is a node, and for the peers of the node.
+    Layer.provideMerge(MemoryBudget.layer)
   )
   return Effect.scoped(Effect.flatten(start(settings, health, sampling))).pipe(
     Effect.provide(daemon),

@@ -1,6 +1,7 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as MemoryBudget from "../base/MemoryBudget.ts"
 import { decodeConfig, type DecodedConfig, type EmbeddedConfig } from "../client/config.ts"
 import { InvalidConfig, type OpenFailure } from "../client/errors.ts"
 import { endWithScope, Lifespan } from "../client/Lifespan.ts"
@@ -100,6 +101,7 @@ export const nodeAndClient = (config: DecodedConfig, settings: Settings) =>
   Layer.scoped(NameClient, make(config, settings)).pipe(
     Layer.provideMerge(Node.layer(settings, tell)),
     Layer.provide(DataDirectory.layer({ path: settings.dataDir, network: settings.network })),
+    Layer.provide(MemoryBudget.layer),
     Layer.mapError(openFailure)
   )
 

@@ -1,7 +1,7 @@
 import { counter, counterBy, type Facts, gauge, histogram, histogramBy, type Table } from "./families.ts"
 
 /**
- * The 32 metrics of svcd, and where each is recorded. Names and labels of seventeen are given (spec.md 4); the others
+ * The 34 metrics of svcd, and where each is recorded. Names and labels of seventeen are given (spec.md 4); the others
  * fill its categories. A duration is in seconds, a size in bytes. Label values are closed sets: methods of the method
  * table, and the unions below.
  *
@@ -315,6 +315,26 @@ export const errors = counterBy({
   values: ERROR_TYPES
 })
 
+export const STORES = ["blocks", "chainstate.db", "names.db", "txindex.db", "wallet.db", "other"] as const
+
+export type StoreLabel = typeof STORES[number]
+
+export const storageDamage = counterBy({
+  ...facts(
+    "error breakdown",
+    "svcd_storage_damage_total",
+    "Pages and records on disk that were not what had been written, by store; indexes of wallets count as wallet.db."
+  ),
+  label: "store",
+  values: STORES
+})
+
+export const storageDoubts = gauge(facts(
+  "error breakdown",
+  "svcd_storage_doubts",
+  "Stores that are damaged and under repair just now: while there is one, /ready is 503."
+))
+
 // Runtime
 
 export const residentMemory = gauge(facts(
@@ -369,6 +389,8 @@ export const METRICS: Table = [
   rpcInFlight,
   rpcRefused,
   errors,
+  storageDamage,
+  storageDoubts,
   residentMemory,
   processStart,
   eventLoopLag

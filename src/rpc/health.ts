@@ -1,5 +1,6 @@
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
+import type { Doubt } from "../storage/DataHealth.ts"
 import { encodeJson } from "./encodeJson.ts"
 
 /** How the node is. */
@@ -12,6 +13,8 @@ export interface HealthReport {
   readonly blockHeight: number
   /** Connected peers. */
   readonly peers: number
+  /** What on disk is damaged and under repair, so that answers may be wrong or missing. */
+  readonly doubts: ReadonlyArray<Doubt>
 }
 
 /** Knows how the node is. */
@@ -28,17 +31,19 @@ export interface HealthAnswer {
 
 /** Returns the answer of an endpoint (rpc.md 1.12; spec.md 2 and 3). */
 export const healthAnswer = (path: HealthPath, report: HealthReport): HealthAnswer => {
-  const { blockHeight, initializing, peers } = report
+  const { blockHeight, doubts, initializing, peers } = report
   const syncing = initializing || report.syncing
-  const good = path === "/health" ? !initializing : !syncing
-  const status = good ? (path === "/health" ? "healthy" : "ready") : initializing ? "initializing" : "syncing"
+  const good = path === "/health" ? !initializing : !syncing && doubts.length === 0
+  const waiting = initializing ? "initializing" : syncing ? "syncing" : "repairing"
+  const status = good ? (path === "/health" ? "healthy" : "ready") : waiting
   return {
     status: good ? 200 : 503,
     body: encodeJson({
       status,
       block_height: blockHeight,
       peers,
-      syncing: path === "/ready" || syncing ? syncing : undefined
+      syncing: path === "/ready" || syncing ? syncing : undefined,
+      doubts: doubts.length === 0 ? undefined : doubts.map(({ reason, what }) => ({ what, reason }))
     })
   }
 }

@@ -27,6 +27,7 @@ import { NodeOptions } from "../rpc/NodeOptions.ts"
 import { Pages } from "../rpc/Pages.ts"
 import { recordCall, recordMalformed, recordRefusal } from "../rpc/recordCalls.ts"
 import * as RpcServer from "../rpc/RpcServer.ts"
+import { DataHealth } from "../storage/DataHealth.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import type { InvalidWalletRequest, WalletDamaged } from "../wallet/errors.ts"
 import * as Logging from "./logging.ts"
@@ -46,7 +47,8 @@ class NodeHealth {
     initializing: true,
     syncing: true,
     blockHeight: 0,
-    peers: 0
+    peers: 0,
+    doubts: []
   })
 
   readonly service = Health.of({ report: Effect.suspend(() => this.report) })
@@ -124,6 +126,7 @@ const start = (settings: Settings, health: NodeHealth, sampling: Sampling) =>
     const lifecycle = yield* Lifecycle.Lifecycle
     const server = yield* RpcServer.RpcServer
     const pages = yield* Pages
+    const data = yield* DataHealth
     // This scope closes before the stores do.
     yield* Effect.addFinalizer(() => server.drain)
     yield* sampleNode(sampling)
@@ -140,7 +143,8 @@ const start = (settings: Settings, health: NodeHealth, sampling: Sampling) =>
         initializing: false,
         syncing: (yield* status.syncing) || (yield* namesBehind(tip.height)),
         blockHeight: tip.height,
-        peers: inbound + outbound
+        peers: inbound + outbound,
+        doubts: yield* data.doubts
       }
     })
     const documents = yield* NodePages.pagesOfNode(settings)

@@ -19,6 +19,7 @@ import { NameExpired, NameNotFound } from "../names/errors.ts"
 import { NameDb, type NameRecord as StoredRecord } from "../names/NameDb.ts"
 import { type Bytes, equal } from "../protocol/bytes.ts"
 import { printable } from "../protocol/nameText.ts"
+import { DataHealth } from "../storage/DataHealth.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 
 /** Reading names of the node in this process. */
@@ -34,6 +35,7 @@ export const make = (offline: boolean) =>
     const chain = yield* Chain
     const names = yield* NameDb
     const status = yield* SyncStatus
+    const data = yield* DataHealth
     const { params } = chain
 
     // Offline, everything that there is to know about names is there before the mempool is loaded.
@@ -52,12 +54,14 @@ export const make = (offline: boolean) =>
 
     /**
      * Height and sync of one moment. While many blocks come, names are written some hundred blocks at a time: synced is who
-     * has the names of the chain's tip, and not the tip alone.
+     * has the names of the chain's tip, and not the tip alone. While something on disk is under repair, a name may be
+     * missing for that reason.
      */
     const freshness: Effect.Effect<Freshness, StorageFailure> = Effect.gen(function*() {
       const cursor = yield* names.cursor
       const { tip } = yield* chain.progress
-      const synced = cursor !== undefined && equal(cursor.hash, tip.hash) && !(yield* syncing)
+      const synced = cursor !== undefined && equal(cursor.hash, tip.hash) && !(yield* syncing) &&
+        (yield* data.doubts).length === 0
       lately = { synced, until: performance.now() + SYNC_AGE }
       return asOfHeight(cursor?.height ?? 0, synced)
     })

@@ -17,6 +17,7 @@ import * as ErrorCount from "../metrics/countErrors.ts"
 import * as NameDb from "../names/NameDb.ts"
 import { displayHash } from "../protocol/bytes.ts"
 import { networks } from "../protocol/networks.ts"
+import * as DataHealth from "../storage/DataHealth.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import { version } from "../version.ts"
 import * as Wallets from "../wallet/Wallets.ts"
@@ -135,6 +136,7 @@ export const layer = (settings: Settings, tell: Tell) =>
     Layer.provideMerge(peers(settings)),
     Layer.provideMerge(stores(settings, tell)),
     Layer.provideMerge(Scheduler.layer),
+    Layer.provideMerge(DataHealth.layer),
     Layer.provide(ErrorCount.layer)
   )
 

@@ -2,6 +2,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
+import { storageDamage, storageDoubts, type StoreLabel, STORES } from "../metrics/metrics.ts"
 import type { StorageFailure } from "./errors.ts"
 
 /** A reason why answers may be wrong just now. */
@@ -62,8 +63,13 @@ interface Tally {
   damaged: number
 }
 
+/** The label of a store for the metric: wallets have a file each. */
+const labelOf = (what: string): StoreLabel =>
+  STORES.find((store) => store === what) ?? (what.startsWith("wallet-") ? "wallet.db" : "other")
+
 const make = Effect.sync(() => {
   const doubts = new Set<Doubt>()
+  const show = (): void => storageDoubts.set(doubts.size)
   const parts = new Map<string, Checkable>()
   const tallies = new Map<string, Tally>()
   const tally = (what: string): Tally => {
@@ -79,13 +85,22 @@ const make = Effect.sync(() => {
   return DataHealth.of({
     doubts: Effect.sync(() => [...doubts]),
     doubt: (doubt) =>
-      Effect.sync(() => void doubts.add(doubt)).pipe(
+      Effect.sync(() => {
+        doubts.add(doubt)
+        show()
+      }).pipe(
         Effect.zipRight(Effect.logError("answers may be wrong", { ...doubt })),
-        Effect.as(
-          Effect.suspend(() => doubts.delete(doubt) ? Effect.logInfo("repaired", { what: doubt.what }) : Effect.void)
-        )
+        Effect.as(Effect.suspend(() => {
+          const held = doubts.delete(doubt)
+          show()
+          return held ? Effect.logInfo("repaired", { what: doubt.what }) : Effect.void
+        }))
       ),
-    damaged: (what) => Effect.sync(() => void (tally(what).damaged += 1)),
+    damaged: (what) =>
+      Effect.sync(() => {
+        tally(what).damaged += 1
+        storageDamage.of(labelOf(what)).increase()
+      }),
     register: (part) =>
       Effect.acquireRelease(
         Effect.sync(() => void parts.set(part.what, part)),

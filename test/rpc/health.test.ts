@@ -6,8 +6,11 @@ const report = (changes: Partial<HealthReport>): HealthReport => ({
   syncing: false,
   blockHeight: 7,
   peers: 2,
+  doubts: [],
   ...changes
 })
+
+const DOUBT = { what: "names.db", reason: "a page has changed; the file is rebuilt" }
 
 describe("healthAnswer", () => {
   it.each<readonly [HealthPath, Partial<HealthReport>, number, string]>([
@@ -26,6 +29,18 @@ describe("healthAnswer", () => {
       { initializing: true, syncing: true },
       503,
       "{\"status\":\"initializing\",\"block_height\":7,\"peers\":2,\"syncing\":true}"
+    ],
+    [
+      "/health",
+      { doubts: [DOUBT] },
+      200,
+      `{"status":"healthy","block_height":7,"peers":2,"doubts":[${JSON.stringify(DOUBT)}]}`
+    ],
+    [
+      "/ready",
+      { doubts: [DOUBT] },
+      503,
+      `{"status":"repairing","block_height":7,"peers":2,"syncing":false,"doubts":[${JSON.stringify(DOUBT)}]}`
     ]
   ])("%s with %j is %d (rpc.md 1.12)", (path, changes, status, body) => {
     assert.deepStrictEqual(healthAnswer(path, report(changes)), { status, body })

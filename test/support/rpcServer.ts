@@ -102,7 +102,7 @@ export interface HttpRequest {
   readonly body?: string | Uint8Array
 }
 
-const HEALTHY: HealthReport = { initializing: false, syncing: false, blockHeight: 0, peers: 0 }
+const HEALTHY: HealthReport = { initializing: false, syncing: false, blockHeight: 0, peers: 0, doubts: [] }
 
 export const httpRequest = (port: number, options: HttpRequest): Effect.Effect<HttpAnswer, Error> =>
   Effect.async((resume) => {

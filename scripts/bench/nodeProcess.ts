@@ -25,6 +25,10 @@ export interface NodeOptions {
   readonly args?: ReadonlyArray<string>
   /** A data directory that outlives the node; else one of its own that goes with it. */
   readonly directory?: string
+  /** Options of Node.js, such as the limit of the heap. */
+  readonly runtime?: ReadonlyArray<string>
+  /** The built program, where it is another one than this project's. */
+  readonly program?: string
 }
 
 /** A daemon on regtest, as a user starts it. */
@@ -36,12 +40,13 @@ export class NodeProcess {
   private readonly ended: Promise<unknown>
   private readonly ownDirectory: boolean
 
-  private constructor(rpcPort: number, { args = [], directory }: NodeOptions) {
+  private constructor(rpcPort: number, { args = [], directory, program, runtime = [] }: NodeOptions) {
     this.rpcPort = rpcPort
     this.ownDirectory = directory === undefined
     this.directory = directory ?? mkdtempSync(join(tmpdir(), "svcd-bench-"))
     this.child = spawn(process.execPath, [
-      join(ROOT, "build/src/bin/svcd.js"),
+      ...runtime,
+      program ?? join(ROOT, "build/src/bin/svcd.js"),
       "-network",
       "regtest",
       "-datadir",
@@ -59,11 +64,12 @@ export class NodeProcess {
     return new NodeProcess(await freePort(), options)
   }
 
-  async call(method: string): Promise<unknown> {
+  /** The result of a call; `undefined` where there is none. */
+  async call(method: string, ...params: ReadonlyArray<unknown>): Promise<unknown> {
     try {
       const response = await fetch(`http://127.0.0.1:${this.rpcPort}`, {
         method: "POST",
-        body: JSON.stringify({ id: 1, method })
+        body: JSON.stringify({ id: 1, method, params })
       })
       const answer: unknown = await response.json()
       return typeof answer === "object" && answer !== null && "result" in answer ? answer.result : undefined

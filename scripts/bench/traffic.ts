@@ -61,7 +61,8 @@ export class SlowLine {
 
 const nowhere = { services: 0n, address: { network: "ipv4" as const, bytes: new Uint8Array(4) }, port: 0 }
 
-const hello = (height: number): Message => ({
+/** The first message of a peer that has the blocks up to a height. */
+export const hello = (height: number): Message => ({
   type: "version",
   version: 110_016,
   services: Services.network | Services.witness,
@@ -73,10 +74,14 @@ const hello = (height: number): Message => ({
   relay: true
 })
 
-/** Connects to a node as a peer does; resolves once the handshake is through, answers pings from then on. */
-export const idlePeer = (magic: Bytes, port: number): Promise<Socket> =>
+/**
+ * Connects to a node as a peer does; resolves once the handshake is through, answers pings from then on. `from` is the
+ * loopback address that the peer calls from.
+ */
+export const idlePeer = (magic: Bytes, port: number, from = "127.0.0.1"): Promise<Socket> =>
   new Promise((resolve, reject) => {
-    const socket = connect(port, "127.0.0.1", () => void socket.write(encodeMessage(magic, hello(0))))
+    const socket = connect({ port, host: "127.0.0.1", localAddress: from })
+    socket.once("connect", () => void socket.write(encodeMessage(magic, hello(0))))
     const parser = new FrameParser(magic)
     socket.once("error", reject)
     socket.once("close", () => reject(new Error("the node closed the connection")))
@@ -107,7 +112,7 @@ const garbage = (magic: Bytes): ReadonlyArray<Uint8Array> => {
 }
 
 /** Waits until a socket takes more, or is closed. */
-const drained = (socket: Socket): Promise<void> =>
+export const drained = (socket: Socket): Promise<void> =>
   new Promise((resolve) => {
     const done = (): void => {
       socket.off("drain", done).off("close", done)

@@ -1,0 +1,35 @@
+import type { Target } from "./Target.ts"
+
+/** What main.ts, the honest side and the attackers say to each other over IPC. */
+
+/** To the honest side: begin with a node, measure from now on, tell what was measured. */
+export type ProberOrder =
+  | { readonly type: "begin"; readonly target: Target; readonly authorization: string | undefined }
+  | { readonly type: "measure" }
+  | { readonly type: "tell" }
+
+/** What the honest side measured, in milliseconds, and what should not have happened, with how often it did. */
+export interface Observed {
+  readonly type: "observed"
+  readonly pings: ReadonlyArray<number>
+  readonly calls: ReadonlyArray<number>
+  readonly newCalls: ReadonlyArray<number>
+  readonly complaints: ReadonlyArray<readonly [string, number]>
+}
+
+/** From the honest side. */
+export type ProberNews =
+  | { readonly type: "listening"; readonly port: number }
+  | { readonly type: "ready" }
+  | Observed
+
+/** To the attackers: prepare an attack, begin, stop. */
+export type AttackerOrder =
+  | { readonly type: "prepare"; readonly attack: string; readonly target: Target }
+  | { readonly type: "begin" }
+  | { readonly type: "stop" }
+
+/** From the attackers. */
+export type AttackerNews =
+  | { readonly type: "prepared" }
+  | { readonly type: "effort"; readonly connections: number; readonly bytes: number }

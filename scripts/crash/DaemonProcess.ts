@@ -1,0 +1,102 @@
+import { type ChildProcess, spawn } from "node:child_process"
+import { join } from "node:path"
+import { pause, RpcClient } from "./rpc.ts"
+import { freePort, ROOT } from "./workplace.ts"
+
+export interface DaemonOptions {
+  readonly directory: string
+  readonly args?: ReadonlyArray<string>
+  readonly env?: Readonly<Record<string, string>>
+}
+
+/** How a daemon came up: ready to answer, or ended with what it said on standard error. */
+export type Start = { readonly ready: true } | { readonly ready: false; readonly reason: string }
+
+/** How long a start may take, in milliseconds. */
+const START_PATIENCE = 120_000
+
+/** Flags that every node of these tests has: offline, no limit on calls. */
+export const flagsOf = (directory: string, port: number): ReadonlyArray<string> => [
+  "-network",
+  "regtest",
+  "-datadir",
+  directory,
+  "-rpcaddr",
+  `127.0.0.1:${port}`,
+  "-ratelimit",
+  "-1",
+  "-verifythreads",
+  "0"
+]
+
+/** The daemon of the build in a process of its own, which can be killed. */
+export class DaemonProcess {
+  readonly rpc: RpcClient
+  private readonly child: ChildProcess
+  private readonly exit: Promise<void>
+  private said = ""
+  private over = false
+
+  private constructor(port: number, { args = ["-maxpeers", "0"], directory, env = {} }: DaemonOptions) {
+    this.rpc = new RpcClient(port)
+    const program = join(ROOT, "build/src/bin/svcd.js")
+    this.child = spawn(process.execPath, [program, ...flagsOf(directory, port), "-loglevel", "warn", ...args], {
+      stdio: ["ignore", "pipe", "pipe"],
+      env: { ...process.env, ...env }
+    })
+    const listen = (text: string): void => {
+      this.said = (this.said + text).slice(-20_000)
+    }
+    this.child.stdout?.setEncoding("utf8").on("data", listen)
+    this.child.stderr?.setEncoding("utf8").on("data", listen)
+    this.exit = new Promise((resolve) =>
+      this.child.once("close", () => {
+        this.over = true
+        resolve()
+      })
+    )
+  }
+
+  static async spawn(options: DaemonOptions): Promise<DaemonProcess> {
+    return new DaemonProcess(await freePort(), options)
+  }
+
+  /** What it logged and wrote on standard error, the last of it. */
+  get words(): string {
+    return this.said
+  }
+
+  get ended(): boolean {
+    return this.over
+  }
+
+  /** Waits until it is ready or has ended. */
+  async start(): Promise<Start> {
+    const until = performance.now() + START_PATIENCE
+    for (;;) {
+      if (this.over) return { ready: false, reason: this.said.trim() }
+      const { status } = await this.rpc.get("/ready")
+      if (status === 200) return { ready: true }
+      if (performance.now() > until) {
+        const { body } = await this.rpc.get("/ready")
+        return { ready: false, reason: `not ready after ${START_PATIENCE / 1000} s: ${body} ${this.said.trim()}` }
+      }
+      await pause(10)
+    }
+  }
+
+  /** Ends it at once, as `kill -9` does. */
+  async kill(): Promise<void> {
+    this.child.kill("SIGKILL")
+    await this.exit
+  }
+
+  /** Ends it in good order; whether it did so by itself within a minute. */
+  async stop(): Promise<boolean> {
+    this.child.kill("SIGTERM")
+    const late = setTimeout(() => this.child.kill("SIGKILL"), 60_000)
+    await this.exit
+    clearTimeout(late)
+    return this.child.exitCode === 0
+  }
+}

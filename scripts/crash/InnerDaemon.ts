@@ -1,0 +1,115 @@
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import { readFileSync, rmSync } from "node:fs"
+import { readCommandLine } from "../../src/config/commandLine.ts"
+import { readConfigFile } from "../../src/config/configFile.ts"
+import type { Settings } from "../../src/config/settings.ts"
+import { run } from "../../src/runtime/daemon.ts"
+import { flagsOf } from "./DaemonProcess.ts"
+import { pause, RpcClient } from "./rpc.ts"
+import { freePort } from "./workplace.ts"
+
+/** How a start went. */
+export type InnerStart =
+  | { readonly _tag: "Ready" }
+  /** It runs, and says at /ready why its answers are not to be trusted. */
+  | { readonly _tag: "NotReady"; readonly reason: string }
+  /** It ended with an error that names what is wrong. */
+  | { readonly _tag: "Refused"; readonly reason: string }
+  /** It ended in a way that is none of its own. */
+  | { readonly _tag: "Died"; readonly reason: string }
+  | { readonly _tag: "Hung" }
+
+const settingsOf = (argv: ReadonlyArray<string>): Either.Either<Settings, string> =>
+  readCommandLine({ argv, env: {}, readFile: readConfigFile, homedir: "/nowhere", cwd: "/nowhere", cores: 2 }).pipe(
+    Either.mapLeft(({ message }) => message),
+    Either.flatMap((command) => command._tag === "Run" ? Either.right(command.settings) : Either.left("nothing to run"))
+  )
+
+/** Waits for something for so many milliseconds at most. */
+const within = async <A>(milliseconds: number, work: Promise<A>): Promise<A | "late"> => {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<"late">((resolve) => {
+    timer = setTimeout(() => resolve("late"), milliseconds)
+  })
+  const first = await Promise.race([work, late])
+  clearTimeout(timer)
+  return first
+}
+
+/**
+ * The whole daemon, listener included, within this process: what a process of its own takes a second for takes a sixth
+ * once everything is loaded. It cannot be killed, but what was on its disk can be put together anew.
+ */
+export class InnerDaemon {
+  readonly rpc: RpcClient
+  readonly port: number
+  private readonly fiber: Fiber.RuntimeFiber<void, string>
+  private exit: Exit.Exit<void, string> | undefined
+  private readonly logFile: string
+
+  private constructor(port: number, directory: string, args: ReadonlyArray<string>) {
+    this.rpc = new RpcClient(port)
+    this.port = port
+    this.logFile = `${directory}.log`
+    const argv = [...flagsOf(directory, port), "-logfile", this.logFile, ...args]
+    const daemon = Either.match(settingsOf(argv), {
+      onLeft: (message) => Effect.fail(message),
+      onRight: (settings) => Effect.mapError(run(settings), ({ message }: { readonly message: string }) => message)
+    })
+    this.fiber = Effect.runFork(Effect.asVoid(daemon))
+    this.fiber.addObserver((exit) => void (this.exit = exit))
+  }
+
+  static async open(directory: string, args: ReadonlyArray<string> = ["-maxpeers", "0"]): Promise<InnerDaemon> {
+    return new InnerDaemon(await freePort(), directory, args)
+  }
+
+  /** How it ended, where it has. */
+  get end(): InnerStart | undefined {
+    if (this.exit === undefined) return undefined
+    return Exit.match(this.exit, {
+      onSuccess: (): InnerStart => ({ _tag: "Died", reason: "it stopped by itself" }),
+      onFailure: (cause): InnerStart =>
+        cause._tag === "Fail"
+          ? { _tag: "Refused", reason: cause.error }
+          : { _tag: "Died", reason: String(Effect.runSync(Effect.sync(() => cause))).slice(0, 2000) }
+    })
+  }
+
+  /** Waits until it is ready, has ended, or has said for `patience` milliseconds that it is not ready. */
+  async start(patience: number, hangs: number): Promise<InnerStart> {
+    const begun = performance.now()
+    let answering: number | undefined
+    for (;;) {
+      if (this.end !== undefined) return this.end
+      const { body, status } = await this.rpc.get("/ready")
+      const now = performance.now()
+      if (status === 200) return { _tag: "Ready" }
+      if (status === 503 && !body.includes("initializing")) {
+        answering ??= now
+        if (now - answering > patience) return { _tag: "NotReady", reason: body }
+      }
+      if (now - begun > hangs) return { _tag: "Hung" }
+      await pause(status === 503 ? 5 : 2)
+    }
+  }
+
+  /** What it logged so far. */
+  log(): string {
+    try {
+      return readFileSync(this.logFile, "utf8")
+    } catch {
+      return ""
+    }
+  }
+
+  /** Stops it in good order; whether it was done within half a minute. */
+  async stop(): Promise<boolean> {
+    const done = await within(30_000, Effect.runPromise(Fiber.interrupt(this.fiber)))
+    rmSync(this.logFile, { force: true })
+    return done !== "late"
+  }
+}

@@ -1,0 +1,195 @@
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { type Answer, listOf, type Question, recordOf, type RpcClient } from "./rpc.ts"
+
+/** How an acknowledged result is looked for after a crash. */
+export type Look =
+  /** By a call, whose answer is judged. */
+  | { readonly question: Question; readonly holds: (answer: Answer) => boolean }
+  /** In a file of the data directory, whose text is judged. */
+  | { readonly file: string; readonly holds: (text: string) => boolean }
+
+export const byCall = (question: Question, holds: (answer: Answer) => boolean): Look => ({ question, holds })
+
+export const inFile = (file: string, holds: (text: string) => boolean): Look => ({ file, holds })
+
+/** What a caller may rely on once the node has answered. */
+export interface Claim {
+  /** For the report. */
+  readonly what: string
+  /** Claims of the same key replace each other: a label, for example. */
+  readonly key: string
+  readonly look: Look
+}
+
+/** Where the best chain is after an operation on it: it holds one block and, after an invalidation, lacks another. */
+export interface Position {
+  readonly holds: string
+  readonly lacks?: string
+}
+
+interface Entry {
+  readonly claim: Claim
+  readonly begun: number
+  readonly done: number
+}
+
+interface ChainStep {
+  readonly begun: number
+  /** What holds whether the step was done or not. */
+  readonly during: Position
+  done: number
+  after: Position
+}
+
+interface Snapshot {
+  readonly tip: string
+  readonly done: number
+  readonly questions: ReadonlyArray<Question>
+  readonly answers: ReadonlyArray<Answer>
+}
+
+/** Claims that are looked at after each crash, the newest; the others were looked at after earlier ones. */
+const RECENT = 400
+
+/**
+ * What a node has acknowledged, and when. Times are what the owner's clock says: a count of answers, or the size of a
+ * recording. What was only begun at the time of a crash may be there or not.
+ */
+export class Ledger {
+  private readonly entries: Array<Entry> = []
+  private readonly begun = new Map<string, Array<number>>()
+  private readonly steps: Array<ChainStep> = []
+  private readonly snapshots: Array<Snapshot> = []
+  private readonly clock: () => number
+
+  constructor(clock: () => number) {
+    this.clock = clock
+  }
+
+  now(): number {
+    return this.clock()
+  }
+
+  get size(): number {
+    return this.entries.length + this.steps.length
+  }
+
+  /** Notes that a claim of this key may change from now on. */
+  begin(key: string): number {
+    const now = this.clock()
+    const known = this.begun.get(key)
+    if (known === undefined) this.begun.set(key, [now])
+    else known.push(now)
+    return now
+  }
+
+  /** Notes claims whose answer is here; `begun` is when the call was sent. */
+  acknowledge(begun: number, claims: ReadonlyArray<Claim>): void {
+    const done = this.clock()
+    for (const claim of claims) this.entries.push({ claim, begun, done })
+  }
+
+  /** Notes an operation on the chain; the returned function is called with its answer. */
+  chainStep(during: Position): (after: Position) => void {
+    const step: ChainStep = { begun: this.clock(), during, done: Infinity, after: during }
+    this.steps.push(step)
+    return (after) => {
+      step.after = after
+      step.done = this.clock()
+    }
+  }
+
+  /** Notes answers that must be the same as long as the chain ends with this block. */
+  snapshot(tip: string, questions: ReadonlyArray<Question>, answers: ReadonlyArray<Answer>): void {
+    this.snapshots.push({ tip, questions, answers, done: this.clock() })
+  }
+
+  /** The claims that must hold after a crash at this time, the newest of each key. */
+  due(crash: number): ReadonlyArray<Claim> {
+    const newest = new Map<string, Entry>()
+    for (const entry of this.entries) if (entry.done <= crash) newest.set(entry.claim.key, entry)
+    return [...newest.values()].filter(({ begun, claim }) =>
+      // A later change of the same thing was under way.
+      !(this.begun.get(claim.key) ?? []).some((time) => time > begun && time <= crash)
+    ).map(({ claim }) => claim)
+  }
+
+  /** Where the chain must be after a crash at this time. */
+  position(crash: number): Position | undefined {
+    let position: Position | undefined
+    for (const { after, begun, done, during } of this.steps) {
+      if (begun > crash) break
+      position = done <= crash ? after : during
+    }
+    return position
+  }
+
+  snapshotAt(tip: string, crash: number): Snapshot | undefined {
+    return this.snapshots.findLast((snapshot) => snapshot.tip === tip && snapshot.done <= crash)
+  }
+
+  /** Says what is missing from a node that was started after a crash at this time; empty where all is there. */
+  async missing(rpc: RpcClient, directory: string, crash: number, all = false): Promise<ReadonlyArray<string>> {
+    const due = this.due(crash)
+    const missing: Array<string> = []
+    const looked = all ? due : due.slice(-RECENT)
+    const asked = looked.flatMap(({ look, what }) => "question" in look ? [{ look, what }] : [])
+    const answers = await rpc.askAll(asked.map(({ look }) => look.question))
+    asked.forEach(({ look, what }, i) => {
+      const answer = answers[i]
+      if (answer === undefined || !look.holds(answer)) missing.push(`${what}: ${shortly(answer)}`)
+    })
+    for (const { look, what } of looked) {
+      if ("file" in look && !look.holds(textOf(join(directory, look.file)))) missing.push(what)
+    }
+    return [...missing, ...await this.misplaced(rpc, crash), ...await this.changed(rpc, crash)]
+  }
+
+  private async misplaced(rpc: RpcClient, crash: number): Promise<ReadonlyArray<string>> {
+    const position = this.position(crash)
+    if (position === undefined) return []
+    const confirmations = async (hash: string): Promise<number> => {
+      const answer = await rpc.ask(["getblockheader", hash])
+      return "result" in answer ? Number(recordOf(answer.result)["confirmations"]) : -2
+    }
+    const { holds, lacks } = position
+    const misplaced: Array<string> = []
+    if (await confirmations(holds) < 1) misplaced.push(`block ${holds} is not in the best chain`)
+    if (lacks !== undefined && await confirmations(lacks) > 0) misplaced.push(`invalid block ${lacks} is in the chain`)
+    return misplaced
+  }
+
+  private async changed(rpc: RpcClient, crash: number): Promise<ReadonlyArray<string>> {
+    const tip = String(await rpc.call("getbestblockhash"))
+    const snapshot = this.snapshotAt(tip, crash)
+    if (snapshot === undefined) return []
+    const answers = await rpc.askAll(snapshot.questions)
+    return snapshot.questions.flatMap((question, i) =>
+      JSON.stringify(answers[i]) === JSON.stringify(snapshot.answers[i])
+        ? []
+        : [`${JSON.stringify(question)} at ${tip}: ${shortly(answers[i])} instead of ${shortly(snapshot.answers[i])}`]
+    )
+  }
+}
+
+const shortly = (value: unknown): string => (JSON.stringify(value) ?? "nothing").slice(0, 300)
+
+const textOf = (path: string): string => {
+  try {
+    return readFileSync(path, "utf8")
+  } catch {
+    return ""
+  }
+}
+
+/** Whether a call has a result that holds these texts somewhere. */
+export const tells = (...texts: ReadonlyArray<string>) => (answer: Answer): boolean => {
+  if (!("result" in answer)) return false
+  const text = JSON.stringify(answer.result)
+  return texts.every((part) => text.includes(JSON.stringify(part)))
+}
+
+/** Whether an element of the result's list holds all these texts. */
+export const lists = (...texts: ReadonlyArray<string>) => (answer: Answer): boolean =>
+  "result" in answer && listOf(answer.result).some((element) => tells(...texts)({ result: element }))

@@ -1,0 +1,323 @@
+import { join } from "node:path"
+import { descriptorChecksum } from "../../src/protocol/descriptor.ts"
+import { networks } from "../../src/protocol/networks.ts"
+import { encodeWif } from "../../src/protocol/wif.ts"
+import { byCall, type Claim, inFile, type Ledger, lists, type Position, tells } from "./Ledger.ts"
+import { type Random } from "./random.ts"
+import { type Answer, listOf, type Question, recordOf, type RpcClient } from "./rpc.ts"
+
+/** What every node has that is put under load: enough blocks for coins that can be spent. */
+export const FIRST_BLOCKS = 130
+
+const ADDRESS_TYPES = ["legacy", "p2sh-segwit", "bech32", "bech32m"]
+
+/** Has a key of nobody: coins that go there are gone. */
+const ELSEWHERE = "mrCDrCybB6J1vRfbwM5hemdJz73FwDBC8r"
+
+/** Is told after each answer; what it returns says whether to go on. */
+export type Pace = (answers: number) => boolean
+
+export interface LoadOptions {
+  readonly rpc: RpcClient
+  readonly ledger: Ledger
+  readonly random: Random
+  /** Keeps what this load names apart from what others on the same wallet did. */
+  readonly tag: string
+  /** The data directory: backups go there too. */
+  readonly directory: string
+  readonly pace: Pace
+}
+
+interface Task {
+  /** How often it is chosen. */
+  readonly weight: number
+  readonly run: () => Promise<void>
+}
+
+/**
+ * Callers who keep a node busy: one who mines and reorganises, two who use the wallet and register names. What they are
+ * answered goes to the ledger.
+ */
+export class Load {
+  private readonly rpc: RpcClient
+  private readonly ledger: Ledger
+  private readonly random: Random
+  private readonly pace: Pace
+  private readonly tag: string
+  private readonly directory: string
+  private going = true
+  private answers = 0
+  private serial = 0
+  private readonly addresses: Array<string> = []
+  private readonly names: Array<string> = []
+
+  constructor({ directory, ledger, pace, random, rpc, tag }: LoadOptions) {
+    this.rpc = rpc
+    this.ledger = ledger
+    this.random = random
+    this.tag = tag
+    this.directory = directory
+    this.pace = pace
+  }
+
+  /** Goes on until the pace or the node ends it. */
+  async run(): Promise<void> {
+    const mine = String(await this.rpc.call("getnewaddress"))
+    this.addresses.push(mine)
+    const actors = [this.actor(this.chainTasks(mine)), this.actor(this.walletTasks()), this.actor(this.walletTasks())]
+    await Promise.allSettled(actors)
+  }
+
+  private async actor(tasks: ReadonlyArray<Task>): Promise<void> {
+    const choice = tasks.flatMap(({ run, weight }) => new Array<() => Promise<void>>(weight).fill(run))
+    while (this.going) await this.random.pick(choice)()
+  }
+
+  /** Answers so far. */
+  get acknowledged(): number {
+    return this.answers
+  }
+
+  private label(): string {
+    return `${this.tag}-${++this.serial}`
+  }
+
+  private async ask(question: Question): Promise<Answer> {
+    if (!this.going) throw new Error("the load is over")
+    return this.rpc.ask(question)
+  }
+
+  /** Counts an answer once it is in the ledger. */
+  private answered(): void {
+    this.answers++
+    if (this.going && !this.pace(this.answers)) this.going = false
+  }
+
+  /** A call whose success is acknowledged: `claims` says what follows from its result. */
+  private async act(
+    question: Question,
+    claims: (result: unknown) => ReadonlyArray<Claim>,
+    key?: string
+  ): Promise<unknown> {
+    const begun = key === undefined ? this.ledger.now() : this.ledger.begin(key)
+    const answer = await this.ask(question)
+    if ("result" in answer) this.ledger.acknowledge(begun, claims(answer.result))
+    this.answered()
+    return "result" in answer ? answer.result : undefined
+  }
+
+  private chainTasks(mine: string): ReadonlyArray<Task> {
+    return [
+      { weight: 6, run: () => this.mine(mine) },
+      { weight: 2, run: () => this.reorganise(mine) }
+    ]
+  }
+
+  /** An operation on the chain, and where the chain is after it. */
+  private async chainCall(
+    question: Question,
+    during: Position,
+    after: (result: unknown) => Position
+  ): Promise<unknown> {
+    const done = this.ledger.chainStep(during)
+    const answer = await this.ask(question)
+    if ("result" in answer) done(after(answer.result))
+    else done(during)
+    this.answered()
+    return "result" in answer ? answer.result : undefined
+  }
+
+  private async generate(mine: string, count: number, during: Position): Promise<void> {
+    const begun = this.ledger.now()
+    const hashes = listOf(
+      await this.chainCall(["generatetoaddress", count, mine], during, (result) => {
+        const last = listOf(result).at(-1)
+        return last === undefined ? during : { ...during, holds: String(last) }
+      })
+    ).map(String)
+    this.ledger.acknowledge(begun, hashes.map(blockClaim))
+  }
+
+  private async tip(): Promise<string> {
+    return String(await this.rpc.call("getbestblockhash"))
+  }
+
+  private async mine(mine: string): Promise<void> {
+    await this.generate(mine, 1 + this.random.below(3), { holds: await this.tip() })
+    if (this.random.chance(0.5)) await this.look()
+  }
+
+  /** Asks what depends on the chain alone. */
+  private async look(): Promise<void> {
+    const questions: ReadonlyArray<Question> = [
+      ["gettxoutsetinfo"],
+      ["name_scan", "", 1000],
+      ...this.names.slice(-5).map((name): Question => ["name_history", name])
+    ]
+    const tip = await this.tip()
+    const answers = await this.rpc.askAll(questions)
+    if (await this.tip() === tip) this.ledger.snapshot(tip, questions, answers)
+  }
+
+  /** Gives up the last blocks, mines others in their place, and sometimes takes the first ones back. */
+  private async reorganise(mine: string): Promise<void> {
+    const height = Number(await this.rpc.call("getblockcount"))
+    const depth = 1 + this.random.below(4)
+    const gone = String(await this.rpc.call("getblockhash", height - depth + 1))
+    const fork = String(await this.rpc.call("getblockhash", height - depth))
+    await this.chainCall(["invalidateblock", gone], { holds: fork }, () => ({ holds: fork, lacks: gone }))
+    await this.generate(mine, depth + this.random.below(2), { holds: fork, lacks: gone })
+    if (this.random.chance(0.5)) {
+      await this.chainCall(["reconsiderblock", gone], { holds: fork }, () => ({ holds: fork }))
+    }
+  }
+
+  private walletTasks(): ReadonlyArray<Task> {
+    return [
+      { weight: 8, run: () => this.newAddress() },
+      { weight: 3, run: () => this.relabel() },
+      { weight: 10, run: () => this.send() },
+      { weight: 5, run: () => this.register() },
+      { weight: 3, run: () => this.commit() },
+      { weight: 3, run: () => this.update() },
+      { weight: 2, run: () => this.renew() },
+      { weight: 2, run: () => this.importKey() },
+      { weight: 2, run: () => this.lock() },
+      { weight: 1, run: () => this.backup() },
+      { weight: 1, run: () => this.createWallet() }
+    ]
+  }
+
+  private async newAddress(): Promise<void> {
+    const label = this.label()
+    const address = await this.act(
+      ["getnewaddress", label, this.random.pick(ADDRESS_TYPES)],
+      (result) => [addressClaim(String(result), label)]
+    )
+    if (address !== undefined) this.addresses.push(String(address))
+  }
+
+  private async relabel(): Promise<void> {
+    // Taken out meanwhile, so that only one caller changes it.
+    const [address] = this.addresses.splice(this.random.below(this.addresses.length), 1)
+    if (address === undefined) return
+    const label = this.label()
+    await this.act(["setlabel", address, label], () => [addressClaim(address, label)], `address ${address}`)
+    this.addresses.push(address)
+  }
+
+  private async send(): Promise<void> {
+    const to = this.random.chance(0.5) || this.addresses.length === 0 ? ELSEWHERE : this.random.pick(this.addresses)
+    const amount = (1 + this.random.below(100)) / 100
+    const comment = this.label()
+    await this.act(
+      ["sendtoaddress", to, amount, comment],
+      (txid) => [transactionClaim(String(txid), comment)]
+    )
+  }
+
+  private async register(): Promise<void> {
+    const name = `d/${this.label()}`
+    await this.act(["name_autoregister", name, `{"of":"${this.tag}"}`], (result) => {
+      const { rand, txid } = recordOf(result)
+      return [transactionClaim(String(txid)), registrationClaim(name, String(txid), String(rand))]
+    })
+    this.names.push(name)
+  }
+
+  private async commit(): Promise<void> {
+    const name = `d/${this.label()}`
+    await this.act(["name_new", name], (result) => {
+      const [txid, rand] = listOf(result).map(String)
+      return [transactionClaim(String(txid)), registrationClaim(name, String(txid), String(rand))]
+    })
+  }
+
+  private async update(): Promise<void> {
+    const owned = listOf(await this.rpc.call("name_list")).map(recordOf).filter(({ ismine }) => ismine === true)
+    if (owned.length === 0) return
+    const name = String(this.random.pick(owned)["name"])
+    await this.act(["name_update", name, this.label()], (txid) => [transactionClaim(String(txid))])
+  }
+
+  private async renew(): Promise<void> {
+    const name = this.names.at(-1)
+    if (name === undefined) return
+    await this.act(["name_autorenew", name, true], () => [{
+      what: `renewal of ${name}`,
+      key: `renewal ${name}`,
+      look: byCall(["name_autorenew"], tells(name))
+    }])
+  }
+
+  private async importKey(): Promise<void> {
+    const network = networks.regtest
+    const privateKey = this.random.bytes(32)
+    const descriptor = `pkh(${encodeWif(network, { compressed: true, privateKey })})`
+    const desc = `${descriptor}#${descriptorChecksum(descriptor) ?? ""}`
+    const derived = recordOf(await this.rpc.call("getdescriptorinfo", desc))["descriptor"]
+    const address = String(listOf(await this.rpc.call("deriveaddresses", derived))[0])
+    const label = this.label()
+    await this.act(
+      ["importdescriptors", [{ desc, timestamp: "now", label }]],
+      (result) => recordOf(listOf(result)[0])["success"] === true ? [addressClaim(address, label)] : []
+    )
+  }
+
+  private async lock(): Promise<void> {
+    const coins = listOf(await this.rpc.call("listunspent")).map(recordOf)
+    if (coins.length < 20) return
+    const { txid, vout } = this.random.pick(coins)
+    await this.act(["lockunspent", false, [{ txid, vout }], true], () => [{
+      what: `lock of ${String(txid)}:${String(vout)}`,
+      key: `lock ${String(txid)}:${String(vout)}`,
+      look: byCall(["listlockunspent"], lists(String(txid)))
+    }])
+  }
+
+  private async backup(): Promise<void> {
+    const file = `backup-${this.label()}.json`
+    await this.act(["backupwallet", join(this.directory, file)], () => [{
+      what: `backup ${file}`,
+      key: file,
+      look: inFile(file, (text) => text.trimStart().startsWith("{") && text.trimEnd().endsWith("}"))
+    }])
+  }
+
+  private async createWallet(): Promise<void> {
+    if (!this.random.chance(0.3)) return
+    const name = this.label()
+    await this.act(["createwallet", name, false, false, "", false, true, true], () => [{
+      what: `wallet ${name}`,
+      key: `wallet ${name}`,
+      look: byCall(["listwallets"], tells(name))
+    }])
+  }
+}
+
+const blockClaim = (hash: string): Claim => ({
+  what: `block ${hash}`,
+  key: hash,
+  look: byCall(["getblock", hash, 0], (answer) => "result" in answer)
+})
+
+const transactionClaim = (txid: string, ...details: ReadonlyArray<string>): Claim => ({
+  what: `transaction ${txid}`,
+  key: txid,
+  look: byCall(["gettransaction", txid], tells(txid, ...details))
+})
+
+const addressClaim = (address: string, label: string): Claim => ({
+  what: `address ${address} with its label ${label}`,
+  key: `address ${address}`,
+  look: byCall(
+    ["getaddressinfo", address],
+    (answer) => tells(label)(answer) && "result" in answer && recordOf(answer.result)["ismine"] === true
+  )
+})
+
+const registrationClaim = (name: string, txid: string, rand: string): Claim => ({
+  what: `registration of ${name}`,
+  key: `registration ${name}`,
+  look: byCall(["name_registrations"], lists(name, txid, rand))
+})

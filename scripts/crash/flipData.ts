@@ -1,0 +1,277 @@
+import { cpSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { DaemonProcess } from "./DaemonProcess.ts"
+import { InnerDaemon } from "./InnerDaemon.ts"
+import { Ledger } from "./Ledger.ts"
+import { Load } from "./Load.ts"
+import { Random } from "./random.ts"
+import { type Answer, listOf, pause, type Question, recordOf, RpcClient } from "./rpc.ts"
+
+/** The time of the nodes, so that no answer depends on when it is asked for. */
+const TIME = 1_700_000_000
+
+/** Flags of the node that is asked. Offline; with the index of transactions, as its file is one to flip. */
+export const FLIP_FLAGS: ReadonlyArray<string> = ["-maxpeers", "0", "-txindex", "-mocktime", String(TIME)]
+
+/** A second wallet of the data directory, loaded at each start. */
+export const SECOND_WALLET = "second"
+
+const CONFIG = `# The operator's own file: read, and never written.
+dbcache = 50
+maxmempool = 100
+`
+
+const NAMES = Array.from({ length: 8 }, (_, i) => `d/flipped-${i}`)
+
+/** Within so many blocks the names are registered. */
+const MOST_BLOCKS = 25
+
+/** Answers of the load that stands for an ordinary owner's day. */
+const LOAD_ANSWERS = 120
+
+/** A call, and whose wallet it is about. */
+export interface Asked {
+  readonly wallet: string
+  readonly question: Question
+}
+
+/** A data directory to flip bits in, and what a node says on it. */
+export interface Base {
+  readonly directory: string
+  readonly asked: ReadonlyArray<Asked>
+  readonly expected: ReadonlyArray<string>
+  /** Lines that the node logs as warnings and errors on the undamaged directory. */
+  readonly warnings: number
+}
+
+const busy = async (rpc: RpcClient, directory: string, tag: string, answers: number): Promise<void> => {
+  await new Load({
+    rpc,
+    directory,
+    tag,
+    ledger: new Ledger(() => 0),
+    random: new Random(answers),
+    pace: (count) => count < answers
+  }).run()
+}
+
+const startOf = async (directory: string): Promise<DaemonProcess> => {
+  const daemon = await DaemonProcess.spawn({ directory, args: FLIP_FLAGS })
+  const start = await daemon.start()
+  if (start.ready) return daemon
+  throw new Error(`a node for the test does not start: ${start.reason}`)
+}
+
+/** Makes the chain, the names and the wallets. */
+const fill = async ({ rpc }: DaemonProcess, directory: string): Promise<void> => {
+  const mine = await rpc.call("getnewaddress", "mined")
+  const generate = (blocks: number): Promise<unknown> => rpc.call("generatetoaddress", blocks, mine)
+  await generate(140)
+  for (const name of NAMES) await rpc.call("name_autoregister", name, `{"map":{"":{"ip":"192.0.2.1"}}}`)
+  for (let i = 0; i < MOST_BLOCKS && listOf(await rpc.call("name_scan")).length < NAMES.length; i++) {
+    await generate(1)
+    await rpc.call("syncwithvalidationinterfacequeue")
+    await pause(20)
+  }
+  for (const name of NAMES.slice(0, 5)) await rpc.call("name_update", name, `{"ip":"192.0.2.2"}`)
+  await generate(5)
+  for (const name of NAMES.slice(0, 3)) await rpc.call("name_update", name, `{"ip":"192.0.2.3"}`)
+  await generate(20)
+  await rpc.call("createwallet", SECOND_WALLET, false, false, "", false, true, true)
+  await busy(rpc, directory, "clean", LOAD_ANSWERS)
+  await generate(3)
+  await rpc.call("setban", "192.0.2.7", "add", 1_000_000)
+  await rpc.call("setban", "198.51.100.0/24", "add", 1_000_000)
+  await rpc.call("sendtoaddress", mine, 1.5, "waits")
+  await rpc.call("name_new", "d/waits")
+}
+
+/** The two data directories: of a node that stopped in good order, and of one that was killed with its logs unmerged. */
+export const makeDirectories = async (place: string): Promise<ReadonlyArray<string>> => {
+  const clean = join(place, "clean")
+  const killed = join(place, "killed")
+  const first = await startOf(clean)
+  writeFileSync(join(clean, "svcd.conf"), CONFIG, { mode: 0o600 })
+  await fill(first, clean)
+  if (!await first.stop()) throw new Error("the node for the test does not stop")
+  cpSync(clean, killed, { recursive: true })
+  const second = await startOf(killed)
+  await busy(second.rpc, killed, "killed", LOAD_ANSWERS / 3)
+  await second.kill()
+  return [clean, killed]
+}
+
+/** What the node is asked: what people and programs rely on, over all its files. */
+const questionsOf = async (rpc: RpcClient): Promise<ReadonlyArray<Asked>> => {
+  const height = Number(await rpc.call("getblockcount"))
+  const hashes = (await rpc.askAll(Array.from({ length: height + 1 }, (_, i): Question => ["getblockhash", i])))
+    .map((answer) => "result" in answer ? String(answer.result) : "")
+  const names = listOf(await rpc.call("name_scan", "", 1000)).map((record) => String(recordOf(record)["name"]))
+  const transactions = listOf(await rpc.call("listtransactions", "*", 1000)).map(recordOf)
+  const txids = [...new Set(transactions.map(({ txid }) => String(txid)))]
+  const addresses = [...new Set(transactions.flatMap(({ address }) => address === undefined ? [] : [String(address)]))]
+  const coins = listOf(await rpc.call("listunspent", 0)).map(recordOf)
+  const own: ReadonlyArray<Question> = [
+    ["getwalletinfo"],
+    ["listunspent", 0],
+    ["listtransactions", "*", 1000],
+    ["listsinceblock"],
+    ["getbalances"],
+    ["listlabels"],
+    ["listreceivedbyaddress", 0, true],
+    ["listaddressgroupings"],
+    ["listdescriptors", true],
+    ["gethdkeys", { private: true }],
+    ["listlockunspent"],
+    ["listqueuedtransactions"],
+    ["name_list"],
+    ["name_pending"],
+    ["name_registrations"],
+    ["name_autorenew"]
+  ]
+  const questions: ReadonlyArray<Question> = [
+    ["getblockcount"],
+    ["getbestblockhash"],
+    ["gettxoutsetinfo"],
+    ["getchaintips"],
+    ["name_scan", "", 1000],
+    ["name_scan", "", 1000, { maxConf: 20 }],
+    ["getrawmempool", true],
+    ["listbanned"],
+    ["getnodeaddresses", 0],
+    ["estimatesmartfee", 2],
+    ["listwallets"],
+    ["getindexinfo"],
+    ...own,
+    ...names.flatMap((name): ReadonlyArray<Question> => [
+      ["name_show", name, { allowExpired: true }],
+      ["name_history", name]
+    ]),
+    ...hashes.flatMap((hash): ReadonlyArray<Question> => [["getblock", hash, 3], ["getblock", hash, 0]]),
+    ...hashes.filter((_, i) => i % 10 === 0).map((hash): Question => ["getblockheader", hash]),
+    ...txids.flatMap((txid): ReadonlyArray<Question> => [["gettransaction", txid], ["getrawtransaction", txid, 1]]),
+    ...coins.map(({ txid, vout }): Question => ["gettxout", txid, vout]),
+    ...addresses.slice(0, 30).map((address): Question => ["getaddressinfo", address]),
+    ...addresses.slice(0, 5).map((address): Question => ["signmessage", address, "the same key"])
+  ]
+  return [
+    ...questions.map((question) => ({ wallet: "", question })),
+    ...own.map((question) => ({ wallet: SECOND_WALLET, question }))
+  ]
+}
+
+/** What depends on the mempool, which wallets fill once the node is ready: how long that may take. */
+const SETTLING: ReadonlySet<string> = new Set([
+  "getbalances",
+  "getrawmempool",
+  "gettransaction",
+  "getwalletinfo",
+  "gettxout",
+  "listreceivedbyaddress",
+  "listsinceblock",
+  "listtransactions",
+  "listunspent",
+  "name_list",
+  "name_pending",
+  "name_registrations"
+])
+const SETTLING_PATIENCE = 1500
+
+/** Asks until the expected answer comes, where it may come late. */
+const patiently = async (
+  rpc: RpcClient,
+  question: Question,
+  answer: Answer,
+  expected: string,
+  until: number
+): Promise<Answer> => {
+  if (!SETTLING.has(question[0])) return answer
+  let latest = answer
+  while (textOf(latest) !== expected && performance.now() < until) {
+    await pause(20)
+    latest = await rpc.ask(question)
+  }
+  return latest
+}
+
+/** Questions of one request, so that it is known before each few whether the node called itself ready. */
+const BATCH = 60
+
+/** An answer that is not the expected one. */
+export interface Difference {
+  readonly question: Question
+  readonly expected: string
+  readonly got: string
+  /** Whether the node said that it cannot answer, which no caller takes for an answer. */
+  readonly refused: boolean
+  /** Whether /ready was 200 before the question and after it. */
+  readonly readyBefore: boolean
+  readonly readyAfter: boolean
+}
+
+export const textOf = (answer: Answer): string => JSON.stringify(answer)
+
+/** Asks all, in an order that does not matter to the node. */
+export const interview = async (
+  port: number,
+  asked: ReadonlyArray<Asked>,
+  expected: ReadonlyArray<string>
+): Promise<ReadonlyArray<Difference>> => {
+  const differences: Array<Difference> = []
+  const main = new RpcClient(port)
+  const settledBy = performance.now() + SETTLING_PATIENCE
+  let readyBefore = (await main.get("/ready")).status === 200
+  for (const wallet of ["", SECOND_WALLET]) {
+    const rpc = new RpcClient(port, wallet)
+    const mine = asked.flatMap((one, i) => one.wallet === wallet ? [{ question: one.question, i }] : [])
+    for (let at = 0; at < mine.length; at += BATCH) {
+      const part = mine.slice(at, at + BATCH)
+      const answers = await rpc.askAll(part.map(({ question }) => question))
+      const wrong: Array<Omit<Difference, "readyBefore" | "readyAfter">> = []
+      for (const [k, { i, question }] of part.entries()) {
+        const known = expected[i]
+        let answer = answers[k] ?? { result: undefined }
+        if (known !== undefined) answer = await patiently(rpc, question, answer, known, settledBy)
+        const got = textOf(answer)
+        if (got !== known) wrong.push({ question, expected: known ?? "", got, refused: "error" in answer })
+      }
+      const readyAfter = (await main.get("/ready")).status === 200
+      for (const one of wrong) differences.push({ ...one, readyBefore, readyAfter })
+      readyBefore = readyAfter
+    }
+  }
+  return differences
+}
+
+export const warningsIn = (log: string): ReadonlyArray<string> =>
+  log.split("\n").filter((line) => /\b(WARN|ERROR|FATAL|warn|error|fatal)/.test(line))
+
+/** Starts a node on a copy of a directory and notes what it says; what changes from start to start is left out. */
+export const baseOf = async (directory: string): Promise<Base> => {
+  const runs: Array<{ readonly answers: ReadonlyArray<string>; readonly warnings: number }> = []
+  let asked: ReadonlyArray<Asked> = []
+  for (let run = 0; run < 2; run++) {
+    const copy = `${directory}-asked-${run}`
+    cpSync(directory, copy, { recursive: true })
+    const daemon = await InnerDaemon.open(copy, FLIP_FLAGS)
+    const start = await daemon.start(30_000, 60_000)
+    if (start._tag !== "Ready") throw new Error(`the undamaged directory does not start: ${JSON.stringify(start)}`)
+    await pause(SETTLING_PATIENCE)
+    if (run === 0) asked = await questionsOf(daemon.rpc)
+    const answers = (await interview(daemon.port, asked, [])).map(({ got }) => got)
+    runs.push({ answers, warnings: warningsIn(daemon.log()).length })
+    if (!await daemon.stop()) throw new Error("the node on the undamaged directory does not stop")
+  }
+  const [first, second] = runs
+  if (first === undefined || second === undefined) throw new Error("there were two runs")
+  const stable = asked.flatMap((one, i) => {
+    const answer = first.answers[i]
+    return answer !== undefined && answer === second.answers[i] ? [{ one, answer }] : []
+  })
+  return {
+    directory,
+    asked: stable.map(({ one }) => one),
+    expected: stable.map(({ answer }) => answer),
+    warnings: Math.max(first.warnings, second.warnings)
+  }
+}

@@ -1,0 +1,84 @@
+import { readdirSync, statSync } from "node:fs"
+import { join } from "node:path"
+import type { Random } from "./random.ts"
+
+/** A family of files: how often one is chosen, and what its damage may do. */
+export interface Kind {
+  readonly pattern: RegExp
+  readonly weight: number
+  /** Whether a node may refuse to start, with a message that names the file. */
+  readonly refusable?: true
+  /** Methods whose answers may change where the log names the file that was put aside: what it held is no promise. */
+  readonly dispensable?: ReadonlyArray<string>
+}
+
+/** The first that fits counts. Small files that matter get more than their share. */
+export const KINDS: ReadonlyArray<Kind> = [
+  { pattern: /-shm$/, weight: 1 },
+  { pattern: /-wal$/, weight: 6 },
+  { pattern: /\.sums(-.*)?$/, weight: 3 },
+  { pattern: /^chainstate\/chainstate\.db$/, weight: 18 },
+  { pattern: /^chainstate\/txindex\.db$/, weight: 6 },
+  { pattern: /^chainstate\/wallet.*\.db$/, weight: 6 },
+  { pattern: /^names\.db$/, weight: 18 },
+  { pattern: /^blocks\/blk/, weight: 10 },
+  { pattern: /^blocks\/undo/, weight: 6 },
+  { pattern: /^wallet\.json$/, weight: 12, refusable: true },
+  { pattern: /^wallets\/.*\.json$/, weight: 5, refusable: true },
+  { pattern: /^wallets\.json$/, weight: 2, refusable: true },
+  { pattern: /^peers\.json$/, weight: 3, dispensable: ["listbanned", "getnodeaddresses"] },
+  { pattern: /^mempool\.dat$/, weight: 3, dispensable: ["getrawmempool"] },
+  { pattern: /^fee_estimates\.json$/, weight: 3, dispensable: ["estimatesmartfee"] },
+  { pattern: /^svcd\.conf$/, weight: 1, refusable: true },
+  { pattern: /^NETWORK$/, weight: 1, refusable: true },
+  { pattern: /^LOCK$/, weight: 1 },
+  // Copies that the owner made are read by nobody.
+  { pattern: /^backup-/, weight: 0 },
+  { pattern: /./, weight: 2 }
+]
+
+export const kindOf = (file: string): Kind => {
+  const kind = KINDS.find(({ pattern }) => pattern.test(file))
+  if (kind === undefined) throw new Error(`no kind fits ${file}`)
+  return kind
+}
+
+/** A file of a data directory. */
+export interface Target {
+  /** Relative, with slashes. */
+  readonly file: string
+  readonly size: number
+}
+
+/** All files with something in them, in an order that does not depend on the system. */
+export const targetsIn = (directory: string): ReadonlyArray<Target> =>
+  readdirSync(directory, { recursive: true, encoding: "utf8" })
+    .map((name) => name.replaceAll("\\", "/"))
+    .sort()
+    .flatMap((file) => {
+      const found = statSync(join(directory, file))
+      return found.isFile() && found.size > 0 ? [{ file, size: found.size }] : []
+    })
+
+/** One bit of one file. */
+export interface Flip {
+  readonly file: string
+  readonly offset: number
+  readonly bit: number
+}
+
+/** Chooses a kind by weight, one of its files, then a bit. */
+export const chooseFlip = (random: Random, targets: ReadonlyArray<Target>): Flip => {
+  const families = KINDS.flatMap((kind) => {
+    const members = targets.filter(({ file }) => kindOf(file) === kind)
+    return members.length > 0 && kind.weight > 0 ? [{ kind, members }] : []
+  })
+  let at = random.below(families.reduce((sum, { kind }) => sum + kind.weight, 0))
+  for (const { kind, members } of families) {
+    at -= kind.weight
+    if (at >= 0) continue
+    const { file, size } = random.pick(members)
+    return { file, offset: random.below(size), bit: random.below(8) }
+  }
+  throw new Error("there is no file to flip a bit in")
+}

@@ -1,0 +1,140 @@
+// Flips bits for flip.ts, in a process of its own: flipWorker.js PLAN SEED ROUND… (JSON, a line each)
+
+import { closeSync, cpSync, openSync, readFileSync, readSync, rmSync, writeSync } from "node:fs"
+import { join } from "node:path"
+import { type Base, type Difference, FLIP_FLAGS, interview, warningsIn } from "./flipData.ts"
+import { chooseFlip, type Flip, targetsIn } from "./flipKinds.ts"
+import { InnerDaemon, type InnerStart } from "./InnerDaemon.ts"
+import { isFailure, judge, type Observation, type Verdict } from "./judgeFlip.ts"
+import { Random } from "./random.ts"
+import { NodeGone, pause } from "./rpc.ts"
+
+/** What the workers work from. */
+export interface Plan {
+  readonly place: string
+  readonly bases: ReadonlyArray<Base>
+  /** The port of a node that has the whole chain. */
+  readonly peer: number
+}
+
+/** What a worker says of a round; a line without `verdict` says that it has begun. */
+export interface Line extends Partial<Flip> {
+  readonly round: number
+  readonly base?: string
+  readonly verdict?: Verdict
+  readonly detail?: string
+  /** Of a node that is not ready by itself: whether it is well once it has a peer. */
+  readonly healed?: boolean
+  readonly milliseconds?: number
+  readonly cpuMilliseconds?: number
+}
+
+/** How long a node may say that it is not ready before it counts as such, and how long it may say nothing. */
+const NOT_READY = 1500
+const HANGS = 40_000
+
+/** How long a node may take to become ready again once it noticed damage, and with a peer. */
+const REPAIR = 15_000
+const HEAL = 30_000
+
+/** Nodes that are not ready are given a peer in one case of so many: it takes seconds. */
+const HEALED_OF = 4
+
+const [planFile = "", seedText = "1", ...rounds] = process.argv.slice(2)
+const plan: Plan = JSON.parse(readFileSync(planFile, "utf8"))
+const seed = Number(seedText)
+const say = (line: Line): void => void process.stdout.write(`${JSON.stringify(line)}\n`)
+
+const flipBit = (directory: string, { bit, file, offset }: Flip): void => {
+  const descriptor = openSync(join(directory, file), "r+")
+  const byte = Buffer.alloc(1)
+  readSync(descriptor, byte, 0, 1, offset)
+  byte.writeUInt8(byte.readUInt8(0) ^ (1 << bit))
+  writeSync(descriptor, byte, 0, 1, offset)
+  closeSync(descriptor)
+}
+
+/** Waits until the node is ready; what /ready says at the end where it is not. */
+const untilReady = async (daemon: InnerDaemon, patience: number): Promise<string | undefined> => {
+  const until = performance.now() + patience
+  for (;;) {
+    const { body, status } = await daemon.rpc.get("/ready")
+    if (status === 200) return undefined
+    if (daemon.end !== undefined || performance.now() > until) return body === "" ? "no answer" : body
+    await pause(20)
+  }
+}
+
+const questioned = async (daemon: InnerDaemon, base: Base): Promise<ReadonlyArray<Difference>> => {
+  try {
+    return await interview(daemon.port, base.asked, base.expected)
+  } catch (error) {
+    if (error instanceof NodeGone) return []
+    throw error
+  }
+}
+
+/** Starts a node on the damaged directory and looks what becomes of it. */
+const observe = async (directory: string, file: string, base: Base): Promise<Observation> => {
+  const daemon = await InnerDaemon.open(directory, FLIP_FLAGS)
+  const start = await daemon.start(NOT_READY, HANGS)
+  let first: ReadonlyArray<Difference> = []
+  let last: ReadonlyArray<Difference> | undefined
+  let notReady = start._tag === "NotReady" ? start.reason : undefined
+  if (start._tag === "Ready" || start._tag === "NotReady") {
+    first = await questioned(daemon, base)
+    if (daemon.end === undefined && (first.length > 0 || notReady !== undefined)) {
+      notReady = await untilReady(daemon, start._tag === "Ready" ? REPAIR : NOT_READY)
+      if (notReady === undefined) last = await questioned(daemon, base)
+    }
+  }
+  const ended: InnerStart | undefined = start._tag === "Ready" || start._tag === "NotReady" ? daemon.end : undefined
+  const warnings = warningsIn(daemon.log()).slice(base.warnings)
+  const stopped = await daemon.stop()
+  return { directory, file, start, ended, first, last, notReady, warnings, stopped }
+}
+
+/** Whether a node that is not ready by itself is well once it has a peer. */
+const heals = async (directory: string, base: Base): Promise<boolean> => {
+  const online = ["-maxpeers", "8", "-listen", "", "-addpeer", `127.0.0.1:${plan.peer}`, ...FLIP_FLAGS.slice(2)]
+  const daemon = await InnerDaemon.open(directory, online)
+  await daemon.start(HEAL, HEAL)
+  const notReady = await untilReady(daemon, HEAL)
+  const differences = notReady === undefined ? await questioned(daemon, base) : []
+  await daemon.stop()
+  return notReady === undefined && differences.every(({ question: [method] }) => method === "getnodeaddresses")
+}
+
+const cpuSince = (start: NodeJS.CpuUsage): number => {
+  const { system, user } = process.cpuUsage(start)
+  return Math.round((system + user) / 1000)
+}
+
+for (const text of rounds) {
+  const round = Number(text)
+  const random = Random.of(seed, round)
+  const base = random.pick(plan.bases)
+  const directory = join(plan.place, `flip-${process.pid}`)
+  rmSync(directory, { recursive: true, force: true })
+  cpSync(base.directory, directory, { recursive: true })
+  const flip = chooseFlip(random, targetsIn(base.directory))
+  const begun = performance.now()
+  const cpu = process.cpuUsage()
+  say({ round, base: base.directory, ...flip })
+  flipBit(directory, flip)
+  const seen = await observe(directory, flip.file, base)
+  const { detail, verdict } = judge(seen)
+  const healed = verdict === "not ready" && round % HEALED_OF === 0 ? await heals(directory, base) : undefined
+  say({
+    round,
+    base: base.directory,
+    ...flip,
+    verdict,
+    detail: isFailure(verdict) || verdict === "not ready" ? detail : detail.slice(0, 300),
+    cpuMilliseconds: cpuSince(cpu),
+    milliseconds: Math.round(performance.now() - begun),
+    ...healed === undefined ? {} : { healed }
+  })
+  rmSync(directory, { recursive: true, force: true })
+}
+process.exit(0)

@@ -1,0 +1,118 @@
+import { mkdirSync, rmSync } from "node:fs"
+import { join } from "node:path"
+import { DaemonProcess } from "./DaemonProcess.ts"
+import { Ledger } from "./Ledger.ts"
+import { FIRST_BLOCKS, Load } from "./Load.ts"
+import { Random } from "./random.ts"
+import { type Failure, type Options, Tally } from "./report.ts"
+import { listOf, pause } from "./rpc.ts"
+import { makeWorkplace } from "./workplace.ts"
+
+/** Rounds on one data directory; then comes a new one, as each round looks for what all rounds before it left. */
+const ROUNDS_PER_DIRECTORY = 50
+
+/** Nodes at a time. */
+const AT_ONCE = 2
+
+/** The most answers of a round before the kill. */
+const MOST_ANSWERS = 30
+
+/** A kill follows an answer within so many milliseconds, so that it comes in the midst of something. */
+const MOST_DELAY = 12
+
+/** How often a kill comes while the node starts, within so many milliseconds. */
+const AT_START = 0.15
+const LONGEST_START = 1600
+
+/** One data directory, and the rounds in which its node is killed. */
+const runDirectory = async (
+  directory: string,
+  seed: number,
+  rounds: ReadonlyArray<number>,
+  tally: Tally
+): Promise<void> => {
+  let answers = 0
+  const ledger = new Ledger(() => answers)
+  const first = await DaemonProcess.spawn({ directory })
+  const up = await first.start()
+  if (!up.ready) throw new Error(`a new node does not start: ${up.reason}`)
+  const mine = await first.rpc.call("getnewaddress")
+  const mined = listOf(await first.rpc.call("generatetoaddress", FIRST_BLOCKS, mine))
+  ledger.chainStep({ holds: String(mined[0]) })({ holds: String(mined.at(-1)) })
+  answers++
+  let daemon = first
+  for (const round of rounds) {
+    const random = Random.of(seed, round)
+    const note = (failure: Omit<Failure, "round">): void => tally.fail({ ...failure, round })
+    const target = 1 + random.below(MOST_ANSWERS)
+    let reached: (() => void) | undefined
+    const enough = new Promise<void>((resolve) => (reached = resolve))
+    const load = new Load({
+      rpc: daemon.rpc,
+      ledger,
+      random,
+      directory,
+      tag: `r${round}`,
+      pace: (count) => {
+        answers++
+        if (count >= target) reached?.()
+        return true
+      }
+    })
+    const running = load.run().catch(() => {})
+    await Promise.race([enough, running, pause(20_000)])
+    await pause(random.below(MOST_DELAY))
+    const died = daemon.ended
+    await daemon.kill()
+    if (died) note({ what: "died", detail: daemon.words.slice(-1500) })
+    await running
+    tally.count("acknowledged", load.acknowledged)
+
+    daemon = await DaemonProcess.spawn({ directory })
+    if (random.chance(AT_START)) {
+      await pause(random.below(LONGEST_START))
+      if (daemon.ended) note({ what: "refused", detail: daemon.words })
+      await daemon.kill()
+      tally.count("killed at the start")
+      daemon = await DaemonProcess.spawn({ directory })
+    }
+    const start = await daemon.start()
+    if (!start.ready) {
+      note({ what: "refused", detail: start.reason })
+      await daemon.kill()
+      return
+    }
+    const last = round === rounds.at(-1)
+    const missing = await ledger.missing(daemon.rpc, directory, Infinity, last)
+    for (const detail of missing) note({ what: "lost", detail })
+    if (last && await daemon.rpc.call("name_checkdb") !== true) note({ what: "names", detail: "name_checkdb is false" })
+    tally.count(missing.length === 0 ? "whole" : "with losses")
+  }
+  const stopped = await daemon.stop()
+  if (!stopped) tally.fail({ round: rounds.at(-1) ?? 0, what: "hung", detail: `no end: ${daemon.words.slice(-1500)}` })
+}
+
+/** Kills a node under load, over and over, and looks each time whether all that it acknowledged is there. */
+export const runKill = async ({ count, only, seed, tell }: Options): Promise<Tally> => {
+  const tally = new Tally("kill -9", seed)
+  const place = makeWorkplace()
+  const size = Math.max(1, Math.min(ROUNDS_PER_DIRECTORY, Math.ceil(count / AT_ONCE)))
+  const starts = only === undefined ? Array.from({ length: Math.ceil(count / size) }, (_, i) => i * size) : [only]
+  const work = async (): Promise<void> => {
+    for (let first = starts.shift(); first !== undefined; first = starts.shift()) {
+      const from = first
+      const length = only === undefined ? Math.min(size, count - from) : 1
+      const directory = join(place.path, `node-${from}`)
+      mkdirSync(directory)
+      await runDirectory(directory, seed, Array.from({ length }, (_, i) => from + i), tally)
+      rmSync(directory, { recursive: true, force: true })
+      tell(tally.line())
+    }
+  }
+  try {
+    await Promise.all(Array.from({ length: AT_ONCE }, work))
+  } finally {
+    place.remove()
+  }
+  return tally
+}

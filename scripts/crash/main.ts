@@ -1,0 +1,42 @@
+// Shows what the node's files are worth: npm run crash -- kill|cut|flip [--count N] [--seed S] [--only K] [--json FILE]
+//   kill  a daemon under load is killed over and over; what it acknowledged must be there each time
+//   cut   a daemon is started on what a disk may hold after a power cut
+//   flip  a daemon is started on data of which one bit was flipped
+
+import { writeFileSync } from "node:fs"
+import { parseArgs } from "node:util"
+import { runFlip } from "./flip.ts"
+import { runKill } from "./kill.ts"
+import type { Options, Tally } from "./report.ts"
+
+type Test = (options: Options) => Promise<Tally>
+
+const TESTS: Readonly<Record<string, { readonly run: Test; readonly count: number }>> = {
+  kill: { run: runKill, count: 1000 },
+  flip: { run: runFlip, count: 10_000 }
+}
+
+const { positionals: [name = ""], values } = parseArgs({
+  allowPositionals: true,
+  options: {
+    count: { type: "string" },
+    seed: { type: "string", default: "1" },
+    only: { type: "string" },
+    json: { type: "string" }
+  }
+})
+const test = TESTS[name]
+if (test === undefined) {
+  process.stderr.write(`crash: say one of ${Object.keys(TESTS).join(", ")}\n`)
+  process.exit(2)
+}
+
+const tally = await test.run({
+  count: Number(values.count ?? test.count),
+  seed: Number(values.seed),
+  only: values.only === undefined ? undefined : Number(values.only),
+  tell: (line) => void process.stderr.write(`${line}\n`)
+})
+process.stdout.write(tally.table())
+if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(tally.json(), undefined, 2)}\n`)
+process.exit(tally.passed ? 0 : 1)

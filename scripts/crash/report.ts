@@ -1,0 +1,87 @@
+/** What a run was asked to do. */
+export interface Options {
+  readonly count: number
+  readonly seed: number
+  /** One round alone. */
+  readonly only: number | undefined
+  /** Is told how far the run is. */
+  readonly tell: (line: string) => void
+}
+
+/** Something that must not happen, with what it takes to see it again. */
+export interface Failure {
+  /** Its number in the run: `--only` repeats it. */
+  readonly round: number
+  /** What kind of failure. */
+  readonly what: string
+  readonly detail: string
+  /** What else it takes to see it again. */
+  readonly where?: Readonly<Record<string, string | number>>
+}
+
+/** Failures that are kept with their details; further ones are counted. */
+const MOST_KEPT = 2000
+
+/** What came of a run. */
+export class Tally {
+  readonly test: string
+  readonly seed: number
+  readonly failures: Array<Failure> = []
+  private failed = 0
+  private readonly counts = new Map<string, number>()
+  private readonly since = performance.now()
+
+  constructor(test: string, seed: number) {
+    this.test = test
+    this.seed = seed
+  }
+
+  count(what: string, by = 1): void {
+    this.counts.set(what, (this.counts.get(what) ?? 0) + by)
+  }
+
+  fail(failure: Failure): void {
+    this.failed++
+    this.count(`FAILED: ${failure.what}`)
+    if (this.failures.length < MOST_KEPT) this.failures.push(failure)
+  }
+
+  get passed(): boolean {
+    return this.failed === 0
+  }
+
+  of(what: string): number {
+    return this.counts.get(what) ?? 0
+  }
+
+  private get seconds(): number {
+    return Math.round(performance.now() - this.since) / 1000
+  }
+
+  private get sorted(): ReadonlyArray<readonly [string, number]> {
+    return [...this.counts].sort(([a], [b]) => a < b ? -1 : 1)
+  }
+
+  line(): string {
+    return `${Math.round(this.seconds)} s  ${this.sorted.map(([what, count]) => `${what} ${count}`).join(", ")}`
+  }
+
+  /** For people. */
+  table(): string {
+    const rows = this.sorted.map(([what, count]) => `  ${what.padEnd(44)}${String(count).padStart(9)}`)
+    const failures = this.failures.slice(0, 40).map(({ detail, round, what, where }) =>
+      `  #${round} ${what} ${where === undefined ? "" : `${JSON.stringify(where)} `}${detail}`
+    )
+    return [
+      `${this.test}, seed ${this.seed}: ${this.passed ? "passed" : "FAILED"} in ${this.seconds} s`,
+      ...rows,
+      ...failures.length > 0 ? ["", ...failures] : [],
+      ""
+    ].join("\n")
+  }
+
+  json(): object {
+    const { failures, passed, seconds, seed, test } = this
+    return { test, seed, passed, seconds, counts: Object.fromEntries(this.sorted), failures }
+  }
+}

@@ -1,0 +1,91 @@
+/** A refusal by the node, as JSON-RPC has it. */
+export interface RpcRefusal {
+  readonly code: number
+  readonly message: string
+}
+
+/** The answer to one call: a result, or why there is none. */
+export type Answer = { readonly result: unknown } | { readonly error: RpcRefusal }
+
+/** A call: the method, then its parameters. */
+export type Question = readonly [method: string, ...params: ReadonlyArray<unknown>]
+
+/** The node is not there, or it went while it was asked. */
+export class NodeGone extends Error {}
+
+/** How long an answer may take before the node counts as hung, in milliseconds. */
+const PATIENCE = 60_000
+
+const answerOf = (value: unknown): Answer => {
+  const { error, result } = recordOf(value)
+  if (error === undefined || error === null) return { result }
+  const { code, message } = recordOf(error)
+  return { error: { code: Number(code), message: String(message) } }
+}
+
+/** Asks a node on a loopback port. */
+export class RpcClient {
+  readonly url: string
+
+  private readonly wallet: string
+
+  /** Calls about a wallet go to the one named; the default wallet has no name. */
+  constructor(port: number, wallet = "") {
+    this.url = `http://127.0.0.1:${port}`
+    this.wallet = `${this.url}/wallet/${wallet}`
+  }
+
+  private async post(body: unknown): Promise<unknown> {
+    try {
+      const response = await fetch(this.wallet, {
+        method: "POST",
+        body: JSON.stringify(body),
+        signal: AbortSignal.timeout(PATIENCE)
+      })
+      const value: unknown = await response.json()
+      return value
+    } catch (cause) {
+      throw new NodeGone(`no answer: ${String(cause)}`, { cause })
+    }
+  }
+
+  async ask([method, ...params]: Question): Promise<Answer> {
+    return answerOf(await this.post({ jsonrpc: "2.0", id: 0, method, params }))
+  }
+
+  /** The answers to many calls, in their order. */
+  async askAll(questions: ReadonlyArray<Question>): Promise<ReadonlyArray<Answer>> {
+    if (questions.length === 0) return []
+    const answers = await this.post(
+      questions.map(([method, ...params], id) => ({ jsonrpc: "2.0", id, method, params }))
+    )
+    if (!Array.isArray(answers) || answers.length !== questions.length) throw new NodeGone("the batch has no answer")
+    return answers.map(answerOf)
+  }
+
+  /** The result of a call that is expected to have one. */
+  async call(...question: Question): Promise<unknown> {
+    const answer = await this.ask(question)
+    if ("result" in answer) return answer.result
+    throw new Error(`${question[0]}: ${answer.error.message} (${answer.error.code})`)
+  }
+
+  /** Status and body of a path; status 0 where the node does not answer. */
+  async get(path: string): Promise<{ readonly status: number; readonly body: string }> {
+    try {
+      const response = await fetch(this.url + path, { signal: AbortSignal.timeout(PATIENCE) })
+      return { status: response.status, body: await response.text() }
+    } catch {
+      return { status: 0, body: "" }
+    }
+  }
+}
+
+/** The members of an object; of anything else, none. */
+export const recordOf = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null ? Object.fromEntries(Object.entries(value)) : {}
+
+export const listOf = (value: unknown): ReadonlyArray<unknown> => Array.isArray(value) ? value : []
+
+export const pause = (milliseconds: number): Promise<void> =>
+  new Promise((resolve) => setTimeout(resolve, milliseconds))

@@ -27,6 +27,7 @@ export class Field {
   private readonly sockets = new Set<Socket>()
   connections = 0
   private done = false
+  private moved = false
   private sent = 0
 
   constructor(target: Target) {
@@ -49,6 +50,12 @@ export class Field {
     for (const socket of this.sockets) socket.destroy()
   }
 
+  /** Ends all connections; who called from one address comes again from many. */
+  move(): void {
+    this.moved = true
+    for (const socket of this.sockets) socket.destroy()
+  }
+
   private adopt(socket: Socket): Socket {
     this.sockets.add(socket)
     this.connections += 1
@@ -61,11 +68,10 @@ export class Field {
     return socket
   }
 
-  /** The loopback address of an attacker. */
+  /** The loopback address of an attacker; from many, a new one each time. */
   private address(from: From, i: number): string {
-    return from === "one"
-      ? "127.0.0.2"
-      : `127.${10 + i}.${1 + (this.connections >> 8) % 250}.${1 + this.connections % 250}`
+    if (from === "one" && !this.moved) return "127.0.0.2"
+    return `127.${10 + i}.${1 + (this.connections >> 8) % 250}.${1 + this.connections % 250}`
   }
 
   /** A connection to a port; `undefined` where it is refused. */

@@ -1,7 +1,12 @@
 import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { decodeBlock } from "../../src/protocol/block.ts"
+import { displayHash, toHex } from "../../src/protocol/bytes.ts"
+import type { Transaction } from "../../src/protocol/transaction.ts"
 import { freePort, NodeProcess, ROOT } from "../bench/nodeProcess.ts"
+import { ANCHOR, fanOut } from "./coins.ts"
+import { cpuSeconds } from "./processes.ts"
 
 /** What attackers know of the node. */
 export interface Target {
@@ -25,30 +30,53 @@ export interface NodeSettings {
   readonly runtime: ReadonlyArray<string>
 }
 
-/** Pay to anchor: an output that anyone can spend with an empty input. */
-export const ANCHOR_HEX = "51024e73"
-
 /** Blocks on top of the fixture's, with the time of today: the first coinbases of them can be spent. */
 const NEW_BLOCKS = 120
 
+const FIXTURE_HEIGHT = 600
 const FIXTURE = join(ROOT, "test/fixtures/regtest-names")
 
 /** A name of the fixture that is there at its tip, though expired later. */
 const NAME = "d/prairiefjord2763f65b"
 
-const wanted = (answer: unknown, what: string): object => {
-  if (typeof answer !== "object" || answer === null) throw new Error(`the node gives no ${what}`)
-  return answer
+/** Rewards that are made into coins. */
+const REWARDS = 10
+
+type Facts = Omit<Target, "port" | "rpcPort">
+
+/** A block of the node by its hash. */
+const blockOf = async (node: NodeProcess, hash: string) => {
+  const hex = await node.call("getblock", hash, 0)
+  if (typeof hex !== "string") throw new Error(`the node gives no block ${hash}`)
+  return decodeBlock(Buffer.from(hex, "hex"))
 }
 
-const field = (object: object, name: string): unknown => Object.entries(object).find(([key]) => key === name)?.[1]
+/** Mines on top of the fixture's chain, so that the tip is of today and there are coins to spend. */
+const mine = async (node: NodeProcess): Promise<Facts> => {
+  const output = `raw(${toHex(ANCHOR)})`
+  await node.call("generatetodescriptor", NEW_BLOCKS, output)
+  const fans: Array<Transaction> = []
+  for (let i = 1; i <= REWARDS; i++) {
+    const hash = await node.call("getblockhash", FIXTURE_HEIGHT + i)
+    const [reward] = (await blockOf(node, String(hash))).transactions
+    if (reward !== undefined) fans.push(fanOut(reward))
+  }
+  await node.call("generateblock", output, fans.map(({ bytes }) => toHex(bytes)))
+  const height = FIXTURE_HEIGHT + NEW_BLOCKS + 1
+  const hashes: Array<string> = []
+  for (let i = 0; i <= height; i++) hashes.push(String(await node.call("getblockhash", i)))
+  const hash = hashes[height] ?? ""
+  const { bits, time } = (await blockOf(node, hash)).header
+  const coins = fans.flatMap(({ outputs, txid }) => outputs.map((_, vout) => ({ txid: displayHash(txid), vout })))
+  return { tip: { hash, height, time, bits }, hashes, coins, coinValue: fans[0]?.outputs[0]?.value ?? 0, name: NAME }
+}
 
 /** A data directory with the chain of the fixture and new blocks, made once and copied for each attack. */
 export class Template {
   readonly directory: string
-  readonly facts: Omit<Target, "port" | "rpcPort">
+  readonly facts: Facts
 
-  private constructor(directory: string, facts: Omit<Target, "port" | "rpcPort">) {
+  private constructor(directory: string, facts: Facts) {
     this.directory = directory
     this.facts = facts
   }
@@ -61,21 +89,8 @@ export class Template {
       ...(program === undefined ? {} : { program })
     })
     try {
-      await node.until("getblockcount", (count) => count === 600)
-      await node.call("generatetodescriptor", NEW_BLOCKS, `raw(${ANCHOR_HEX})`)
-      const height = await node.call("getblockcount")
-      if (height !== 600 + NEW_BLOCKS) throw new Error(`the node has ${String(height)} blocks`)
-      const hashes: Array<string> = []
-      for (let i = 0; i <= height; i++) hashes.push(String(await node.call("getblockhash", i)))
-      const hash = hashes[height] ?? ""
-      const header = wanted(await node.call("getblockheader", hash), "header of its tip")
-      const tip = {
-        hash,
-        height,
-        time: Number(field(header, "time")),
-        bits: parseInt(String(field(header, "bits")), 16)
-      }
-      return new Template(directory, { tip, hashes, name: NAME, coins: [], coinValue: 0 })
+      await node.until("getblockcount", (count) => count === FIXTURE_HEIGHT)
+      return new Template(directory, await mine(node))
     } catch (error) {
       rmSync(directory, { recursive: true, force: true })
       throw error
@@ -140,16 +155,9 @@ export class TargetNode {
     return exitCode === null ? undefined : `exit code ${exitCode}`
   }
 
-  /** Seconds of processor time so far; 0 where the system does not tell. */
+  /** Seconds of processor time so far. */
   get cpuSeconds(): number {
-    try {
-      const stat = readFileSync(`/proc/${this.node.child.pid}/stat`, "utf8")
-      // The name of the program in parentheses comes first; user and system time are the 12th and 13th field behind it.
-      const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
-      return (Number(fields[11]) + Number(fields[12])) / TICKS
-    } catch {
-      return 0
-    }
+    return cpuSeconds(this.node.child)
   }
 
   /** What the node logged. */
@@ -165,6 +173,3 @@ export class TargetNode {
     rmSync(this.node.directory, { recursive: true, force: true })
   }
 }
-
-/** Ticks of a second in /proc. */
-const TICKS = 100

@@ -20,7 +20,9 @@ export interface Figures {
   readonly nameShow: Latency
   /** The same call over connections that are new each time. */
   readonly newCaller: Latency
+  /** Processor time of the node, and of everything on the machine that has no part in the attack. */
   readonly cpuSeconds: number
+  readonly foreignCpuSeconds: number
   /** Most memory that the process had resident, MB; 0 where the system does not tell. */
   readonly peakMB: number
   /** Connections that the attackers made, and bytes that the node took of them, in MB. */

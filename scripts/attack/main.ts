@@ -11,6 +11,7 @@ import { type Attack, ATTACKS } from "./catalogue.ts"
 import { BASELINE, type Figures, judge, latency } from "./figures.ts"
 import type { AttackerNews, AttackerOrder, ProberNews, ProberOrder } from "./observed.ts"
 import { type Options, readOptions } from "./options.ts"
+import { busySeconds, cpuSeconds } from "./processes.ts"
 import { head, line } from "./report.ts"
 import { TargetNode, Template } from "./Target.ts"
 
@@ -29,21 +30,23 @@ const SETTLING = 500
 /** Sends a process an order. */
 const order = (child: ChildProcess, what: ProberOrder | AttackerOrder): void => void child.send(what)
 
+type News = ProberNews | AttackerNews
+type NewsOf<T extends News["type"]> = Extract<News, { readonly type: T }>
+
+const isOf = <T extends News["type"]>(message: News, type: T): message is NewsOf<T> => message.type === type
+
 /** Waits for news of a kind. */
-const news = <N extends ProberNews | AttackerNews, T extends N["type"]>(
-  child: ChildProcess,
-  type: T
-): Promise<Extract<N, { readonly type: T }>> =>
+const news = <T extends News["type"]>(child: ChildProcess, type: T): Promise<NewsOf<T>> =>
   new Promise((resolve, reject) => {
     const give = (why: string): void => reject(new Error(`${child.spawnfile}: no "${type}": ${why}`))
     const timer = setTimeout(() => give("it took too long"), PATIENCE)
     const gone = (): void => give("the process ended")
     child.once("exit", gone)
-    const hear = (message: N): void => {
-      if (message.type !== type) return
+    const hear = (message: News): void => {
+      if (!isOf(message, type)) return
       clearTimeout(timer)
       child.off("message", hear).off("exit", gone)
-      resolve(message as Extract<N, { readonly type: T }>)
+      resolve(message)
     }
     child.on("message", hear)
   })
@@ -79,7 +82,7 @@ const measure = async (attack: Attack | undefined, template: Template, options: 
   const attacker = attack === undefined ? undefined : start("./attacker.js")
   let node: TargetNode | undefined
   try {
-    const { port } = await news<ProberNews, "listening">(prober, "listening")
+    const { port } = await news(prober, "listening")
     const { heap, program, runtime } = options
     const [user, password] = attack?.authorization?.split(":") ?? []
     const credentials = user === undefined || password === undefined ? [] : ["-rpcuser", user, "-rpcpassword", password]
@@ -87,28 +90,30 @@ const measure = async (attack: Attack | undefined, template: Template, options: 
     const { target } = node
     await untilOpen(node)
     order(prober, { type: "begin", target, authorization: attack?.authorization })
-    const ready = news<ProberNews, "ready">(prober, "ready")
+    const ready = news(prober, "ready")
     if (attacker !== undefined) {
       order(attacker, { type: "prepare", attack: name, target })
-      await news<AttackerNews, "prepared">(attacker, "prepared")
+      await news(attacker, "prepared")
     }
     await ready
     if (attacker !== undefined) order(attacker, { type: "begin" })
     order(prober, { type: "measure" })
-    const cpu = node.cpuSeconds
-    let cpuSeconds = 0
-    let peakMB = 0
+    const own = [node.node.child, prober, ...(attacker === undefined ? [] : [attacker]), process]
+    const ownSeconds = () => own.reduce((sum, each) => sum + cpuSeconds(each), 0)
+    const [cpu, busy, ours] = [node.cpuSeconds, busySeconds(), ownSeconds()]
+    let [used, foreign, peakMB] = [0, 0, 0]
     for (const until = performance.now() + SETTLING + seconds * 1000; performance.now() < until;) {
       await pause(50)
       if (node.ending !== undefined) break
       // A process that has ended has no figures any more.
-      cpuSeconds = Math.max(cpuSeconds, node.cpuSeconds - cpu)
+      used = Math.max(used, node.cpuSeconds - cpu)
+      foreign = Math.max(foreign, busySeconds() - busy - (ownSeconds() - ours))
       peakMB = Math.max(peakMB, node.node.peakMemoryMB)
     }
-    const told = news<ProberNews, "observed">(prober, "observed")
+    const told = news(prober, "observed")
     order(prober, { type: "tell" })
     const observed = await told
-    const effort = attacker === undefined ? undefined : news<AttackerNews, "effort">(attacker, "effort")
+    const effort = attacker === undefined ? undefined : news(attacker, "effort")
     if (attacker !== undefined) order(attacker, { type: "stop" })
     const { bytes, connections } = await effort ?? { bytes: 0, connections: 0 }
     const ending = await stop(node)
@@ -120,7 +125,8 @@ const measure = async (attack: Attack | undefined, template: Template, options: 
       ping: latency(observed.pings),
       nameShow: latency(observed.calls),
       newCaller: latency(observed.newCalls),
-      cpuSeconds,
+      cpuSeconds: used,
+      foreignCpuSeconds: foreign,
       peakMB,
       connections,
       sentMB: bytes / 1e6

@@ -12,6 +12,7 @@ import { merkleRoot } from "../../src/protocol/merkle.ts"
 import { makeTransaction, NO_WITNESS, type Transaction } from "../../src/protocol/transaction.ts"
 import { ANYONE, BLOCK_VERSION, coinbaseInput, makeCoinbase, solve, solveParent } from "../../test/support/regtest.ts"
 import { hello } from "../bench/traffic.ts"
+import { ANCHOR } from "./coins.ts"
 import { magic } from "./Field.ts"
 import type { Target } from "./Target.ts"
 
@@ -38,7 +39,23 @@ const many = (frames: ReadonlyArray<Uint8Array>): Uint8Array => {
   return concat(...list(Math.max(1, Math.floor(PIECE / size)), () => frames).flat())
 }
 
-const frame = (message: Message): Uint8Array => encodeMessage(magic, message)
+/** Frames of short messages put together to pieces, each of them once. */
+export const packed = (frames: ReadonlyArray<Uint8Array>): ReadonlyArray<Uint8Array> => {
+  const pieces: Array<Uint8Array> = []
+  let waiting: Array<Uint8Array> = []
+  let size = 0
+  for (const next of frames) {
+    waiting.push(next)
+    size += next.length
+    if (size < PIECE) continue
+    pieces.push(concat(...waiting))
+    waiting = []
+    size = 0
+  }
+  return waiting.length > 0 ? [...pieces, concat(...waiting)] : pieces
+}
+
+export const frame = (message: Message): Uint8Array => encodeMessage(magic, message)
 
 /** A message with bytes behind it that its reader leaves over, so that it is as long as its command may be. */
 const padded = (message: Message, size = SHORT_PAYLOAD): Uint8Array => {
@@ -71,7 +88,7 @@ export const orphan = (inputs: number, size: number): Transaction =>
       sequence: 0xffffffff,
       witness: NO_WITNESS
     })),
-    outputs: [{ value: 1_000_000, script: ANYONE }],
+    outputs: [{ value: 1_000_000, script: ANCHOR }],
     lockTime: 0
   })
 

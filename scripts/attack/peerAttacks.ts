@@ -1,60 +1,165 @@
-import { type Command, COMMANDS, encodeMessage } from "../../src/network/wire/message.ts"
+import { type Command, COMMANDS } from "../../src/network/wire/message.ts"
 import { ItemType } from "../../src/network/wire/messages/inv.ts"
+import { pause } from "../bench/nodeProcess.ts"
 import { hello } from "../bench/traffic.ts"
 import type { Attack } from "./catalogue.ts"
-import { type Field, type From, magic } from "./Field.ts"
-import { block, compactBlock, groundOf, header, LARGEST, noise, unfinished, wireHash } from "./payloads.ts"
+import { chains, payments } from "./coins.ts"
+import { type Field, type From, PEERS } from "./Field.ts"
+import {
+  block,
+  compactBlock,
+  frame,
+  groundOf,
+  header,
+  headerChain,
+  LARGEST,
+  noise,
+  orphan,
+  packed,
+  unfinished,
+  wireHash
+} from "./payloads.ts"
+
+/** Seconds of an attack that can hurt, and of one by a message that means little. */
+const LONG = 6
+const BRIEF = 4
 
 const FROM: ReadonlyArray<From> = ["one", "many"]
 
 const named = (what: string, from: From): string => `${what} from ${from === "one" ? "one address" : "many addresses"}`
 
-/** Kinds that can hurt, which get more time. */
+/** Messages that cost memory or time: they get an attack from one address and another from many. */
 const HEAVY: ReadonlySet<Command> = new Set(["block", "blocktxn", "cmpctblock", "getdata", "headers", "inv", "tx"])
 
 const SHORT: ReadonlySet<string> = new Set([named("inv", "one"), named("cmpctblock", "many")])
 
-/** Floods of each kind of message at its largest. */
-const kinds: ReadonlyArray<Attack> = COMMANDS.flatMap((command) =>
+const heavy = (command: Command): ReadonlyArray<Attack> =>
   FROM.map((from) => ({
     name: named(command, from),
-    seconds: HEAVY.has(command) ? 8 : 3,
+    seconds: LONG,
     short: SHORT.has(named(command, from)),
     prepare: (field) => {
       const pieces = LARGEST[command](field.target)
       return () => field.flood(from, pieces)
     }
   }))
+
+/** From one address, and after half of the time from many. */
+const light = (command: Command): Attack => ({
+  name: `${command} from one address, then many`,
+  seconds: BRIEF,
+  prepare: (field) => {
+    const pieces = LARGEST[command](field.target)
+    return () => {
+      setTimeout(() => field.move(), BRIEF * 500)
+      return field.flood("one", pieces)
+    }
+  }
+})
+
+/** Floods of each kind of message at its largest. */
+const kinds: ReadonlyArray<Attack> = COMMANDS.flatMap((command) =>
+  HEAVY.has(command) ? heavy(command) : [light(command)]
 )
 
-const UNFINISHED: ReadonlyArray<readonly [command: Command, size: number]> = [
-  ["headers", 0x1000000],
-  ["block", 0x500000],
-  ["tx", 0x100000]
+const UNFINISHED: ReadonlyArray<readonly [command: Command, size: number, from: From]> = [
+  ["headers", 0x1000000, "one"],
+  ["headers", 0x1000000, "many"],
+  ["block", 0x500000, "many"],
+  ["tx", 0x100000, "many"]
 ]
 
 /** Frames that never end, held open. */
-const unfinishedFrames: ReadonlyArray<Attack> = UNFINISHED.flatMap(([command, size]) =>
-  FROM.map((from) => ({
-    name: named(`unfinished ${command}`, from),
-    seconds: 8,
-    short: command === "headers" && from === "one",
-    prepare: (field) => {
-      const bytes = unfinished(command, size)
-      return () => field.hold(from, bytes)
-    }
-  }))
-)
+const unfinishedFrames: ReadonlyArray<Attack> = UNFINISHED.map(([command, size, from]) => ({
+  name: named(`unfinished ${command}`, from),
+  seconds: LONG,
+  short: command === "headers" && from === "one",
+  prepare: (field) => {
+    const bytes = unfinished(command, size)
+    return () => field.hold(from, bytes)
+  }
+}))
 
-/** Connects, sends something, and is gone as soon as it was taken. */
-const hitAndRun = (name: string, short: boolean, pieces: (field: Field) => ReadonlyArray<Uint8Array>): Attack => ({
+interface Flood {
+  readonly name: string
+  readonly short?: true
+  readonly seconds?: number
+  readonly pieces: (field: Field) => ReadonlyArray<Uint8Array>
+}
+
+const transactionFrames = (transactions: ReturnType<typeof payments>) =>
+  packed(transactions.map((transaction) => frame({ type: "tx", transaction })))
+
+/** Headers without their blocks: some chains of this length on top of the tip. */
+const HEADER_CHAINS = 3
+const HEADER_CHAIN = 16_000
+
+const FLOODS: ReadonlyArray<Flood> = [
+  {
+    name: "orphans",
+    // As large as a standard transaction may be.
+    pieces: () => Array.from({ length: 300 }, () => frame({ type: "tx", transaction: orphan(2_300, 0) }))
+  },
+  { name: "small orphans", pieces: () => transactionFrames(Array.from({ length: 20_000 }, () => orphan(1, 0))) },
+  {
+    name: "valid transactions that replace each other",
+    pieces: ({ target }) => [1, 3, 5].flatMap((times) => transactionFrames(payments(target, times)))
+  },
+  { name: "valid transactions in chains", pieces: ({ target }) => transactionFrames(chains(target, 400, 25)) },
+  {
+    name: "headers that fork at every height",
+    pieces: ({ target }) =>
+      packed(Array.from({ length: 8 * target.hashes.length }, (_, i) => {
+        const height = i % target.hashes.length
+        const ground = { hash: wireHash(target.hashes[height] ?? ""), bits: target.tip.bits }
+        // Later than the blocks below it, and earlier than those of the best chain would be after it.
+        const time = target.tip.time - (target.tip.height - height)
+        const forked = header({ ...ground, time }, new Uint8Array(32).fill(i / target.hashes.length))
+        return frame({ type: "headers", headers: [{ header: forked, auxpow: undefined }] })
+      }))
+  },
+  {
+    name: "long chains of headers",
+    pieces: ({ target }) =>
+      Array.from({ length: HEADER_CHAINS }, () => {
+        const headers = headerChain(groundOf(target), HEADER_CHAIN, 0)
+        return Array.from(
+          { length: HEADER_CHAIN / 2_000 },
+          (_, i) => frame({ type: "headers", headers: headers.slice(2_000 * i, 2_000 * (i + 1)) })
+        )
+      }).flat()
+  },
+  { name: "unknown commands", pieces: () => [noise("frobnicate", 0x20000), noise("toolong", 0x1ffffff)] },
+  {
+    name: "wrong checksums",
+    pieces: () => {
+      const piece = noise("inv", 1_800_000)
+      piece.set([0, 0, 0, 0], 20)
+      return [piece]
+    }
+  }
+]
+
+const floods: ReadonlyArray<Attack> = FLOODS.map(({ name, pieces, seconds = LONG }) => ({
   name,
-  seconds: 8,
-  short,
+  seconds,
+  prepare: (field) => {
+    const ready = pieces(field)
+    return () => field.flood("many", ready)
+  }
+}))
+
+/** Peers that come, send something, and are gone as soon as it was taken; the next comes at once. */
+const REVOLVING = 40
+
+const hitAndRun = ({ name, pieces }: Flood): Attack => ({
+  name,
+  seconds: LONG,
+  short: true,
   prepare: (field) => {
     const ready = pieces(field)
     return () =>
-      field.each(40, async (i) => {
+      field.each(REVOLVING, async (i) => {
         const socket = await field.peer("many", i)
         if (socket === undefined) return
         const piece = ready[field.connections % ready.length]
@@ -65,14 +170,42 @@ const hitAndRun = (name: string, short: boolean, pieces: (field: Field) => Reado
   }
 })
 
+/** Peers that ask for more than they ever read. */
+const slowReader = (name: string, wish: (field: Field) => Uint8Array): Attack => ({
+  name,
+  seconds: LONG,
+  prepare: (field) => {
+    const bytes = wish(field)
+    return () =>
+      field.each(PEERS, async (i) => {
+        const socket = await field.peer("many", i)
+        if (socket === undefined) return
+        socket.pause()
+        while (await field.write(socket, bytes));
+      })
+  }
+})
+
+/** Milliseconds between two bytes of a slow handshake. */
+const SLOWLY = 200
+
 const others: ReadonlyArray<Attack> = [
+  hitAndRun({
+    name: "reconnecting with blocks",
+    pieces: ({ target }) =>
+      Array.from({ length: 4 }, (_, i) => block(target, i < 2 ? 3_900_000 : 5_200_000, i % 2 === 0))
+  }),
+  hitAndRun({
+    name: "reconnecting with compact blocks",
+    pieces: ({ target }) => Array.from({ length: 100 }, () => compactBlock(target))
+  }),
   {
     name: "reconnecting without a handshake",
-    seconds: 5,
+    seconds: BRIEF,
     prepare: (field) => {
-      const greeting = encodeMessage(magic, hello(0))
+      const greeting = frame(hello(0))
       return () =>
-        field.each(40, async (i) => {
+        field.each(REVOLVING, async (i) => {
           const socket = await field.bare("many", i)
           if (socket === undefined) return
           socket.resume()
@@ -81,79 +214,34 @@ const others: ReadonlyArray<Attack> = [
         })
     }
   },
-  hitAndRun(
-    "reconnecting with blocks",
-    true,
-    (field) => Array.from({ length: 4 }, (_, i) => block(field.target, 5_200_000, i < 2))
-  ),
-  hitAndRun(
-    "reconnecting with compact blocks",
-    true,
-    (field) => Array.from({ length: 100 }, () => compactBlock(field.target))
-  ),
   {
     name: "slow handshakes",
-    seconds: 5,
+    seconds: BRIEF,
     prepare: (field) => () =>
-      field.each(95, async (i) => {
+      field.each(PEERS, async (i) => {
         const socket = await field.bare("many", i)
         if (socket === undefined) return
-        const greeting = encodeMessage(magic, hello(0))
-        for (const byte of greeting) {
+        for (const byte of frame(hello(0))) {
           if (!await field.write(socket, Uint8Array.of(byte))) return
-          await new Promise((resolve) => setTimeout(resolve, 200))
+          await pause(SLOWLY)
         }
       })
   },
-  {
-    name: "slow readers of blocks",
-    seconds: 8,
-    prepare: (field) => {
-      const items = Array.from({ length: 50_000 }, (_, i) => ({
+  slowReader("slow readers of blocks", ({ target: { hashes } }) =>
+    frame({
+      type: "getdata",
+      items: Array.from({ length: 50_000 }, (_, i) => ({
         type: ItemType.witnessBlock,
-        hash: wireHash(field.target.hashes[1 + i % (field.target.hashes.length - 1)] ?? "")
+        hash: wireHash(hashes[1 + i % (hashes.length - 1)] ?? "")
       }))
-      const wish = encodeMessage(magic, { type: "getdata", items })
-      return () =>
-        field.each(95, async (i) => {
-          const socket = await field.peer("many", i)
-          if (socket === undefined) return
-          socket.pause()
-          while (await field.write(socket, wish));
-        })
-    }
-  },
-  {
-    name: "headers that fork at every height",
-    seconds: 8,
-    prepare: (field) => {
-      const { hashes, tip } = field.target
-      const pieces = Array.from({ length: 4 * hashes.length }, (_, i) => {
-        const hash = wireHash(hashes[i % hashes.length] ?? "")
-        const time = tip.time - (hashes.length - i % hashes.length)
-        const forked = header({ ...groundOf(field.target), hash, time }, new Uint8Array(32).fill(i % 251))
-        return encodeMessage(magic, { type: "headers", headers: [{ header: forked, auxpow: undefined }] })
-      })
-      return () => field.flood("many", pieces)
-    }
-  },
-  {
-    name: "unknown commands",
-    seconds: 4,
-    prepare: (field) => {
-      const pieces = [noise("frobnicate", 0x20000), noise("toolong", 0x1ffffff)]
-      return () => field.flood("many", pieces)
-    }
-  },
-  {
-    name: "wrong checksums",
-    seconds: 4,
-    prepare: (field) => {
-      const piece = noise("inv", 1_800_000)
-      piece.set([0, 0, 0, 0], 20)
-      return () => field.flood("many", [piece])
-    }
-  }
+    })),
+  slowReader("slow readers of headers", ({ target: { hashes } }) =>
+    frame({
+      type: "getheaders",
+      version: 70_016,
+      locator: [wireHash(hashes[0] ?? "")],
+      stop: new Uint8Array(32)
+    }))
 ]
 
-export const peerAttacks: ReadonlyArray<Attack> = [...kinds, ...unfinishedFrames, ...others]
+export const peerAttacks: ReadonlyArray<Attack> = [...kinds, ...unfinishedFrames, ...floods, ...others]

@@ -1,8 +1,13 @@
+import { pause } from "../bench/nodeProcess.ts"
 import type { Attack } from "./catalogue.ts"
 import type { Field } from "./Field.ts"
 
-/** Bytes of the largest body that is taken. */
+/** Bytes of the largest body that is taken, with room for what stands around an argument. */
 const BODY = 32 * 1024 * 1024
+const ARGUMENT = BODY - 1_000
+
+/** Seconds of each attack. */
+const SECONDS = 6
 
 /** A request with a body, as it travels. */
 const request = (body: string | Buffer, authorization?: string): Buffer => {
@@ -21,19 +26,20 @@ const call = (method: string, ...params: ReadonlyArray<unknown>): string => JSON
 const batch = (count: number, make: (i: number) => string): string =>
   `[${Array.from({ length: count }, (_, i) => make(i)).join(",")}]`
 
-/** Callers that ask for something again and again, each on one connection. */
+/** Milliseconds without a byte after which an answer is taken as complete. */
+const QUIET = 200
+
+/** Callers that ask for something again and again, and throw the answers away. */
 const asking = (field: Field, callers: number, what: Buffer): Promise<void> =>
   field.each(callers, async () => {
     const socket = await field.caller()
-    if (socket === undefined) return
-    // What comes is counted by nobody: a caller asks again when bytes come, or when it was thrown out.
-    if (!await field.write(socket, what)) return
+    if (socket === undefined || !await field.write(socket, what)) return
     await new Promise<void>((resolve) => {
-      socket.once("close", () => resolve())
       let quiet: NodeJS.Timeout | undefined
+      socket.once("close", () => resolve())
       socket.on("data", () => {
         clearTimeout(quiet)
-        quiet = setTimeout(resolve, 200)
+        quiet = setTimeout(resolve, QUIET)
       })
     })
     socket.destroy()
@@ -49,70 +55,95 @@ const neverReading = (field: Field, callers: number, what: Buffer): Promise<void
   })
 
 interface Question {
+  /** What is asked, after "rpc: ". */
   readonly name: string
   readonly callers: number
   readonly body: (field: Field) => string
-  readonly seconds?: number
-  readonly short?: boolean
-  readonly unread?: boolean
+  readonly short?: true
+  readonly unread?: true
 }
+
+const blocks = ({ target: { hashes } }: Field, count: number): string =>
+  batch(count, (i) => call("getblock", hashes[1 + i % 600], 2))
 
 const QUESTIONS: ReadonlyArray<Question> = [
   {
-    name: "rpc: decodescript of 31 MB",
+    name: "decodescript of 31 MB",
     callers: 2,
     short: true,
-    body: () => call("decodescript", "51".repeat((BODY - 1_000) / 2))
+    body: () => call("decodescript", "51".repeat(ARGUMENT / 2))
   },
   {
-    name: "rpc: decodescript of a push of 31 MB",
+    name: "decodescript of a push of 31 MB",
     callers: 2,
-    body: () => call("decodescript", `4e00000001${"00".repeat((BODY - 1_000) / 2)}`)
+    body: () => call("decodescript", `4e0000f000${"00".repeat(ARGUMENT / 2)}`)
   },
   {
-    name: "rpc: 2,000 rpc.discover in a batch",
+    name: "decoderawtransaction of 31 MB",
+    callers: 2,
+    body: () => call("decoderawtransaction", `0200000000${"00".repeat(ARGUMENT / 2)}`)
+  },
+  { name: "submitblock of 31 MB", callers: 2, body: () => call("submitblock", "01".repeat(ARGUMENT / 2)) },
+  { name: "decodepsbt of 31 MB", callers: 2, body: () => call("decodepsbt", `cHNidP8B${"A".repeat(ARGUMENT)}`) },
+  {
+    name: "getdescriptorinfo of 31 MB",
+    callers: 2,
+    body: () => call("getdescriptorinfo", `${"sh(".repeat(ARGUMENT / 4)}${")".repeat(ARGUMENT / 4)}`)
+  },
+  { name: "verifymessage of 31 MB", callers: 2, body: () => call("verifymessage", "a", "b", "c".repeat(ARGUMENT)) },
+  {
+    name: "validateaddress of 31 MB",
+    callers: 2,
+    body: () => call("validateaddress", "1".repeat(ARGUMENT))
+  },
+  {
+    name: "2,000 rpc.discover in a batch",
     callers: 2,
     short: true,
     body: () => batch(2_000, () => call("rpc.discover"))
   },
+  { name: "20,000 getblock 2 in a batch", callers: 2, short: true, body: (field) => blocks(field, 20_000) },
+  { name: "1,000 gettxoutsetinfo in a batch", callers: 4, body: () => batch(1_000, () => call("gettxoutsetinfo")) },
   {
-    name: "rpc: 20,000 getblock 2 in a batch",
-    callers: 2,
-    short: true,
-    body: ({ target: { hashes } }) => batch(20_000, (i) => call("getblock", hashes[1 + i % 600], 2))
-  },
-  { name: "rpc: gettxoutsetinfo in a batch", callers: 4, body: () => batch(1_000, () => call("gettxoutsetinfo")) },
-  {
-    name: "rpc: name_scan of everything in a batch",
+    name: "2,000 name_scan of everything in a batch",
     callers: 4,
     body: () => batch(2_000, () => call("name_scan", "", 1_000_000))
   },
   {
-    name: "rpc: getrawmempool true in a batch",
+    name: "10,000 name_history in a batch",
     callers: 4,
-    body: () => batch(2_000, () => call("getrawmempool", true))
+    body: ({ target }) => batch(10_000, () => call("name_history", target.name))
   },
-  { name: "rpc: a million empty calls in a batch", callers: 2, body: () => batch(1_000_000, () => "{}") },
-  { name: "rpc: brackets of 31 MB", callers: 2, body: () => "[".repeat(BODY - 1_000) },
   {
-    name: "rpc: decoderawtransaction of 31 MB",
+    name: "10,000 getrawmempool true in a batch",
+    callers: 4,
+    body: () => batch(10_000, () => call("getrawmempool", true))
+  },
+  {
+    name: "2,000 getblocktemplate in a batch",
+    callers: 4,
+    body: () => batch(2_000, () => call("getblocktemplate", { rules: ["segwit"] }))
+  },
+  { name: "2,000 help in a batch", callers: 4, body: () => batch(2_000, () => call("help")) },
+  { name: "a million empty calls in a batch", callers: 2, body: () => batch(1_000_000, () => "{}") },
+  { name: "31 MB of brackets", callers: 2, body: () => "[".repeat(ARGUMENT) },
+  {
+    name: "an object with millions of keys",
     callers: 2,
-    body: () => call("decoderawtransaction", `02000000${"fe00002000"}${"00".repeat((BODY - 2_000) / 2)}`)
+    body: () => `{${Array.from({ length: 2_500_000 }, (_, i) => `"${i}":0`).join(",")}}`
   },
   {
-    name: "rpc: long answers that are never read",
+    name: "long answers that are never read",
     callers: 100,
     unread: true,
     short: true,
-    body: ({ target: { hashes } }) => batch(2_000, (i) => call("getblock", hashes[1 + i % 600], 2))
+    body: (field) => blocks(field, 2_000)
   }
 ]
 
-const questions: ReadonlyArray<Attack> = QUESTIONS.map((
-  { body, callers, name, seconds = 8, short = false, unread }
-) => ({
-  name,
-  seconds,
+const questions: ReadonlyArray<Attack> = QUESTIONS.map(({ body, callers, name, short = false, unread }) => ({
+  name: `rpc: ${name}`,
+  seconds: SECONDS,
   short,
   prepare: (field) => {
     const bytes = request(body(field))
@@ -120,18 +151,23 @@ const questions: ReadonlyArray<Attack> = QUESTIONS.map((
   }
 }))
 
+/** Connections that hold what they can, with room for honest callers: 512 may be open. */
+const HOLDING = 400
+
 /** Who knows the password: the honest caller. */
 const AUTHORIZATION = "honest:caller"
+
+/** Milliseconds between two bytes of a body that comes slowly. */
+const SLOWLY = 100
 
 const others: ReadonlyArray<Attack> = [
   {
     name: "rpc: bodies that never end",
-    seconds: 8,
+    seconds: SECONDS,
     prepare: (field) => {
-      const whole = request(Buffer.alloc(BODY, 0x20))
-      const begun = whole.subarray(0, -1)
+      const begun = request(Buffer.alloc(BODY, 0x20)).subarray(0, -1)
       return () =>
-        field.each(200, async () => {
+        field.each(HOLDING, async () => {
           const socket = await field.caller()
           if (socket === undefined) return
           socket.resume()
@@ -140,8 +176,25 @@ const others: ReadonlyArray<Attack> = [
     }
   },
   {
+    name: "rpc: slow bodies",
+    seconds: SECONDS,
+    prepare: (field) => {
+      const whole = request(call("uptime").padEnd(60_000))
+      return () =>
+        field.each(HOLDING, async () => {
+          const socket = await field.caller()
+          if (socket === undefined) return
+          socket.resume()
+          for (const byte of whole) {
+            if (!await field.write(socket, Uint8Array.of(byte))) return
+            await pause(SLOWLY)
+          }
+        })
+    }
+  },
+  {
     name: "rpc: wrong passwords",
-    seconds: 8,
+    seconds: SECONDS,
     authorization: AUTHORIZATION,
     prepare: (field) => {
       const wrong = request(call("uptime"), "honest:guess")

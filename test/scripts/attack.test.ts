@@ -12,6 +12,7 @@ const held: Figures = {
   nameShow: latency([1, 2, 3]),
   newCaller: latency([1, 2, 3]),
   cpuSeconds: 1,
+  foreignCpuSeconds: 0,
   peakMB: 200,
   connections: 95,
   sentMB: 100

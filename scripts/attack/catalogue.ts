@@ -1,4 +1,4 @@
-import type { Field } from "./Field.ts"
+import type { Field, From } from "./Field.ts"
 import { peerAttacks } from "./peerAttacks.ts"
 import { rpcAttacks } from "./rpcAttacks.ts"
 
@@ -11,6 +11,8 @@ export interface Attack {
   readonly short?: boolean
   /** Credentials that RPC asks for, user:password. */
   readonly authorization?: string
+  /** Where the peers call from that have shaken hands before the attack begins. */
+  readonly gathered?: From
   /** Makes what is to be sent, before the time runs; returns what begins the attack. */
   readonly prepare: (field: Field) => () => Promise<void>
 }

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto"
 import { encodeFrame } from "../../src/network/wire/framing.ts"
 import { type Command, commandOf, encodeMessage, encodePayload, type Message } from "../../src/network/wire/message.ts"
 import type { AddressEntry } from "../../src/network/wire/messages/addr.ts"
-import { MAX_HEADERS, MAX_LOCATOR } from "../../src/network/wire/messages/headers.ts"
+import { MAX_HEADERS, MAX_HEADERS_SIZE, MAX_LOCATOR } from "../../src/network/wire/messages/headers.ts"
 import { type InventoryItem, ItemType, MAX_INVENTORY } from "../../src/network/wire/messages/inv.ts"
 import { makeAuxpow } from "../../src/protocol/auxpow.ts"
 import { type BlockHeader, makeBlock } from "../../src/protocol/block.ts"
@@ -215,14 +215,10 @@ export const LARGEST: { readonly [C in Command]: (target: Target) => ReadonlyArr
   getaddr: () => [many([frame({ type: "getaddr" })])],
   getheaders: (target) => [many(list(2, (i) => frame({ type: "getheaders", ...locating(i === 0, target) })))],
   getblocks: (target) => [many(list(2, (i) => frame({ type: "getblocks", ...locating(i === 0, target) })))],
+  // As long as headers may be from a peer of our version, and as long as a frame may be.
   headers: (target) =>
-    list(
-      2,
-      () =>
-        frame({
-          type: "headers",
-          headers: headerChain(groundOf(target), MAX_HEADERS, HEADERS_PAYLOAD / MAX_HEADERS - 500)
-        })
+    [MAX_HEADERS_SIZE, HEADERS_PAYLOAD].map((size) =>
+      frame({ type: "headers", headers: headerChain(groundOf(target), MAX_HEADERS, size / MAX_HEADERS - 500) })
     ),
   sendheaders: () => [many([frame({ type: "sendheaders" })])],
   inv: () =>
@@ -237,7 +233,8 @@ export const LARGEST: { readonly [C in Command]: (target: Target) => ReadonlyArr
         frame({ type: "getdata", items: inventory(i % 2 === 0 ? ItemType.wtx : ItemType.witnessBlock, MAX_INVENTORY) })
     ),
   notfound: () => list(4, () => frame({ type: "notfound", items: inventory(ItemType.wtx, 58_000) })),
-  block: (target) => list(4, (i) => block(target, i % 2 === 0 ? 3_900_000 : BLOCK_PAYLOAD - 1_000, i < 2)),
+  // As long as a block without witnesses may be, and as long as a frame may be.
+  block: (target) => list(8, (i) => block(target, i % 2 === 0 ? 980_000 : BLOCK_PAYLOAD - 1_000, i < 6)),
   tx: () => [
     ...list(4, () => frame({ type: "tx", transaction: orphan(2_000, 0) })),
     ...list(4, () => frame({ type: "tx", transaction: orphan(1, 99_000) })),

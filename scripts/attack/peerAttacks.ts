@@ -38,6 +38,7 @@ const heavy = (command: Command): ReadonlyArray<Attack> =>
     name: named(command, from),
     seconds: LONG,
     short: SHORT.has(named(command, from)),
+    gathered: from,
     prepare: (field) => {
       const pieces = LARGEST[command](field.target)
       return () => field.flood(from, pieces)
@@ -48,6 +49,7 @@ const heavy = (command: Command): ReadonlyArray<Attack> =>
 const light = (command: Command): Attack => ({
   name: `${command} from one address, then many`,
   seconds: BRIEF,
+  gathered: "one",
   prepare: (field) => {
     const pieces = LARGEST[command](field.target)
     return () => {
@@ -74,6 +76,7 @@ const unfinishedFrames: ReadonlyArray<Attack> = UNFINISHED.map(([command, size, 
   name: named(`unfinished ${command}`, from),
   seconds: LONG,
   short: command === "headers" && from === "one",
+  gathered: from,
   prepare: (field) => {
     const bytes = unfinished(command, size)
     return () => field.hold(from, bytes)
@@ -112,9 +115,7 @@ const FLOODS: ReadonlyArray<Flood> = [
       packed(Array.from({ length: 8 * target.hashes.length }, (_, i) => {
         const height = i % target.hashes.length
         const ground = { hash: wireHash(target.hashes[height] ?? ""), bits: target.tip.bits }
-        // Later than the blocks below it, and earlier than those of the best chain would be after it.
-        const time = target.tip.time - (target.tip.height - height)
-        const forked = header({ ...ground, time }, new Uint8Array(32).fill(i / target.hashes.length))
+        const forked = header({ ...ground, time: target.tip.time }, new Uint8Array(32).fill(i / target.hashes.length))
         return frame({ type: "headers", headers: [{ header: forked, auxpow: undefined }] })
       }))
   },
@@ -143,6 +144,7 @@ const FLOODS: ReadonlyArray<Flood> = [
 const floods: ReadonlyArray<Attack> = FLOODS.map(({ name, pieces, seconds = LONG }) => ({
   name,
   seconds,
+  gathered: "many",
   prepare: (field) => {
     const ready = pieces(field)
     return () => field.flood("many", ready)
@@ -174,6 +176,7 @@ const hitAndRun = ({ name, pieces }: Flood): Attack => ({
 const slowReader = (name: string, wish: (field: Field) => Uint8Array): Attack => ({
   name,
   seconds: LONG,
+  gathered: "many",
   prepare: (field) => {
     const bytes = wish(field)
     return () =>
@@ -192,8 +195,7 @@ const SLOWLY = 200
 const others: ReadonlyArray<Attack> = [
   hitAndRun({
     name: "reconnecting with blocks",
-    pieces: ({ target }) =>
-      Array.from({ length: 4 }, (_, i) => block(target, i < 2 ? 3_900_000 : 5_200_000, i % 2 === 0))
+    pieces: ({ target }) => Array.from({ length: 4 }, (_, i) => block(target, i < 2 ? 980_000 : 5_200_000, i % 2 === 0))
   }),
   hitAndRun({
     name: "reconnecting with compact blocks",

@@ -68,7 +68,9 @@ const stop = async (target: TargetNode): Promise<string | undefined> => {
 const untilOpen = async (target: TargetNode): Promise<void> => {
   const { height } = target.target.tip
   for (const until = performance.now() + PATIENCE; performance.now() < until; await pause(50)) {
-    if (await target.node.call("getblockcount") === height) return
+    // Asks for no credentials, as RPC may.
+    const answer = await fetch(`http://127.0.0.1:${target.node.rpcPort}/health`).catch(() => undefined)
+    if (answer?.status === 200 && (await answer.text()).includes(`"block_height":${height},`)) return
     if (target.ending !== undefined) break
   }
   throw new Error(`the node did not start: ${target.ending ?? "it still runs"}\n${target.logged}`)

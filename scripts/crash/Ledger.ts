@@ -105,6 +105,11 @@ export class Ledger {
     this.snapshots.push({ tip, questions, answers, done: this.clock() })
   }
 
+  /** When answers came that something follows from. */
+  times(): ReadonlyArray<number> {
+    return [...this.entries.map(({ done }) => done), ...this.steps.map(({ done }) => done)].filter(Number.isFinite)
+  }
+
   /** The claims that must hold after a crash at this time, the newest of each key. */
   due(crash: number): ReadonlyArray<Claim> {
     const newest = new Map<string, Entry>()
@@ -155,8 +160,10 @@ export class Ledger {
     }
     const { holds, lacks } = position
     const misplaced: Array<string> = []
-    if (await confirmations(holds) < 1) misplaced.push(`block ${holds} is not in the best chain`)
-    if (lacks !== undefined && await confirmations(lacks) > 0) misplaced.push(`invalid block ${lacks} is in the chain`)
+    if (await confirmations(holds) < 1) misplaced.push(`place of block ${holds}: not in the best chain`)
+    if (lacks !== undefined && await confirmations(lacks) > 0) {
+      misplaced.push(`place of invalid block ${lacks}: in the best chain`)
+    }
     return misplaced
   }
 
@@ -168,10 +175,17 @@ export class Ledger {
     return snapshot.questions.flatMap((question, i) =>
       JSON.stringify(answers[i]) === JSON.stringify(snapshot.answers[i])
         ? []
-        : [`${JSON.stringify(question)} at ${tip}: ${shortly(answers[i])} instead of ${shortly(snapshot.answers[i])}`]
+        : [
+          `answer ${JSON.stringify(question)} at ${tip}: ${shortly(answers[i])} instead of ${
+            shortly(snapshot.answers[i])
+          }`
+        ]
     )
   }
 }
+
+/** Of something missing: block, transaction, address, registration… */
+export const kindOf = (missing: string): string => missing.split(" ")[0] ?? ""
 
 const shortly = (value: unknown): string => (JSON.stringify(value) ?? "nothing").slice(0, 300)
 

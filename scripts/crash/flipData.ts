@@ -167,6 +167,7 @@ const SETTLING: ReadonlySet<string> = new Set([
   "gettransaction",
   "getwalletinfo",
   "gettxout",
+  "listaddressgroupings",
   "listreceivedbyaddress",
   "listsinceblock",
   "listtransactions",

@@ -5,6 +5,7 @@
 
 import { writeFileSync } from "node:fs"
 import { parseArgs } from "node:util"
+import { runCut } from "./cut.ts"
 import { runFlip } from "./flip.ts"
 import { runKill } from "./kill.ts"
 import type { Options, Tally } from "./report.ts"
@@ -13,6 +14,7 @@ type Test = (options: Options) => Promise<Tally>
 
 const TESTS: Readonly<Record<string, { readonly run: Test; readonly count: number }>> = {
   kill: { run: runKill, count: 1000 },
+  cut: { run: runCut, count: 500 },
   flip: { run: runFlip, count: 10_000 }
 }
 

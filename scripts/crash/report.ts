@@ -27,6 +27,8 @@ export class Tally {
   readonly test: string
   readonly seed: number
   readonly failures: Array<Failure> = []
+  /** Why nothing was tested, where that is so. */
+  skipped: string | undefined
   private failed = 0
   private readonly counts = new Map<string, number>()
   private readonly since = performance.now()
@@ -44,6 +46,11 @@ export class Tally {
     this.failed++
     this.count(`FAILED: ${failure.what}`)
     if (this.failures.length < MOST_KEPT) this.failures.push(failure)
+  }
+
+  /** Says why nothing was tested. */
+  skip(why: string): void {
+    this.skipped = why
   }
 
   get passed(): boolean {
@@ -68,6 +75,7 @@ export class Tally {
 
   /** For people. */
   table(): string {
+    if (this.skipped !== undefined) return `${this.test}: SKIPPED, nothing was tested: ${this.skipped}\n`
     const rows = this.sorted.map(([what, count]) => `  ${what.padEnd(44)}${String(count).padStart(9)}`)
     const failures = this.failures.slice(0, 40).map(({ detail, round, what, where }) =>
       `  #${round} ${what} ${where === undefined ? "" : `${JSON.stringify(where)} `}${detail}`
@@ -81,7 +89,15 @@ export class Tally {
   }
 
   json(): object {
-    const { failures, passed, seconds, seed, test } = this
-    return { test, seed, passed, seconds, counts: Object.fromEntries(this.sorted), failures }
+    const { failures, passed, seconds, seed, skipped, test } = this
+    return {
+      test,
+      seed,
+      passed,
+      ...skipped === undefined ? {} : { skipped },
+      seconds,
+      counts: Object.fromEntries(this.sorted),
+      failures
+    }
   }
 }

@@ -1,0 +1,205 @@
+import type { Random } from "./random.ts"
+
+/** Something that a process did to the files of a directory, in order. Paths are relative, with slashes. */
+export type DiskEvent =
+  | { readonly _tag: "Create"; readonly path: string; readonly inode: number }
+  | { readonly _tag: "Truncate"; readonly inode: number; readonly size: number }
+  | { readonly _tag: "Write"; readonly inode: number; readonly offset: number; readonly bytes: Uint8Array }
+  | { readonly _tag: "Sync"; readonly inode: number }
+  | { readonly _tag: "SyncDirectory"; readonly path: string }
+  | { readonly _tag: "Rename"; readonly from: string; readonly to: string }
+  | { readonly _tag: "Unlink"; readonly path: string }
+
+/** A file that was on disk for sure before the first event. */
+export interface StoredFile {
+  readonly inode: number
+  readonly bytes: Uint8Array
+}
+
+/** What a file system promises about names. */
+export type Model =
+  /** Names are on disk once their directory was synced, each by itself: all that POSIX says. */
+  | "strict"
+  /** Names change in order, and a sync of any file brings all changes before it to disk: ext4, XFS and their like. */
+  | "journal"
+
+/** What a disk holds: bytes by path. */
+export type Image = ReadonlyMap<string, Uint8Array>
+
+type Change = Extract<DiskEvent, { readonly _tag: "Write" | "Truncate" }>
+type NameChange = Extract<DiskEvent, { readonly _tag: "Create" | "Rename" | "Unlink" }>
+
+/** What disks write at once. */
+const SECTOR = 512
+
+/** How often a write that was not synced and not lost is torn. */
+const TORN = 0.3
+
+interface FileOnDisk {
+  bytes: Uint8Array
+  /** Changes since the last sync. */
+  pending: Array<Change>
+}
+
+const parentOf = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf("/")))
+
+const resized = (bytes: Uint8Array, size: number): Uint8Array => {
+  const changed = new Uint8Array(size)
+  changed.set(bytes.subarray(0, size))
+  return changed
+}
+
+const changed = (bytes: Uint8Array, change: Change): Uint8Array => {
+  if (change._tag === "Truncate") return resized(bytes, change.size)
+  const end = change.offset + change.bytes.length
+  const written = end > bytes.length ? resized(bytes, end) : bytes
+  written.set(change.bytes, change.offset)
+  return written
+}
+
+const applyName = (names: Map<string, number>, change: NameChange): void => {
+  switch (change._tag) {
+    case "Create":
+      return void names.set(change.path, change.inode)
+    case "Unlink":
+      return void names.delete(change.path)
+    case "Rename": {
+      const inode = names.get(change.from)
+      if (inode === undefined) return
+      names.delete(change.from)
+      names.set(change.to, inode)
+    }
+  }
+}
+
+const isIn = (directory: string, change: NameChange): boolean =>
+  change._tag === "Rename"
+    ? parentOf(change.from) === directory || parentOf(change.to) === directory
+    : parentOf(change.path) === directory
+
+/** The sectors of a write that reached the disk, each as a write of its own. */
+const torn = (write: Extract<Change, { readonly _tag: "Write" }>, random: Random): ReadonlyArray<Change> => {
+  const parts: Array<Change> = []
+  for (let at = 0; at < write.bytes.length;) {
+    const end = Math.min(write.bytes.length, at + SECTOR - (write.offset + at) % SECTOR)
+    if (random.chance(0.5)) parts.push({ ...write, offset: write.offset + at, bytes: write.bytes.subarray(at, end) })
+    at = end
+  }
+  return parts
+}
+
+/** Which of the changes that were not synced reached the disk: none, all, the first of them, or any. */
+const survivors = <A>(changes: ReadonlyArray<A>, random: Random, inOrder: boolean): ReadonlyArray<A> => {
+  switch (random.below(4)) {
+    case 0:
+      return []
+    case 1:
+      return changes
+    case 2:
+      return changes.slice(0, random.below(changes.length + 1))
+    default:
+      return inOrder
+        ? changes.slice(0, random.below(changes.length + 1))
+        : changes.filter(() => random.chance(0.5))
+  }
+}
+
+/** The files of a directory as a sequence of events leaves them on a disk that keeps what is not synced or not. */
+export class Disk {
+  private readonly model: Model
+  private readonly files = new Map<number, FileOnDisk>()
+  private readonly names = new Map<string, number>()
+  private pendingNames: Array<NameChange> = []
+
+  constructor(before: ReadonlyMap<string, StoredFile>, model: Model) {
+    this.model = model
+    for (const [path, { bytes, inode }] of before) {
+      this.names.set(path, inode)
+      this.files.set(inode, { bytes: bytes.slice(), pending: [] })
+    }
+  }
+
+  private file(inode: number): FileOnDisk {
+    const known = this.files.get(inode)
+    if (known !== undefined) return known
+    const made = { bytes: new Uint8Array(0), pending: [] }
+    this.files.set(inode, made)
+    return made
+  }
+
+  private syncNames(directory: string | undefined): void {
+    const left: Array<NameChange> = []
+    for (const change of this.pendingNames) {
+      if (directory === undefined || isIn(directory, change)) applyName(this.names, change)
+      else left.push(change)
+    }
+    this.pendingNames = left
+  }
+
+  take(event: DiskEvent): void {
+    switch (event._tag) {
+      case "Create":
+        this.files.set(event.inode, { bytes: new Uint8Array(0), pending: [] })
+        return void this.pendingNames.push(event)
+      case "Rename":
+      case "Unlink":
+        return void this.pendingNames.push(event)
+      case "Write":
+      case "Truncate":
+        return void this.file(event.inode).pending.push(event)
+      case "Sync": {
+        const file = this.file(event.inode)
+        for (const change of file.pending) file.bytes = changed(file.bytes, change)
+        file.pending = []
+        if (this.model === "journal") this.syncNames(undefined)
+        return
+      }
+      case "SyncDirectory":
+        return this.syncNames(this.model === "journal" ? undefined : event.path)
+    }
+  }
+
+  private imageOf(
+    names: ReadonlyArray<NameChange>,
+    contentOf: (file: FileOnDisk) => ReadonlyArray<Change>
+  ): Image {
+    const kept = new Map(this.names)
+    for (const change of names) applyName(kept, change)
+    const image = new Map<string, Uint8Array>()
+    for (const [path, inode] of kept) {
+      const file = this.file(inode)
+      let bytes: Uint8Array = file.bytes.slice()
+      for (const change of contentOf(file)) bytes = changed(bytes, change)
+      image.set(path, bytes)
+    }
+    return image
+  }
+
+  /** What programs see while the power is on. */
+  whole(): Image {
+    return this.imageOf(this.pendingNames, ({ pending }) => pending)
+  }
+
+  /** What a cut of the power leaves. */
+  afterCut(random: Random): Image {
+    return this.imageOf(
+      survivors(this.pendingNames, random, this.model === "journal"),
+      ({ pending }) =>
+        survivors(pending, random, false).flatMap((change) =>
+          change._tag === "Write" && random.chance(TORN) ? torn(change, random) : [change]
+        )
+    )
+  }
+}
+
+/** The disk after the first so many events. */
+export const diskAfter = (
+  before: ReadonlyMap<string, StoredFile>,
+  events: ReadonlyArray<DiskEvent>,
+  count: number,
+  model: Model
+): Disk => {
+  const disk = new Disk(before, model)
+  for (const event of events.slice(0, count)) disk.take(event)
+  return disk
+}

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
-import { type Answer, listOf, type Question, recordOf, type RpcClient } from "./rpc.ts"
+import { type Answer, listOf, pause, type Question, recordOf, type RpcClient } from "./rpc.ts"
 
 /** How an acknowledged result is looked for after a crash. */
 export type Look =
@@ -181,6 +181,19 @@ export class Ledger {
           }`
         ]
     )
+  }
+}
+
+/** How long names may be behind the chain once the node is ready, in milliseconds. */
+const NAMES_PATIENCE = 5000
+
+/** What is wrong with names.db by its own check. */
+export const namesTrouble = async (rpc: RpcClient): Promise<string | undefined> => {
+  for (const until = performance.now() + NAMES_PATIENCE;;) {
+    const answer = await rpc.ask(["name_checkdb"])
+    if ("result" in answer && answer.result === true) return undefined
+    if ("result" in answer || performance.now() > until) return `name_checkdb: ${shortly(answer)}`
+    await pause(50)
   }
 }
 

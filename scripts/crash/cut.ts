@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { DaemonProcess } from "./DaemonProcess.ts"
 import { diskAfter, type Model, type StoredFile } from "./diskImage.ts"
 import { InnerDaemon } from "./InnerDaemon.ts"
-import { kindOf, Ledger } from "./Ledger.ts"
+import { kindOf, Ledger, namesTrouble } from "./Ledger.ts"
 import { FIRST_BLOCKS, Load } from "./Load.ts"
 import { Random } from "./random.ts"
 import { buildRecorder, differingFiles, readRecording, type Recording, storedFiles, writeImage } from "./recording.ts"
@@ -124,9 +124,8 @@ const tryCut = async (
   const start = await daemon.start(READY_PATIENCE, HANGS)
   if (start._tag === "Ready") {
     const missing = await ledger.missing(daemon.rpc, directory, time, true)
-    if (await daemon.rpc.call("name_checkdb") !== true) {
-      tally.fail({ round, what: "names", detail: "name_checkdb is false", where })
-    }
+    const trouble = await namesTrouble(daemon.rpc)
+    if (trouble !== undefined) tally.fail({ round, what: "names", detail: trouble, where })
     for (const detail of missing) tally.fail({ round, what: `lost ${kindOf(detail)}`, detail, where })
     tally.count(missing.length === 0 ? `whole (${model})` : `with losses (${model})`)
     tally.count("acknowledged results looked for", ledger.due(time).length)

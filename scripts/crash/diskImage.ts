@@ -115,7 +115,7 @@ export class Disk {
     this.model = model
     for (const [path, { bytes, inode }] of before) {
       this.names.set(path, inode)
-      this.files.set(inode, { bytes: bytes.slice(), pending: [] })
+      this.files.set(inode, { bytes: new Uint8Array(bytes), pending: [] })
     }
   }
 
@@ -168,7 +168,7 @@ export class Disk {
     const image = new Map<string, Uint8Array>()
     for (const [path, inode] of kept) {
       const file = this.file(inode)
-      let bytes: Uint8Array = file.bytes.slice()
+      let bytes: Uint8Array = new Uint8Array(file.bytes)
       for (const change of contentOf(file)) bytes = changed(bytes, change)
       image.set(path, bytes)
     }

@@ -57,6 +57,7 @@ const work = (
 const note = (tally: Tally, line: Line): void => {
   const { base = "", bit = 0, cpuMilliseconds = 0, detail = "", file = "", healed, offset = 0, round, verdict } = line
   if (verdict === undefined) return
+  tally.count("rounds")
   tally.count(verdict)
   tally.count("CPU milliseconds", cpuMilliseconds)
   tally.count(`${kindOf(file).pattern.source} ${verdict}`)

@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { DaemonProcess } from "./DaemonProcess.ts"
-import { kindOf, Ledger } from "./Ledger.ts"
+import { kindOf, Ledger, namesTrouble } from "./Ledger.ts"
 import { FIRST_BLOCKS, Load } from "./Load.ts"
 import { Random } from "./random.ts"
 import { type Failure, type Options, Tally } from "./report.ts"
@@ -85,7 +85,8 @@ const runDirectory = async (
     const last = round === rounds.at(-1)
     const missing = await ledger.missing(daemon.rpc, directory, Infinity, last)
     for (const detail of missing) note({ what: `lost ${kindOf(detail)}`, detail })
-    if (last && await daemon.rpc.call("name_checkdb") !== true) note({ what: "names", detail: "name_checkdb is false" })
+    const trouble = last ? await namesTrouble(daemon.rpc) : undefined
+    if (trouble !== undefined) note({ what: "names", detail: trouble })
     tally.count(missing.length === 0 ? "whole" : "with losses")
   }
   const stopped = await daemon.stop()

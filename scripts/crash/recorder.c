@@ -83,8 +83,19 @@ static void record(int kind, const char *first, const char *second, uint64_t ino
   abort();
 }
 
+/* What a descriptor is. Some are closed past `close`: then the same number is another file, a socket, or the like. */
+static int kind_of(int descriptor) {
+  struct stat found;
+  if (descriptor < 0 || descriptor >= MOST_FILES || kinds[descriptor] == NOT_OURS) return NOT_OURS;
+  if (fstat(descriptor, &found) == 0 && found.st_ino == inodes[descriptor] &&
+      (kinds[descriptor] == OUR_FILE ? S_ISREG(found.st_mode) : S_ISDIR(found.st_mode))) {
+    return kinds[descriptor];
+  }
+  return kinds[descriptor] = NOT_OURS;
+}
+
 static int is_our_file(int descriptor) {
-  return descriptor >= 0 && descriptor < MOST_FILES && kinds[descriptor] == OUR_FILE;
+  return kind_of(descriptor) == OUR_FILE;
 }
 
 static int open_and_record(int at, const char *path, int flags, mode_t mode) {
@@ -100,12 +111,13 @@ static int open_and_record(int at, const char *path, int flags, mode_t mode) {
     abort();
   }
   if (descriptor >= 0 && fstat(descriptor, &found) == 0) {
+    inodes[descriptor] = found.st_ino;
     if (S_ISDIR(found.st_mode)) {
       kinds[descriptor] = OUR_DIRECTORY;
+      free(directories[descriptor]);
       directories[descriptor] = strdup(ours);
     } else if (S_ISREG(found.st_mode)) {
       kinds[descriptor] = OUR_FILE;
-      inodes[descriptor] = found.st_ino;
       if (!existed) record(CREATE, ours, NULL, found.st_ino, 0, NULL, 0);
       else if (flags & O_TRUNC) record(TRUNCATE, NULL, NULL, found.st_ino, 0, NULL, 0);
     }
@@ -226,9 +238,10 @@ static int sync_and_record(int descriptor, long call) {
   pthread_mutex_lock(&lock);
   int result = (int)syscall(call, descriptor);
   int error = errno;
-  if (result == 0 && descriptor >= 0 && descriptor < MOST_FILES) {
-    if (kinds[descriptor] == OUR_FILE) record(SYNC, NULL, NULL, inodes[descriptor], 0, NULL, 0);
-    if (kinds[descriptor] == OUR_DIRECTORY) record(SYNC_DIRECTORY, directories[descriptor], NULL, 0, 0, NULL, 0);
+  if (result == 0) {
+    int kind = kind_of(descriptor);
+    if (kind == OUR_FILE) record(SYNC, NULL, NULL, inodes[descriptor], 0, NULL, 0);
+    if (kind == OUR_DIRECTORY) record(SYNC_DIRECTORY, directories[descriptor], NULL, 0, 0, NULL, 0);
   }
   pthread_mutex_unlock(&lock);
   errno = error;

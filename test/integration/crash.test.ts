@@ -1,0 +1,29 @@
+import { assert, describe, it } from "@effect/vitest"
+import { runCut } from "../../scripts/crash/cut.ts"
+import { runFlip } from "../../scripts/crash/flip.ts"
+import { runKill } from "../../scripts/crash/kill.ts"
+import type { Options } from "../../scripts/crash/report.ts"
+
+/** Short forms of `npm run crash`: they show that each part works, and what it finds in a few rounds. */
+
+const few = (count: number): Options => ({ count, seed: 11, only: undefined, tell: () => {} })
+
+describe("npm run crash", () => {
+  it("kill finds everything that was acknowledged, after each kill", async () => {
+    const tally = await runKill(few(4))
+    assert.deepStrictEqual(tally.failures, [])
+    assert.strictEqual(tally.of("whole"), 4)
+  })
+
+  it("cut starts nodes on what a disk may hold after a power cut", async (context) => {
+    const tally = await runCut(few(4))
+    if (tally.skipped !== undefined) return context.skip(tally.skipped)
+    assert.strictEqual(tally.of("runs recorded"), 1)
+    assert.isAbove(tally.of("events recorded"), 100)
+  })
+
+  it("flip starts nodes on data with a flipped bit", async () => {
+    const tally = await runFlip(few(6))
+    assert.strictEqual(tally.of("rounds"), 6)
+  })
+})

@@ -268,10 +268,14 @@ export class Load {
     const coins = listOf(await this.rpc.call("listunspent")).map(recordOf)
     if (coins.length < 20) return
     const { txid, vout } = this.random.pick(coins)
+    // A payment that was on its way may spend the coin all the same: then it is not to be spent again either.
+    const isFree = (answer: Answer): boolean =>
+      "result" in answer &&
+      listOf(answer.result).map(recordOf).some((coin) => coin["txid"] === txid && coin["vout"] === vout)
     await this.act(["lockunspent", false, [{ txid, vout }], true], () => [{
       what: `lock of ${String(txid)}:${String(vout)}`,
       key: `lock ${String(txid)}:${String(vout)}`,
-      look: byCall(["listlockunspent"], lists(String(txid)))
+      look: byCall(["listunspent", 0], (answer) => "result" in answer && !isFree(answer))
     }])
   }
 

@@ -6,7 +6,7 @@ import { displayHash, toHex } from "../../src/protocol/bytes.ts"
 import type { Transaction } from "../../src/protocol/transaction.ts"
 import { freePort, NodeProcess, ROOT } from "../bench/nodeProcess.ts"
 import { ANCHOR, fanOut } from "./coins.ts"
-import { cpuSeconds } from "./processes.ts"
+import { cpuSeconds, endWithUs } from "./processes.ts"
 
 /** What attackers know of the node. */
 export interface Target {
@@ -88,6 +88,7 @@ export class Template {
       directory,
       ...(program === undefined ? {} : { program })
     })
+    endWithUs(node)
     try {
       await node.until("getblockcount", (count) => count === FIXTURE_HEIGHT)
       return new Template(directory, await mine(node))
@@ -145,6 +146,7 @@ export class TargetNode {
       ],
       ...(program === undefined ? {} : { program })
     })
+    endWithUs(node)
     return new TargetNode(node, { ...template.facts, port, rpcPort: node.rpcPort })
   }
 

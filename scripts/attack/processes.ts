@@ -1,5 +1,20 @@
 import type { ChildProcess } from "node:child_process"
-import { readFileSync } from "node:fs"
+import { readFileSync, rmSync } from "node:fs"
+import process from "node:process"
+
+/** Ends a node at once, and removes its data directory, where this program is told to stop. */
+export const endWithUs = ({ child, directory }: { readonly child: ChildProcess; readonly directory: string }): void => {
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    const end = (): void => {
+      child.kill("SIGKILL")
+      rmSync(directory, { recursive: true, force: true })
+      process.exitCode = 130
+      setImmediate(() => process.exit())
+    }
+    process.once(signal, end)
+    child.once("exit", () => process.off(signal, end))
+  }
+}
 
 /** What the system tells of processor time, in seconds: 0 where it does not. */
 
@@ -15,7 +30,7 @@ const read = (file: string): string => {
 }
 
 /** What a process used. */
-export const cpuSeconds = ({ pid }: ChildProcess | NodeJS.Process): number => {
+export const cpuSeconds = ({ pid }: ChildProcess | typeof process): number => {
   const stat = read(`/proc/${pid}/stat`)
   // The name of the program in parentheses comes first; user and system time are the 12th and 13th field behind it.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ")

@@ -16,7 +16,7 @@ import {
   statSync,
   writeFileSync
 } from "node:fs"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import type { NetworkName } from "../protocol/networks.ts"
 import { CONFIG_FILE } from "./configFile.ts"
 import {
@@ -26,6 +26,7 @@ import {
   WrongNetwork
 } from "./dataDirectoryErrors.ts"
 import { type HeldLock, LOCK_FILE, takeLock } from "./DirectoryLock.ts"
+import { codeOf } from "./errorCode.ts"
 import { DIRECTORY_MODE, makeDirectory } from "./makeDirectory.ts"
 
 export { type DataDirectoryError, DataDirectoryInUse, DataDirectoryUnusable, WrongNetwork }
@@ -97,10 +98,38 @@ const canClose = (path: string, mode: number): boolean => {
   }
 }
 
+/** Makes the entries of a directory durable. Not every system lets a directory be opened; those do it themselves. */
+const syncDirectory = (path: string): void => {
+  let descriptor: number | undefined
+  try {
+    descriptor = openSync(path, "r")
+    fsyncSync(descriptor)
+  } catch (error) {
+    if (process.platform !== "win32") throw error
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor)
+  }
+}
+
+/** Makes a directory whose own name survives a power cut: the wallet lies in it. */
+const makeDurably = (path: string): void => {
+  const made = makeDirectory(path)
+  if (made === undefined) return
+  for (let parent = dirname(path);; parent = dirname(parent)) {
+    try {
+      syncDirectory(parent)
+    } catch (error) {
+      // One that may be written to and not read.
+      if (codeOf(error) !== "EACCES") throw error
+    }
+    if (parent.length < made.length) return
+  }
+}
+
 /** Makes the directory where it is missing, and takes the rights of others away where it is ours alone. */
 const prepare = (path: string) =>
   Effect.gen(function*() {
-    yield* attempt(path, "cannot be made", () => makeDirectory(path))
+    yield* attempt(path, "cannot be made", () => makeDurably(path))
     yield* attempt(path, "cannot be used", () => accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK))
     const ours = yield* attempt(path, "cannot be read", () => isOurs(path))
     if (!ours) {
@@ -143,19 +172,6 @@ const writeNetwork = (file: string, network: NetworkName): void => {
   const draft = `${file}.new`
   writeFileSync(draft, `${network}\n`, { mode: FILE_MODE, flush: true })
   renameSync(draft, file)
-}
-
-/** Makes the entries of a directory durable. Not every system lets a directory be opened; those do it themselves. */
-const syncDirectory = (path: string): void => {
-  let descriptor: number | undefined
-  try {
-    descriptor = openSync(path, "r")
-    fsyncSync(descriptor)
-  } catch (error) {
-    if (process.platform !== "win32") throw error
-  } finally {
-    if (descriptor !== undefined) closeSync(descriptor)
-  }
 }
 
 const mark = (path: string, wanted: NetworkName) =>

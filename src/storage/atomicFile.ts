@@ -1,6 +1,7 @@
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from "node:fs"
 import { open, rename, rm } from "node:fs/promises"
 import { dirname } from "node:path"
+import { makeDirectory } from "../config/makeDirectory.ts"
 
 /**
  * Files that are there whole or not at all, whenever the power fails (design.md 5): the new content is written beside
@@ -31,6 +32,16 @@ export const syncDirectoryNow = (path: string): void => {
     fsyncSync(descriptor)
   } finally {
     closeSync(descriptor)
+  }
+}
+
+/** Makes a directory, and those above it that are missing, whose own names survive a power cut. */
+export const makeDirectoryDurably = async (directory: string): Promise<void> => {
+  const made = makeDirectory(directory)
+  if (made === undefined) return
+  for (let parent = dirname(directory);; parent = dirname(parent)) {
+    await syncDirectory(parent)
+    if (parent.length < made.length) return
   }
 }
 

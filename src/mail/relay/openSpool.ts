@@ -2,10 +2,9 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { randomBytes } from "node:crypto"
 import { chmod, readdir, readFile, rm, stat } from "node:fs/promises"
-import { dirname, join } from "node:path"
+import { join } from "node:path"
 import { LOCK_FILE, takeLock } from "../../config/DirectoryLock.ts"
-import { makeDirectory } from "../../config/makeDirectory.ts"
-import { replaceFile, syncDirectory } from "../../storage/atomicFile.ts"
+import { makeDirectoryDurably, replaceFile } from "../../storage/atomicFile.ts"
 import { StorageCorrupted, type StorageFailure, StorageUnavailable } from "../../storage/errors.ts"
 import { CLEAN_FILE, Spool } from "./Spool.ts"
 import { storageUnavailable } from "./spoolErrors.ts"
@@ -57,7 +56,7 @@ const lock = (directory: string): Effect.Effect<void, StorageUnavailable, Scope.
  */
 export const openSpool = (directory: string): Effect.Effect<OpenedSpool, StorageFailure, Scope.Scope> =>
   Effect.gen(function*() {
-    yield* attempt(directory, "opening", () => makeDurable(directory))
+    yield* attempt(directory, "opening", () => makeDirectoryDurably(directory))
     yield* lock(directory)
     const secret = yield* readKey(directory)
     const spool = new Spool(directory)
@@ -73,16 +72,6 @@ export const openSpool = (directory: string): Effect.Effect<OpenedSpool, Storage
     found.sort((a, b) => a.arrivedAt - b.arrivedAt)
     return { spool, found, secret, clean }
   })
-
-/** Makes a directory whose own name survives a power cut. */
-const makeDurable = async (directory: string): Promise<void> => {
-  const made = makeDirectory(directory)
-  if (made === undefined) return
-  for (let parent = dirname(directory);; parent = dirname(parent)) {
-    await syncDirectory(parent)
-    if (parent.length < made.length) return
-  }
-}
 
 const lookAt = async (spool: Spool, ids: ReadonlyArray<string>): Promise<Array<FoundMessage>> => {
   const found: Array<FoundMessage> = []

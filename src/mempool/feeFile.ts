@@ -1,6 +1,7 @@
 import * as Schema from "effect/Schema"
 import { readFileSync, statSync } from "node:fs"
 import { replaceFileNow } from "../storage/atomicFile.ts"
+import { CHECKSUM_MISMATCH, checksummed, checkText } from "../storage/checksum.ts"
 import { guarded } from "../storage/Database.ts"
 import { FeeHistory, SavedFees } from "./FeeHistory.ts"
 
@@ -44,8 +45,10 @@ const readText = (filename: string): string | undefined => {
 
 /** Reads a file; `now` is in seconds since 1970. Throws `StorageFailure` if it is there and cannot be read. */
 export const readFeeFile = (filename: string, now: number): FeeFileRead => {
-  const text = guarded(filename, "reading", REMEDY, () => readText(filename))
-  if (text === undefined) return { type: "none" }
+  const whole = guarded(filename, "reading", REMEDY, () => readText(filename))
+  if (whole === undefined) return { type: "none" }
+  const { checksum, text } = checkText(whole)
+  if (checksum === "wrong") return { type: "damaged", reason: CHECKSUM_MISMATCH }
   const content = decode(text)
   // The message of the decoder would quote whatever the file holds.
   if (content._tag === "Left") return { type: "damaged", reason: "it is not a fee history" }
@@ -58,5 +61,5 @@ export const readFeeFile = (filename: string, now: number): FeeFileRead => {
 /** Replaces the file, so that it is there whole at any moment. Throws `StorageFailure`. */
 export const writeFeeFile = (filename: string, history: FeeHistory, now: number): void => {
   const content: typeof FileContent.Type = { version: 1, time: Math.max(0, Math.floor(now)), fees: history.toJSON() }
-  guarded(filename, "writing", REMEDY, () => replaceFileNow(filename, `${JSON.stringify(content)}\n`))
+  guarded(filename, "writing", REMEDY, () => replaceFileNow(filename, checksummed(`${JSON.stringify(content)}\n`)))
 }

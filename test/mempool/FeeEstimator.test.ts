@@ -256,6 +256,8 @@ describe("FeeEstimator", () => {
           content.slice(0, -3),
           content.replace("\"version\":1", "\"version\":2"),
           content.replace("\"first\":0", "\"first\":9"),
+          // The content alone would be a history.
+          content.replace(/"time":(\d)/, "\"time\":1$1"),
           " ".repeat(9 * 1024 * 1024)
         ]
         for (const text of damaged) {

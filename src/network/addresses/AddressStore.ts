@@ -5,7 +5,9 @@ import * as Either from "effect/Either"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import { open, rename } from "node:fs/promises"
+import { turnOfEventLoop } from "../../chain/turnOfEventLoop.ts"
 import { replaceFile } from "../../storage/atomicFile.ts"
+import { ChecksummedText } from "../../storage/checksum.ts"
 import { AddressBook } from "./AddressBook.ts"
 import { BanList } from "./BanList.ts"
 import { type Anchor, decodePeers, encodePeers, MAX_ANCHORS, MAX_FILE_SIZE, type PeersContent } from "./peersFile.ts"
@@ -94,8 +96,12 @@ export const make = (options: AddressStoreOptions): Effect.Effect<AddressStore, 
 
     const save = Effect.gen(function*() {
       const now = Math.floor((yield* Clock.currentTimeMillis) / 1000)
-      const parts = encodePeers({ book: book.snapshot(), bans: bans.list(now), anchors })
-      yield* attempt(() => replaceFile(path, parts))
+      const text = new ChecksummedText()
+      for (const part of encodePeers({ book: book.snapshot(), bans: bans.list(now), anchors })) {
+        text.add(part)
+        yield* turnOfEventLoop
+      }
+      yield* attempt(() => replaceFile(path, text.finish()))
     }).pipe(
       Effect.catchTag(
         "FileTrouble",

@@ -1,6 +1,7 @@
 import * as Either from "effect/Either"
 import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
+import { CHECKSUM_MISMATCH, checkText } from "../../storage/checksum.ts"
 import type { Ban } from "../PeerManager.ts"
 import { formatAddress } from "../wire/addressText.ts"
 import { ADDRESS_NETWORKS, type NetAddress } from "../wire/netAddress.ts"
@@ -81,7 +82,12 @@ const Content = Schema.Struct({
 const decodeContent = Schema.decodeUnknownEither(Schema.parseJson(Content))
 
 /** Reads peers.json; on the left stands what is wrong with it. */
-export const decodePeers = (text: string): Either.Either<PeersContent, string> =>
+export const decodePeers = (whole: string): Either.Either<PeersContent, string> => {
+  const { checksum, text } = checkText(whole)
+  return checksum === "wrong" ? Either.left(CHECKSUM_MISMATCH) : decodeText(text)
+}
+
+const decodeText = (text: string): Either.Either<PeersContent, string> =>
   Either.mapBoth(decodeContent(text), {
     onLeft: (error) => {
       const issue = ParseResult.ArrayFormatter.formatErrorSync(error)[0]
@@ -102,7 +108,7 @@ export const decodePeers = (text: string): Either.Either<PeersContent, string> =
 /** Rows that are made into text at once: longer work would be felt by whoever waits for an answer. */
 const ROWS_AT_ONCE = 500
 
-/** The text of peers.json in pieces, one address a line. */
+/** The text of peers.json in pieces, one address a line, without its checksum. */
 export function* encodePeers({ anchors, bans, book: { addresses, key } }: PeersContent): Generator<string> {
   const shown = anchors.slice(0, MAX_ANCHORS).map(({ address, port }) => ({
     network: address.network,

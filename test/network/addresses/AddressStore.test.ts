@@ -5,6 +5,7 @@ import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as AddressStore from "../../../src/network/addresses/AddressStore.ts"
+import { checkText } from "../../../src/storage/checksum.ts"
 import { endpoint, known, NOW, seeded } from "./support.ts"
 
 const directory = Effect.acquireRelease(
@@ -101,6 +102,21 @@ describe("AddressStore", () => {
         assert.isTrue(existsSync(path))
       })
   )
+
+  it.scoped("keeps aside what is not as it was written, though it reads", () =>
+    Effect.gen(function*() {
+      const path = join(yield* directory, "peers.json")
+      yield* life(path, ({ book }) => book.add([known("90.1.2.3:8334")], { seed: "seed." }, { now: NOW }))
+      const whole = readFileSync(path, "utf8")
+      yield* life(path, ({ book }) => assert.strictEqual(book.size, 1))
+      assert.strictEqual(readFileSync(path, "utf8"), whole)
+      writeFileSync(path, whole.replace("90.1.2.3", "90.1.2.2"))
+      yield* life(path, ({ book }) => assert.strictEqual(book.size, 0))
+      assert.include(readFileSync(`${path}.damaged`, "utf8"), "90.1.2.2")
+      // One of 0.1.0 has no checksum.
+      writeFileSync(path, checkText(whole).text)
+      yield* life(path, ({ book }) => assert.strictEqual(book.size, 1))
+    }))
 
   it.scoped("takes no file that is too large", () =>
     Effect.gen(function*() {

@@ -1,16 +1,17 @@
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
-import { mkdir } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import type { Connection } from "../config/connection.ts"
 import * as DataDirectory from "../config/DataDirectory.ts"
 import { quoted, shownPath } from "../config/safeText.ts"
+import { makeDirectoryDurably } from "../storage/atomicFile.ts"
 import { StorageUnavailable } from "../storage/errors.ts"
-import { InvalidWalletRequest } from "../wallet/errors.ts"
+import { InvalidWalletRequest, WalletDamaged } from "../wallet/errors.ts"
 import { encryption } from "../wallet/keys/makeDocument.ts"
 import { openMasterKey } from "../wallet/keys/seal.ts"
 import { Secrets } from "../wallet/keys/Secrets.ts"
+import { checkSecrets } from "../wallet/keys/secretsCheck.ts"
 import type { WalletDocument } from "../wallet/keys/WalletDocument.ts"
 import * as WalletFile from "../wallet/keys/WalletFile.ts"
 import type { Prompt } from "./prompt.ts"
@@ -108,11 +109,13 @@ export const written = (context: CommandContext, path: string, document: WalletD
     // Once more, now that nobody else can make one.
     yield* refuseExisting(path)
     yield* Effect.tryPromise({
-      try: () => mkdir(dirname(path), { recursive: true, mode: 0o700 }),
+      try: () => makeDirectoryDurably(dirname(path)),
       catch: (cause) => new StorageUnavailable({ file: dirname(path), doing: "making", reason: String(cause) })
     })
     return yield* WalletFile.create(path, sealed)
   })
+
+const NOTHING_WRONG = { problem: undefined } as const
 
 /** The secrets of a wallet, for as long as the scope is open. */
 export const unlocked = (context: CommandContext, file: WalletFile.WalletFile) =>
@@ -124,8 +127,11 @@ export const unlocked = (context: CommandContext, file: WalletFile.WalletFile) =
         secret(context, "password", "the passphrase of the wallet"),
         (passphrase) => openMasterKey(sealing, passphrase)
       )
-    return yield* Effect.acquireRelease(
+    const secrets = yield* Effect.acquireRelease(
       Effect.sync(() => new Secrets(() => file.document, masterKey)),
       (secrets) => Effect.sync(() => secrets.wipe())
     )
+    // Those that are not sealed were compared when the file was opened.
+    const { problem } = sealing === undefined ? NOTHING_WRONG : yield* checkSecrets(file.document, secrets)
+    return problem === undefined ? secrets : yield* new WalletDamaged({ file: file.path, found: problem })
   })

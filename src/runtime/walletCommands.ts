@@ -232,7 +232,9 @@ export const exportWallet = (context: CommandContext) =>
       return {
         result: [words],
         remarks: [
-          ...(yield* isWholeSeed(file.document, words)) ? [] : [PASSPHRASE_APART],
+          ...(yield* isWholeSeed(file.document, words))
+            ? []
+            : [PASSPHRASE_APART],
           ...file.document.imports.length > 0 ? [IMPORTS_APART] : []
         ]
       }
@@ -249,6 +251,7 @@ const isWholeSeed = ({ network, seed }: WalletDocument, words: string): Effect.E
   )
 
 const PASSPHRASE_APART =
-  "These words give the wallet only together with the passphrase that was chosen along with them."
+  "These words give the wallet only together with the passphrase that was chosen along with them. If none was chosen, " +
+  "the words in the file are damaged: compare them with those on paper before you rely on them."
 
 const IMPORTS_APART = "Imported keys are not in these words: \"svcd-wallet export --private\" shows them."

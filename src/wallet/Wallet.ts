@@ -11,6 +11,7 @@ import type {
   InsufficientFunds,
   InvalidWalletRequest,
   NameUnavailable,
+  WalletDamaged,
   WalletLocked,
   WalletWatchOnly,
   WrongPassphrase
@@ -244,7 +245,10 @@ export interface Wallet {
 
   // Labels
   readonly labels: () => ReadonlyMap<string, { readonly label: string; readonly purpose: "send" | "receive" }>
-  readonly setLabel: (address: string, label: string) => Effect.Effect<void, StorageFailure>
+  readonly setLabel: (
+    address: string,
+    label: string
+  ) => Effect.Effect<void, InvalidWalletRequest | StorageFailure>
 
   // Passphrase
   readonly encryption: () => "none" | "locked" | "unlocked"
@@ -256,7 +260,7 @@ export interface Wallet {
   readonly unlock: (
     passphrase: Redacted.Redacted<string>,
     seconds: number
-  ) => Effect.Effect<void, WrongPassphrase | InvalidWalletRequest>
+  ) => Effect.Effect<void, WrongPassphrase | InvalidWalletRequest | WalletDamaged>
   readonly lock: Effect.Effect<void, InvalidWalletRequest>
   readonly changePassphrase: (
     old: Redacted.Redacted<string>,

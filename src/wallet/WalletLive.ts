@@ -10,10 +10,11 @@ import { SyncStatus } from "../chain/SyncStatus.ts"
 import { FeeEstimator } from "../mempool/FeeEstimator.ts"
 import { Mempool } from "../mempool/Mempool.ts"
 import { NameDb } from "../names/NameDb.ts"
-import { displayHash, fromBinaryString } from "../protocol/bytes.ts"
+import { binaryString, displayHash, fromBinaryString } from "../protocol/bytes.ts"
 import { outpoint, outpointKey, prevoutIndex, prevoutTxid } from "../protocol/transaction.ts"
 import { type StorageFailure, StorageUnavailable } from "../storage/errors.ts"
-import { InvalidWalletRequest } from "./errors.ts"
+import { InvalidWalletRequest, WalletDamaged } from "./errors.ts"
+import { registrationsProblem } from "./keys/documentCheck.ts"
 import { KeyRing } from "./keys/KeyRing.ts"
 import type { LockedCoin } from "./keys/WalletDocument.ts"
 import type { WalletFile } from "./keys/WalletFile.ts"
@@ -136,7 +137,7 @@ const noteEvent = (name: string, event: WalletEvent): Effect.Effect<void> =>
 /** Puts a wallet together, for as long as the scope lives. Its follower is yet to be registered with the chain. */
 export const make = (
   options: WalletOptions
-): Effect.Effect<Wallet, StorageFailure, WalletServices | Scope.Scope> =>
+): Effect.Effect<Wallet, WalletDamaged | StorageFailure, WalletServices | Scope.Scope> =>
   Effect.gen(function*() {
     const { file, name } = options
     const chain = yield* Chain
@@ -168,6 +169,8 @@ export const make = (
       added: ({ txid }) => publish({ _tag: "TransactionAdded", txid }),
       arrived: Effect.asVoid(Queue.offer(calls, undefined))
     })
+    const contradiction = registrationsProblem(file.document, (txid) => ledger.entry(binaryString(txid))?.transaction)
+    if (contradiction !== undefined) return yield* new WalletDamaged({ file: file.path, found: contradiction })
     const pool = yield* watchPool(parts)
     const commit = makeCommit(parts)
     const payments = yield* makePayments(parts, commit)

@@ -79,12 +79,14 @@ export class NameUnavailable extends Schema.TaggedError<NameUnavailable>()("Name
   }
 }
 
-/** A wallet's file does not read. It is left as it is. */
+/** A wallet's file does not read, or contradicts itself. It is left as it is. */
 export class WalletDamaged extends Schema.TaggedError<WalletDamaged>()("WalletDamaged", {
   file: Schema.String,
   found: Schema.String
 }) {
   override get message(): string {
-    return `${this.file} is no wallet that can be read: ${this.found}. It was left as it is; restore it from a backup`
+    return `${this.file} is no wallet that can be used: ${this.found}. It was left as it is. Move it away and put the ` +
+      "newest copy in its place (of backupwallet, or of the file); without one \"svcd-wallet recover\" makes its keys " +
+      "from the words"
   }
 }

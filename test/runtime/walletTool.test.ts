@@ -1,12 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { existsSync, lstatSync, mkdirSync, readFileSync, statSync, symlinkSync } from "node:fs"
+import { existsSync, lstatSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { takeLock } from "../../src/config/DirectoryLock.ts"
 import type { Prompt } from "../../src/runtime/prompt.ts"
 import { HELP, type Outcome, run } from "../../src/runtime/walletTool.ts"
 import { inputOf } from "../config/input.ts"
 import { withDirectoryAsync } from "../support/temporary.ts"
+import { withoutChecksum } from "../support/walletText.ts"
 
 const PHRASE = `${"abandon ".repeat(11)}about`
 const WIF = "cMahea7zqjxrtgAbB7LSGbcQUr1uX1ojuat9jZodMN87JcbXMTcA"
@@ -155,6 +156,21 @@ describe("svcd-wallet", () => {
         const { stderr, stdout } = done(yield* call("export", "--phrase", "--yes"))
         assert.strictEqual(stdout, `${PHRASE}\n`)
         assert.match(stderr, /only together with the passphrase/)
+      })
+    ))
+
+  it.effect("prints no words that are not the wallet's", () =>
+    inPlace(({ call, file }) =>
+      Effect.gen(function*() {
+        done(yield* call("create", "--words", "12"))
+        const text = withoutChecksum(readFileSync(file, "utf8"))
+        const [, words = ""] = /"plain": "([a-z ]+)"/.exec(text) ?? []
+        writeFileSync(file, text.replace(words, PHRASE))
+        refused(yield* call("export", "--phrase", "--yes"), 1, /the words \(seed\.mnemonic\) do not give the seed/)
+        // Of a file of 0.1.0 it is not known whether a passphrase belongs to them.
+        writeFileSync(file, text.replace(words, PHRASE).replace(/,\s*"mnemonicPassphrase": false/, ""))
+        const { stderr } = done(yield* call("export", "--phrase", "--yes"))
+        assert.match(stderr, /If none was chosen, the words in the file are damaged/)
       })
     ))
 

@@ -9,10 +9,12 @@ import { NAME_TX_VERSION, nameScript } from "../../src/protocol/nameOperation.ts
 import { outpoint, outpointKey, type Transaction } from "../../src/protocol/transaction.ts"
 import { type InvalidWalletRequest } from "../../src/wallet/errors.ts"
 import { decodeDocument } from "../../src/wallet/keys/WalletDocument.ts"
+import { IndexStore } from "../../src/wallet/ledger/IndexStore.ts"
 import { temporaryDirectory } from "../support/chain.ts"
 import { eventually, withWallets } from "../support/liveWallets.ts"
 import { ADDRESS, pay as payAnyone } from "../support/mempool.ts"
 import { nameNew, saltOf, text } from "../support/regtest.ts"
+import { withoutChecksum } from "../support/walletText.ts"
 
 const documentOf = (directory: string) => {
   const document = decodeDocument(readFileSync(join(directory, "wallet.json"), "utf8"))
@@ -42,11 +44,11 @@ describe("Wallet", () => {
         }))
     }))
 
-  it.scopedLive("a payment is on disk before it is offered, pending after, and leaves wallet.json in a block", () =>
+  it.scopedLive("a payment is on disk before it is offered, pending after, and leaves wallet.json six deep", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
       const seen: Array<boolean> = []
-      yield* withWallets(directory, ({ fund, minePool, pool, wallet }) =>
+      yield* withWallets(directory, ({ fund, mine, minePool, pool, wallet }) =>
         Effect.gen(function*() {
           yield* fund
           const { fee, transaction } = yield* wallet.pay(to(ADDRESS, 3 * COIN))
@@ -65,7 +67,11 @@ describe("Wallet", () => {
             height: 102,
             index: 1
           })
-          assert.deepStrictEqual(keptTxids(directory), [])
+          yield* mine(4)
+          assert.deepStrictEqual(keptTxids(directory), [shown(transaction)], "five deep")
+          yield* mine(1)
+          assert.deepStrictEqual(keptTxids(directory), [], "six deep")
+          assert.strictEqual(wallet.transaction(shown(transaction))?.state.type, "confirmed")
         }), {
         mempool: (pool) => ({
           ...pool,
@@ -76,6 +82,95 @@ describe("Wallet", () => {
             })
         })
       })
+    }))
+
+  it.scopedLive("a payment in a block outlives the loss of the last blocks and of the index", () =>
+    Effect.gen(function*() {
+      const directory = yield* temporaryDirectory
+      const txid = yield* withWallets(directory, ({ fund, mine, minePool, wallet }) =>
+        Effect.gen(function*() {
+          yield* fund
+          const { transaction } = yield* wallet.pay(to(ADDRESS, COIN))
+          yield* minePool
+          yield* mine(4)
+          return shown(transaction)
+        }))
+      for (const lost of ["chainstate", "blocks", "names.db"]) {
+        rmSync(join(directory, lost), { recursive: true, force: true })
+      }
+      yield* withWallets(directory, ({ wallet }) =>
+        Effect.sync(() => {
+          assert.strictEqual(wallet.transaction(txid)?.state.type, "inactive")
+        }))
+    }))
+
+  it.scopedLive("the index is on disk for certain before wallet.json leaves a payment to it", () =>
+    Effect.gen(function*() {
+      const directory = yield* temporaryDirectory
+      const keptAtSync: Array<ReadonlyArray<string>> = []
+      const { sync } = IndexStore.prototype
+      yield* Effect.acquireRelease(
+        Effect.sync(() => {
+          IndexStore.prototype.sync = function() {
+            keptAtSync.push(keptTxids(directory))
+            sync.call(this)
+          }
+        }),
+        () => Effect.sync(() => void (IndexStore.prototype.sync = sync))
+      )
+      yield* withWallets(directory, ({ fund, mine, minePool, wallet }) =>
+        Effect.gen(function*() {
+          yield* fund
+          const { transaction } = yield* wallet.pay(to(ADDRESS, COIN))
+          yield* minePool
+          yield* mine(8)
+          assert.deepStrictEqual(keptAtSync, [[shown(transaction)]])
+          assert.deepStrictEqual(keptTxids(directory), [])
+        }))
+    }))
+
+  it.scopedLive("an index whose row holds another transaction is named as damaged", () =>
+    Effect.gen(function*() {
+      const directory = yield* temporaryDirectory
+      const file = join(directory, "chainstate", "wallet.db")
+      yield* withWallets(directory, ({ fund }) => fund)
+      for (
+        const [change, found] of [
+          ["bytes = CAST(substr(bytes, 1, length(bytes) - 1) || x'01' AS BLOB)", /holds another transaction$/],
+          ["bytes = zeroblob(length(bytes))", /holds no transaction$/]
+        ] as const
+      ) {
+        const database = new SQLite(file)
+        database.exec(`UPDATE transactions SET ${change}`)
+        database.close()
+        const failure = yield* Effect.flip(withWallets(directory, () => Effect.void))
+        assert.deepInclude(failure, { _tag: "StorageCorrupted", file })
+        if (failure._tag === "StorageCorrupted") assert.match(failure.found, found)
+      }
+    }))
+
+  it.scopedLive("a registration whose salt does not open its NAME_NEW is refused, whoever holds the transaction", () =>
+    Effect.gen(function*() {
+      const directory = yield* temporaryDirectory
+      const file = join(directory, "wallet.json")
+      yield* withWallets(directory, ({ fund, minePool, mine, wallet }) =>
+        Effect.gen(function*() {
+          yield* fund
+          yield* wallet.nameNew(text("d/salted"), {})
+          yield* minePool
+          yield* mine(6)
+          assert.deepStrictEqual(keptTxids(directory), [])
+        }))
+      const whole = withoutChecksum(readFileSync(file, "utf8"))
+      const damaged = whole.replace(/"rand": "(.)/, (_, digit) => `"rand": "${digit === "0" ? "1" : "0"}`)
+      assert.notStrictEqual(damaged, whole)
+      writeFileSync(file, damaged)
+      const failure = yield* Effect.flip(withWallets(directory, () => Effect.void))
+      assert.deepInclude(failure, {
+        _tag: "WalletDamaged",
+        found: "registrations.0: name or salt do not open its NAME_NEW"
+      })
+      assert.strictEqual(readFileSync(file, "utf8"), damaged)
     }))
 
   it.scopedLive("what the mempool refuses is taken out of the file, and its coins are there again", () =>
@@ -202,7 +297,10 @@ describe("Wallet", () => {
       if (early === undefined || late === undefined) return assert.fail("no scripts")
       yield* withWallets(other, ({ wallets }) => wallets.unload("", undefined))
       copyFileSync(join(directory, "wallet.json"), join(other, "wallet.json"))
-      const reset = readFileSync(join(other, "wallet.json"), "utf8").replace(/"receive": 180/, "\"receive\": 0")
+      const reset = withoutChecksum(readFileSync(join(other, "wallet.json"), "utf8")).replace(
+        /"receive": 180/,
+        "\"receive\": 0"
+      )
       writeFileSync(join(other, "wallet.json"), reset)
       yield* withWallets(other, ({ fund, mine, wallet }) =>
         Effect.gen(function*() {

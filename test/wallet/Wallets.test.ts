@@ -6,6 +6,7 @@ import { COIN } from "../../src/protocol/amount.ts"
 import { temporaryDirectory } from "../support/chain.ts"
 import { withWallets } from "../support/liveWallets.ts"
 import { ADDRESS } from "../support/mempool.ts"
+import { withoutChecksum } from "../support/walletText.ts"
 
 const request = {
   name: "w1",
@@ -72,6 +73,50 @@ describe("Wallets", () => {
           yield* wallets.unload("", false)
         }))
       yield* withWallets(directory, ({ wallets }) => Effect.sync(() => assert.deepStrictEqual(wallets.loaded(), [])))
+    }))
+
+  it.scopedLive("a damaged wallets.json is put aside, and all wallets are loaded from then on", () =>
+    Effect.gen(function*() {
+      const directory = yield* temporaryDirectory
+      const file = join(directory, "wallets.json")
+      yield* withWallets(directory, ({ wallets }) =>
+        Effect.gen(function*() {
+          yield* wallets.create({ ...request, loadOnStart: true })
+          yield* wallets.create({ ...request, name: "w2", loadOnStart: false })
+        }))
+      const whole = readFileSync(file, "utf8")
+      for (const damaged of [whole.replace("w1", "w0"), whole.slice(0, -3), "[]"]) {
+        writeFileSync(file, damaged)
+        for (let start = 0; start < 2; start++) {
+          yield* withWallets(directory, ({ wallets }) =>
+            Effect.sync(() => {
+              assert.deepStrictEqual(wallets.loaded().map(({ name }) => name), ["", "w1", "w2"])
+            }))
+        }
+        assert.strictEqual(readFileSync(`${file}.damaged`, "utf8"), damaged)
+      }
+      // One of 0.1.0 has no checksum.
+      writeFileSync(file, withoutChecksum(whole))
+      yield* withWallets(
+        directory,
+        ({ wallets }) => Effect.sync(() => assert.deepStrictEqual(wallets.loaded().map(({ name }) => name), ["", "w1"]))
+      )
+    }))
+
+  it.scopedLive("restoring leaves the copy and its folder as they are", () =>
+    Effect.gen(function*() {
+      const directory = yield* temporaryDirectory
+      const elsewhere = yield* temporaryDirectory
+      yield* withWallets(directory, ({ wallet, wallets }) =>
+        Effect.gen(function*() {
+          const copy = join(elsewhere, "copy.json")
+          yield* wallet.backup(copy)
+          // Of another node's copy, which may be under way.
+          const draft = `${copy}.${"0".repeat(32)}.new`
+          writeFileSync(draft, "another's")
+          yield* wallets.restore("again", copy, undefined)
+          assert.strictEqual(readFileSync(draft, "utf8"), "another's")
+        }))
     }))
 
   it.scopedLive("names that mean something in a path are refused", () =>

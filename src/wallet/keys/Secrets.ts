@@ -9,7 +9,7 @@ import { accountPath, childPrivateKey, derivePath, masterKey, publicKeyOfExtende
 import type { KeyChain } from "./KeyChain.ts"
 import { privateKeyAt } from "./keyExpression.ts"
 import { openSecret } from "./seal.ts"
-import type { Purpose, Secret, WalletDocument } from "./WalletDocument.ts"
+import type { Import, Purpose, Secret, WalletDocument } from "./WalletDocument.ts"
 
 /** Keys of one chain of an account, outside or for change. */
 interface AccountChain {
@@ -22,9 +22,17 @@ export const SEED_FIELD = "seed"
 export const MNEMONIC_FIELD = "mnemonic"
 export const importField = (descriptor: string): string => `import ${descriptor}`
 
-const wipeKey = ({ chainCode, key }: ExtendedKey): void => {
+export const wipeKey = ({ chainCode, key }: ExtendedKey): void => {
   key.fill(0)
   chainCode.fill(0)
+}
+
+/** Overwrites the private keys of a descriptor. */
+export const wipeDescriptor = (descriptor: Descriptor): void => {
+  for (const key of keysOf(descriptor)) {
+    if (key.kind === "single") key.privateKey?.privateKey.fill(0)
+    else if (key.key.kind === "private") wipeKey(key.key)
+  }
 }
 
 /**
@@ -71,11 +79,17 @@ export class Secrets {
     return secret === undefined ? undefined : this.open(MNEMONIC_FIELD, secret)
   }
 
+  /** The seed in hexadecimal. */
+  get seed(): string | undefined {
+    const secret = this.document.seed?.seed
+    return secret === undefined ? undefined : this.open(SEED_FIELD, secret)
+  }
+
   /** The extended private master key. The caller wipes it after use. */
   get master(): ExtendedKey | undefined {
-    const { seed } = this.document
+    const { seed } = this
     if (seed === undefined) return undefined
-    const bytes = fromHex(this.open(SEED_FIELD, seed.seed))
+    const bytes = fromHex(seed)
     if (bytes === undefined) throw new TypeError("the seed is not hexadecimal")
     try {
       return masterKey(networks[this.document.network], bytes)
@@ -125,13 +139,19 @@ export class Secrets {
     )
   }
 
+  /** The text of an imported descriptor with its private keys. */
+  importText({ descriptor, secret }: Import): string | undefined {
+    return secret === undefined ? undefined : this.open(importField(descriptor), secret)
+  }
+
   /** An imported descriptor with its private keys, by its public text. */
   imported(text: string): Descriptor | undefined {
     const known = this.imports.get(text)
     if (known !== undefined) return known
     const entry = this.document.imports.find(({ descriptor }) => descriptor === text)
-    if (entry?.secret === undefined) return undefined
-    const parsed = parseDescriptor(networks[this.document.network], this.open(importField(text), entry.secret))
+    const secret = entry === undefined ? undefined : this.importText(entry)
+    if (secret === undefined) return undefined
+    const parsed = parseDescriptor(networks[this.document.network], secret)
     const descriptor = Either.getOrUndefined(parsed)
     if (descriptor !== undefined) this.imports.set(text, descriptor)
     return descriptor
@@ -149,12 +169,7 @@ export class Secrets {
     this.wiped = true
     this.masterKeyBytes?.fill(0)
     for (const { key } of this.chains.values()) wipeKey(key)
-    for (const descriptor of this.imports.values()) {
-      for (const key of keysOf(descriptor)) {
-        if (key.kind === "single") key.privateKey?.privateKey.fill(0)
-        else if (key.key.kind === "private") wipeKey(key.key)
-      }
-    }
+    for (const descriptor of this.imports.values()) wipeDescriptor(descriptor)
     this.chains.clear()
     this.imports.clear()
   }

@@ -6,6 +6,7 @@ import { randomBytes } from "node:crypto"
 import { escapeUnsafe } from "../../config/safeText.ts"
 import { type Bytes, fromHex, toHex } from "../../protocol/bytes.ts"
 import type { NetworkName } from "../../protocol/networks.ts"
+import { CHECKSUM_MISMATCH, checksummed, checkText } from "../../storage/checksum.ts"
 
 /**
  * What wallet.json holds. A member that this version does not know is refused, not dropped: dropping it would lose it
@@ -198,7 +199,9 @@ export const WalletDocument = Schema.Struct({
     /** 64 bytes in hexadecimal: of BIP 39, its passphrase included. */
     seed: Secret,
     /** First four bytes of the HASH160 of the master key. */
-    fingerprint: bytesOf(4, true)
+    fingerprint: bytesOf(4, true),
+    /** Whether a passphrase was chosen along with the words (BIP 39). Left out without words, and in files of 0.1.0. */
+    mnemonicPassphrase: optional(Schema.Boolean)
   })),
   accounts: ListOf(Account, PURPOSES.length),
   imports: ListOf(Import, MAX_IMPORTS),
@@ -264,6 +267,8 @@ export interface DecodedDocument {
   readonly document: WalletDocument
   /** The version that the file has; below `WALLET_VERSION` it should be kept before the new one is written. */
   readonly version: number
+  /** Whether a checksum says that all of it is what was written. */
+  readonly checksummed: boolean
 }
 
 const upgraded = (value: object, version: number, upgrades: Upgrades): object => {
@@ -272,12 +277,18 @@ const upgraded = (value: object, version: number, upgrades: Upgrades): object =>
   return document
 }
 
+/** What is wrong with a file that was changed by anything but svcd, and how the operator takes it all the same. */
+const MISMATCH =
+  `${CHECKSUM_MISMATCH}: it was damaged, or edited by hand. If you edited it and want it as it is now, ` +
+  "delete its member \"checksum\" (the second line): keys and transactions are still compared with each other then"
+
 /** Reads the text of a wallet.json; on the left stands what is wrong with it, without any of its content. */
 export const decodeDocument = (
-  text: string,
+  whole: string,
   upgrades: Upgrades = UPGRADES
 ): Either.Either<DecodedDocument, string> => {
-  if (text.trim() === "") return Either.left("it is empty")
+  if (whole.trim() === "") return Either.left("it is empty")
+  const { checksum, text } = checkText(whole)
   let value: unknown
   try {
     value = JSON.parse(text)
@@ -285,6 +296,8 @@ export const decodeDocument = (
     return Either.left("it is not whole, or not JSON")
   }
   if (typeof value !== "object" || value === null) return Either.left("it is not the file of a wallet")
+  // Another program may have put the member elsewhere, and with it the rest.
+  if (checksum === "wrong" || "checksum" in value) return Either.left(MISMATCH)
   const version = versionOf(value)
   if (version === undefined) return Either.left("it is not the file of a wallet: it has no version")
   if (version > WALLET_VERSION) {
@@ -293,7 +306,7 @@ export const decodeDocument = (
   }
   return Either.mapBoth(decode(upgraded(value, version, upgrades)), {
     onLeft: placeOf,
-    onRight: (document) => ({ document, version })
+    onRight: (document) => ({ document, version, checksummed: checksum === "right" })
   })
 }
 
@@ -302,9 +315,9 @@ export class UnfitDocument extends Error {
   override readonly name = "UnfitDocument"
 }
 
-/** The text of wallet.json. Throws `UnfitDocument`. */
+/** The text of wallet.json, with its checksum. Throws `UnfitDocument`. */
 export const encodeDocument = (document: WalletDocument): string => {
   const encoded = encode(document)
   if (Either.isLeft(encoded)) throw new UnfitDocument(placeOf(encoded.left))
-  return `${JSON.stringify(encoded.right, undefined, 2)}\n`
+  return checksummed(`${JSON.stringify(encoded.right, undefined, 2)}\n`)
 }

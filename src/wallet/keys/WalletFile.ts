@@ -2,16 +2,17 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
-import { randomBytes } from "node:crypto"
-import { lstat, readdir, readFile, realpath, stat, unlink } from "node:fs/promises"
-import { basename, dirname, join } from "node:path"
+import { isUtf8 } from "node:buffer"
+import { lstat, readFile, realpath, stat } from "node:fs/promises"
+import { basename, join, resolve } from "node:path"
 import type { NetworkName } from "../../protocol/networks.ts"
-import { replaceFile } from "../../storage/atomicFile.ts"
 import { type StorageFailure, StorageUnavailable } from "../../storage/errors.ts"
 import { InvalidWalletRequest, WalletDamaged } from "../errors.ts"
-import { faultless } from "./descriptors.ts"
-import { documentChains } from "./documentChains.ts"
+import { documentProblem } from "./documentCheck.ts"
+import { Secrets } from "./Secrets.ts"
+import { checkSecrets } from "./secretsCheck.ts"
 import {
+  type DecodedDocument,
   decodeDocument,
   encodeDocument,
   UnfitDocument,
@@ -19,6 +20,7 @@ import {
   WALLET_VERSION,
   type WalletDocument
 } from "./WalletDocument.ts"
+import { dropCopies, dropDrafts, writeCopy, writeWhole } from "./walletDrafts.ts"
 
 /**
  * wallet.json: read once, then written whole at each change. A write that is cut off leaves the file of before, since
@@ -61,21 +63,6 @@ const targetOf = (path: string): Effect.Effect<string, StorageUnavailable> =>
           : failure))
   )
 
-const DRAFT_ID_BYTES = 16
-const DRAFT_END = /^\.[0-9a-f]{32}\.new$/
-
-/** Writes beside the file first, under a name that nobody else has. */
-const writeWhole = (path: string, text: string): Promise<void> =>
-  replaceFile(path, [text], `${path}.${randomBytes(DRAFT_ID_BYTES).toString("hex")}.new`)
-
-/** Deletes what writes that were cut off have left beside a file: there are secrets in it. */
-const dropDrafts = async (path: string): Promise<void> => {
-  const [directory, name] = [dirname(path), basename(path)]
-  for (const entry of await readdir(directory)) {
-    if (entry.startsWith(name) && DRAFT_END.test(entry.slice(name.length))) await unlink(join(directory, entry))
-  }
-}
-
 /** Where a copy goes: a folder takes it under the name of the file. */
 const copyPath = async (destination: string, name: string): Promise<string> => {
   const isFolder = await stat(destination).then((found) => found.isDirectory(), absentWith)
@@ -98,6 +85,7 @@ export class WalletFile {
   private waiting: Array<Waiting> = []
   private closed = false
   private readonly writing = Effect.unsafeMakeSemaphore(1)
+  private readonly copying = Effect.unsafeMakeSemaphore(1)
 
   /** For `open` and `create`: the document is the one on disk; `target` is where links lead. */
   constructor(path: string, target: string, document: WalletDocument) {
@@ -190,22 +178,47 @@ export class WalletFile {
 
   /** Copies what is on disk to another file, which must not exist, or under its own name into a folder. */
   backup(destination: string): Effect.Effect<void, StorageFailure | InvalidWalletRequest> {
-    return Effect.gen(this, function*() {
-      const path = yield* io(destination, "looking for", () => copyPath(destination, basename(this.path)))
+    return this.copying.withPermits(1)(Effect.gen(this, function*() {
+      const path = resolve(yield* io(destination, "looking for", () => copyPath(destination, basename(this.path))))
       if (yield* isThere(path)) {
         return yield* new InvalidWalletRequest({ code: "exists", reason: `${path} exists already` })
       }
+      yield* withoutCopies(this.path, this.target)
       const text = encodeDocument(this.current)
-      yield* Effect.uninterruptible(io(path, "writing", () => writeWhole(path, text)))
-    })
+      yield* Effect.uninterruptible(io(path, "writing", () => writeCopy(this.target, path, text)))
+    }))
   }
 }
 
-/** What is wrong with the keys in a document, whose form is right. */
-const keysProblem = (document: WalletDocument): string | undefined => {
-  const chains = faultless(() => documentChains(document, 0))
-  return Either.isLeft(chains) ? chains.left.reason : undefined
-}
+const notDeleted = Effect.catchAll(({ message: reason }: StorageUnavailable) =>
+  Effect.logWarning("drafts of a wallet cannot be deleted", { reason })
+)
+
+/** Deletes what copies that were cut off have left: there are secrets in it. */
+const withoutCopies = (path: string, target: string): Effect.Effect<void> =>
+  io(path, "deleting what was left of copies of", () => dropCopies(target)).pipe(
+    Effect.flatMap((unreachable) =>
+      Effect.forEach(
+        unreachable,
+        (draft) =>
+          Effect.logWarning(
+            "a backup was cut off, and what it left may hold keys: it is deleted once it can be reached",
+            {
+              draft
+            }
+          ),
+        { discard: true }
+      )
+    ),
+    notDeleted
+  )
+
+/** Deletes what writes that were cut off have left as well. */
+const cleaned = (path: string, target: string): Effect.Effect<void> =>
+  io(path, "deleting what was left beside", () => dropDrafts(target)).pipe(
+    notDeleted,
+    Effect.zipRight(withoutCopies(path, target))
+  )
 
 /** Keeps the text of an older format beside the file, under a name that nobody has taken. */
 const keepOlder = async (target: string, version: number, text: string): Promise<void> => {
@@ -215,6 +228,64 @@ const keepOlder = async (target: string, version: number, text: string): Promise
     return writeWhole(name, text)
   }
 }
+
+/** A document that was compared with itself, or what is wrong with it. */
+const judged = (
+  { checksummed, document }: DecodedDocument
+): Effect.Effect<Either.Either<WalletDocument, string>> =>
+  Effect.gen(function*() {
+    const problem = documentProblem(document)
+    if (problem !== undefined) return Either.left(problem)
+    // What is sealed is compared when it is unlocked.
+    if (document.encryption !== undefined) return Either.right(document)
+    const { seed } = document
+    const finding = yield* Effect.acquireUseRelease(
+      Effect.sync(() => new Secrets(() => document, undefined)),
+      (secrets) => checkSecrets(document, secrets, !checksummed),
+      (secrets) => Effect.sync(() => secrets.wipe())
+    )
+    if (finding.problem !== undefined) return Either.left(finding.problem)
+    if (seed?.mnemonic === undefined || seed.mnemonicPassphrase !== undefined) return Either.right(document)
+    // A file of 0.1.0 does not say it. From now on the words are known to give the seed, or not to.
+    const mnemonicPassphrase = finding.wordsSuffice !== true
+    if (mnemonicPassphrase) {
+      yield* Effect.logWarning(
+        "the words of the wallet give its keys only with the passphrase that was chosen along with them; if none was, " +
+          "the words in the file are damaged: compare them with those on paper"
+      )
+    }
+    return Either.right({ ...document, seed: { ...seed, mnemonicPassphrase } })
+  })
+
+/** What a wallet's file holds. */
+interface ReadWallet extends DecodedDocument {
+  /** Where links lead. */
+  readonly target: string
+  readonly text: string
+}
+
+/** Reads a wallet's file and compares its content with itself. Changes nothing on disk. */
+export const read = (
+  path: string,
+  network: NetworkName,
+  upgrades?: Upgrades
+): Effect.Effect<ReadWallet, WalletDamaged | StorageFailure> =>
+  Effect.gen(function*() {
+    const damaged = (found: string) => new WalletDamaged({ file: path, found })
+    const target = yield* targetOf(path)
+    const { size } = yield* io(path, "opening", () => stat(target))
+    if (size > MAX_FILE_BYTES) return yield* damaged(`it is too large (${size} bytes)`)
+    const bytes = yield* io(path, "reading", () => readFile(target))
+    if (!isUtf8(bytes)) return yield* damaged("it is not text in UTF-8")
+    const text = bytes.toString("utf8")
+    const decoded = decodeDocument(text, upgrades)
+    if (Either.isLeft(decoded)) return yield* damaged(decoded.left)
+    const { document } = decoded.right
+    if (document.network !== network) return yield* damaged(`it is of ${document.network}, not of ${network}`)
+    const sound = yield* judged(decoded.right)
+    if (Either.isLeft(sound)) return yield* damaged(sound.left)
+    return { ...decoded.right, document: sound.right, target, text }
+  })
 
 /**
  * Reads a wallet's file. One that does not read is left as it is; one of an older format is kept as
@@ -226,24 +297,12 @@ export const open = (
   upgrades?: Upgrades
 ): Effect.Effect<WalletFile, WalletDamaged | StorageFailure> =>
   Effect.gen(function*() {
-    const damaged = (found: string) => new WalletDamaged({ file: path, found })
-    const target = yield* targetOf(path)
-    const { size } = yield* io(path, "opening", () => stat(target))
-    if (size > MAX_FILE_BYTES) return yield* damaged(`it is too large (${size} bytes)`)
-    const text = yield* io(path, "reading", () => readFile(target, "utf8"))
-    const decoded = decodeDocument(text, upgrades)
-    if (Either.isLeft(decoded)) return yield* damaged(decoded.left)
-    const { document, version } = decoded.right
-    if (document.network !== network) return yield* damaged(`it is of ${document.network}, not of ${network}`)
-    const problem = keysProblem(document)
-    if (problem !== undefined) return yield* damaged(problem)
+    const { document, target, text, version } = yield* read(path, network, upgrades)
     if (version !== WALLET_VERSION) {
       yield* io(path, "keeping", () => keepOlder(target, version, text))
       yield* io(path, "writing", () => writeWhole(target, encodeDocument(document)))
     }
-    yield* io(path, "deleting what was left beside", () => dropDrafts(target)).pipe(
-      Effect.catchAll(({ message: reason }) => Effect.logWarning("drafts of a wallet cannot be deleted", { reason }))
-    )
+    yield* cleaned(path, target)
     return new WalletFile(path, target, document)
   })
 
@@ -257,6 +316,7 @@ export const create = (
       return yield* new InvalidWalletRequest({ code: "exists", reason: `${path} exists already` })
     }
     const text = encodeDocument(document)
+    yield* cleaned(path, path)
     yield* Effect.uninterruptible(io(path, "writing", () => writeWhole(path, text)))
     return new WalletFile(path, path, document)
   })

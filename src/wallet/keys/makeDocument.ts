@@ -37,7 +37,8 @@ export const seededDocument = (options: SeededOptions): Effect.Effect<WalletDocu
       seed: {
         mnemonic: makeSecret(undefined, MNEMONIC_FIELD, Redacted.value(mnemonic)),
         seed: makeSecret(undefined, SEED_FIELD, toHex(seed)),
-        fingerprint: fingerprintOf(publicKeyOfExtended(master))
+        fingerprint: fingerprintOf(publicKeyOfExtended(master)),
+        mnemonicPassphrase: passphrase !== undefined && Redacted.value(passphrase) !== ""
       },
       accounts: PURPOSES.map((purpose) => ({
         purpose,

@@ -1,9 +1,10 @@
-import { entropyToMnemonic, generateMnemonic, mnemonicToEntropy, mnemonicToSeed } from "@scure/bip39"
+import { entropyToMnemonic, generateMnemonic, mnemonicToEntropy } from "@scure/bip39"
 import { wordlist } from "@scure/bip39/wordlists/english.js"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
+import { pbkdf2 } from "node:crypto"
 import { quoted } from "../../config/safeText.ts"
 
 /** Phrases of words that a seed is made of (BIP 39), with the English list. */
@@ -59,9 +60,21 @@ export const parseMnemonic = (text: string): Either.Either<Redacted.Redacted<str
   }
 }
 
-/** The seed of a phrase that was read or made here: 64 bytes. The caller wipes it. */
+/** Rounds of PBKDF2, and the bytes that it makes (BIP 39). */
+const ROUNDS = 2_048
+const SEED_BYTES = 64
+
+/** The seed of a phrase that was read or made here: 64 bytes. The caller wipes it. Runs beside the event loop. */
 export const seedOf = (
   mnemonic: Redacted.Redacted<string>,
   passphrase: Redacted.Redacted<string> = Redacted.make("")
 ): Effect.Effect<Uint8Array> =>
-  Effect.promise(() => mnemonicToSeed(Redacted.value(mnemonic), Redacted.value(passphrase)))
+  Effect.async((resume) => {
+    const salt = `mnemonic${Redacted.value(passphrase)}`.normalize("NFKD")
+    const words = Redacted.value(mnemonic).normalize("NFKD")
+    pbkdf2(words, salt, ROUNDS, SEED_BYTES, "sha512", (error, seed) => {
+      if (error !== null) return resume(Effect.die(error))
+      resume(Effect.succeed(Uint8Array.from(seed)))
+      seed.fill(0)
+    })
+  })

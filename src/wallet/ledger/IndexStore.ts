@@ -1,5 +1,7 @@
 import type { Cursor } from "../../chain/Follower.ts"
-import type { Bytes } from "../../protocol/bytes.ts"
+import { type Bytes, displayHash, equal } from "../../protocol/bytes.ts"
+import { DecodeError } from "../../protocol/Reader.ts"
+import { decodeTransaction, type Transaction } from "../../protocol/transaction.ts"
 import { type Database, guarded, openDatabase, type Statement } from "../../storage/Database.ts"
 import { StorageCorrupted } from "../../storage/errors.ts"
 
@@ -16,6 +18,11 @@ export interface ConfirmedRow {
   /** When the wallet saw it first. */
   readonly time: number
   readonly order: number
+}
+
+/** A row as it is read. */
+export interface StoredRow extends Omit<ConfirmedRow, "bytes"> {
+  readonly transaction: Transaction
 }
 
 /** What one step of the index changes. */
@@ -42,6 +49,7 @@ const MIGRATIONS = [
 ]
 
 interface Row {
+  readonly txid: Buffer
   readonly bytes: Buffer
   readonly height: number
   readonly hash: Buffer
@@ -58,7 +66,7 @@ const prepare = (database: Database) => {
   const statement = <Bind extends Array<unknown>, Result>(sql: string): Statement<Bind, Result> => database.prepare(sql)
   return {
     all: statement<[], Row>(
-      "SELECT bytes, height, hash, position, block_time, time, ord FROM transactions ORDER BY ord, height, position"
+      "SELECT txid, bytes, height, hash, position, block_time, time, ord FROM transactions ORDER BY ord, height, position"
     ),
     put: statement<[Bytes, Bytes, number, Bytes, number, number, number, number], never>(
       "INSERT OR REPLACE INTO transactions (txid, bytes, height, hash, position, block_time, time, ord) " +
@@ -70,6 +78,7 @@ const prepare = (database: Database) => {
     cutConflicts: statement<[number], never>("DELETE FROM conflicts WHERE height > ?"),
     sources: statement<[], { readonly descriptor: string }>("SELECT descriptor FROM sources"),
     putSource: statement<[string], never>("INSERT OR REPLACE INTO sources (descriptor) VALUES (?)"),
+    dropCursor: statement<[], never>("DELETE FROM cursor"),
     dropSource: statement<[string], never>("DELETE FROM sources WHERE descriptor = ?"),
     cursor: statement<[], { readonly height: number; readonly hash: Buffer }>("SELECT height, hash FROM cursor"),
     putCursor: statement<[number, Bytes], never>("INSERT OR REPLACE INTO cursor (one, height, hash) VALUES (1, ?, ?)")
@@ -114,11 +123,11 @@ export class IndexStore {
     return row === undefined ? undefined : { height: row.height, hash: plain(row.hash) }
   }
 
-  /** In the order in which the wallet saw them. */
-  rows(): ReadonlyArray<ConfirmedRow> {
+  /** In the order in which the wallet saw them. Throws `StorageCorrupted` for a row that holds another transaction. */
+  rows(): ReadonlyArray<StoredRow> {
     return this.reading(() =>
-      this.statements.all.all().map(({ block_time, bytes, hash, height, ord, position, time }) => ({
-        bytes: plain(bytes),
+      this.statements.all.all().map(({ block_time, bytes, hash, height, ord, position, time, txid }) => ({
+        transaction: this.transactionOf(txid, bytes),
         height,
         hash: plain(hash),
         position,
@@ -127,6 +136,44 @@ export class IndexStore {
         order: ord
       }))
     )
+  }
+
+  private transactionOf(txid: Buffer, bytes: Buffer): Transaction {
+    const damaged = (what: string): StorageCorrupted =>
+      new StorageCorrupted({
+        file: this.filename,
+        found: `the row of ${displayHash(txid)} holds ${what}`,
+        remedy: REMEDY
+      })
+    let transaction: Transaction
+    try {
+      transaction = decodeTransaction(plain(bytes))
+    } catch (cause) {
+      throw cause instanceof DecodeError ? damaged("no transaction") : cause
+    }
+    if (!equal(transaction.txid, txid)) throw damaged("another transaction")
+    return transaction
+  }
+
+  /**
+   * Ends when all that was written before is on disk for certain. The other writes may be lost with the power, which
+   * costs no more than looking at their blocks again.
+   */
+  sync(): void {
+    const cursor = this.cursor()
+    // Before there is a place in the chain, there is nothing of it.
+    if (cursor === undefined) return
+    // Of a write in this mode SQLite syncs its log, and with it all writes before. One that leaves each byte as it is
+    // would be no write, so the row is made anew.
+    this.reading(() => this.database.pragma("synchronous = FULL"))
+    try {
+      this.writing(() => {
+        this.statements.dropCursor.run()
+        this.statements.putCursor.run(cursor.height, cursor.hash)
+      })
+    } finally {
+      this.reading(() => this.database.pragma("synchronous = NORMAL"))
+    }
   }
 
   conflicts(): IndexChange["conflicts"] {

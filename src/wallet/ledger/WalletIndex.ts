@@ -7,13 +7,13 @@ import type { ConnectedBlock, Cursor, Follower } from "../../chain/Follower.ts"
 import { NO_HEADER } from "../../chain/HeaderTree.ts"
 import { turnOfEventLoop } from "../../chain/turnOfEventLoop.ts"
 import { binaryString, parseDisplayHash } from "../../protocol/bytes.ts"
-import { decodeTransaction, type Transaction } from "../../protocol/transaction.ts"
+import type { Transaction } from "../../protocol/transaction.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import { InvalidWalletRequest } from "../errors.ts"
 import type { KeyRing } from "../keys/KeyRing.ts"
-import type { WalletDocument } from "../keys/WalletDocument.ts"
+import type { TransactionEntry, WalletDocument } from "../keys/WalletDocument.ts"
 import type { WalletFile } from "../keys/WalletFile.ts"
-import { documentEntry, notesOf, transactionOf, withEntries, withoutConfirmed } from "./entries.ts"
+import { documentEntry, keptForGood, notesOf, transactionOf, withEntries, withoutEntries } from "./entries.ts"
 import { IndexStore } from "./IndexStore.ts"
 import type { Ledger } from "./Ledger.ts"
 import { markUsed, scanBlocks, type ScannedBlock } from "./scanBlocks.ts"
@@ -66,6 +66,13 @@ const TIMESTAMP_WINDOW = 7_200
 /** Blocks that a rescan looks through between two turns of others. */
 const RESCAN_BLOCKS = 32
 
+/**
+ * Confirmations from which on wallet.json leaves a transaction to the index. Not one: the index is made of the chain, and
+ * the last blocks of a chain may be replaced by others, or be missing after a crash until a peer sends them again. Six are
+ * the depth that people count as settled, and cost a few entries in the file.
+ */
+export const SETTLED_DEPTH = 6
+
 /** What a wallet looks for, and the time from which on it may have been used. */
 const sourcesOf = ({ accounts, birthday, imports }: WalletDocument): ReadonlyMap<string, number> =>
   new Map([
@@ -88,7 +95,7 @@ const chainIsBehind = (): InvalidWalletRequest =>
 
 /** Builds the ledger of what the files hold. */
 const load = (store: IndexStore, { file, ledger, ring }: WalletIndexOptions): void => {
-  const rows = store.rows().map((row) => ({ ...row, transaction: decodeTransaction(row.bytes) }))
+  const rows = store.rows()
   const kept = file.document.transactions
     .flatMap((entry) => {
       const transaction = transactionOf(entry)
@@ -174,24 +181,40 @@ export const make = (
       return sources.map((source) => ({ source, timestamp: Math.min(times.get(source) ?? 0, rescanFrom) }))
     })
 
-    const isConfirmed = (txid: string): boolean => {
+    /** Whether an entry of wallet.json is so deep in the chain that the index alone may hold it. */
+    const isSettled = ({ txid }: TransactionEntry): boolean => {
       const hash = parseDisplayHash(txid)
-      return hash !== undefined && ledger.entry(binaryString(hash))?.state.type === "confirmed"
+      const state = hash === undefined ? undefined : ledger.entry(binaryString(hash))?.state
+      return state?.type === "confirmed" && ledger.tip.height - state.height + 1 >= SETTLED_DEPTH
     }
 
-    /** Scans blocks and stores what came of it: the index first, since what leaves wallet.json has to be there. */
+    /** Takes out of wallet.json what is settled, once the index holds it on disk: one of the two has it at any moment. */
+    const settle = Effect.suspend(() => {
+      const leaving = file.document.transactions.filter((entry) => !keptForGood(entry) && isSettled(entry))
+      if (leaving.length === 0) return Effect.void
+      const txids = new Set(leaving.map(({ txid }) => txid))
+      return Effect.zipRight(
+        attempt(() => store.sync()),
+        file.update((document) => {
+          // The owner may have written a note meanwhile.
+          const gone = document.transactions.filter((entry) => txids.has(entry.txid) && !keptForGood(entry))
+          return withoutEntries(document, new Set(gone.map(({ txid }) => txid)))
+        })
+      )
+    })
+
+    /** Scans blocks and stores what came of it. */
     const take = (blocks: ReadonlyArray<ScannedBlock>, cursor: Cursor | undefined) =>
       Effect.gen(function*() {
         const seconds = yield* now
-        const { added, conflicts, grew, rows } = yield* attempt(() => {
+        const { added, conflicts, grew } = yield* attempt(() => {
           const scan = scanBlocks({ ledger, ring, now: seconds }, blocks)
           store.write({ rows: scan.rows, conflicts: scan.conflicts, ...cursor === undefined ? {} : { cursor } })
           if (cursor !== undefined) ledger.tip = { height: cursor.height, hash: cursor.hash }
           return scan
         })
-        if (grew || rows.length > 0) {
-          yield* file.update((document) => withoutConfirmed(grew ? ring.save(document) : document, isConfirmed))
-        }
+        if (grew) yield* file.update(ring.save)
+        yield* settle
         if (conflicts.length > 0) {
           yield* Effect.logInfo("wallet transactions cannot be mined any more", { count: conflicts.length })
         }

@@ -61,11 +61,5 @@ export const withoutEntries = (document: WalletDocument, txids: ReadonlySet<stri
   return transactions.length === document.transactions.length ? document : { ...document, transactions }
 }
 
-/** Takes out what the chain holds by now and nobody wrote a note on. */
-export const withoutConfirmed = (
-  document: WalletDocument,
-  isConfirmed: (txid: string) => boolean
-): WalletDocument => {
-  const done = document.transactions.filter((entry) => !hasNotes(notesOf(entry)) && isConfirmed(entry.txid))
-  return withoutEntries(document, new Set(done.map(({ txid }) => txid)))
-}
+/** Whether an entry stays in the file wherever the chain has it: the owner wrote a note on it. */
+export const keptForGood = (entry: TransactionEntry): boolean => hasNotes(notesOf(entry))

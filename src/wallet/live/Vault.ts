@@ -2,10 +2,11 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
-import { InvalidWalletRequest, WalletLocked, WalletWatchOnly } from "../errors.ts"
+import { InvalidWalletRequest, WalletDamaged, WalletLocked, WalletWatchOnly } from "../errors.ts"
 import { encryption } from "../keys/makeDocument.ts"
 import { changePassphrase, openMasterKey } from "../keys/seal.ts"
 import { Secrets } from "../keys/Secrets.ts"
+import { checkSecrets } from "../keys/secretsCheck.ts"
 import type { WalletFile } from "../keys/WalletFile.ts"
 import type { Wallet } from "../Wallet.ts"
 import { nowInSeconds } from "./parts.ts"
@@ -41,6 +42,8 @@ export const makeVault = (file: WalletFile): Effect.Effect<Vault, never, Scope.S
     let until = 0
     let timer: Fiber.Fiber<void> | undefined
     let ended = false
+    /** Whether the secrets were compared with what the file shows of them; those that are not sealed were at the opening. */
+    let compared = file.document.encryption === undefined
     /** Of two that want to encrypt, or to change the passphrase, the second has to see what the first did. */
     const alone = (yield* Effect.makeSemaphore(1)).withPermits(1)
     yield* Effect.addFinalizer(() =>
@@ -73,17 +76,23 @@ export const makeVault = (file: WalletFile): Effect.Effect<Vault, never, Scope.S
         yield* Effect.uninterruptible(Effect.zipRight(file.update(change), Effect.sync(close)))
       }).pipe(Effect.scoped, alone)
 
+    /** Refuses secrets that contradict the file: what is signed with them would be wrong. Once is enough. */
+    const compare = (secrets: Secrets): Effect.Effect<void, WalletDamaged> =>
+      Effect.gen(function*() {
+        if (compared) return
+        const { problem } = yield* checkSecrets(document(), secrets)
+        if (problem !== undefined) return yield* new WalletDamaged({ file: file.path, found: problem })
+        compared = true
+      })
+
     /** Keeps the secrets open for so many seconds; a wallet that was unloaded meanwhile opens no more. */
-    const openFor = (masterKey: Uint8Array, seconds: number) =>
+    const openFor = (secrets: Secrets, seconds: number) =>
       Effect.gen(function*() {
         yield* stopTimer
         close()
         const now = yield* nowInSeconds
-        if (ended) {
-          masterKey.fill(0)
-          return
-        }
-        open = new Secrets(document, masterKey)
+        if (ended) return secrets.wipe()
+        open = secrets
         until = now + Math.floor(seconds)
         timer = yield* Effect.forkIn(Effect.interruptible(Effect.zipRight(wait(seconds), Effect.sync(close))), scope)
       })
@@ -99,8 +108,9 @@ export const makeVault = (file: WalletFile): Effect.Effect<Vault, never, Scope.S
           return yield* new InvalidWalletRequest({ code: "range", reason: "Timeout cannot be negative." })
         }
         const time = Math.min(seconds, LONGEST_UNLOCK)
-        const masterKey = yield* openMasterKey(sealed, passphrase)
-        yield* Effect.uninterruptible(openFor(masterKey, time))
+        const secrets = new Secrets(document, yield* openMasterKey(sealed, passphrase))
+        yield* Effect.onError(compare(secrets), () => Effect.sync(() => secrets.wipe()))
+        yield* Effect.uninterruptible(openFor(secrets, time))
       }).pipe(alone)
 
     const lock: Vault["lock"] = Effect.suspend(() => {

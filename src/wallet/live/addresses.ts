@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import type { ConsensusParams } from "../../consensus/params.ts"
-import { parseAddress, scriptOf } from "../../protocol/address.ts"
+import { type Destination, parseAddress, scriptOf } from "../../protocol/address.ts"
+import type { StorageFailure } from "../../storage/errors.ts"
 import { InvalidWalletRequest } from "../errors.ts"
 import type { LabelEntry, WalletDocument } from "../keys/WalletDocument.ts"
 import type { AddressType, Wallet } from "../Wallet.ts"
@@ -44,10 +45,8 @@ export const makeAddresses = (parts: LiveParts): Addresses => {
       return own
     })
 
-  const purposeOf = (address: string): LabelEntry["purpose"] => {
-    const parsed = parseAddress(ring.network, address)
-    return "destination" in parsed && ring.own(scriptOf(parsed.destination)) !== undefined ? "receive" : "send"
-  }
+  const purposeOf = (destination: Destination): LabelEntry["purpose"] =>
+    ring.own(scriptOf(destination)) !== undefined ? "receive" : "send"
 
   let listed: { readonly of: WalletDocument["labels"]; readonly map: ReturnType<Addresses["labels"]> } | undefined
 
@@ -65,8 +64,13 @@ export const makeAddresses = (parts: LiveParts): Addresses => {
       return listed.map
     },
     setLabel: (address, label) =>
-      Effect.suspend(() => {
-        const entry = { address, label, purpose: purposeOf(address) }
+      Effect.suspend((): Effect.Effect<void, InvalidWalletRequest | StorageFailure> => {
+        const parsed = parseAddress(ring.network, address)
+        // A file that labels anything else counts as damaged.
+        if ("error" in parsed) {
+          return new InvalidWalletRequest({ code: "address-type", reason: "a label is of an address" })
+        }
+        const entry = { address, label, purpose: purposeOf(parsed.destination) }
         return update(parts, (document) => withLabels(document, [entry]))
       })
   }

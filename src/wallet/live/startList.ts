@@ -1,9 +1,11 @@
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { readFile } from "node:fs/promises"
+import { readFile, rename } from "node:fs/promises"
 import { codeOf } from "../../config/errorCode.ts"
 import { replaceFile } from "../../storage/atomicFile.ts"
-import { StorageCorrupted, type StorageFailure, StorageUnavailable } from "../../storage/errors.ts"
+import { checksummed, checkText } from "../../storage/checksum.ts"
+import { type StorageFailure, StorageUnavailable } from "../../storage/errors.ts"
 
 /** Which wallets are loaded when the node starts. */
 const StartList = Schema.Struct({
@@ -17,28 +19,49 @@ export type StartList = typeof StartList.Type
 
 const EMPTY: StartList = { version: 1, load: [], withoutDefault: false }
 
-const REMEDY = "Delete it: then only the default wallet is loaded, and loadwallet loads the others"
+const decode = Schema.decodeUnknownOption(Schema.parseJson(StartList))
 
-const decode = Schema.decodeUnknown(Schema.parseJson(StartList))
+const io = <A>(file: string, doing: string, work: () => Promise<A>): Effect.Effect<A, StorageUnavailable> =>
+  Effect.tryPromise({ try: work, catch: (error) => new StorageUnavailable({ file, doing, reason: codeOf(error) }) })
 
-/** Reads the list; an empty one where there is no file. */
-export const readStartList = (path: string): Effect.Effect<StartList, StorageFailure> =>
-  Effect.tryPromise({
-    try: () => readFile(path, "utf8"),
-    catch: (error) => new StorageUnavailable({ file: path, doing: "reading", reason: codeOf(error) })
-  }).pipe(
-    Effect.catchIf(({ reason }) => reason === "ENOENT", () => Effect.succeed(undefined)),
-    Effect.flatMap((text) => text === undefined ? Effect.succeed(EMPTY) : decode(text)),
-    Effect.catchTag("ParseError", () =>
-      new StorageCorrupted({ file: path, found: "it is not the list of wallets to load", remedy: REMEDY }))
-  )
+const parsed = (whole: string): StartList | undefined => {
+  const { checksum, text } = checkText(whole)
+  return checksum === "wrong" ? undefined : Option.getOrUndefined(decode(text))
+}
+
+/**
+ * Reads the list; an empty one where there is no file. A damaged one is put aside, and all wallets that are there take
+ * its place: one that is loaded without need costs little, and one that is not does not renew its names.
+ */
+export const readStartList = (
+  path: string,
+  onDisk: Effect.Effect<ReadonlyArray<string>, StorageFailure>
+): Effect.Effect<StartList, StorageFailure> =>
+  Effect.gen(function*() {
+    const text = yield* io(path, "reading", () => readFile(path, "utf8")).pipe(
+      Effect.catchIf(({ reason }) => reason === "ENOENT", () => Effect.succeed(undefined))
+    )
+    if (text === undefined) return EMPTY
+    const list = parsed(text)
+    if (list !== undefined) return list
+    const load = (yield* onDisk).filter((name) => name !== "")
+    const all: StartList = { ...EMPTY, load }
+    yield* io(path, "putting aside", () => rename(path, `${path}.damaged`))
+    yield* writeStartList(path, all)
+    yield* Effect.logWarning(
+      "wallets.json is damaged and was put aside as wallets.json.damaged; all wallets are loaded",
+      {
+        wallets: load.length
+      }
+    )
+    return all
+  })
 
 /** Writes the list: whole, or not at all. */
 export const writeStartList = (path: string, list: StartList): Effect.Effect<void, StorageFailure> =>
-  Effect.tryPromise({
-    try: () => replaceFile(path, [`${JSON.stringify(list, undefined, 2)}\n`]),
-    catch: (error) => new StorageUnavailable({ file: path, doing: "writing", reason: codeOf(error) })
-  }).pipe(Effect.uninterruptible)
+  io(path, "writing", () => replaceFile(path, [checksummed(`${JSON.stringify(list, undefined, 2)}\n`)])).pipe(
+    Effect.uninterruptible
+  )
 
 /** The list after somebody said whether a wallet is to be loaded. */
 export const withWallet = (list: StartList, name: string, load: boolean): StartList => {

@@ -3,11 +3,12 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Redacted from "effect/Redacted"
 import * as Scope from "effect/Scope"
-import { mkdir, readdir } from "node:fs/promises"
+import { readdir } from "node:fs/promises"
 import { join } from "node:path"
 import { Chain } from "../../chain/Chain.ts"
 import { codeOf } from "../../config/errorCode.ts"
 import { toHex } from "../../protocol/bytes.ts"
+import { makeDirectoryDurably } from "../../storage/atomicFile.ts"
 import { type StorageFailure, StorageUnavailable } from "../../storage/errors.ts"
 import { InvalidWalletRequest, type WalletDamaged } from "../errors.ts"
 import { encryption, newDocument } from "../keys/makeDocument.ts"
@@ -112,7 +113,11 @@ const makeEnabled = (
       )
 
     /** Opens what lies on disk, and keeps it up with the chain. */
-    const start = (name: string, file: WalletFile.WalletFile, fresh: boolean): Effect.Effect<Wallet, StorageFailure> =>
+    const start = (
+      name: string,
+      file: WalletFile.WalletFile,
+      fresh: boolean
+    ): Effect.Effect<Wallet, WalletDamaged | StorageFailure> =>
       Effect.gen(function*() {
         const own = yield* Scope.fork(scope, { _tag: "Sequential" })
         // The last that ends: what the parts of the wallet still write is to be on disk.
@@ -135,14 +140,24 @@ const makeEnabled = (
         return wallet
       })
 
+    const onDisk: Context.Tag.Service<Wallets>["onDisk"] = Effect.gen(function*() {
+      const named = (yield* WalletFile.isThere(folder)) ? yield* io(folder, "reading", () => readdir(folder)) : []
+      const names = named.filter((file) => file.endsWith(FILE_SUFFIX)).map((file) => file.slice(0, -FILE_SUFFIX.length))
+      const known = names.filter((name) => name.length > 0 && NAME.test(name)).sort()
+      return (yield* WalletFile.isThere(pathOf(""))) ? ["", ...known] : known
+    })
+
     const remember = (name: string, load: boolean | undefined): Effect.Effect<void, StorageFailure> =>
       load === undefined
         ? Effect.void
-        : Effect.flatMap(readStartList(listFile), (list) => writeStartList(listFile, withWallet(list, name, load)))
+        : Effect.flatMap(
+          readStartList(listFile, onDisk),
+          (list) => writeStartList(listFile, withWallet(list, name, load))
+        )
 
     const make = (name: string, document: WalletDocument, fresh: boolean) =>
       Effect.gen(function*() {
-        if (name !== "") yield* io(folder, "making", () => mkdir(folder, { recursive: true, mode: 0o700 }))
+        if (name !== "") yield* io(folder, "making", () => makeDirectoryDurably(folder))
         const file = yield* WalletFile.create(pathOf(name), document)
         return yield* start(name, file, fresh)
       })
@@ -165,7 +180,7 @@ const makeEnabled = (
 
     /** What is loaded at the start. A named wallet that is gone is said, and costs the others nothing. */
     const loadAtStart = Effect.gen(function*() {
-      const { load, withoutDefault } = yield* readStartList(listFile)
+      const { load, withoutDefault } = yield* readStartList(listFile, onDisk)
       if (options.loadDefault && !withoutDefault) {
         if (yield* WalletFile.isThere(pathOf(""))) yield* loadFrom("")
         else {
@@ -203,14 +218,7 @@ const makeEnabled = (
       enabled: true,
       loaded: () => [...loaded.values()].map(({ wallet }) => wallet),
       get: (name) => loaded.get(name)?.wallet,
-      onDisk: Effect.gen(function*() {
-        const named = (yield* WalletFile.isThere(folder)) ? yield* io(folder, "reading", () => readdir(folder)) : []
-        const names = named.filter((file) => file.endsWith(FILE_SUFFIX)).map((file) =>
-          file.slice(0, -FILE_SUFFIX.length)
-        )
-        const known = names.filter((name) => name.length > 0 && NAME.test(name)).sort()
-        return (yield* WalletFile.isThere(pathOf(""))) ? ["", ...known] : known
-      }),
+      onDisk,
       create: (request) =>
         oneAtATime(
           Effect.gen(function*() {
@@ -241,7 +249,7 @@ const makeEnabled = (
             yield* requireUnloaded(name)
             yield* requireFree(name)
             if (!(yield* WalletFile.isThere(source))) return yield* refuse("missing", "Backup file does not exist")
-            const { document } = yield* WalletFile.open(source, network)
+            const { document } = yield* WalletFile.read(source, network)
             const wallet = yield* make(name, document, false)
             yield* remember(name, loadOnStart)
             return wallet

@@ -9,6 +9,7 @@ import {
   type WalletDocument
 } from "../../../src/wallet/keys/WalletDocument.ts"
 import type { Registration } from "../../../src/wallet/Wallet.ts"
+import { withoutChecksum } from "../../support/walletText.ts"
 
 const empty = emptyDocument({ network: "regtest", createdAt: 1_700_000_000 })
 
@@ -58,8 +59,10 @@ const full: WalletDocument = {
   renewals: { all: true, names: [Uint8Array.of(1)] }
 }
 
-const changed = (change: (json: Record<string, unknown>) => unknown): string =>
-  JSON.stringify(change(JSON.parse(encodeDocument(full))))
+const plain = (document: WalletDocument): Record<string, unknown> =>
+  JSON.parse(withoutChecksum(encodeDocument(document)))
+
+const changed = (change: (json: Record<string, unknown>) => unknown): string => JSON.stringify(change(plain(full)))
 
 const problemOf = (text: string): string =>
   Either.match(decodeDocument(text), { onLeft: (found) => found, onRight: () => "" })
@@ -67,7 +70,11 @@ const problemOf = (text: string): string =>
 describe("a wallet's document", () => {
   it("reads as it was written", () => {
     for (const document of [empty, full]) {
-      assert.deepStrictEqual(Either.getOrThrow(decodeDocument(encodeDocument(document))), { document, version: 1 })
+      assert.deepStrictEqual(Either.getOrThrow(decodeDocument(encodeDocument(document))), {
+        document,
+        version: 1,
+        checksummed: true
+      })
     }
   })
 
@@ -129,9 +136,9 @@ describe("a wallet's document", () => {
   })
 
   it("comes from an older format by its upgrades", () => {
-    const { version: _, ...rest } = JSON.parse(encodeDocument(empty))
+    const { version: _, ...rest } = plain(empty)
     const upgrades = new Map([[0, (document: object) => ({ ...document, version: 1 })]])
     const decoded = Either.getOrThrow(decodeDocument(JSON.stringify({ ...rest, version: 0 }), upgrades))
-    assert.deepStrictEqual(decoded, { document: empty, version: 0 })
+    assert.deepStrictEqual(decoded, { document: empty, version: 0, checksummed: false })
   })
 })

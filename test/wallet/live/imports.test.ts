@@ -9,6 +9,7 @@ import { hash160 } from "../../../src/protocol/hash.ts"
 import { withChecksum } from "../../../src/wallet/keys/descriptors.ts"
 import { temporaryDirectory } from "../../support/chain.ts"
 import { eventually, type LiveNode, withWallets } from "../../support/liveWallets.ts"
+import { withoutChecksum } from "../../support/walletText.ts"
 
 const hex = (digits: string): Uint8Array => fromHex(digits) ?? assert.fail("not hexadecimal")
 
@@ -50,7 +51,8 @@ const loseChain = (directory: string): void => {
   assert.isTrue(existsSync(join(directory, "chainstate", "wallet.db")))
 }
 
-const documentOf = (directory: string) => JSON.parse(readFileSync(join(directory, "wallet.json"), "utf8"))
+const documentOf = (directory: string) =>
+  JSON.parse(withoutChecksum(readFileSync(join(directory, "wallet.json"), "utf8")))
 
 describe("imports", () => {
   it.scopedLive("are refused while the chain is behind the wallet, and find all once it is there", () =>

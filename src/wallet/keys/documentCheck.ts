@@ -1,0 +1,90 @@
+import * as Either from "effect/Either"
+import { parseAddress } from "../../protocol/address.ts"
+import { type Bytes, displayHash, equal, fromHex } from "../../protocol/bytes.ts"
+import { nameCommitment, parseNameScript } from "../../protocol/nameOperation.ts"
+import { networks } from "../../protocol/networks.ts"
+import { scriptTemplate } from "../../protocol/scriptType.ts"
+import { decodeTransaction, type Transaction } from "../../protocol/transaction.ts"
+import { faultless } from "./descriptors.ts"
+import { documentChains } from "./documentChains.ts"
+import type { RegistrationEntry, WalletDocument } from "./WalletDocument.ts"
+
+/**
+ * Compares the members of a document with each other, as far as that takes no secrets: what a checksum cannot tell, or a
+ * file without one. Each function returns what is wrong, without any of the content, or `undefined`. The document's form
+ * is right.
+ */
+
+const keysProblem = (document: WalletDocument): string | undefined => {
+  const chains = faultless(() => documentChains(document, 0))
+  return Either.isLeft(chains) ? chains.left.reason : undefined
+}
+
+/** The transaction of digits; `undefined` for bytes that are none. */
+const transactionOf = (hex: string): Transaction | undefined => {
+  const bytes = fromHex(hex)
+  if (bytes === undefined) return undefined
+  try {
+    return decodeTransaction(bytes)
+  } catch {
+    return undefined
+  }
+}
+
+/** What is wrong with a registration whose NAME_NEW or NAME_FIRSTUPDATE is known. */
+const registrationProblem = (
+  { firstUpdateTxid, name, newTxid, newVout, rand }: RegistrationEntry,
+  known: (txid: Bytes) => Transaction | undefined
+): string | undefined => {
+  const made = known(newTxid)
+  if (made !== undefined) {
+    const operation = parseNameScript(made.outputs[newVout]?.script ?? new Uint8Array(0))?.operation
+    const matches = operation?.op === "name_new" && equal(operation.commitment, nameCommitment(rand, name))
+    if (!matches) return "name or salt do not open its NAME_NEW"
+  }
+  const revealed = firstUpdateTxid === undefined ? undefined : known(firstUpdateTxid)
+  const registers = revealed === undefined || revealed.outputs.some(({ script }) => {
+    const operation = parseNameScript(script)?.operation
+    return operation?.op === "name_firstupdate" && equal(operation.name, name)
+  })
+  return registers ? undefined : "its NAME_FIRSTUPDATE is of another name"
+}
+
+/** Compares registrations with the transactions that are known. */
+export const registrationsProblem = (
+  { registrations }: WalletDocument,
+  known: (txid: Bytes) => Transaction | undefined
+): string | undefined => {
+  for (const [at, entry] of registrations.entries()) {
+    const problem = registrationProblem(entry, known)
+    if (problem !== undefined) return `registrations.${at}: ${problem}`
+  }
+  return undefined
+}
+
+const ownersProblem = ({ labels, network, registrations }: WalletDocument): string | undefined => {
+  const label = labels.findIndex(({ address }) => "error" in parseAddress(networks[network], address))
+  if (label !== -1) return `labels.${label}: its address is none of ${network}`
+  const registration = registrations.findIndex(({ destination }) =>
+    destination !== undefined && scriptTemplate(destination).type === "nonstandard"
+  )
+  return registration === -1 ? undefined : `registrations.${registration}: its owner is no address`
+}
+
+/** Compares what takes no secrets. */
+export const documentProblem = (document: WalletDocument): string | undefined => {
+  const keys = keysProblem(document)
+  if (keys !== undefined) return keys
+  if (document.birthday > document.createdAt) return "birthday is later than createdAt"
+  const known = new Map<string, Transaction>()
+  for (const [at, { hex, txid }] of document.transactions.entries()) {
+    const transaction = transactionOf(hex)
+    if (transaction === undefined || displayHash(transaction.txid) !== txid) {
+      return `transactions.${at}: its bytes are not those of its txid`
+    }
+    known.set(txid, transaction)
+  }
+  const queued = document.queue.findIndex((hex) => transactionOf(hex) === undefined)
+  if (queued !== -1) return `queue.${queued} is no transaction`
+  return registrationsProblem(document, (txid) => known.get(displayHash(txid))) ?? ownersProblem(document)
+}

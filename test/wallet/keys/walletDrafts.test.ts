@@ -1,0 +1,103 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Logger } from "effect"
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { newDocument } from "../../../src/wallet/keys/makeDocument.ts"
+import { create, open } from "../../../src/wallet/keys/WalletFile.ts"
+import { temporaryDirectory } from "../../support/chain.ts"
+import { TsProcess } from "../../support/tsProcess.ts"
+
+const CHILD = new URL("backupAndHang.ts", import.meta.url)
+
+const isDraft = (name: string): boolean => name.endsWith(".new")
+
+/** A wallet with keys, and a folder that its copies go to. */
+const wallet = Effect.gen(function*() {
+  const directory = yield* temporaryDirectory
+  const [path, folder] = [join(directory, "wallet.json"), join(directory, "stick")]
+  mkdirSync(folder)
+  const document = yield* newDocument({ network: "regtest", now: 0, privateKeys: true, blank: false })
+  return { directory, path, folder, file: yield* create(path, document) }
+})
+
+/** Kills a process in the middle of a copy; what it leaves has keys. */
+const killedCopy = (path: string, folder: string) =>
+  Effect.promise(async () => {
+    const child = new TsProcess(CHILD, [path, join(folder, "copy.json")])
+    await child.says("the draft is written")
+    child.child.kill("SIGKILL")
+    assert.strictEqual(await child.ended, "SIGKILL")
+    const [draft, ...more] = readdirSync(folder)
+    if (draft === undefined || more.length > 0) return assert.fail("there is not one draft")
+    assert.isTrue(isDraft(draft))
+    assert.include(readFileSync(join(folder, draft), "utf8"), "\"mnemonic\"")
+  })
+
+const quiet = Logger.remove(Logger.defaultLogger)
+
+describe("drafts of a wallet's file", () => {
+  it.scopedLive("that a killed backup left are gone when the wallet is opened again", () =>
+    Effect.gen(function*() {
+      const { directory, folder, path } = yield* wallet
+      yield* killedCopy(path, folder)
+      yield* open(path, "regtest")
+      assert.deepStrictEqual(readdirSync(folder), [])
+      assert.deepStrictEqual(readdirSync(directory).sort(), ["stick", "wallet.json"])
+    }), 60_000)
+
+  it.scopedLive(
+    "in a folder that is away are gone with the first backup that finds it again",
+    () =>
+      Effect.gen(function*() {
+        const { directory, folder, path } = yield* wallet
+        yield* killedCopy(path, folder)
+        renameSync(folder, `${folder}.away`)
+        const messages: Array<unknown> = []
+        const logger = Logger.replace(Logger.defaultLogger, Logger.make(({ message }) => void messages.push(message)))
+        const file = yield* Effect.provide(open(path, "regtest"), logger)
+        assert.include(JSON.stringify(messages), "a backup was cut off, and what it left may hold keys")
+        assert.include(JSON.stringify(messages), join(folder, "copy.json."))
+        renameSync(`${folder}.away`, folder)
+        yield* file.backup(join(directory, "other.json"))
+        assert.deepStrictEqual(readdirSync(folder), [])
+        assert.deepStrictEqual(readdirSync(directory).sort(), ["other.json", "stick", "wallet.json"])
+      }),
+    60_000
+  )
+
+  it.scopedLive("are not what a note of something else names", () =>
+    Effect.gen(function*() {
+      const { directory, folder, path } = yield* wallet
+      const [mine, id] = [join(folder, "mine.new"), "0".repeat(32)]
+      writeFileSync(mine, "mine")
+      writeFileSync(`${path}.${id}.copy`, `${mine}\n`)
+      yield* open(path, "regtest")
+      assert.isTrue(existsSync(mine))
+      assert.deepStrictEqual(readdirSync(directory).sort(), ["stick", "wallet.json"])
+    }))
+
+  it.scopedLive("of a wallet that was never finished, or of what is kept of an older one, do not stay", () =>
+    Effect.gen(function*() {
+      const { directory, path } = yield* wallet
+      const id = "ab".repeat(16)
+      for (const end of [`.${id}.new`, `.version0.bak.${id}.new`, `.version0.12.bak.${id}.new`, `.${id}.copy.new`]) {
+        writeFileSync(`${path}${end}`, "{\"mnemonic\"")
+      }
+      yield* open(path, "regtest")
+      assert.deepStrictEqual(readdirSync(directory).sort(), ["stick", "wallet.json"])
+      const other = join(directory, "other.json")
+      writeFileSync(`${other}.${id}.new`, "{\"mnemonic\"")
+      yield* create(other, yield* newDocument({ network: "regtest", now: 0, privateKeys: true, blank: false }))
+      assert.deepStrictEqual(readdirSync(directory).sort(), ["other.json", "stick", "wallet.json"])
+    }).pipe(Effect.provide(quiet)))
+
+  it.scopedLive("that a copy which fails made are gone at once, and so is its note", () =>
+    Effect.gen(function*() {
+      const { directory, file, folder } = yield* wallet
+      // A draft's name is longer than the name of a file may be.
+      const failure = yield* Effect.flip(file.backup(join(folder, "x".repeat(240))))
+      assert.strictEqual(failure._tag, "StorageUnavailable")
+      assert.deepStrictEqual(readdirSync(folder), [])
+      assert.deepStrictEqual(readdirSync(directory).sort(), ["stick", "wallet.json"])
+    }))
+})

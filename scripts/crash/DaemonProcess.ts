@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { join } from "node:path"
+import { undoAtEnd } from "./leftovers.ts"
 import { pause, RpcClient } from "./rpc.ts"
 import { freePort, ROOT } from "./workplace.ts"
 
@@ -49,8 +50,10 @@ export class DaemonProcess {
     }
     this.child.stdout?.setEncoding("utf8").on("data", listen)
     this.child.stderr?.setEncoding("utf8").on("data", listen)
+    const done = undoAtEnd(() => void this.child.kill("SIGKILL"))
     this.exit = new Promise((resolve) =>
       this.child.once("close", () => {
+        done()
         this.over = true
         resolve()
       })

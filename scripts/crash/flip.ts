@@ -7,6 +7,7 @@ import { baseOf, FLIP_FLAGS, makeDirectories } from "./flipData.ts"
 import { kindOf } from "./flipKinds.ts"
 import type { Line, Plan } from "./flipWorker.ts"
 import { isFailure } from "./judgeFlip.ts"
+import { undoAtEnd } from "./leftovers.ts"
 import { type Options, Tally } from "./report.ts"
 import { freePort, makeWorkplace, ROOT } from "./workplace.ts"
 
@@ -30,6 +31,7 @@ const work = (
     const child = spawn(process.execPath, [WORKER, planFile, String(seed), ...rounds.map(String)], {
       stdio: ["ignore", "pipe", "pipe"]
     })
+    const ended = undoAtEnd(() => void child.kill("SIGKILL"))
     let words = ""
     let begun: Line | undefined
     const done = new Set<number>()
@@ -45,6 +47,7 @@ const work = (
     })
     child.once("close", () => {
       clearTimeout(watch)
+      ended()
       if (begun !== undefined) {
         done.add(begun.round)
         hear({ ...begun, verdict: "DIED", detail: words })

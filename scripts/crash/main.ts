@@ -33,6 +33,9 @@ if (test === undefined) {
   process.exit(2)
 }
 
+// Daemons, workers and data directories go with this process.
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => process.exit(130))
+
 const tally = await test.run({
   count: Number(values.count ?? test.count),
   seed: Number(values.seed),

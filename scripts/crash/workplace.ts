@@ -3,6 +3,7 @@ import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { undoAtEnd } from "./leftovers.ts"
 
 /** The project's root, from build/scripts/crash and from scripts/crash. */
 export const ROOT = ((): string => {
@@ -27,7 +28,15 @@ const memory = (): string => {
 /** A folder of its own, and what removes it. */
 export const makeWorkplace = (): { readonly path: string; readonly remove: () => void } => {
   const path = mkdtempSync(join(memory(), "svcd-crash-"))
-  return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
+  const remove = (): void => rmSync(path, { recursive: true, force: true })
+  const done = undoAtEnd(remove)
+  return {
+    path,
+    remove: () => {
+      remove()
+      done()
+    }
+  }
 }
 
 /** A loopback port that is free now. */

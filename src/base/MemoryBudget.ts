@@ -12,6 +12,9 @@ import { getHeapStatistics } from "node:v8"
  *     └─ the kind is full ── the largest holder is another account ──▶ that one is evicted, then granted
  *                         └─ the asker is the largest holder ────────▶ refused
  *
+ * An account that cannot be evicted (a peer that this node or its operator chose) is not the largest holder for this
+ * purpose, however much it holds: accounts that can be evicted make room for it as long as there are any.
+ *
  * Invariants: the sum of all accounts of a kind is at most the limit of the kind; the limits of all kinds together are
  * the total. A closed account holds nothing.
  */
@@ -139,7 +142,8 @@ export class MemoryBudget {
     if (wanted > limit * holder.share) return this.refuse(holder, kind)
     while (this.held(kind) + bytes > limit) {
       const largest = this.largest(kind, holder)
-      if (largest === undefined || (largest.bytes.get(kind) ?? 0) < wanted) return this.refuse(holder, kind)
+      if (largest === undefined) return this.refuse(holder, kind)
+      if (holder.evictable && (largest.bytes.get(kind) ?? 0) < wanted) return this.refuse(holder, kind)
       this.tell(largest, kind, "evicted")
       // Closed first: room is made even where the owner takes a while to end.
       this.close(largest)

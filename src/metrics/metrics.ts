@@ -1,7 +1,8 @@
-import { counter, counterBy, type Facts, gauge, histogram, histogramBy, type Table } from "./families.ts"
+import { BUDGET_KINDS } from "../base/MemoryBudget.ts"
+import { counter, counterBy, type Facts, gauge, gaugeBy, histogram, histogramBy, type Table } from "./families.ts"
 
 /**
- * The 34 metrics of svcd, and where each is recorded. Names and labels of seventeen are given (spec.md 4); the others
+ * The 37 metrics of svcd, and where each is recorded. Names and labels of seventeen are given (spec.md 4); the others
  * fill its categories. A duration is in seconds, a size in bytes. Label values are closed sets: methods of the method
  * table, and the unions below.
  *
@@ -343,6 +344,36 @@ export const residentMemory = gauge(facts(
   "Memory of the process that is in RAM."
 ))
 
+export const memoryBudget = gaugeBy({
+  ...facts(
+    "runtime",
+    "svcd_memory_budget_bytes",
+    "Memory held for peers and RPC callers, by what it holds. Each kind has a limit of its own; above it svcd refuses and drops."
+  ),
+  label: "kind",
+  values: BUDGET_KINDS
+})
+
+export const memoryRefused = counterBy({
+  ...facts(
+    "runtime",
+    "svcd_memory_refused_total",
+    "Messages, requests and answers that were refused because their peer or caller held too much memory."
+  ),
+  label: "kind",
+  values: BUDGET_KINDS
+})
+
+export const memoryEvicted = counterBy({
+  ...facts(
+    "runtime",
+    "svcd_memory_evicted_total",
+    "Peers and callers dropped because they held the most memory of a kind whose limit was reached."
+  ),
+  label: "kind",
+  values: BUDGET_KINDS
+})
+
 export const processStart = gauge(facts(
   "runtime",
   "svcd_process_start_time_seconds",
@@ -392,6 +423,9 @@ export const METRICS: Table = [
   storageDamage,
   storageDoubts,
   residentMemory,
+  memoryBudget,
+  memoryRefused,
+  memoryEvicted,
   processStart,
   eventLoopLag
 ]

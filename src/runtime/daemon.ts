@@ -3,7 +3,6 @@ import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
-import * as MemoryBudget from "../base/MemoryBudget.ts"
 import * as Chain from "../chain/Chain.ts"
 import type { ImportFailed } from "../chain/errors.ts"
 import * as NodeClock from "../chain/NodeClock.ts"
@@ -31,6 +30,7 @@ import { DataHealth } from "../storage/DataHealth.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import type { InvalidWalletRequest, WalletDamaged } from "../wallet/errors.ts"
 import * as Logging from "./logging.ts"
+import * as Memory from "./memory.ts"
 import * as Node from "./node.ts"
 import { NodeMetrics } from "./nodeMetrics.ts"
 import * as NodePages from "./pages.ts"
@@ -190,7 +190,7 @@ export const run = (settings: Settings) => {
     ),
     Layer.provideMerge(NodeClock.layer(settings.mockTime)),
     // One budget for RPC, which answers before there is a node, and for the peers of the node.
-    Layer.provideMerge(MemoryBudget.layer)
+    Layer.provideMerge(Memory.layer)
   )
   return Effect.scoped(Effect.flatten(start(settings, health, sampling))).pipe(
     Effect.provide(daemon),

@@ -1,7 +1,6 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as MemoryBudget from "../base/MemoryBudget.ts"
 import { decodeConfig, type DecodedConfig, type EmbeddedConfig } from "../client/config.ts"
 import { InvalidConfig, type OpenFailure } from "../client/errors.ts"
 import { endWithScope, Lifespan } from "../client/Lifespan.ts"
@@ -13,6 +12,7 @@ import { Wallets } from "../wallet/Wallets.ts"
 import * as EmbeddedNames from "./embeddedNames.ts"
 import * as EmbeddedOperations from "./embeddedOperations.ts"
 import { embeddedSettings } from "./embeddedSettings.ts"
+import * as Memory from "./memory.ts"
 import * as Node from "./node.ts"
 
 /** A `NameClient` with a whole node behind it, in this process: no listener, no RPC, no log of its own. */
@@ -101,7 +101,7 @@ export const nodeAndClient = (config: DecodedConfig, settings: Settings) =>
   Layer.scoped(NameClient, make(config, settings)).pipe(
     Layer.provideMerge(Node.layer(settings, tell)),
     Layer.provide(DataDirectory.layer({ path: settings.dataDir, network: settings.network })),
-    Layer.provide(MemoryBudget.layer),
+    Layer.provide(Memory.layer),
     Layer.mapError(openFailure)
   )
 

@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
+import type { Budget } from "../base/MemoryBudget.ts"
 import { Chain } from "../chain/Chain.ts"
 import { SyncStatus } from "../chain/SyncStatus.ts"
 import { difficultyOf } from "../consensus/difficulty.ts"
@@ -13,6 +14,7 @@ import { sampleProcess, watchEventLoop } from "../metrics/processMetrics.ts"
 import { NameDb } from "../names/NameDb.ts"
 import { PeerManager } from "../network/PeerManager.ts"
 import { type Bytes, displayHash } from "../protocol/bytes.ts"
+import { sampleMemory } from "./memory.ts"
 
 /** Keeps the metrics up to date that are looked up and not recorded when they change. */
 export class NodeMetrics extends Context.Tag("svcd/NodeMetrics")<NodeMetrics, {
@@ -99,17 +101,18 @@ const sampleMempool = Effect.map(Mempool, (mempool) =>
 const make: Effect.Effect<
   typeof NodeMetrics.Service,
   never,
-  Chain | SyncStatus | NameDb | Mempool | PeerManager | Scope.Scope
+  Chain | SyncStatus | NameDb | Mempool | PeerManager | Budget | Scope.Scope
 > = Effect.gen(function*() {
   for (const family of Metrics.METRICS) family.register()
-  const parts = yield* Effect.all([sampleChain, sampleNames, sampleNetwork, sampleMempool])
+  const parts = yield* Effect.all([sampleChain, sampleNames, sampleNetwork, sampleMempool, sampleMemory])
   const sample = Effect.all([sampleProcess, ...parts], { discard: true })
   yield* watchEventLoop
   yield* Effect.forkScoped(Effect.repeat(sample, Schedule.spaced(INTERVAL)))
   return NodeMetrics.of({ sample })
 }).pipe(Effect.annotateLogs("subsystem", "metrics"))
 
-export const layer: Layer.Layer<NodeMetrics, never, Chain | SyncStatus | NameDb | Mempool | PeerManager> = Layer.scoped(
+export const layer: Layer.Layer<
   NodeMetrics,
-  make
-)
+  never,
+  Chain | SyncStatus | NameDb | Mempool | PeerManager | Budget
+> = Layer.scoped(NodeMetrics, make)

@@ -62,6 +62,18 @@ describe("MemoryBudget", () => {
     assert.deepStrictEqual(evicted, [])
   })
 
+  it("lets an account that is not evictable take the place of smaller ones that are", () => {
+    const { account, budget, evicted } = members(1_000, [1, 1])
+    const chosen = budget.open({ owner: "chosen", share: 1, evictable: false, evict: () => {} })
+    assert.isTrue(account(0).take("frames", 30))
+    assert.isTrue(account(1).take("frames", 20))
+    assert.isTrue(chosen.take("frames", 150))
+    assert.isTrue(chosen.take("frames", 20))
+    assert.deepStrictEqual(evicted, [0])
+    assert.isFalse(chosen.take("frames", 31))
+    assert.strictEqual(budget.held("frames"), 190)
+  })
+
   it("tells its listeners of refusals and evictions", () => {
     const { account, budget } = members(1_000, [1, 0.3])
     const events: Array<string> = []

@@ -1,5 +1,6 @@
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Context, Effect, Layer, Logger } from "effect"
+import * as MemoryBudget from "../../src/base/MemoryBudget.ts"
 import { Chain } from "../../src/chain/Chain.ts"
 import { SyncStatus } from "../../src/chain/SyncStatus.ts"
 import { difficultyOf } from "../../src/consensus/difficulty.ts"
@@ -77,6 +78,7 @@ const sampler = Effect.gen(function*() {
   })
   const context = yield* Layer.build(nodeMetrics.pipe(
     Layer.provide(Layer.mergeAll(
+      MemoryBudget.layer,
       Layer.succeed(Chain, chain),
       Layer.succeed(NameDb, names),
       Layer.succeed(Mempool, pool),

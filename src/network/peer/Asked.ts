@@ -1,5 +1,5 @@
 import type { Message } from "../wire/message.ts"
-import { isBlockItem } from "../wire/messages/inv.ts"
+import { countItems, isBlockItem } from "../wire/messages/inv.ts"
 
 /** Bytes of a block that is asked for, and of the headers that answer `getheaders`, as far as they are not held back. */
 const BLOCK_BYTES = 1_000_000
@@ -26,7 +26,7 @@ const nothing = (): Due => ({ count: 0, bytes: 0, until: -Infinity })
 /** Blocks that a message of ours asks for. */
 const blocksAskedFor = (message: Message): number => {
   if (message.type === "getblocktxn") return 1
-  return message.type === "getdata" ? message.items.filter(isBlockItem).length : 0
+  return message.type === "getdata" ? countItems(message.items, isBlockItem) : 0
 }
 
 /**
@@ -79,7 +79,7 @@ export class Asked {
       case "blocktxn":
         return this.less("blocks", 1)
       case "notfound":
-        this.less("blocks", message.items.filter(isBlockItem).length)
+        this.less("blocks", countItems(message.items, isBlockItem))
         return false
       default:
         return false

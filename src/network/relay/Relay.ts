@@ -19,7 +19,7 @@ import { RollingFilter } from "../addresses/RollingFilter.ts"
 import type { Peer, PeerHandler } from "../Peer.ts"
 import type { PeerRelay } from "../PeerManager.ts"
 import type { Message } from "../wire/message.ts"
-import { type InventoryItem, isTransactionItem, ItemType } from "../wire/messages/inv.ts"
+import { hasItem, type InventoryItem, isTransactionItem, type ItemList, ItemType } from "../wire/messages/inv.ts"
 import { Services } from "../wire/messages/version.ts"
 import { sipKey } from "../wire/siphash.ts"
 import { itemOf, MiningOrder, RoundTimes, takeRound } from "./announcements.ts"
@@ -162,12 +162,12 @@ export const make = (
         for (const parent of parents) states.get(peer)?.known.add(parent)
       }).pipe(judging.withPermits(1), Effect.annotateLogs("subsystem", "mempool"))
 
-    const inventory = (peer: Peer, items: ReadonlyArray<InventoryItem>): Effect.Effect<void> =>
+    const inventory = (peer: Peer, items: ItemList): Effect.Effect<void> =>
       Effect.gen(function*() {
         const other = peer.hello.wtxidRelay ? ItemType.tx : ItemType.wtx
         const isOffer = (item: InventoryItem): boolean => isTransactionItem(item) && item.type !== other
         if (!maySendTransactions(peer)) {
-          if (items.some(isOffer)) {
+          if (hasItem(items, isOffer)) {
             peer.disconnect({ reason: "it announces transactions against the agreement", misbehaving: false })
           }
           return
@@ -204,7 +204,7 @@ export const make = (
         yield* sendRequests(peer)
       })
 
-    const notFound = (peer: Peer, items: ReadonlyArray<InventoryItem>): void => {
+    const notFound = (peer: Peer, items: ItemList): void => {
       if (items.length > MAX_NOT_FOUND) return
       for (const item of items) if (isTransactionItem(item)) downloads.notFound(peer.id, item.hash)
     }

@@ -22,7 +22,7 @@ import {
   isFullHeaders,
   isTooLongHeaders
 } from "../wire/messages/headers.ts"
-import { type InventoryItem, isBlockItem, isTransactionItem, ItemType } from "../wire/messages/inv.ts"
+import { type InventoryItem, isBlockItem, isTransactionItem, type ItemList, ItemType } from "../wire/messages/inv.ts"
 import { blocksFor, BLOCKTXN_DEPTH, headersFor, isCompactServed, isServable } from "./servingRules.ts"
 
 /**
@@ -36,6 +36,9 @@ const HEADERS_A_TURN = 100
 
 /** Transactions looked up before others get a turn. */
 const TRANSACTIONS_A_TURN = 200
+
+/** Items of a `notfound`: as many as the reference node asks for with one `getdata`. */
+const MISSING_AT_ONCE = 1_000
 
 export interface ServerOptions {
   /** The transaction that a peer asks for by an item of `getdata`, if that peer may have it. */
@@ -151,19 +154,24 @@ export const make = (
       })
 
     /** Sends transactions from a place in a list on, and then what is missing. Returns where the transactions end. */
-    const sendTransactions = (peer: Peer, items: ReadonlyArray<InventoryItem>, from: number): Effect.Effect<number> =>
+    const sendTransactions = (peer: Peer, items: ItemList, from: number): Effect.Effect<number> =>
       Effect.gen(function*() {
-        const missing: Array<InventoryItem> = []
+        let missing: Array<InventoryItem> = []
         const allowed = getsTransactions(peer)
         let at = from
         for (; at < items.length && !peer.closed; at++) {
-          const item = items[at]
+          const item = items.at(at)
           if (item === undefined || !isTransactionItem(item)) break
           if ((at - from) % TRANSACTIONS_A_TURN === TRANSACTIONS_A_TURN - 1) yield* turnOfEventLoop
           if (!allowed) continue
           const transaction = transactionFor(peer, item)
-          if (transaction === undefined) missing.push(item)
-          else {
+          if (transaction === undefined) {
+            missing.push(item)
+            // A peer asks for up to 50,000: what it does not get is not gathered into one more list of that length.
+            if (missing.length < MISSING_AT_ONCE) continue
+            yield* peer.send({ type: "notfound", items: missing })
+            missing = []
+          } else {
             const form = item.type === ItemType.tx ? withoutWitness(transaction) : transaction
             yield* peer.send({ type: "tx", transaction: form })
           }
@@ -172,11 +180,11 @@ export const make = (
         return at
       })
 
-    const getdata = (peer: Peer, items: ReadonlyArray<InventoryItem>): Effect.Effect<void, Unreadable> =>
+    const getdata = (peer: Peer, items: ItemList): Effect.Effect<void, Unreadable> =>
       Effect.gen(function*() {
         for (let at = 0; at < items.length && !peer.closed;) {
           at = yield* sendTransactions(peer, items, at)
-          const item = items[at++]
+          const item = items.at(at++)
           if (item === undefined || peer.closed) return
           if (isBlockItem(item)) yield* sendBlock(peer, item)
           yield* turnOfEventLoop

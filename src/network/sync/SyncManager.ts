@@ -11,7 +11,7 @@ import { Mempool } from "../../mempool/Mempool.ts"
 import type { Peer, PeerHandler } from "../Peer.ts"
 import type { PeerSync } from "../PeerManager.ts"
 import type { Message } from "../wire/message.ts"
-import { type InventoryItem, isBlockItem } from "../wire/messages/inv.ts"
+import { hasItem, isBlockItem, type ItemList } from "../wire/messages/inv.ts"
 import { BlockDownload } from "./BlockDownload.ts"
 import { writeBlocks } from "./BlockWriter.ts"
 import { ChainSyncTimers } from "./ChainSyncTimers.ts"
@@ -70,7 +70,7 @@ const isOurs = ({ type }: Message): boolean =>
   type === "notfound"
 
 /** Whether an inventory is for the scheduler: transactions are not. */
-const hasBlocks = (items: ReadonlyArray<InventoryItem>): boolean => items.some(isBlockItem)
+const hasBlocks = (items: ItemList): boolean => hasItem(items, isBlockItem)
 
 /** A random number of so many bits, in whole bytes. */
 const randomNumber = (random: (bytes: number) => Uint8Array) => (bits: number): bigint =>

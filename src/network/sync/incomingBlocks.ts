@@ -5,8 +5,7 @@ import type { Reject } from "../../consensus/Reject.ts"
 import type { Block } from "../../protocol/block.ts"
 import { binaryString, type Bytes } from "../../protocol/bytes.ts"
 import { COMPACT_VERSION } from "../wire/messages/compact.ts"
-import type { InventoryItem } from "../wire/messages/inv.ts"
-import { isBlockItem } from "../wire/messages/inv.ts"
+import { isBlockItem, type ItemList } from "../wire/messages/inv.ts"
 import type { Received } from "./HandOver.ts"
 import {
   isOffence,
@@ -90,7 +89,7 @@ const welcome = (context: SyncContext, state: SyncPeer, block: Block, id: number
 export const takeNotFound = (
   context: SyncContext,
   { partial, peer }: SyncPeer,
-  items: ReadonlyArray<InventoryItem>
+  items: ItemList
 ): void => {
   for (const item of items) {
     if (!isBlockItem(item)) continue

@@ -7,7 +7,7 @@ import type { Reject } from "../../consensus/Reject.ts"
 import type { BlockHeader } from "../../protocol/block.ts"
 import { type Bytes, equal } from "../../protocol/bytes.ts"
 import { headersSize, isFullHeaders, isTooLongHeaders, LOCATOR_VERSION } from "../wire/messages/headers.ts"
-import { type InventoryItem, ItemType } from "../wire/messages/inv.ts"
+import { type ItemList, ItemType } from "../wire/messages/inv.ts"
 import { Presync, presyncParameters } from "./Presync.ts"
 import { isOffence, learn, misbehaves, seconds, type SyncContext, type SyncPeer, workThreshold } from "./SyncContext.ts"
 
@@ -226,7 +226,7 @@ const resolve = (context: SyncContext, state: SyncPeer, again: boolean): void =>
 }
 
 /** Takes the blocks that a peer announces by their hashes. */
-export const takeInventory = (context: SyncContext, state: SyncPeer, items: ReadonlyArray<InventoryItem>): void => {
+export const takeInventory = (context: SyncContext, state: SyncPeer, items: ItemList): void => {
   let unknown = false
   for (const { hash, type } of items) {
     if (type !== ItemType.block) continue

@@ -87,4 +87,4 @@ export const ofType = <C extends Message["type"]>(
 
 /** Both lists of items are the same. */
 export const itemsOf = (messages: ReadonlyArray<Message>, type: "inv" | "getdata" | "notfound") =>
-  ofType(messages, type).flatMap(({ items }: MessageOf<"inv"> | MessageOf<"getdata"> | MessageOf<"notfound">) => items)
+  ofType(messages, type).flatMap(({ items }: MessageOf<"inv"> | MessageOf<"getdata"> | MessageOf<"notfound">) => [...items])

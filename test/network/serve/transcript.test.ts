@@ -2,7 +2,7 @@ import { assert, describe, layer } from "@effect/vitest"
 import { Effect, TestClock } from "effect"
 import { Chain } from "../../../src/chain/Chain.ts"
 import { commandOf, decodeMessage, encodePayload, type Message } from "../../../src/network/wire/message.ts"
-import { ItemType } from "../../../src/network/wire/messages/inv.ts"
+import { hasItem, ItemType } from "../../../src/network/wire/messages/inv.ts"
 import { concat, toHex } from "../../../src/protocol/bytes.ts"
 import { hex } from "../../support/bytes.ts"
 import { fixtureText, hasShared } from "../../support/fixtures.ts"
@@ -45,7 +45,7 @@ const exchanges = (name: string): ReadonlyArray<Exchange> => {
 
 /** A filter is needed for these, and we offer none. */
 const isFiltered = ({ question }: Exchange): boolean =>
-  question.type === "getdata" && question.items.some(({ type }) => type === ItemType.filteredBlock)
+  question.type === "getdata" && hasItem(question.items, ({ type }) => type === ItemType.filteredBlock)
 
 describe.skipIf(!hasShared)("the recorded questions", () => {
   layer(servedChain)("asked again", (it) => {

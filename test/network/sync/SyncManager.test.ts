@@ -365,7 +365,7 @@ describe("SyncManager", () => {
       yield* untilTip(branch.tip)
       yield* until(
         "the tip is announced by its hash",
-        () => listener.got("inv").some(({ items }) => items.some(({ hash }) => equal(hash, branch.tip.hash)))
+        () => listener.got("inv").some(({ items }) => [...items].some(({ hash }) => equal(hash, branch.tip.hash)))
       )
       yield* until("the branch is announced by headers", () => byHeaders.got("headers").length > 0)
       assert.isTrue(

@@ -131,7 +131,7 @@ export class FakePeer implements Peer {
 
   /** Hashes of the blocks that it was asked for, in hex. */
   get askedBlocks(): ReadonlyArray<string> {
-    return this.got("getdata").flatMap(({ items }) => items.filter(isBlockItem).map(({ hash }) => toHex(hash)))
+    return this.got("getdata").flatMap(({ items }) => [...items].filter(isBlockItem).map(({ hash }) => toHex(hash)))
   }
 
   private answers(message: Message): ReadonlyArray<Message> {
@@ -140,7 +140,7 @@ export class FakePeer implements Peer {
       return headers ? [{ type: "headers", headers: this.served.after(message.locator) }] : []
     }
     if (message.type !== "getdata") return []
-    return message.items.flatMap((item): ReadonlyArray<Message> => {
+    return [...message.items].flatMap((item): ReadonlyArray<Message> => {
       const known = this.served.find(item.hash)
       if (known === undefined) return [{ type: "notfound", items: [item] }]
       const block = serve(known, this.served.best.indexOf(known))

@@ -48,6 +48,9 @@ const costOf = (command: string, payload: Bytes): "nothing" | ProtocolViolation[
   }
 }
 
+/** A message whose items, where it has any, are an array: what is read of an inventory is one buffer. */
+const unpacked = (message: Message): Message => "items" in message ? { ...message, items: [...message.items] } : message
+
 /** A count and so many copies of an entry. */
 const repeated = (count: number, entry: Bytes): Uint8Array => {
   const writer = new Writer(16 + count * entry.length).compactSize(count)
@@ -62,11 +65,11 @@ describe.each(COMMANDS)("%s", (command) => {
     FastCheck.assert(FastCheck.property(arbitrary, bytesOf(1, 20), (message, behind) => {
       const payload = payloadOf(message)
       const read = decodeMessage(command, payload)
-      assert.deepStrictEqual(read, message)
+      assert.deepStrictEqual(unpacked(read), message)
       assert.strictEqual(toHex(payloadOf(read)), toHex(payload))
       // The fields that may be missing from the end take what follows for themselves.
       if (command !== "version" && command !== "ping") {
-        assert.deepStrictEqual(decodeMessage(command, concat(payload, behind)), message)
+        assert.deepStrictEqual(unpacked(decodeMessage(command, concat(payload, behind))), message)
       }
     }))
   })
@@ -306,7 +309,7 @@ describe("block", () => {
 
   it("shows its hash before it is read", () => {
     const { genesisBlock, genesisHash } = regtest
-    assert.strictEqual(toHex(peekHeader(genesisBlock).hash), toHex(genesisHash))
+    assert.strictEqual(toHex(peekHeader(genesisBlock).header.hash), toHex(genesisHash))
     everyTruncationFails(genesisBlock.subarray(0, HEADER_SIZE), peekHeader)
   })
 })

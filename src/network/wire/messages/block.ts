@@ -1,6 +1,12 @@
-import { type Block as ProtocolBlock, decodeBlock, encodeBlockHeader, readBlock } from "../../../protocol/block.ts"
+import {
+  type Block as ProtocolBlock,
+  type BlockHeader,
+  decodeBlock,
+  encodeBlockHeader,
+  readBlock,
+  readBlockHeader
+} from "../../../protocol/block.ts"
 import type { Bytes } from "../../../protocol/bytes.ts"
-import { type Header, readHeader } from "../../../protocol/header.ts"
 import { Reader } from "../../../protocol/Reader.ts"
 import { type Codec, countBytes } from "../codec.ts"
 
@@ -47,7 +53,7 @@ export const withoutWitnesses = (block: ProtocolBlock): ReadonlyArray<Bytes> =>
     : [block.bytes]
 
 /**
- * The header at the start of the payload of `block` or `cmpctblock`, without a look at the rest: enough to see whether
- * anybody asked for it, before it is taken apart. Throws `DecodeError`.
+ * The header with its proof at the start of the payload of `block` or `cmpctblock`, without a look at the rest: enough
+ * to judge it before the transactions are taken apart. Throws `DecodeError`.
  */
-export const peekHeader = (payload: Bytes): Header => readHeader(new Reader(payload))
+export const peekHeader = (payload: Bytes): BlockHeader => readBlockHeader(new Reader(payload))

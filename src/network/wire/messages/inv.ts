@@ -1,7 +1,7 @@
 import type { Bytes } from "../../../protocol/bytes.ts"
 import type { Reader } from "../../../protocol/Reader.ts"
 import { Writer } from "../../../protocol/Writer.ts"
-import { type Codec, readList } from "../codec.ts"
+import { checkCount, type Codec, type CountLimit } from "../codec.ts"
 
 /** Most items in `inv` and `getdata` (protocol): upstream `net_processing.cpp`, `MAX_INV_SZ`. */
 export const MAX_INVENTORY = 50_000
@@ -34,17 +34,75 @@ export const isBlockItem = ({ type }: InventoryItem): boolean =>
   type === ItemType.block || type === ItemType.filteredBlock || type === ItemType.compactBlock ||
   type === ItemType.witnessBlock
 
+/** Bytes of an item: its type and its hash. */
 const ITEM_SIZE = 36
 
-const ITEMS = { field: "inventory", smallest: ITEM_SIZE }
+/** Items of an `inv` that are kept (protocol.md 6.9): as many announcements as a peer may have waiting. */
+export const MAX_ANNOUNCED = 5_000
 
-const readItem = (reader: Reader): InventoryItem => ({ type: reader.u32("type"), hash: reader.bytes(32, "hash") })
+/**
+ * The items of a message. An array is one; what comes from a peer is a `PackedItems`, so that 50,000 items take their
+ * 1.8 MB and nothing more.
+ */
+export interface ItemList extends Iterable<InventoryItem> {
+  readonly length: number
+  at(index: number): InventoryItem | undefined
+}
 
-const readItems = (reader: Reader): ReadonlyArray<InventoryItem> =>
-  readList(reader, { ...ITEMS, limit: { most: MAX_INVENTORY, consequence: "misbehaving" } }, readItem)
+/** Items as one buffer: each becomes an object, and its hash a view of the buffer, only when it is asked for. */
+export class PackedItems implements ItemList {
+  readonly length: number
+  private readonly bytes: Bytes
+  private readonly view: DataView
+
+  /** @param bytes a whole number of items as they travel. */
+  constructor(bytes: Bytes) {
+    this.bytes = bytes
+    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    this.length = Math.floor(bytes.length / ITEM_SIZE)
+  }
+
+  at(index: number): InventoryItem | undefined {
+    if (index < 0 || index >= this.length) return undefined
+    const from = ITEM_SIZE * index
+    return { type: this.view.getUint32(from, true), hash: this.bytes.subarray(from + 4, from + ITEM_SIZE) }
+  }
+
+  *[Symbol.iterator](): Iterator<InventoryItem> {
+    for (let i = 0; i < this.length; i++) {
+      const item = this.at(i)
+      if (item !== undefined) yield item
+    }
+  }
+}
+
+/** How many items of a list are as wanted. */
+export const countItems = (items: ItemList, wanted: (item: InventoryItem) => boolean): number => {
+  let count = 0
+  for (const item of items) if (wanted(item)) count++
+  return count
+}
+
+/** Whether an item of a list is as wanted. */
+export const hasItem = (items: ItemList, wanted: (item: InventoryItem) => boolean): boolean => {
+  for (const item of items) if (wanted(item)) return true
+  return false
+}
+
+/** Reads items as one buffer, a view of the payload. Those beyond `kept` are left out, and their memory with them. */
+const readItems = (reader: Reader, limit: CountLimit | undefined, kept = Infinity): PackedItems => {
+  const count = reader.count("inventory", ITEM_SIZE)
+  if (limit !== undefined) checkCount(reader, "inventory", count, limit)
+  if (count <= kept) return new PackedItems(reader.bytes(ITEM_SIZE * count, "inventory"))
+  const first = reader.bytes(ITEM_SIZE * kept, "inventory").slice()
+  reader.skip(ITEM_SIZE * (count - kept), "inventory")
+  return new PackedItems(first)
+}
+
+const LIMIT: CountLimit = { most: MAX_INVENTORY, consequence: "misbehaving" }
 
 interface Inventory {
-  readonly items: ReadonlyArray<InventoryItem>
+  readonly items: ItemList
 }
 
 const encodeItems = ({ items }: Inventory): ReadonlyArray<Bytes> => {
@@ -59,7 +117,8 @@ export interface Inv extends Inventory {
 }
 
 export const inv: Codec<Inv> = {
-  decode: (reader) => ({ type: "inv", items: readItems(reader) }),
+  // Nobody asks for announcements: what goes beyond the number that is heard of a peer is not even kept.
+  decode: (reader) => ({ type: "inv", items: readItems(reader, LIMIT, MAX_ANNOUNCED) }),
   encode: encodeItems
 }
 
@@ -69,7 +128,7 @@ export interface GetData extends Inventory {
 }
 
 export const getdata: Codec<GetData> = {
-  decode: (reader) => ({ type: "getdata", items: readItems(reader) }),
+  decode: (reader) => ({ type: "getdata", items: readItems(reader, LIMIT) }),
   encode: encodeItems
 }
 
@@ -79,6 +138,6 @@ export interface NotFound extends Inventory {
 }
 
 export const notfound: Codec<NotFound> = {
-  decode: (reader) => ({ type: "notfound", items: readList(reader, ITEMS, readItem) }),
+  decode: (reader) => ({ type: "notfound", items: readItems(reader, undefined) }),
   encode: encodeItems
 }

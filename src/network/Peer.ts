@@ -1,4 +1,6 @@
 import type * as Effect from "effect/Effect"
+import type { Account } from "../base/MemoryBudget.ts"
+import type { BlockHeader } from "../protocol/block.ts"
 import type { Message } from "./wire/message.ts"
 import type { NetAddress } from "./wire/netAddress.ts"
 
@@ -108,6 +110,10 @@ export interface Peer {
   readonly post: (message: Message) => void
   /** Ends the connection, soon and once. */
   readonly disconnect: (farewell: Farewell) => void
+  /** Where memory is counted that is held because of what the peer sent. Closed with the connection. */
+  readonly memory: Account
+  /** Charges the peer for time that its messages took: milliseconds of this thread, as measured. */
+  readonly spent: (milliseconds: number) => void
 }
 
 /** What a peer did that a whole part of the node is to hear of. */
@@ -116,6 +122,11 @@ export interface PeerHandler {
   readonly connected: (peer: Peer) => Effect.Effect<void>
   /** Runs in the fiber that reads from the peer: waiting here slows this peer and nobody else. */
   readonly received: (peer: Peer, message: Message) => Effect.Effect<void>
+  /**
+   * Whether a `block` or `cmpctblock` is worth decoding, by its header with the merged-mining proof. False: the message is
+   * dropped.
+   */
+  readonly screened?: (peer: Peer, type: "block" | "cmpctblock", header: BlockHeader) => Effect.Effect<boolean>
   /** Comes last, and once. */
   readonly gone: (peer: Peer) => Effect.Effect<void>
 }

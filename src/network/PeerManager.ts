@@ -1,6 +1,7 @@
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import type { Budget } from "../base/MemoryBudget.ts"
 import { make } from "./connect/manager.ts"
 import type { PeerManagerOptions } from "./connect/net.ts"
 import type { ListenFailed, PeerNotFound } from "./errors.ts"
@@ -129,4 +130,4 @@ export class PeerManager extends Context.Tag("svcd/PeerManager")<PeerManager, {
  */
 export const layer = (
   options: PeerManagerOptions
-): Layer.Layer<PeerManager, ListenFailed, PeerHandlers> => Layer.scoped(PeerManager, make(options))
+): Layer.Layer<PeerManager, ListenFailed, PeerHandlers | Budget> => Layer.scoped(PeerManager, make(options))

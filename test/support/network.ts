@@ -14,6 +14,7 @@ import { Services, type Version } from "../../src/network/wire/messages/version.
 import type { NetAddress } from "../../src/network/wire/netAddress.ts"
 import type { Bytes } from "../../src/protocol/bytes.ts"
 import { regtest } from "../../src/protocol/networks.ts"
+import { ampleAccount } from "./memory.ts"
 
 /** Peers for tests: scripted ones over loopback, and one that is no more than a record of what was sent to it. */
 
@@ -326,6 +327,8 @@ export const fakePeer = (options: FakePeerOptions = {}): FakePeer => {
       sentByCommand: new Map(),
       receivedByCommand: new Map()
     },
+    memory: ampleAccount(),
+    spent: () => {},
     latency: { last: undefined, best: undefined, waiting: undefined },
     get closed() {
       return farewell !== undefined

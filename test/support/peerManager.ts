@@ -1,5 +1,6 @@
 import { Context, Effect, HashMap, Layer, Logger, type Scope, TestClock } from "effect"
 import { createServer } from "node:net"
+import { Budget, type MemoryBudget } from "../../src/base/MemoryBudget.ts"
 import { AddressBook } from "../../src/network/addresses/AddressBook.ts"
 import type { AddressStore } from "../../src/network/addresses/AddressStore.ts"
 import { BanList } from "../../src/network/addresses/BanList.ts"
@@ -8,6 +9,7 @@ import type { ListenFailed } from "../../src/network/errors.ts"
 import { PeerHandlers } from "../../src/network/PeerHandlers.ts"
 import * as PeerManager from "../../src/network/PeerManager.ts"
 import { regtest } from "../../src/protocol/networks.ts"
+import { ampleBudget } from "./memory.ts"
 
 /** A peer manager without a chain, for tests over loopback. */
 
@@ -60,6 +62,7 @@ export interface TestNetwork {
 export interface TestNetworkOptions extends Partial<PeerManagerOptions> {
   /** Listens on a free port of loopback. */
   readonly listening?: boolean
+  readonly budget?: MemoryBudget
   readonly party?: Partial<typeof PeerHandlers.Service>
 }
 
@@ -69,7 +72,7 @@ export const testNetwork = (
 ): Effect.Effect<TestNetwork, ListenFailed, Scope.Scope> =>
   Effect.gen(function*() {
     yield* TestClock.setTime(0)
-    const { listening = false, party = {}, ...rest } = options
+    const { budget = ampleBudget(), listening = false, party = {}, ...rest } = options
     const port = yield* freePort
     const logs: Array<LogEntry> = []
     const collect = Logger.make<unknown, void>(({ annotations, logLevel, message }) => {
@@ -99,6 +102,7 @@ export const testNetwork = (
         ...party,
         store
       })),
+      Layer.provide(Layer.succeed(Budget, budget)),
       Layer.provide(Logger.replace(Logger.defaultLogger, collect))
     )
     const manager = Context.get(yield* Layer.build(layer), PeerManager.PeerManager)

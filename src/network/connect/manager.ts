@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as FiberSet from "effect/FiberSet"
 import type * as Scope from "effect/Scope"
 import type { Socket } from "node:net"
+import { Budget } from "../../base/MemoryBudget.ts"
 import { formatAddress } from "../../config/addresses.ts"
 import { type Random, randomBytes, secureRandom } from "../addresses/random.ts"
 import { fixedSeedsLater, lookUp, seedAddresses } from "../addresses/seeds.ts"
@@ -112,10 +113,11 @@ const logDefect = (defect: unknown): Effect.Effect<void> =>
 /** See `layer` of PeerManager.ts. */
 export const make = (
   options: PeerManagerOptions
-): Effect.Effect<typeof PeerManager.Service, ListenFailed, PeerHandlers | Scope.Scope> =>
+): Effect.Effect<typeof PeerManager.Service, ListenFailed, PeerHandlers | Budget | Scope.Scope> =>
   Effect.gen(function*() {
     const handlers = yield* PeerHandlers
     const { store } = handlers
+    const budget = yield* Budget
     const random = options.random ?? secureRandom()
     const clock = yield* Effect.clock
     const now = (): number => Math.floor(clock.unsafeCurrentTimeMillis() / 1000)
@@ -131,7 +133,8 @@ export const make = (
         totals,
         nonce: nonceFrom(random),
         outbox: OUTBOX_LIMITS,
-        pace: new Pace(Number(clock.unsafeCurrentTimeNanos()) / 1e6)
+        pace: new Pace(Number(clock.unsafeCurrentTimeNanos()) / 1e6),
+        budget
       },
       introduce: () => ({
         services: OWN_SERVICES,

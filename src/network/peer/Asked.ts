@@ -1,4 +1,4 @@
-import type { Message } from "../wire/message.ts"
+import type { Message, Owed } from "../wire/message.ts"
 import { countItems, isBlockItem } from "../wire/messages/inv.ts"
 
 /** Bytes of a block that is asked for, and of the headers that answer `getheaders`, as far as they are not held back. */
@@ -29,6 +29,9 @@ const blocksAskedFor = (message: Message): number => {
   return message.type === "getdata" ? countItems(message.items, isBlockItem) : 0
 }
 
+/** Headers of a message that may announce new blocks as well as answer a question (BIP 130; upstream `MAX_BLOCKS_TO_ANNOUNCE`). */
+const MOST_ANNOUNCED = 8
+
 /**
  * What a peer was asked for and has not given: headers and blocks, the long answers. Their bytes are read without delay.
  * A question that is put again while there is no answer allows no more bytes, and an answer takes back what it left.
@@ -37,16 +40,27 @@ const blocksAskedFor = (message: Message): number => {
 export class Asked {
   private headers = nothing()
   private blocks = nothing()
+  /** Whether a long answer may come, however late: for the limits of payloads. */
+  private openHeaders = false
+  private openBlocks = 0
+
+  /** Which long answers are still open. One that is late is read all the same: it may come over a slow line. */
+  get owed(): Owed {
+    return { headers: this.openHeaders, blocks: this.openBlocks > 0 }
+  }
 
   /** Notes a message of ours. */
   sent(message: Message, now: number): void {
     this.expire(now)
     if (message.type === "getheaders") {
+      this.openHeaders = true
       if (this.headers.count === 0) this.headers = { count: 1, bytes: HEADERS_BYTES, until: now + ANSWER_TIME }
       return
     }
     const { blocks } = this
-    const more = Math.min(blocksAskedFor(message), MOST_BLOCKS - blocks.count)
+    const wanted = blocksAskedFor(message)
+    this.openBlocks += wanted
+    const more = Math.min(wanted, MOST_BLOCKS - blocks.count)
     if (more === 0) return
     blocks.count += more
     blocks.bytes = Math.min(BLOCK_BYTES * MOST_BLOCKS, blocks.bytes + BLOCK_BYTES * more)
@@ -73,14 +87,21 @@ export class Asked {
     this.expire(now)
     switch (message.type) {
       case "headers":
+        if (message.headers.length > MOST_ANNOUNCED) this.openHeaders = false
         return this.less("headers", 1)
       case "block":
-      case "cmpctblock":
       case "blocktxn":
+        this.openBlocks = Math.max(0, this.openBlocks - 1)
         return this.less("blocks", 1)
-      case "notfound":
-        this.less("blocks", countItems(message.items, isBlockItem))
+      case "cmpctblock":
+        // It may be an announcement, while an answer is still open.
+        return this.less("blocks", 1)
+      case "notfound": {
+        const missing = countItems(message.items, isBlockItem)
+        this.openBlocks = Math.max(0, this.openBlocks - missing)
+        this.less("blocks", missing)
         return false
+      }
       default:
         return false
     }

@@ -4,14 +4,13 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as FiberId from "effect/FiberId"
 import type { Socket } from "node:net"
-import { turnOfEventLoop } from "../../chain/turnOfEventLoop.ts"
+import type { MemoryBudget } from "../../base/MemoryBudget.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
-import { DecodeError } from "../../protocol/Reader.ts"
 import type { ConnectionType, Farewell, Hello, Latency, Peer, PeerHandler } from "../Peer.ts"
-import { ProtocolViolation } from "../wire/codec.ts"
-import { encodeFrame, FRAME_HEADER_SIZE, type Framed, FrameParser, MAX_PAYLOAD } from "../wire/framing.ts"
-import { decodeMessage, type Message, payloadLimit } from "../wire/message.ts"
+import { encodeFrame } from "../wire/framing.ts"
+import type { Message } from "../wire/message.ts"
 import type { NetAddress } from "../wire/netAddress.ts"
+import { chargedGroup } from "../wire/netGroup.ts"
 import { Counters, type Totals } from "./Counters.ts"
 import { Handshake, type Introduction } from "./Handshake.ts"
 import { Intake } from "./Intake.ts"
@@ -19,8 +18,10 @@ import { KeepAlive } from "./KeepAlive.ts"
 import { OpenPeer, type PeerLink } from "./OpenPeer.ts"
 import { Outbox, type OutboxLimits, type Parcel } from "./Outbox.ts"
 import type { Pace } from "./Pace.ts"
+import { PeerMemory } from "./PeerMemory.ts"
 import { PeerSocket } from "./PeerSocket.ts"
-import { isHandshakeCommand, judgeMessage } from "./rules.ts"
+import { Reading } from "./Reading.ts"
+import { judgeMessage } from "./rules.ts"
 
 /** What all connections of a node share. */
 export interface ConnectionContext {
@@ -33,6 +34,8 @@ export interface ConnectionContext {
   readonly outbox: OutboxLimits
   /** Holds back peers that called us. */
   readonly pace: Pace
+  /** Counts what is held for peers. */
+  readonly budget: MemoryBudget
 }
 
 /** What is known of a connection when it begins. */
@@ -54,15 +57,6 @@ export const OUTBOX_LIMITS: OutboxLimits = { soft: 0x100000, hard: 0x800000 }
 /** Milliseconds from the connection to the end of the handshake (protocol.md 6.5). */
 export const HANDSHAKE_LIMIT = 60_000
 
-/** Longest payload that is kept before `verack`. */
-const HANDSHAKE_PAYLOAD = 1024
-
-/** Bytes that are read in one go, so that many short messages do not hold up everybody else. */
-const SLICE = 8_192
-
-/** Milliseconds after which others get a turn. */
-const TURN = 5
-
 /** How often a connection is looked after, milliseconds. */
 const WATCH_INTERVAL = 10_000
 
@@ -80,27 +74,6 @@ const times: Effect.Effect<Times> = Effect.clockWith((clock) =>
     unix: () => Math.floor(clock.unsafeCurrentTimeMillis() / 1000)
   })
 )
-
-const decoded = (command: string, payload: Bytes): Message | DecodeError => {
-  try {
-    return decodeMessage(command, payload)
-  } catch (error) {
-    if (error instanceof DecodeError) return error
-    throw error
-  }
-}
-
-/**
- * The limits of payloads, asked for in the order in which frames begin. Short ones hold up to `verack` and not until it
- * was handled: what follows may have come together with it.
- */
-const limits = (): (command: string) => number => {
-  let shaken = false
-  return (command) => {
-    if (command === "verack") shaken = true
-    return shaken ? payloadLimit(command) : HANDSHAKE_PAYLOAD
-  }
-}
 
 const farewell = (reason: string, misbehaving = false): Farewell => ({ reason, misbehaving })
 
@@ -123,6 +96,7 @@ export class Connection implements PeerLink {
   private readonly handshake: Handshake
   private readonly outbox: Outbox
   private readonly intake: Intake
+  readonly memory: PeerMemory
   private readonly ended = Deferred.unsafeMake<Farewell>(FiberId.none)
   private ending: Farewell | undefined
   private open: { readonly peer: OpenPeer; readonly keepAlive: KeepAlive } | undefined
@@ -137,8 +111,13 @@ export class Connection implements PeerLink {
     this.startedAt = times.now()
     this.counters = new Counters(context.totals)
     this.outbox = new Outbox(context.outbox)
-    this.intake = new Intake(context.pace, times.now)
-    const { address, expectedServices, introduction, port, type } = facts
+    const { address, expectedServices, introduction, name, port, type } = facts
+    this.intake = new Intake(context.pace, chargedGroup(address), times.now)
+    this.memory = new PeerMemory(context.budget, {
+      name,
+      type,
+      evict: (kind) => this.disconnect(farewell(`it held the most memory of the kind ${kind}, which is scarce`))
+    })
     this.handshake = new Handshake({ ...introduction, type, address, port, expectedServices })
     this.socket = new PeerSocket(
       socket,
@@ -176,6 +155,7 @@ export class Connection implements PeerLink {
     if (this.ending !== undefined) return
     this.ending = why
     this.outbox.close()
+    this.memory.close()
     this.socket.destroy()
     Deferred.unsafeDone(this.ended, Effect.succeed(why))
   }
@@ -194,6 +174,11 @@ export class Connection implements PeerLink {
     return this.outbox.put(message)
   }
 
+  /** Charges the peer for time that its messages took elsewhere. */
+  spent(milliseconds: number): void {
+    this.intake.spent(milliseconds)
+  }
+
   post(message: Message): void {
     this.intake.asks(message)
     if (!this.outbox.add(message)) this.disconnect(farewell("it does not take what it is sent"))
@@ -205,7 +190,7 @@ export class Connection implements PeerLink {
    */
   run(opened: (peer: Peer) => Effect.Effect<void>): Effect.Effect<Farewell> {
     return Effect.uninterruptible(Effect.gen(this, function*() {
-      const reading = this.read(opened)
+      const reading = this.reading(opened)
       const parts = [this.facts.type === "inbound" ? this.intake.paced(reading) : reading, this.write, this.watch]
       const fibers = yield* Effect.forEach(parts, (part) => Effect.fork(Effect.interruptible(this.guarded(part))))
       yield* Deferred.await(this.ended).pipe(
@@ -239,84 +224,32 @@ export class Connection implements PeerLink {
     )
   }
 
-  private read(opened: (peer: Peer) => Effect.Effect<void>): Effect.Effect<void> {
-    return Effect.gen(this, function*() {
-      const parser = new FrameParser(this.context.magic, MAX_PAYLOAD, limits())
-      for (const message of this.handshake.open(this.times.unix())) this.post(message)
-      while (!this.closed) {
-        if (!this.intake.expects) yield* this.whenDue
-        const chunk = yield* this.socket.read
-        if (chunk === undefined) return this.disconnect(farewell("the peer went away"))
-        this.counters.received(chunk.length, this.times.unix())
+  /** Reads from the socket to its end. */
+  private reading(opened: (peer: Peer) => Effect.Effect<void>): Effect.Effect<void> {
+    for (const message of this.handshake.open(this.times.unix())) this.post(message)
+    const { context, counters, intake, memory, socket } = this
+    const reading = new Reading({
+      magic: context.magic,
+      socket,
+      counters,
+      intake,
+      memory,
+      disconnect: (why) => this.disconnect(why),
+      isClosed: () => this.closed,
+      peer: () => this.open?.peer,
+      heard: (bytes) => {
+        counters.received(bytes, this.times.unix())
         this.open?.keepAlive.received(this.times.now())
-        const expected = this.intake.arrived(chunk.length)
-        for (let at = 0; at < chunk.length && !this.closed; at += SLICE) {
-          const started = this.times.now()
-          const frames = parser.push(chunk.subarray(at, at + SLICE))
-          const took = this.times.now() - started
-          if (frames.length === 0) {
-            if (!expected) this.intake.spent(took)
-            continue
-          }
-          yield* this.takeAll(frames, took, opened)
-        }
-      }
+      },
+      screened: (peer, type, header) =>
+        Effect.every(
+          context.handlers,
+          (handler) => handler.screened?.(peer, type, header) ?? Effect.succeed(true)
+        ),
+      handled: (message) =>
+        this.open === undefined ? this.shakeHands(message, opened) : this.handle(this.open.peer, message)
     })
-  }
-
-  /** Handles frames one after the other; `took` is how long it took to find them, milliseconds. */
-  private takeAll(
-    frames: ReadonlyArray<Framed>,
-    took: number,
-    opened: (peer: Peer) => Effect.Effect<void>
-  ): Effect.Effect<void> {
-    return Effect.gen(this, function*() {
-      let turn = this.times.now() - took
-      for (const framed of frames) {
-        if (this.closed) return
-        const started = this.times.now()
-        const message = this.take(framed)
-        const uncalled = this.intake.uncalled(message, took / frames.length + this.times.now() - started)
-        if (message !== undefined) {
-          yield* this.open === undefined ? this.shakeHands(message, opened) : this.handle(this.open.peer, message)
-        }
-        if (uncalled) yield* this.whenDue
-        if (this.times.now() - turn > TURN) {
-          yield* turnOfEventLoop
-          turn = this.times.now()
-        }
-      }
-    })
-  }
-
-  /** Waits while the peer is held back, unless it goes away. */
-  private readonly whenDue: Effect.Effect<void> = Effect.suspend(() =>
-    Effect.map(this.intake.due(this.socket.ended), (due) => {
-      if (!due) this.disconnect(farewell("the peer went away"))
-    })
-  )
-
-  /** Reads what came; `undefined` for what is left out. */
-  private take(framed: Framed): Message | undefined {
-    if (framed.type === "fatal") {
-      this.disconnect(farewell(framed.error.message))
-      return undefined
-    }
-    const size = FRAME_HEADER_SIZE + (framed.type === "frame" ? framed.payload.length : framed.size)
-    this.counters.messageReceived(framed.command, size)
-    if (framed.type === "dropped") {
-      this.counters.dropped += 1
-      return undefined
-    }
-    // What comes before the handshake is complete is not even looked at.
-    if (this.open === undefined && !isHandshakeCommand(framed.command)) return undefined
-    const message = decoded(framed.command, framed.payload)
-    if (!(message instanceof DecodeError)) return message
-    this.counters.dropped += 1
-    if (message instanceof ProtocolViolation) {
-      this.disconnect(farewell(`${framed.command}: ${message.message}`, message.consequence === "misbehaving"))
-    }
-    return undefined
+    return reading.run
   }
 
   private shakeHands(message: Message, opened: (peer: Peer) => Effect.Effect<void>): Effect.Effect<void> {

@@ -9,13 +9,16 @@ import type { Pace, PeerPace } from "./Pace.ts"
  * are milliseconds of a clock that does not go back.
  */
 export class Intake {
-  private readonly asked = new Asked()
+  readonly asked = new Asked()
   private readonly all: Pace
+  private readonly group: string
   private readonly now: () => number
   private pace: PeerPace | undefined
 
-  constructor(all: Pace, now: () => number) {
+  /** @param group the network group of the peer's address: what its peers owe outlives their connections. */
+  constructor(all: Pace, group: string, now: () => number) {
     this.all = all
+    this.group = group
     this.now = now
   }
 
@@ -23,10 +26,10 @@ export class Intake {
   readonly paced = <A>(effect: Effect.Effect<A>): Effect.Effect<A> =>
     Effect.acquireUseRelease(
       Effect.sync(() => {
-        this.pace = this.all.join(this.now())
+        this.pace = this.all.join(this.now(), this.group)
       }),
       () => effect,
-      () => Effect.sync(() => this.all.leave())
+      () => Effect.sync(() => this.pace?.leave(this.now()))
     )
 
   /** Notes a message of ours. */

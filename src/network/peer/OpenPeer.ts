@@ -1,4 +1,5 @@
 import type * as Effect from "effect/Effect"
+import type { Account } from "../../base/MemoryBudget.ts"
 import type { ConnectionType, Farewell, Features, Hello, Latency, Peer, Traffic } from "../Peer.ts"
 import type { Message } from "../wire/message.ts"
 import type { NetAddress } from "../wire/netAddress.ts"
@@ -20,6 +21,8 @@ export interface PeerLink {
   send(message: Message): Effect.Effect<void>
   post(message: Message): void
   disconnect(farewell: Farewell): void
+  readonly memory: { readonly account: Account }
+  spent(milliseconds: number): void
 }
 
 /** The version of compact blocks that we speak (BIP 152). */
@@ -73,6 +76,12 @@ export class OpenPeer implements Peer {
   readonly post = (message: Message): void => this.link.post(message)
 
   readonly disconnect = (farewell: Farewell): void => this.link.disconnect(farewell)
+
+  get memory(): Account {
+    return this.link.memory.account
+  }
+
+  readonly spent = (milliseconds: number): void => this.link.spent(milliseconds)
 
   /** Keeps what the peer asks for. */
   note(message: Message): void {

@@ -10,11 +10,18 @@ const FEWEST = 5
 /** Milliseconds that one peer may take at once of its own part, after a quiet time. */
 const OWN_BURST = 50
 
-/** Milliseconds that a peer has when it comes: enough for a handshake, and little for one that comes again and again. */
+/** Most milliseconds that a step costs a peer of its own part: collecting garbage may have been in between. */
+const STEP_LIMIT = 250
+
+/**
+ * Milliseconds that all peers of a group of addresses together have when they connect: enough for a handshake. One that
+ * connects again and again, from its own or a neighbouring address, finds what it left, debts included.
+ */
 const OWN_START = 5
 
-/** Most milliseconds that a step costs a peer of its own part: it may have been held up by something else. */
-const STEP_LIMIT = 50
+/** Most milliseconds that a group is remembered to owe, and the most groups that are remembered. */
+const MOST_DEBT = 500
+const MOST_GROUPS = 1_024
 
 /** Shortest wait, milliseconds: looking whether it is over takes time too. */
 const SHORTEST_WAIT = 100
@@ -22,6 +29,7 @@ const SHORTEST_WAIT = 100
 /**
  * Holds back what comes uncalled-for, so that it cannot keep the node from what it is doing: messages take time to read
  * whatever is in them, and anybody may send them. Peers that we called ourselves are not held back, nor are answers.
+ * The time is what was measured: of this thread, for reading a message and for handling it.
  *
  * All together may take a tenth of the time. As long as they take less nobody waits. When they take more, each may go on
  * with its own part of it, the same for all: so those who take much wait for themselves and not for the others.
@@ -31,19 +39,43 @@ export class Pace {
   private credit = BURST
   private since: number
   private peers = 0
+  private readonly purses = new Map<string, { readonly left: number; readonly since: number }>()
 
   constructor(now: number) {
     this.since = now
   }
 
-  /** Begins to count a peer, until it leaves. */
-  join(now: number): PeerPace {
+  /** Begins to count a peer, until it leaves. It gets what is left in the purse of its group, or its debt. */
+  join(now: number, group: string): PeerPace {
     this.peers += 1
-    return new PeerPace(this, now)
+    const start = this.purse(group, now)
+    if (start > 0) this.keep(group, 0, now)
+    return new PeerPace(this, now, group, start)
   }
 
-  leave(): void {
+  /** Counts a peer no more. What it owes, or has not used of what it began with, goes back into the purse of its group. */
+  leave(group: string, credit: number, now: number): void {
     this.peers -= 1
+    const purse = this.purse(group, now)
+    if (credit < 0) this.keep(group, Math.min(purse, Math.max(-MOST_DEBT, credit)), now)
+    else if (purse >= 0) this.keep(group, purse + credit, now)
+  }
+
+  /** Milliseconds that a group of addresses has for those that connect, filled up at the rate of one peer. */
+  private purse(group: string, now: number): number {
+    const known = this.purses.get(group)
+    return known === undefined ? OWN_START : Math.min(OWN_START, known.left + this.ownShare * (now - known.since))
+  }
+
+  private keep(group: string, left: number, now: number): void {
+    this.purses.delete(group)
+    if (left >= OWN_START) return
+    this.purses.set(group, { left, since: now })
+    if (this.purses.size <= MOST_GROUPS) return
+    for (const oldest of this.purses.keys()) {
+      this.purses.delete(oldest)
+      return
+    }
   }
 
   /** The part of the time that each peer may take whatever the others do. */
@@ -72,12 +104,21 @@ export class Pace {
 /** One peer's part of the pace. */
 export class PeerPace {
   private readonly all: Pace
-  private credit = OWN_START
+  private readonly group: string
+  private credit: number
   private since: number
 
-  constructor(all: Pace, now: number) {
+  constructor(all: Pace, now: number, group: string, credit: number) {
     this.all = all
     this.since = now
+    this.group = group
+    this.credit = credit
+  }
+
+  /** Ends the count. */
+  leave(now: number): void {
+    this.refill(now)
+    this.all.leave(this.group, this.credit, now)
   }
 
   private refill(now: number): void {

@@ -1,20 +1,15 @@
 import type { Message } from "../wire/message.ts"
 
-/** Items of an `inv` that are looked at in full (protocol.md 6.9). */
-const MOST_ITEMS = 5_000
-
 /**
- * Milliseconds that handling a message is taken to cost, beside reading it. By what is in it and not by the clock, which
- * would count what others do meanwhile. What a peer asks for costs little here: it has to take the answers, which holds
- * it back.
+ * Milliseconds that handling a message is taken to cost, beside reading it and beside what its handlers measure and charge
+ * themselves (`Peer.spent`): those measure inventories, blocks, compact blocks and what is asked for. What is judged in
+ * many steps, with the work of others between them, cannot be measured by the clock: that goes by what is in it.
  */
 export const handlingCost = (message: Message): number => {
   switch (message.type) {
     case "version":
     case "verack":
       return 1
-    case "inv":
-      return 0.1 + 0.01 * Math.min(message.items.length, MOST_ITEMS)
     case "addr":
     case "addrv2":
       return 0.1 + 0.005 * message.addresses.length
@@ -22,10 +17,6 @@ export const handlingCost = (message: Message): number => {
       return 0.1 + 0.1 * message.headers.length
     case "tx":
       return 0.2 + 0.2 * message.transaction.inputs.length
-    case "block":
-    case "cmpctblock":
-    case "blocktxn":
-      return 1
     default:
       return 0.1
   }

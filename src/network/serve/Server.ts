@@ -164,7 +164,9 @@ export const make = (
           if (item === undefined || !isTransactionItem(item)) break
           if ((at - from) % TRANSACTIONS_A_TURN === TRANSACTIONS_A_TURN - 1) yield* turnOfEventLoop
           if (!allowed) continue
+          const started = performance.now()
           const transaction = transactionFor(peer, item)
+          peer.spent(performance.now() - started)
           if (transaction === undefined) {
             missing.push(item)
             // A peer asks for up to 50,000: what it does not get is not gathered into one more list of that length.

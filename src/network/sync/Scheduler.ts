@@ -1,4 +1,7 @@
 import * as Effect from "effect/Effect"
+import { NO_HEADER } from "../../chain/HeaderTree.ts"
+import { turnOfEventLoop } from "../../chain/turnOfEventLoop.ts"
+import type { BlockHeader } from "../../protocol/block.ts"
 import type { Peer } from "../Peer.ts"
 import type { Message } from "../wire/message.ts"
 import { COMPACT_VERSION } from "../wire/messages/compact.ts"
@@ -12,8 +15,10 @@ import { takeBlock, takeNotFound, Verdicts } from "./incomingBlocks.ts"
 import { takeCompact, takeTransactions } from "./incomingCompact.ts"
 import { askAll, askHeaders, takeHeaders, takeInventory } from "./incomingHeaders.ts"
 import {
+  charged,
   isChosen,
   isNearTip,
+  learn,
   makeSyncPeer,
   seconds,
   servesBlocks,
@@ -30,12 +35,22 @@ export interface MessageEvent {
   readonly message: Message
   /** Whether it holds a place for blocks that nobody was asked for. Who gives it back, or takes it over, clears this. */
   unrequested: boolean
+  /** Told when the message was handled, where its sender is to wait for that. */
+  readonly handled?: () => void
+}
+
+/** A peer sent a block that is not wanted: what its header says. */
+export interface AnnouncedEvent {
+  readonly type: "announced"
+  readonly peer: Peer
+  readonly header: BlockHeader
 }
 
 /** What the scheduler hears of. */
 export type SyncEvent =
   | { readonly type: "connected" | "gone"; readonly peer: Peer }
   | MessageEvent
+  | AnnouncedEvent
   | { readonly type: "written"; readonly written: Written }
   | { readonly type: "lost"; readonly batch: ReadonlyArray<Received> }
   | { readonly type: "tip" }
@@ -43,6 +58,9 @@ export type SyncEvent =
 
 /** Milliseconds between two looks at the clock. */
 export const TICK = 250
+
+/** Milliseconds after which others get a turn. */
+const TURN = 5
 
 /** Milliseconds after which everything that is missing is looked for anew. */
 const RECHECK = 30_000
@@ -79,9 +97,14 @@ export class Scheduler {
   handle(events: Iterable<SyncEvent>): Effect.Effect<void> {
     return Effect.gen(this, function*() {
       if (this.context.loading) yield* this.look()
+      let turn = performance.now()
       for (const event of events) {
         const work = this.tried(event)
         if (work !== undefined) yield* work
+        if (event.type === "message") event.handled?.()
+        if (performance.now() - turn <= TURN) continue
+        yield* turnOfEventLoop
+        turn = performance.now()
       }
       if (this.context.loading) return
       this.send(this.context.download.plan(this.context.now()))
@@ -115,6 +138,8 @@ export class Scheduler {
         if (unrequested) this.context.unrequested--
         return undefined
       }
+      case "announced":
+        return this.announced(event)
       case "written":
         this.verdicts.take(event.written.batch, event.written.delivery)
         return event.written.settled ? this.moved() : undefined
@@ -124,6 +149,17 @@ export class Scheduler {
         return this.moved()
       case "tick":
         return this.tick()
+    }
+  }
+
+  private announced({ header: { header }, peer }: AnnouncedEvent): undefined {
+    const { context } = this
+    const state = context.peers.get(peer.id)
+    if (state === undefined || context.loading || peer.closed) return
+    const id = context.tree.find(header.hash)
+    if (id !== NO_HEADER) learn(context, state, id)
+    else if (!context.initial && context.tree.find(header.prevHash) === NO_HEADER) {
+      askHeaders(context, state, context.tree.best())
     }
   }
 
@@ -168,15 +204,15 @@ export class Scheduler {
       case "headers":
         return takeHeaders(context, state, message.headers)
       case "inv":
-        return void takeInventory(context, state, message.items)
+        return void charged(state, () => takeInventory(context, state, message.items))
       case "block":
-        return void takeBlock(context, state, message.block, unrequested)
+        return void charged(state, () => takeBlock(context, state, message.block, unrequested))
       case "cmpctblock":
         return takeCompact(context, state, message)
       case "blocktxn":
-        return void takeTransactions(context, state, message)
+        return void charged(state, () => takeTransactions(context, state, message))
       case "notfound":
-        return void takeNotFound(context, state, message.items)
+        return void charged(state, () => takeNotFound(context, state, message.items))
       default:
         return undefined
     }

@@ -7,13 +7,13 @@ import type { Reject } from "../../consensus/Reject.ts"
 import type { Mempool } from "../../mempool/Mempool.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
 import type { Peer } from "../Peer.ts"
-import type { PartialBlock } from "../wire/compactBlock.ts"
 import { Services } from "../wire/messages/version.ts"
 import type { BlockDownload } from "./BlockDownload.ts"
 import type { ChainSyncTimers } from "./ChainSyncTimers.ts"
 import type { HandOver } from "./HandOver.ts"
 import type { HeaderSync } from "./HeaderSync.ts"
 import type { HighBandwidth } from "./HighBandwidth.ts"
+import { PartialBlocks } from "./PartialBlocks.ts"
 import type { Presync } from "./Presync.ts"
 
 /** What the scheduler knows of a peer. */
@@ -26,8 +26,8 @@ export interface SyncPeer {
   /** A block that it announced and that we do not know the header of, in wire order. */
   unknown: Bytes | undefined
   presync: Presync | undefined
-  /** Compact blocks that wait for transactions, by number, the oldest first; `undefined` where the attempt failed. */
-  readonly partial: Map<number, PartialBlock | undefined>
+  /** Compact blocks that wait for transactions. */
+  readonly partial: PartialBlocks
   /** Whether it was told to announce by headers. */
   toldSendHeaders: boolean
   /** When it last gave us a new block, and last announced one that was ahead of us, seconds since 1970; 0 for never. */
@@ -69,7 +69,7 @@ export const makeSyncPeer = (peer: Peer): SyncPeer => ({
   sent: NO_HEADER,
   unknown: undefined,
   presync: undefined,
-  partial: new Map(),
+  partial: new PartialBlocks(peer.memory),
   toldSendHeaders: false,
   lastBlock: 0,
   lastAnnouncement: 0
@@ -91,6 +91,20 @@ export const isOffence = ({ kind, reason }: Reject, { peer }: SyncPeer, compact 
   if (kind === "time-future") return false
   if (reason === "duplicate-invalid") return !peer.inbound && !compact
   return !compact || reason === "high-hash" || (kind !== "consensus" && kind !== "mutated")
+}
+
+/** Whether the data of a known block is missing, and not on its way to the chain. */
+export const isNew = ({ download, tree }: SyncContext, id: number): boolean =>
+  !tree.hasBlock(id) && !download.isUnstored(id)
+
+/** Runs plain work for a peer and charges the peer for the time that it took. */
+export const charged = <A>({ peer }: Pick<SyncPeer, "peer">, work: () => A): A => {
+  const started = performance.now()
+  try {
+    return work()
+  } finally {
+    peer.spent(performance.now() - started)
+  }
 }
 
 /** Whether a peer has blocks to give. */

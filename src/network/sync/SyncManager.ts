@@ -1,3 +1,4 @@
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
 import * as Schedule from "effect/Schedule"
@@ -20,7 +21,8 @@ import { HeaderSync } from "./HeaderSync.ts"
 import { HighBandwidth } from "./HighBandwidth.ts"
 import { admits } from "./incomingBlocks.ts"
 import { type MessageEvent, Scheduler, type SyncEvent, TICK } from "./Scheduler.ts"
-import type { SyncContext } from "./SyncContext.ts"
+import { screen } from "./screen.ts"
+import { charged, type SyncContext } from "./SyncContext.ts"
 
 /**
  * Follows the chain with the most work: headers first, then blocks from all peers.
@@ -137,13 +139,37 @@ export const make = (
     yield* Effect.forkScoped(Effect.repeat(offer({ type: "tick" }), Schedule.spaced(TICK)))
     yield* Effect.addFinalizer(() => Effect.sync(() => void (over = true)))
 
+    /** Waits until the scheduler has handled a message: a peer has one compact block at a time in the queue. */
+    const handled = (peer: Peer, message: Message): Effect.Effect<void> =>
+      Effect.flatMap(Deferred.make<void>(), (done) =>
+        Effect.zipRight(
+          offer({
+            type: "message",
+            peer,
+            message,
+            unrequested: false,
+            handled: () => Deferred.unsafeDone(done, Effect.void)
+          }),
+          Effect.suspend(() => over ? Effect.void : Deferred.await(done))
+        ))
+
     return {
       connected: (peer) => offer({ type: "connected", peer }),
+      screened: (peer, type, header) =>
+        Effect.suspend(() => {
+          const state = context.peers.get(peer.id)
+          if (state === undefined) return Effect.succeed(false)
+          const outcome = charged(state, () => screen(context, state, type, header))
+          if (outcome !== "announced") return Effect.succeed(outcome === "decode")
+          return Effect.as(offer({ type: "announced", peer, header }), false)
+        }),
       gone: (peer) => offer({ type: "gone", peer }),
       received: (peer, message) =>
         Effect.uninterruptibleMask((restore) => {
-          if (!isOurs(message) || (message.type === "inv" && !hasBlocks(message.items))) return Effect.void
+          if (!isOurs(message)) return Effect.void
           const state = context.peers.get(peer.id)
+          if (message.type === "inv" && !charged({ peer }, () => hasBlocks(message.items))) return Effect.void
+          if (message.type === "cmpctblock" || message.type === "blocktxn") return restore(handled(peer, message))
           if (message.type !== "block" || state === undefined) {
             return restore(offer({ type: "message", peer, message, unrequested: false }))
           }

@@ -2,12 +2,13 @@ import type { Delivery } from "../../chain/Chain.ts"
 import { NO_HEADER } from "../../chain/HeaderTree.ts"
 import { blockWork } from "../../consensus/difficulty.ts"
 import type { Reject } from "../../consensus/Reject.ts"
-import type { Block } from "../../protocol/block.ts"
+import type { Block, BlockHeader } from "../../protocol/block.ts"
 import { binaryString, type Bytes } from "../../protocol/bytes.ts"
 import { COMPACT_VERSION } from "../wire/messages/compact.ts"
 import { isBlockItem, type ItemList } from "../wire/messages/inv.ts"
 import type { Received } from "./HandOver.ts"
 import {
+  isNew,
   isOffence,
   learn,
   misbehaves,
@@ -27,13 +28,16 @@ const MOST_AHEAD = 288
 /** Senders that are remembered until the chain has judged their blocks. */
 const MOST_SOURCES = 4096
 
+/** Whether there is room for one more block that nobody asked for. */
+export const isRoom = ({ unrequested }: SyncContext): boolean => unrequested < MOST_UNREQUESTED
+
 /**
  * Whether there is room for a block that came, before it is queued: nobody is held up by blocks that nobody wanted. To be
  * paid back by `takeBlock`.
  */
 export const admits = (context: SyncContext, { peer }: SyncPeer, block: Block): boolean => {
   if (context.download.isAsked(peer.id, context.tree.find(block.hash))) return true
-  if (context.unrequested >= MOST_UNREQUESTED) return false
+  if (!isRoom(context)) return false
   context.unrequested++
   return true
 }
@@ -45,7 +49,7 @@ export const handOn = (context: SyncContext, item: Received): void => {
 }
 
 /** Whether a block that nobody was asked for is worth a look (protocol.md 6.8). */
-const isWelcome = (context: SyncContext, { header }: Block, parent: number): boolean => {
+export const isAhead = (context: SyncContext, { header }: BlockHeader, parent: number): boolean => {
   const { tree } = context
   const tip = tree.tip()
   const work = tree.chainwork(parent) + blockWork(header.bits)
@@ -79,10 +83,10 @@ const welcome = (context: SyncContext, state: SyncPeer, block: Block, id: number
   }
   if (id !== NO_HEADER) {
     learn(context, state, id)
-    if (tree.hasBlock(id) || download.isUnstored(id)) return false
+    if (!isNew(context, id)) return false
   }
   // What another peer was asked for is wanted from anybody; but it stays asked for until this one is known to be good.
-  return download.askersOf(id).length > 0 || isWelcome(context, block, parent)
+  return download.askersOf(id).length > 0 || isAhead(context, block, parent)
 }
 
 /** Takes the word of a peer that it does not have what it was asked for. */

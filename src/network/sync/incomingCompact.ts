@@ -2,6 +2,7 @@ import * as Effect from "effect/Effect"
 import { NO_HEADER } from "../../chain/HeaderTree.ts"
 import { blockWork } from "../../consensus/difficulty.ts"
 import { checkProofOfWork } from "../../consensus/header.ts"
+import type { BlockHeader } from "../../protocol/block.ts"
 import type { Transaction } from "../../protocol/transaction.ts"
 import { finishReconstruction, type PartialBlock, startReconstruction } from "../wire/compactBlock.ts"
 import type { BlockTxn, CmpctBlock } from "../wire/messages/compact.ts"
@@ -9,7 +10,9 @@ import { ItemType } from "../wire/messages/inv.ts"
 import { handOn } from "./incomingBlocks.ts"
 import { askHeaders } from "./incomingHeaders.ts"
 import {
+  charged,
   isNearTip,
+  isNew,
   isOffence,
   learn,
   misbehaves,
@@ -48,21 +51,21 @@ const giveUp = (context: SyncContext, state: SyncPeer, id: number, first: boolea
   }
 }
 
-/** Keeps what there is of a block; the oldest makes room. */
+/** Keeps what there is of a block; the oldest makes room. False where there is no memory for it. */
 const remember = (
   context: SyncContext,
   { partial, peer }: SyncPeer,
   id: number,
   what: PartialBlock | undefined
-): void => {
-  partial.set(id, what)
-  if (partial.size <= MOST_PARTIAL) return
-  for (const [oldest, waiting] of partial) {
-    partial.delete(oldest)
-    // Its transactions would not be looked at any more; a whole block would.
-    if (waiting !== undefined) context.download.release(peer.id, oldest)
-    return
-  }
+): boolean => {
+  if (!partial.set(id, what)) return false
+  const { oldest } = partial
+  if (partial.size <= MOST_PARTIAL || oldest === undefined) return true
+  const waiting = partial.get(oldest)
+  partial.delete(oldest)
+  // Its transactions would not be looked at any more; a whole block would.
+  if (waiting !== undefined) context.download.release(peer.id, oldest)
+  return true
 }
 
 /** Completes a block and hands it on. */
@@ -96,6 +99,8 @@ const reconstruct = (context: SyncContext, state: SyncPeer, message: CmpctBlock,
   const mine = askers.includes(peer.id)
   const first = askers.length === 0 || askers[0] === peer.id
   if (state.partial.has(id)) return
+  // Once for each block and peer: what it costs does not depend on how often it is sent.
+  if (!state.partial.attempt(id)) return mine ? giveUp(context, state, id, first) : undefined
   const attempt = mine || (askers.length < MOST_ATTEMPTS && download.hasRoom(peer.id))
   const result = startReconstruction(message, candidates(context))
   if (!attempt) {
@@ -120,12 +125,16 @@ const reconstruct = (context: SyncContext, state: SyncPeer, message: CmpctBlock,
   const worthIt = first ||
     (highBandwidth.has(peer.id) && (!peer.inbound || hasOutbound(context, askers) || askers.length < MOST_ATTEMPTS - 1))
   if (!worthIt) return giveUp(context, state, id, false)
-  remember(context, state, id, result.partial)
+  if (!remember(context, state, id, result.partial)) return giveUp(context, state, id, first)
   peer.post({ type: "getblocktxn", hash: context.tree.hash(id).slice(), indexes: missing })
 }
 
 const hasOutbound = ({ peers }: SyncContext, askers: ReadonlyArray<number>): boolean =>
   askers.some((id) => peers.get(id)?.peer.inbound === false)
+
+/** Whether a compact block that its peer was not asked for is worth a look. */
+export const isCompactWelcome = (context: SyncContext, { header }: BlockHeader, parent: number): boolean =>
+  context.tree.chainwork(parent) + blockWork(header.bits) >= workThreshold(context)
 
 /** Takes a compact block, announced or asked for (BIP 152). Source: upstream `net_processing.cpp`, `CMPCTBLOCK`. */
 export const takeCompact = (context: SyncContext, state: SyncPeer, message: CmpctBlock): Effect.Effect<void> =>
@@ -138,9 +147,9 @@ export const takeCompact = (context: SyncContext, state: SyncPeer, message: Cmpc
       if (!context.initial) askHeaders(context, state, tree.best())
       return
     }
-    if (tree.chainwork(parent) + blockWork(header.bits) < workThreshold(context)) return
+    if (!isCompactWelcome(context, message.header, parent)) return
     // The hash does not cover a merged-mining proof: where the header is known, the chain does not look at this one.
-    const unproven = checkProofOfWork(message.header, context.params)
+    const unproven = charged(state, () => checkProofOfWork(message.header, context.params))
     if (unproven !== undefined) return misbehaves(state, `an invalid header (${unproven.reason})`)
     const { added, last: id, reject } = yield* chain.acceptHeaders([message.header])
     if (reject !== undefined) {
@@ -149,7 +158,7 @@ export const takeCompact = (context: SyncContext, state: SyncPeer, message: Cmpc
     }
     learn(context, state, id)
     if (added > 0 && tree.compareWork(id, tree.tip()) > 0) state.lastAnnouncement = seconds(context)
-    if (tree.hasBlock(id) || download.isUnstored(id)) {
+    if (!isNew(context, id)) {
       state.partial.delete(id)
       return download.release(state.peer.id, id)
     }
@@ -160,7 +169,7 @@ export const takeCompact = (context: SyncContext, state: SyncPeer, message: Cmpc
       return
     }
     if (download.askersOf(id).length === 0 && !isNearTip(context)) return
-    reconstruct(context, state, message, id)
+    charged(state, () => reconstruct(context, state, message, id))
   })
 
 /** Takes the transactions that a compact block lacked. */

@@ -22,9 +22,9 @@ const FIRST_ALLOCATION = 0x10000
 /** Bytes came in that are no frames. Where the next frame would start is unknown, so the connection is over. */
 export class FramingError extends Error {
   readonly _tag = "FramingError"
-  readonly reason: "magic" | "length"
+  readonly reason: "magic" | "length" | "memory"
 
-  constructor(reason: "magic" | "length", message: string) {
+  constructor(reason: FramingError["reason"], message: string) {
     super(message)
     this.name = "FramingError"
     this.reason = reason
@@ -46,6 +46,15 @@ export type Framed =
   }
   /** Always the last. */
   | { readonly type: "fatal"; readonly error: FramingError }
+
+/** Where the memory of an unfinished frame is counted. */
+export interface FrameMemory {
+  /** False where there is no room for so many bytes more: then the frame is given up, and the stream with it. */
+  readonly take: (bytes: number) => boolean
+  readonly give: (bytes: number) => void
+}
+
+const UNLIMITED: FrameMemory = { take: () => true, give: () => {} }
 
 /** A frame whose header is complete. */
 interface Pending {
@@ -79,6 +88,7 @@ export class FrameParser {
   private readonly magic: Bytes
   private readonly maxPayload: number
   private readonly limitOf: (command: string) => number
+  private readonly memory: FrameMemory
   private readonly header = new Uint8Array(FRAME_HEADER_SIZE)
   private headerSize = 0
   private pending: Pending | undefined
@@ -89,11 +99,18 @@ export class FrameParser {
   /**
    * @param maxPayload a longer payload ends the connection.
    * @param limitOf the longest payload of a command that is worth keeping; a longer one is skipped as it arrives.
+   * @param memory counts what is held of a payload until it is complete.
    */
-  constructor(magic: Bytes, maxPayload = MAX_PAYLOAD, limitOf: (command: string) => number = () => maxPayload) {
+  constructor(
+    magic: Bytes,
+    maxPayload = MAX_PAYLOAD,
+    limitOf: (command: string) => number = () => maxPayload,
+    memory = UNLIMITED
+  ) {
     this.magic = magic
     this.maxPayload = maxPayload
     this.limitOf = limitOf
+    this.memory = memory
   }
 
   /** Bytes of memory that are held for a frame that is not complete. */
@@ -119,7 +136,14 @@ export class FrameParser {
           return found
         }
         if (this.headerSize === FRAME_HEADER_SIZE) this.pending = this.readHeader()
-      } else at += this.takePayload(chunk, at, this.pending)
+      } else {
+        const size = this.takePayload(chunk, at, this.pending)
+        if (size === undefined) {
+          found.push({ type: "fatal", error: this.fail() })
+          return found
+        }
+        at += size
+      }
       if (this.pending !== undefined && this.received === this.pending.length) {
         found.push(this.finish(this.pending))
       }
@@ -158,10 +182,11 @@ export class FrameParser {
     return { command, named, length, checksum, skipped: length > this.limitOf(command) }
   }
 
-  private takePayload(chunk: Bytes, at: number, { length, skipped }: Pending): number {
+  /** Takes bytes of a payload; `undefined` where there is no memory for them. */
+  private takePayload(chunk: Bytes, at: number, { length, skipped }: Pending): number | undefined {
     const size = Math.min(length - this.received, chunk.length - at)
     if (!skipped) {
-      this.reserve(this.received + size, length)
+      if (!this.reserve(this.received + size, length)) return undefined
       this.payload.set(chunk.subarray(at, at + size), this.received)
     }
     this.received += size
@@ -169,15 +194,28 @@ export class FrameParser {
   }
 
   /** Makes room for `size` bytes of a payload of `length`: doubling, and never more than the payload needs. */
-  private reserve(size: number, length: number): void {
-    if (size <= this.payload.length) return
-    const grown = new Uint8Array(Math.min(length, Math.max(size, 2 * this.payload.length, FIRST_ALLOCATION)))
+  private reserve(size: number, length: number): boolean {
+    if (size <= this.payload.length) return true
+    const wanted = Math.min(length, Math.max(size, 2 * this.payload.length, FIRST_ALLOCATION))
+    if (!this.memory.take(wanted - this.payload.length)) return false
+    const grown = new Uint8Array(wanted)
     grown.set(this.payload.subarray(0, this.received))
     this.payload = grown
+    return true
+  }
+
+  /** Gives up the stream in the middle of a payload. */
+  private fail(): FramingError {
+    const command = this.pending?.command ?? ""
+    this.failed = true
+    this.memory.give(this.payload.length)
+    this.payload = new Uint8Array(0)
+    return new FramingError("memory", `no memory is left for a message of type ${command}`)
   }
 
   private finish({ checksum, command, length, named, skipped }: Pending): Framed {
     const { payload } = this
+    this.memory.give(payload.length)
     this.pending = undefined
     this.headerSize = 0
     this.payload = new Uint8Array(0)

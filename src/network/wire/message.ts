@@ -198,7 +198,7 @@ const SHORT = 0x20000
 const BLOCK_LIMIT = 0x500000
 
 /** More than any transaction that is relayed: 400,000 weight units (policy) are at most as many bytes. */
-const TRANSACTION_LIMIT = 0x100000
+const TRANSACTION_LIMIT = 0x64000
 
 const LIMITS = new Map<string, number>([
   // Room for more entries than allowed, so that the offence can be seen.
@@ -212,13 +212,34 @@ const LIMITS = new Map<string, number>([
   ["block", BLOCK_LIMIT],
   ["cmpctblock", BLOCK_LIMIT],
   ["blocktxn", BLOCK_LIMIT],
-  ["merkleblock", BLOCK_LIMIT],
-  ["tx", TRANSACTION_LIMIT],
-  ["cfilter", BLOCK_LIMIT]
+  ["tx", TRANSACTION_LIMIT]
 ])
+
+/**
+ * The same for what was not asked for. Headers announce a few blocks; a compact block has its coinbase and short ids; the
+ * transactions of a block are only ever an answer. A whole block may come from a peer that found it, so its limit stays:
+ * its header is judged before the rest is decoded.
+ */
+const UNREQUESTED_LIMITS = new Map<string, number>([
+  ["headers", 0x64000],
+  ["cmpctblock", 0x100000],
+  ["blocktxn", SHORT],
+  ["notfound", 0x64000]
+])
+
+/** Which long answers a peer owes us. */
+export interface Owed {
+  readonly headers: boolean
+  readonly blocks: boolean
+}
+
+const EVERYTHING: Owed = { headers: true, blocks: true }
 
 /**
  * The longest payload of a command that an honest peer has a reason to send, with room to spare: our own bound, below
  * the 32 MiB of the protocol, so that a hundred peers cannot make us hold 32 MiB each. For `FrameParser`.
  */
-export const payloadLimit = (command: string): number => LIMITS.get(command) ?? SHORT
+export const payloadLimit = (command: string, owed: Owed = EVERYTHING): number => {
+  const isOwed = command === "headers" ? owed.headers : owed.blocks
+  return (isOwed ? undefined : UNREQUESTED_LIMITS.get(command)) ?? LIMITS.get(command) ?? SHORT
+}

@@ -142,3 +142,13 @@ export const networkGroup = (address: NetAddress): string => {
   const bits = network === "ipv6" ? hasPrefix(bytes, HE_NET) ? 36 : 32 : network === "cjdns" ? 12 : 4
   return `${network}:${toHex(firstBits(bytes, bits))}`
 }
+
+/**
+ * The group that what a peer costs is charged to: that of `networkGroup`, and for addresses that lead nowhere, as those of
+ * this machine and of private networks, the same number of bits.
+ */
+export const chargedGroup = (address: NetAddress): string => {
+  if (isRoutable(address)) return networkGroup(address)
+  const { bytes, network } = address
+  return `${network}:${toHex(firstBits(bytes, network === "ipv4" ? 16 : 32))}`
+}

@@ -7,6 +7,7 @@ import { ownAddressFor } from "../../../src/network/addresses/ownAddress.ts"
 import type { ConnectionType, Farewell, Peer } from "../../../src/network/Peer.ts"
 import type { Message } from "../../../src/network/wire/message.ts"
 import type { AddressEntry } from "../../../src/network/wire/messages/addr.ts"
+import { ampleAccount } from "../../support/memory.ts"
 import { endpoint, NOW, numbered, seeded } from "./support.ts"
 
 const DAY = 86_400
@@ -55,6 +56,8 @@ const newPeer = (
       sentByCommand: new Map(),
       receivedByCommand: new Map()
     },
+    memory: ampleAccount(),
+    spent: () => {},
     latency: { last: undefined, best: undefined, waiting: undefined },
     get closed() {
       return farewells.length > 0

@@ -13,6 +13,7 @@ import { formatAddress, parseAddress } from "../../../src/network/wire/addressTe
 import { endpointKey } from "../../../src/network/wire/netAddress.ts"
 import { networkGroup } from "../../../src/network/wire/netGroup.ts"
 import { regtest } from "../../../src/protocol/networks.ts"
+import { ampleBudget } from "../../support/memory.ts"
 import { memoryStore, NO_INFO } from "../../support/peerManager.ts"
 import { fakePeer } from "../relay/fakePeer.ts"
 
@@ -127,7 +128,8 @@ describe("Automatic", () => {
         totals: { sent: 0, received: 0 },
         nonce: () => 1n,
         outbox: OUTBOX_LIMITS,
-        pace: new Pace(0)
+        pace: new Pace(0),
+        budget: ampleBudget()
       },
       introduce: () => ({ services: 9n, userAgent: "", startHeight: 0, nearTip: true }),
       opened: () => {},

@@ -30,11 +30,11 @@ describe("Pace", () => {
 
   it("divides the tenth among the peers that are there, five at least", () => {
     const pace = new Pace(0)
-    for (let i = 0; i < 5; i++) pace.join(0)
+    for (let i = 0; i < 5; i++) pace.join(0, "a")
     assert.strictEqual(pace.ownShare, 0.02)
-    for (let i = 0; i < 15; i++) pace.join(0)
+    for (let i = 0; i < 15; i++) pace.join(0, "a")
     assert.strictEqual(pace.ownShare, 0.005)
-    for (let i = 0; i < 20; i++) pace.leave()
+    for (let i = 0; i < 20; i++) pace.leave("a", 0, 0)
     assert.strictEqual(pace.ownShare, 0.02)
   })
 })
@@ -42,7 +42,7 @@ describe("Pace", () => {
 describe("PeerPace", () => {
   it("has nobody wait while all together take little, however much one takes", () => {
     const pace = new Pace(0)
-    const peer = pace.join(0)
+    const peer = pace.join(0, "a")
     for (let i = 0; i < 10; i++) peer.spent(50, 0)
     assert.strictEqual(peer.wait(0), 0)
     peer.spent(1, 0)
@@ -51,7 +51,7 @@ describe("PeerPace", () => {
 
   it("has a peer wait for what it took itself, and not for what others took", () => {
     const pace = exhausted()
-    const [flooder, honest] = [pace.join(0), pace.join(0)]
+    const [flooder, honest] = [pace.join(0, "a"), pace.join(0, "b")]
     flooder.spent(5, 0)
     honest.spent(5, 0)
     assert.deepStrictEqual([flooder.wait(0), honest.wait(0)], [0, 0])
@@ -62,14 +62,19 @@ describe("PeerPace", () => {
   })
 
   it("counts no more of a step than can have been the peer's", () => {
-    const peer = exhausted().join(0)
+    const pace = exhausted()
+    const peer = pace.join(0, "a")
     peer.spent(100_000, 0)
-    assert.strictEqual(peer.wait(0), 2_250)
+    // Of the 250 that count, what all owe together is waited for at once.
+    assert.strictEqual(peer.wait(0), 5_000)
+    pace.spent(100_000, 12_200)
+    assert.isAbove(peer.wait(12_240), 0)
+    assert.strictEqual(peer.wait(12_260), 0)
   })
 
   it("saves up little, and has one that just came wait as soon as it took what a handshake takes", () => {
     const pace = exhausted()
-    const peer = pace.join(0)
+    const peer = pace.join(0, "a")
     peer.spent(6, 0)
     // Never less than this: looking again takes time as well.
     assert.strictEqual(peer.wait(0), 100)
@@ -80,14 +85,44 @@ describe("PeerPace", () => {
     assert.strictEqual(peer.wait(1_000_000), 500)
   })
 
+  it("gives a group of addresses its first milliseconds once, however often its peers connect", () => {
+    const pace = exhausted()
+    for (let i = 0; i < 100; i++) {
+      const peer = pace.join(0, "a")
+      if (i > 0) assert.isAbove(peer.wait(0), 0, `connection ${i}`)
+      peer.spent(6, 0)
+      peer.leave(0)
+    }
+    // Another group's are there, and it got back what it did not use.
+    for (let i = 0; i < 3; i++) {
+      const other = pace.join(0, "b")
+      other.spent(1, 0)
+      assert.strictEqual(other.wait(0), 0)
+      other.leave(0)
+    }
+    assert.strictEqual(pace.join(60_000, "a").wait(60_000), 0)
+  })
+
+  it("remembers what a group owes, within bounds, and no more groups than there is room for", () => {
+    const pace = exhausted()
+    const peer = pace.join(0, "a")
+    for (let i = 0; i < 100; i++) peer.spent(250, 0)
+    peer.leave(0)
+    pace.spent(1_000_000, 20_000)
+    assert.isAbove(pace.join(20_000, "a").wait(20_000), 0)
+    pace.spent(1_000_000, 26_000)
+    assert.strictEqual(pace.join(26_000, "a").wait(26_000), 0)
+    for (let i = 0; i < 5_000; i++) pace.join(26_000, `group ${i}`).leave(26_000)
+  })
+
   it("keeps peers who wait as told to little more than a tenth of the time, and one who takes little from waiting", () => {
     FastCheck.assert(FastCheck.property(
       FastCheck.integer({ min: 1, max: 120 }),
       FastCheck.array(FastCheck.double({ min: 0.5, max: 50, noNaN: true }), { minLength: 20, maxLength: 20 }),
       (count, costs) => {
         const pace = new Pace(0)
-        const honest = pace.join(0)
-        const flooders = Array.from({ length: count }, (): [PeerPace, number] => [pace.join(0), 0])
+        const honest = pace.join(0, "a")
+        const flooders = Array.from({ length: count }, (): [PeerPace, number] => [pace.join(0, "a"), 0])
         let now = 0
         let spent = 0
         for (let step = 0; now < 60_000; step++) {

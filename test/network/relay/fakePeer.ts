@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import type { ConnectionType, Farewell, Features, Hello, Peer } from "../../../src/network/Peer.ts"
 import type { Message, MessageOf } from "../../../src/network/wire/message.ts"
+import { ampleAccount } from "../../support/memory.ts"
 
 /** A peer that writes down what it is sent. */
 export interface FakePeer extends Peer {
@@ -65,6 +66,8 @@ export const fakePeer = (options: FakePeerOptions = {}): FakePeer => {
     },
     send: (message) => Effect.andThen(reading, Effect.sync(() => void sent.push(message))),
     post: (message) => void sent.push(message),
+    memory: ampleAccount(),
+    spent: () => {},
     disconnect: (reason) => {
       farewell ??= reason
     },
@@ -87,4 +90,6 @@ export const ofType = <C extends Message["type"]>(
 
 /** Both lists of items are the same. */
 export const itemsOf = (messages: ReadonlyArray<Message>, type: "inv" | "getdata" | "notfound") =>
-  ofType(messages, type).flatMap(({ items }: MessageOf<"inv"> | MessageOf<"getdata"> | MessageOf<"notfound">) => [...items])
+  ofType(messages, type).flatMap((
+    { items }: MessageOf<"inv"> | MessageOf<"getdata"> | MessageOf<"notfound">
+  ) => [...items])

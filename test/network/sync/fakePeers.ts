@@ -7,6 +7,7 @@ import { Services } from "../../../src/network/wire/messages/version.ts"
 import type { NetAddress } from "../../../src/network/wire/netAddress.ts"
 import type { Block, BlockHeader } from "../../../src/protocol/block.ts"
 import { type Bytes, toHex } from "../../../src/protocol/bytes.ts"
+import { ampleAccount } from "../../support/memory.ts"
 
 /** Blocks that a peer has: its best chain from genesis on, and all that it ever had. */
 export class ServedBlocks {
@@ -80,7 +81,10 @@ export class FakePeer implements Peer {
     receivedByCommand: new Map<string, number>()
   }
   readonly latency = { last: undefined, best: undefined, waiting: undefined }
+  readonly memory = ampleAccount()
   readonly sent: Array<Message> = []
+  /** Milliseconds that it was charged for. */
+  charged = 0
   farewell: Farewell | undefined
   readonly served: ServedBlocks
   private readonly options: FakePeerOptions
@@ -118,6 +122,8 @@ export class FakePeer implements Peer {
   }
 
   readonly send = (message: Message): Effect.Effect<void> => Effect.sync(() => this.post(message))
+
+  readonly spent = (milliseconds: number): void => void (this.charged += milliseconds)
 
   readonly disconnect = (farewell: Farewell): void => {
     this.farewell ??= farewell

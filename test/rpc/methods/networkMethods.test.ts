@@ -9,6 +9,7 @@ import { parseEndpoint } from "../../../src/network/wire/addressText.ts"
 import { methodTable } from "../../../src/rpc/method.ts"
 import { networkMethods } from "../../../src/rpc/methods/networkMethods.ts"
 import { serviceNames } from "../../../src/rpc/shapes/peer.ts"
+import { ampleAccount } from "../../support/memory.ts"
 import { callsOf } from "../../support/methodNode.ts"
 import { noTree } from "../../support/noTree.ts"
 import { peerManager } from "../../support/peers.ts"
@@ -97,6 +98,8 @@ const peer: PeerInfo = {
       sentByCommand: new Map([["verack", 24], ["ping", 32]]),
       receivedByCommand: new Map([["pong", 32]])
     },
+    memory: ampleAccount(),
+    spent: () => {},
     latency: { last: 1.5, best: 0.75, waiting: undefined },
     closed: false,
     send: () => Effect.void,

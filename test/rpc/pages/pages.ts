@@ -9,6 +9,7 @@ import { NameDb } from "../../../src/names/NameDb.ts"
 import { type PeerInfo, PeerManager } from "../../../src/network/PeerManager.ts"
 import type { PageAnswer, PageHandler, PageRequest } from "../../../src/rpc/Pages.ts"
 import { makeStatusPage } from "../../../src/rpc/pages/statusPage.ts"
+import { ampleAccount } from "../../support/memory.ts"
 import { MethodNode } from "../../support/methodNode.ts"
 import { NO_INFO } from "../../support/peerManager.ts"
 import { peerManager } from "../../support/peers.ts"
@@ -49,6 +50,8 @@ export const peer = (id: number, changes: { readonly name?: string; readonly use
       sentByCommand: new Map(),
       receivedByCommand: new Map()
     },
+    memory: ampleAccount(),
+    spent: () => {},
     latency: { last: 42.4, best: 40, waiting: undefined },
     closed: false,
     send: () => Effect.void,

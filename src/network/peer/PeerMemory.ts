@@ -1,0 +1,109 @@
+import * as Effect from "effect/Effect"
+import type { Account, BudgetKind, MemoryBudget } from "../../base/MemoryBudget.ts"
+import type { ConnectionType } from "../Peer.ts"
+import type { Message } from "../wire/message.ts"
+
+/**
+ * The part of a kind of memory that one peer may hold: room for the largest message. A peer that this node or its
+ * operator chose has more, and is not dropped to make room for others.
+ */
+const INBOUND_SHARE = 0.25
+const CHOSEN_SHARE = 0.5
+
+/** Milliseconds between two looks whether there is room, and the most that a peer waits before its next bytes are read. */
+const LOOK_INTERVAL = 100
+const LONGEST_PAUSE = 5_000
+
+/** What a decoded message takes beside its payload. */
+const OBJECTS = 256
+
+/**
+ * Estimated memory of a message that was decoded from a payload of so many bytes. Transactions, headers and addresses
+ * become objects with views of the payload; an inventory stays what it was, cut to what is kept of it.
+ */
+export const decodedSize = (message: Message, payload: number): number => {
+  switch (message.type) {
+    case "inv":
+      return OBJECTS + Math.min(payload, 36 * message.items.length)
+    case "block":
+    case "cmpctblock":
+    case "blocktxn":
+    case "tx":
+    case "headers":
+    case "getheaders":
+    case "getblocks":
+      return OBJECTS + 2 * payload
+    case "addr":
+    case "addrv2":
+    case "getblocktxn":
+      return OBJECTS + 8 * payload
+    default:
+      return OBJECTS + payload
+  }
+}
+
+export interface PeerMemoryOptions {
+  readonly name: string
+  readonly type: ConnectionType
+  /** Ends the connection. */
+  readonly evict: (kind: BudgetKind) => void
+}
+
+/** The account of one connection: its unfinished frame, the message that is handled, its compact blocks. */
+export class PeerMemory {
+  readonly account: Account
+  /** Bytes of the frame that is not complete. */
+  readonly frames = {
+    take: (bytes: number): boolean => this.account.take("frames", bytes),
+    give: (bytes: number): void => this.account.give("frames", bytes)
+  }
+  private readonly budget: MemoryBudget
+  private readonly inbound: boolean
+
+  constructor(budget: MemoryBudget, { evict, name, type }: PeerMemoryOptions) {
+    this.budget = budget
+    this.inbound = type === "inbound"
+    this.account = budget.open({
+      owner: `peer ${name}`,
+      share: this.inbound ? INBOUND_SHARE : CHOSEN_SHARE,
+      evictable: this.inbound,
+      evict
+    })
+  }
+
+  /** Counts a decoded message while an effect runs; runs nothing and returns false where there is no room for it. */
+  holding(bytes: number, handling: () => Effect.Effect<void>): Effect.Effect<boolean> {
+    return Effect.suspend(() => {
+      if (!this.account.take("messages", bytes)) return Effect.succeed(false)
+      return Effect.as(handling(), true).pipe(
+        Effect.ensuring(Effect.sync(() => this.account.give("messages", bytes)))
+      )
+    })
+  }
+
+  private get isTight(): boolean {
+    return this.budget.isTight("frames", this.account) || this.budget.isTight("messages", this.account)
+  }
+
+  /**
+   * Waits while memory is scarce and an inbound peer holds more than an equal part of it, some seconds at most: then its
+   * bytes are read, and whether it or another peer has to go is decided when they are counted. `ended` returns when the
+   * peer sends no more. Returns whether it still does.
+   */
+  room(ended: Effect.Effect<void>): Effect.Effect<boolean> {
+    return Effect.suspend(() => this.inbound && this.isTight ? this.pause(ended) : Effect.succeed(true))
+  }
+
+  private pause(ended: Effect.Effect<void>, waited = 0): Effect.Effect<boolean> {
+    return Effect.suspend(() => {
+      if (waited >= LONGEST_PAUSE || !this.isTight) return Effect.succeed(true)
+      return Effect.raceFirst(Effect.as(Effect.sleep(LOOK_INTERVAL), true), Effect.as(ended, false)).pipe(
+        Effect.flatMap((more) => more ? this.pause(ended, waited + LOOK_INTERVAL) : Effect.succeed(false))
+      )
+    })
+  }
+
+  close(): void {
+    this.account.close()
+  }
+}

@@ -1,0 +1,42 @@
+import { NO_HEADER } from "../../chain/HeaderTree.ts"
+import { checkProofOfWork } from "../../consensus/header.ts"
+import type { BlockHeader } from "../../protocol/block.ts"
+import { isAhead, isRoom } from "./incomingBlocks.ts"
+import { isCompactWelcome } from "./incomingCompact.ts"
+import { isNew, misbehaves, type SyncContext, type SyncPeer } from "./SyncContext.ts"
+
+/**
+ * What becomes of a block that its peer was not asked for, judged by its header, its predecessor and its proof of work
+ * before a transaction of it is decoded. `announced`: the block is not wanted, and what its header says is still of use.
+ */
+export type Screening = "decode" | "announced" | "drop"
+
+/** Looks at the state of the sync and changes nothing, but for ending the connection of a peer that breaks a rule. */
+export const screen = (
+  context: SyncContext,
+  state: SyncPeer,
+  type: "block" | "cmpctblock",
+  header: BlockHeader
+): Screening => {
+  const { download, loading, params, tree } = context
+  const id = tree.find(header.header.hash)
+  if (download.isAsked(state.peer.id, id)) return "decode"
+  if (loading || (type === "block" && !isRoom(context))) return "drop"
+  const parent = tree.find(header.header.prevHash)
+  const compact = type === "cmpctblock"
+  if (parent === NO_HEADER) {
+    if (compact) return "announced"
+    misbehaves(state, "a block whose predecessor is unknown")
+    return "drop"
+  }
+  if (id !== NO_HEADER && !isNew(context, id)) return "announced"
+  // What another peer was asked for is wanted from anybody.
+  const welcome = compact
+    ? isCompactWelcome(context, header, parent)
+    : download.askersOf(id).length > 0 || isAhead(context, header, parent)
+  if (!welcome) return id === NO_HEADER ? "drop" : "announced"
+  const unproven = checkProofOfWork(header, params)
+  if (unproven === undefined) return "decode"
+  misbehaves(state, `an invalid header (${unproven.reason})`)
+  return "drop"
+}

@@ -1,0 +1,8 @@
+import { type Account, MemoryBudget } from "../../src/base/MemoryBudget.ts"
+
+/** A budget that no test comes near. */
+export const ampleBudget = (): MemoryBudget => new MemoryBudget(1_000_000_000)
+
+/** The account of a peer in such a budget. */
+export const ampleAccount = (): Account =>
+  ampleBudget().open({ owner: "fake", share: 1, evictable: true, evict: () => {} })

@@ -22,6 +22,7 @@ export const screen = (
   const id = tree.find(header.header.hash)
   if (download.isAsked(state.peer.id, id)) return "decode"
   if (loading || (type === "block" && !isRoom(context))) return "drop"
+  if (id !== NO_HEADER && !isNew(context, id)) return "announced"
   const parent = tree.find(header.header.prevHash)
   const compact = type === "cmpctblock"
   if (parent === NO_HEADER) {
@@ -29,7 +30,6 @@ export const screen = (
     misbehaves(state, "a block whose predecessor is unknown")
     return "drop"
   }
-  if (id !== NO_HEADER && !isNew(context, id)) return "announced"
   // What another peer was asked for is wanted from anybody.
   const welcome = compact
     ? isCompactWelcome(context, header, parent)

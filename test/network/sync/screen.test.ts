@@ -1,0 +1,76 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { MemoryBudget } from "../../../src/base/MemoryBudget.ts"
+import * as SyncStatus from "../../../src/chain/SyncStatus.ts"
+import { PartialBlocks } from "../../../src/network/sync/PartialBlocks.ts"
+import { screen } from "../../../src/network/sync/screen.ts"
+import type { SyncContext } from "../../../src/network/sync/SyncContext.ts"
+import { chainLayer, temporaryDirectory } from "../../support/chain.ts"
+import { emptyChain } from "../../support/regtest.ts"
+import { mempoolWith } from "../relay/fakePool.ts"
+import { FakePeer, ServedBlocks } from "./fakePeers.ts"
+import { join, makeContext } from "./makeContext.ts"
+
+const source = emptyChain(3)
+const served = new ServedBlocks([source.blockAt(0)])
+
+const withContext = (use: (context: SyncContext) => Effect.Effect<void>) =>
+  Effect.flatMap(temporaryDirectory, (directory) =>
+    Effect.flatMap(makeContext, use).pipe(Effect.provide(Layer.mergeAll(
+      SyncStatus.layer({ offline: false, expectsPeers: true }).pipe(Layer.provideMerge(chainLayer(directory))),
+      mempoolWith({ entries: () => [] })
+    ))))
+
+describe("screen", () => {
+  it.scopedLive("lets a block be decoded only where its header says that it is wanted", () =>
+    withContext((context) =>
+      Effect.sync(() => {
+        const first = source.blockAt(1)
+        const peer = (): FakePeer => new FakePeer(served, { type: "inbound" })
+        const fresh = join(context, peer())
+        assert.strictEqual(screen(context, fresh, "block", first), "decode")
+        assert.strictEqual(screen(context, fresh, "cmpctblock", first), "decode")
+        assert.strictEqual(screen(context, fresh, "block", source.blockAt(0)), "announced")
+        // A compact block that connects to nothing is a reason to ask for headers; a whole one is an offence.
+        assert.strictEqual(screen(context, fresh, "cmpctblock", source.blockAt(3)), "announced")
+        assert.isFalse(fresh.peer.closed)
+        const orphan = peer()
+        assert.strictEqual(screen(context, join(context, orphan), "block", source.blockAt(3)), "drop")
+        assert.isTrue(orphan.farewell?.misbehaving)
+        context.unrequested = 8
+        assert.strictEqual(screen(context, fresh, "block", first), "drop")
+      })
+    ))
+})
+
+describe("PartialBlocks", () => {
+  const blank = source.blockAt(1)
+  const partial = { header: blank, transactions: new Array<undefined>(1_000).fill(undefined), missing: [0] }
+
+  it("count what they hold, and give it back", () => {
+    const budget = new MemoryBudget(1_000_000)
+    const account = budget.open({ owner: "a", share: 0.25, evictable: true, evict: () => {} })
+    const blocks = new PartialBlocks(account)
+    assert.isTrue(blocks.set(1, partial))
+    assert.strictEqual(budget.held("compact_blocks"), 16_000)
+    assert.isFalse(blocks.set(2, partial))
+    assert.isFalse(blocks.has(2))
+    assert.isTrue(blocks.set(1, undefined))
+    assert.strictEqual(budget.held("compact_blocks"), 0)
+    assert.isTrue(blocks.set(2, partial))
+    blocks.delete(2)
+    blocks.delete(2)
+    assert.strictEqual(budget.held("compact_blocks"), 0)
+    assert.strictEqual(blocks.oldest, 1)
+  })
+
+  it("are put together once for each block", () => {
+    const blocks = new PartialBlocks(
+      new MemoryBudget(1).open({ owner: "a", share: 1, evictable: true, evict: () => {} })
+    )
+    assert.isTrue(blocks.attempt(1))
+    assert.isFalse(blocks.attempt(1))
+    assert.isTrue(blocks.attempt(2))
+    assert.isFalse(blocks.attempt(1))
+  })
+})

@@ -1,11 +1,16 @@
 // Adds to package-lock.json what npm leaves out where a registry lacks the packages of other platforms; `npm ci` refuses
-// a lock without them. Usage: complete-lock.mjs [--check] [file]
+// a lock without them. With --integrity it asks npm for the hashes that are not there yet, which a registry with the
+// packages of every platform knows. Usage: complete-lock.mjs [--check | --integrity] [file]
 
+import { spawnSync } from "node:child_process"
 import { readFileSync, writeFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
 
-const { positionals, values } = parseArgs({ allowPositionals: true, options: { check: { type: "boolean" } } })
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: { check: { type: "boolean" }, integrity: { type: "boolean" } }
+})
 const file = positionals[0] ?? fileURLToPath(new URL("../package-lock.json", import.meta.url))
 const lock = JSON.parse(readFileSync(file, "utf8"))
 
@@ -59,12 +64,33 @@ for (const [path, { dev = false, optionalDependencies = {} }] of Object.entries(
   }
 }
 
-if (values.check) {
+const save = (packages) => writeFileSync(file, `${JSON.stringify({ ...lock, packages }, null, 2)}\n`)
+
+/** The hash of a published package, as npm says it; `undefined` where its registry lacks the package. */
+const publishedIntegrity = (name, version) => {
+  const { error, stdout } = spawnSync("npm", ["view", `${name}@${version}`, "dist.integrity"], { encoding: "utf8" })
+  if (error !== undefined) throw error
+  return /^sha512-[A-Za-z0-9+/]+=*$/.exec(stdout.trim())?.[0]
+}
+
+if (values.integrity) {
+  const entries = Object.entries(lock.packages).map(([path, entry]) => {
+    if (path === "" || entry.integrity !== undefined) return [path, entry]
+    const { version, ...others } = entry
+    const name = path.slice(path.lastIndexOf("node_modules/") + "node_modules/".length)
+    const integrity = publishedIntegrity(name, version)
+    if (integrity !== undefined) return [path, { version, integrity, ...others }]
+    console.error(`the registry lacks ${name}@${version}`)
+    process.exitCode = 1
+    return [path, entry]
+  })
+  save(Object.fromEntries(entries))
+} else if (values.check) {
   for (const name of missing.keys()) console.error(`package-lock.json lacks ${name}`)
   process.exitCode = missing.size === 0 ? 0 : 1
 } else if (missing.size > 0) {
   const added = Array.from(missing, ([name, entry]) => [`node_modules/${name}`, asNpmWrites(entry)])
   const all = [...Object.entries(lock.packages), ...added].sort(([a], [b]) => a.localeCompare(b, "en"))
-  writeFileSync(file, `${JSON.stringify({ ...lock, packages: Object.fromEntries(all) }, null, 2)}\n`)
+  save(Object.fromEntries(all))
   console.log(`added ${missing.size} packages of other platforms`)
 }

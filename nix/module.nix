@@ -53,6 +53,16 @@ in
       description = "Where peers can call, as host:port; null for nowhere.";
     };
 
+    memoryMax = mkOption {
+      type = types.str;
+      default = "4G";
+      example = "infinity";
+      description = ''
+        Memory beyond which the system ends svcd and starts it again (MemoryMax of systemd). Raise it with
+        `settings.dbcache` and `settings.maxmempool`.
+      '';
+    };
+
     openFirewall = mkOption {
       type = types.bool;
       default = false;
@@ -191,6 +201,8 @@ in
           RestartPreventExitStatus = 2;
           TimeoutStopSec = 120;
           LimitNOFILE = 16384;
+          LimitCORE = 0;
+          MemoryMax = cfg.memoryMax;
           LogsDirectory = "svcd";
           LogsDirectoryMode = "0750";
         }

@@ -6,6 +6,9 @@ import { screenOf } from "../rpc/cli/outcome.ts"
 import { version } from "../version.ts"
 
 /** Characters of standard input that are read. */
+// What this program writes is for its user alone.
+process.umask(0o077)
+
 const MAX_INPUT = 64 * 1024 * 1024
 
 const readStdin = Effect.async<string>((resume) => {

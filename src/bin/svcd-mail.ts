@@ -7,6 +7,9 @@ import { names } from "../runtime/mailNames.ts"
 import { run } from "../runtime/mailTool.ts"
 import { version } from "../version.ts"
 
+// What this program writes is for its user alone.
+process.umask(0o077)
+
 const input = { ...processInput(), version, hostname: hostname(), names }
 
 // Where the system shows what a program was started with, there may be a password in it.

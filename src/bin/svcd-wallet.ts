@@ -5,6 +5,9 @@ import { makePrompt } from "../runtime/prompt.ts"
 import { run } from "../runtime/walletTool.ts"
 import { version } from "../version.ts"
 
+// What this program writes is for its user alone.
+process.umask(0o077)
+
 const input = { ...processInput(), version, prompt: makePrompt(process) }
 
 const program = Effect.map(run(input), ({ code, stderr, stdout }) => {

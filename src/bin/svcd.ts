@@ -1,6 +1,9 @@
 #!/usr/bin/env node
 import process from "node:process"
 
+// What this program writes is for its user alone.
+process.umask(0o077)
+
 // Loading takes a second, in which the signal that has the log file opened anew would end the process.
 process.on("SIGHUP", () => {})
 const { main } = await import("../runtime/daemonProgram.ts")

@@ -1,4 +1,5 @@
 import Database from "better-sqlite3"
+import { keepPrivate } from "../base/privateFile.ts"
 
 /**
  * Keeps a directory to one process. Node has no file locks of its own; SQLite has, and the system drops them when a
@@ -87,6 +88,7 @@ const reasonOf = (code: string): string => {
 export const takeLock = (file: string): LockOutcome => {
   let database: Database.Database | undefined
   try {
+    keepPrivate(file)
     const opened = new Database(file)
     database = opened
     if (hold(opened)) return { _tag: "Held", release: () => opened.close() }

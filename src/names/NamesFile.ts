@@ -8,6 +8,7 @@ import SQLite from "better-sqlite3"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Scope from "effect/Scope"
+import { keepPrivate } from "../base/privateFile.ts"
 import type { Histogram } from "../metrics/families.ts"
 import { nameDbReadLatency, nameDbWriteLatency } from "../metrics/metrics.ts"
 import { type Database, requireWritable, storageFailure } from "../storage/Database.ts"
@@ -176,7 +177,10 @@ export const open = (options: NamesFileOptions): Effect.Effect<NamesFile, Storag
   Effect.gen(function*() {
     const { filename } = options
     yield* Effect.try({
-      try: () => requireWritable(filename),
+      try: () => {
+        requireWritable(filename)
+        keepPrivate(filename)
+      },
       catch: storageFailure(filename, "opening", REMEDY)
     })
     // The writer is closed last: it then folds the log into the file.

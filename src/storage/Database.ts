@@ -1,5 +1,6 @@
 import SQLite from "better-sqlite3"
 import { accessSync, constants, existsSync } from "node:fs"
+import { keepPrivate } from "../base/privateFile.ts"
 import { StorageCorrupted, type StorageFailure, StorageUnavailable } from "./errors.ts"
 
 /**
@@ -58,6 +59,7 @@ export interface OpenOptions {
 export const openDatabase = ({ filename, migrations, pageSize, remedy }: OpenOptions): Database =>
   guarded(filename, "opening", remedy, () => {
     requireWritable(filename)
+    keepPrivate(filename)
     const database = new SQLite(filename)
     try {
       refuseNewer(database, filename, migrations, remedy)

@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import SQLite from "better-sqlite3"
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { keepPrivate } from "../../src/base/privateFile.ts"
 import { guarded, openDatabase, type OpenOptions } from "../../src/storage/Database.ts"
 import { StorageCorrupted, type StorageFailure, StorageUnavailable } from "../../src/storage/errors.ts"
 import { withDirectory } from "../support/temporary.ts"
@@ -215,4 +216,44 @@ describe("guarded", () => {
       database.close()
     })
   })
+})
+
+describe.skipIf(process.platform === "win32")("the mode of a database's files", () => {
+  const modesOf = (directory: string): ReadonlyArray<readonly [string, string]> =>
+    readdirSync(directory).map((name) => [name, (statSync(join(directory, name)).mode & 0o777).toString(8)])
+
+  const withOpenUmask = (work: () => void): void => {
+    const before = process.umask(0)
+    try {
+      work()
+    } finally {
+      process.umask(before)
+    }
+  }
+
+  it("is 600, whatever the umask", () =>
+    withOpenUmask(() =>
+      withFile((file, directory) => {
+        const database = openDatabase(optionsOf(file))
+        database.exec("INSERT INTO one (a) VALUES (1)")
+        assert.deepStrictEqual(modesOf(directory), [["test.db", "600"], ["test.db-shm", "600"], ["test.db-wal", "600"]])
+        database.close()
+      })
+    ))
+
+  it("becomes 600 where an earlier version made them for everybody, and one for its owner's reading stays", () =>
+    withOpenUmask(() =>
+      withFile((file, directory) => {
+        const old = new SQLite(file)
+        old.pragma("journal_mode = WAL")
+        old.exec("CREATE TABLE x (y)")
+        assert.deepInclude(modesOf(directory), ["test.db-wal", "644"])
+        keepPrivate(file)
+        assert.deepStrictEqual(modesOf(directory), [["test.db", "600"], ["test.db-shm", "600"], ["test.db-wal", "600"]])
+        old.close()
+        chmodSync(file, 0o440)
+        keepPrivate(file)
+        assert.deepStrictEqual(modesOf(directory), [["test.db", "400"]])
+      })
+    ))
 })

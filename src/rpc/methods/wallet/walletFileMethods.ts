@@ -71,6 +71,21 @@ const loadFailure = (name: string) => (failure: FileFailure): RpcError => {
   }
 }
 
+/** Bytes of a path, and of what stands between two slashes of it, that systems take. */
+const MAX_PATH = 4_095
+const MAX_PATH_PART = 255
+
+/** A path that no system takes is the caller's mistake, not the node's. */
+const readablePath = (what: string, path: string): Effect.Effect<string, RpcError> => {
+  const refuse = (why: string) =>
+    RpcError.invalidParameter(`${what} ${why}; give the path of a file on the node's machine`)
+  if (path.includes("\0")) return refuse("holds a zero byte")
+  if (Buffer.byteLength(path) > MAX_PATH) return refuse(`is longer than ${MAX_PATH} bytes`)
+  return path.split("/").some((part) => Buffer.byteLength(part) > MAX_PATH_PART)
+    ? refuse(`has a part that is longer than ${MAX_PATH_PART} bytes`)
+    : Effect.succeed(path)
+}
+
 const restoreFailure = (name: string) => (failure: FileFailure): RpcError => {
   if (failure._tag === "WalletDamaged") {
     return new RpcError({ code: RPC_CODE.walletNotFound, message: failure.message })
@@ -244,12 +259,17 @@ export const walletFileMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
     errors: [
       `-36 Failed to create database path '<name>'. ${EXISTS}`,
       `-8 ${NO_BACKUP}`,
+      "-8 backup_file has a part that is longer than 255 bytes",
       "-18 <why the copy is no wallet>"
     ],
     handler: ({ backup_file, load_on_startup, wallet_name }) =>
-      wallets.restore(wallet_name, backup_file, load_on_startup).pipe(
-        Effect.map(({ name }) => ({ name })),
-        Effect.mapError(restoreFailure(wallet_name))
+      Effect.flatMap(
+        readablePath("backup_file", backup_file),
+        (path) =>
+          wallets.restore(wallet_name, path, load_on_startup).pipe(
+            Effect.map(({ name }) => ({ name })),
+            Effect.mapError(restoreFailure(wallet_name))
+          )
       )
   })
 

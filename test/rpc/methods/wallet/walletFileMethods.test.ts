@@ -98,6 +98,20 @@ describe("wallets as a whole", () => {
           message: "Backup file does not exist"
         })
         assert.strictEqual(yield* code("restorewallet", "x", "/backup"), -18)
+        for (
+          const [path, why] of [
+            [`/${"a".repeat(256)}`, "has a part that is longer than 255 bytes"],
+            [`/${"ä".repeat(128)}/x`, "has a part that is longer than 255 bytes"],
+            ["/a".repeat(2_100), "is longer than 4095 bytes"],
+            ["/a\0b", "holds a zero byte"]
+          ] as const
+        ) {
+          assert.deepStrictEqual(yield* refusal("restorewallet", "x", path), {
+            code: -8,
+            message: `backup_file ${why}; give the path of a file on the node's machine`
+          })
+        }
+        assert.strictEqual(yield* code("restorewallet", "x", `/${"a".repeat(255)}`), -18)
         assert.strictEqual(yield* code("unloadwallet"), -8)
         assert.strictEqual(yield* code("unloadwallet", "x"), -18)
         assert.strictEqual((yield* on("w1").refusal("unloadwallet", "x")).code, -8)

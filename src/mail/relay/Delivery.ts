@@ -7,11 +7,11 @@ import {
   afterRecord,
   type DeliveryRecord,
   type DeliveryState,
+  dueForReport,
   initialState,
   isFinished,
   nextDue,
-  type RecipientState,
-  unreported
+  type RecipientState
 } from "./deliveryState.ts"
 import type { Envelope, Reply } from "./envelope.ts"
 import { mailCounters } from "./mailMetrics.ts"
@@ -72,7 +72,7 @@ export const deliver = (parts: DeliveryParts, entry: Entry): Effect.Effect<numbe
     const longest = longestPause(parts.config)
     while (true) {
       const now = yield* Clock.currentTimeMillis
-      const failed = unreported(message.state)
+      const failed = dueForReport(message.state)
       if (failed.length > 0) {
         if (!(yield* report(parts, message, failed))) return now + SPOOL_PAUSE
         continue

@@ -102,6 +102,13 @@ export const isFinished = (state: DeliveryState): boolean =>
 export const unreported = (state: DeliveryState): ReadonlyArray<number> =>
   state.flatMap((each, index) => each._tag === "Failed" && !each.reported ? [index] : [])
 
+/**
+ * The recipients, by index, of whom the sender is to be told now: all that failed, once nobody waits any more. So a
+ * message, to however many names whose owners choose what becomes of it, leads to one report.
+ */
+export const dueForReport = (state: DeliveryState): ReadonlyArray<number> =>
+  state.some((each) => each._tag === "Waiting") ? [] : unreported(state)
+
 /** When the next recipient is due, in milliseconds since 1970; `undefined` where none waits. */
 export const nextDue = (state: DeliveryState): number | undefined => {
   const times = state.flatMap((each) => each._tag === "Waiting" ? [each.nextAt] : [])

@@ -35,6 +35,31 @@ describe.concurrent("makeRelay", () => {
   )
 
   scenario(
+    "reports once, when nobody waits any more, however the recipients of a message fail one after the other",
+    Effect.gen(function*() {
+      const spool = yield* directory
+      let tries = 0
+      const upstream = yield* testUpstream({
+        rcpt: (to) => {
+          if (to.startsWith("alice")) return "550 5.1.1 nobody"
+          if (!to.includes("@two.")) return undefined
+          tries++
+          return tries === 1 ? "451 4.2.1 busy" : "550 5.1.1 nobody either"
+        }
+      })
+      const { address, stats } = yield* relayAt(spool, upstream.port, { retry: { pauses: [Duration.millis(100)] } })
+      yield* send(address.port, ["alice@bit", "bert@bit"])
+      yield* untilQueued(stats, 0)
+      assert.strictEqual(tries, 2)
+      assert.strictEqual(upstream.messages.length, 1)
+      const report = JSON.stringify(upstream.messages)
+      assert.include(report, "nobody\\r\\n")
+      assert.include(report, "nobody either")
+      assert.strictEqual((yield* stats).bounced, 2)
+    })
+  )
+
+  scenario(
     "ends while a message is coming in: takes it, and says nothing to who says nothing",
     Effect.gen(function*() {
       const spool = yield* directory

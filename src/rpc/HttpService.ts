@@ -6,7 +6,7 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import type { Credentials } from "../config/settings.ts"
 import { type Admission, admission } from "./auth.ts"
-import { type BrowserRule, isForeignCall, isLocalName } from "./browser.ts"
+import { type BrowserRule, isForeignCall, isForeignHost } from "./browser.ts"
 import { Connections } from "./Connections.ts"
 import type { Call, Dispatch, Reply } from "./Dispatch.ts"
 import { JSON_TYPE } from "./envelope.ts"
@@ -24,6 +24,7 @@ import {
   BUSY,
   FAILED,
   FOREIGN,
+  FOREIGN_HOST,
   LINGER,
   NO_ROOM,
   NOT_FOUND,
@@ -111,6 +112,8 @@ export class HttpService {
     server.on("checkContinue", (request, response) => this.#take(request, response, true))
     const { onRefused } = this.#config
     server.on("clientError", (error, socket) => misread(error, socket, this.#sessions.get(socket), onRefused))
+    // Without a listener Node ends the connection, and with it the answers to what came before.
+    server.on("connect", (_, socket) => misread(undefined, socket, this.#sessions.get(socket), onRefused))
   }
 
   /** Takes a new connection, into the fast lane first. */
@@ -146,8 +149,7 @@ export class HttpService {
     const session = this.#sessions.get(request.socket)
     if (session === undefined) return void request.socket.destroy()
     this.#connections.used(session)
-    session.newest = response
-    session.enter(() => this.#serve({ request, response, session, expectsContinue }))
+    session.enter(response, () => this.#serve({ request, response, session, expectsContinue }))
   }
 
   /** Checks what can be checked before the body is there. */
@@ -169,7 +171,8 @@ export class HttpService {
     }
     if (this.#open.size >= this.#config.concurrentRequests) return this.#refuse(exchange, BUSY)
     if (verb !== "POST") return this.#refuse(exchange, NOT_POST)
-    if (isForeignCall(headers, this.#browsers)) return this.#refuse(exchange, FOREIGN)
+    if (isForeignHost(headers.host, this.#browsers)) return this.#refuse(exchange, FOREIGN_HOST)
+    if (isForeignCall(headers)) return this.#refuse(exchange, FOREIGN)
     this.#authenticate(exchange, headers.authorization, () => this.#receive(exchange, target.wallet))
   }
 
@@ -250,8 +253,7 @@ export class HttpService {
       this.#runToEnd(exchange, page.answer(asked), true, (answer) => this.#sendPage(exchange, answer))
     }
     if (!page.authenticated) return show()
-    const { open, ownName } = this.#browsers
-    if (open && !isLocalName(host, ownName)) return this.#refuse(exchange, FOREIGN)
+    if (isForeignHost(host, this.#browsers)) return this.#refuse(exchange, FOREIGN_HOST)
     this.#authenticate(exchange, authorization, show)
   }
 
@@ -271,6 +273,7 @@ export class HttpService {
     }
     const target = route(head.target)
     if (target === undefined || target._tag !== "Rpc" || !this.#isAdmitted(session, head.authorization)) return false
+    if (isForeignHost(head.host, this.#browsers)) return false
     const { client } = session
     if (this.#rates.wait(client, performance.now()) !== undefined) return false
     const call = this.#read(body)

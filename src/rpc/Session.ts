@@ -26,6 +26,8 @@ export class Session implements Connection {
   inLane = true
   /** The answer to the request of which the head was read last. */
   newest: ServerResponse | undefined
+  /** The answer to the request that is served, or was served last. */
+  #current: ServerResponse | undefined
   /** Whether something came that is no HTTP: nothing behind it is read. */
   isMisread = false
   readonly #socket: Socket
@@ -64,18 +66,42 @@ export class Session implements Connection {
     this.#socket.destroySoon()
   }
 
-  /** Whether a body is on its way. */
+  /** Whether the body of the request that is served is on its way. */
   get isReading(): boolean {
-    return this.#busy && this.newest?.req.complete === false
+    return this.#busy && this.#current?.req.complete === false
   }
 
   /** Begins to serve a request, now or when it is its turn. Lets a client go that sends far too many. */
-  enter(begin: () => void): void {
+  enter(response: ServerResponse, begin: () => void): void {
+    this.newest = response
+    const serve = (): void => {
+      this.#current = response
+      begin()
+    }
     if (!this.#busy) {
       this.#busy = true
-      begin()
-    } else if (this.#waiting.length < MAX_WAITING) this.#waiting.push(begin)
+      serve()
+    } else if (this.#waiting.length < MAX_WAITING) this.#waiting.push(serve)
     else this.#socket.destroy()
+  }
+
+  /**
+   * Ends the connection behind the answers to the requests that came whole. `cut`: one of which the body broke off, and
+   * which therefore waits for its turn in vain.
+   */
+  conclude(cut: boolean, end: () => void): void {
+    if (cut) this.#waiting.pop()
+    const last = (): void => {
+      const before = this.#current
+      // Node keeps an answer until the one before it has been written, and then may end the connection.
+      if (before === undefined || before.writableFinished) setImmediate(end)
+      else before.once("finish", end)
+    }
+    if (this.#busy) this.#waiting.push(last)
+    else {
+      this.#busy = true
+      last()
+    }
   }
 
   /**

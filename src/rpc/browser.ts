@@ -37,13 +37,14 @@ export interface BrowserRule {
   readonly open: boolean
 }
 
-/** Whether a request that can change something comes from a page of somebody else's. */
-export const isForeignCall = (headers: BrowserHeaders, { open, ownName }: BrowserRule): boolean => {
-  const { host, origin } = headers
-  const site = headers["sec-fetch-site"]
-  if (origin === undefined && site === undefined) return false
-  if (site !== undefined && site !== "same-origin" && site !== "none") return true
-  if (origin !== undefined && origin !== `http://${host ?? ""}` && origin !== `https://${host ?? ""}`) return true
-  // Without credentials, only the name tells whose page it is.
-  return open && !isLocalName(host, ownName)
-}
+/**
+ * Whether a request names a host that is not ours, where no credentials say who asks: then only the name tells whose page
+ * it is, and not every browser marks its requests in another way.
+ */
+export const isForeignHost = (host: string | undefined, { open, ownName }: BrowserRule): boolean =>
+  open && !isLocalName(host, ownName)
+
+/** Whether a request that can change something comes from a page of another site. */
+export const isForeignCall = ({ host, origin, "sec-fetch-site": site }: BrowserHeaders): boolean =>
+  (site !== undefined && site !== "same-origin" && site !== "none") ||
+  (origin !== undefined && origin !== `http://${host ?? ""}` && origin !== `https://${host ?? ""}`)

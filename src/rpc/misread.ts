@@ -2,9 +2,12 @@ import type { Duplex } from "node:stream"
 import { PLAIN_TEXT } from "./refusals.ts"
 import type { Session } from "./Session.ts"
 
-/** Answers what Node cannot read as HTTP, or what does not come in time, behind the answers to what came before it. */
+/**
+ * Answers what Node cannot read as HTTP, what does not come in time, and what nothing here is asked by (CONNECT; without
+ * an `error`), behind the answers to what came before it.
+ */
 export const misread = (
-  error: NodeJS.ErrnoException,
+  error: NodeJS.ErrnoException | undefined,
   socket: Duplex,
   session: Session | undefined,
   onRefused: ((status: number) => void) | undefined
@@ -14,9 +17,12 @@ export const misread = (
   // Whatever comes behind it is an error again.
   if (session.isMisread) return
   session.isMisread = true
-  const answer = (): void => {
+  // A body that breaks off while requests before it are served: those are answered.
+  const cut = error !== undefined && session.newest?.req.complete === false
+  session.conclude(cut, () => {
+    if (cut) return void socket.destroy()
     if (!socket.writable) return
-    const timedOut = error.code === "ERR_HTTP_REQUEST_TIMEOUT"
+    const timedOut = error?.code === "ERR_HTTP_REQUEST_TIMEOUT"
     const [line, text] = timedOut ? ["408 Request Timeout", "Request timeout"] : ["400 Bad Request", "Bad request"]
     onRefused?.(timedOut ? 408 : 400)
     socket.end(
@@ -24,11 +30,5 @@ export const misread = (
         `Connection: close\r\n\r\n${text}`,
       () => socket.destroy()
     )
-  }
-  session.enter(() => {
-    const before = session.newest
-    // Node keeps an answer until the one before it has been written, and then may end the connection.
-    if (before === undefined || before.writableFinished) setImmediate(answer)
-    else before.once("finish", answer)
   })
 }

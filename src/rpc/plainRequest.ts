@@ -10,6 +10,7 @@ export interface PlainHead {
   /** Bytes of the body. */
   readonly length: number
   readonly authorization: string | undefined
+  readonly host: string | undefined
 }
 
 const REQUEST_LINE = /^POST (\/[!-~]*) HTTP\/1\.1$/
@@ -27,7 +28,8 @@ const trimmed = (text: string): string => {
   return text.slice(from, to)
 }
 
-const LENGTH = /^[0-9]{1,15}$/
+/** Node's parser takes spaces behind the digits, and no tab. */
+const LENGTH = /^[ \t]*[0-9]{1,15} *$/
 
 /**
  * Reads the head of a request, without the empty line behind it, one character a byte. `undefined` for everything that
@@ -39,18 +41,23 @@ export const readPlainHead = (text: string): PlainHead | undefined => {
   if (target === undefined) return undefined
   let length: number | undefined
   let authorization: string | undefined
+  let host: string | undefined
   for (const line of lines) {
     const [, name, content] = FIELD.exec(line) ?? []
     if (name === undefined || content === undefined) return undefined
     const value = trimmed(content)
     switch (name.toLowerCase()) {
       case "content-length":
-        if (length !== undefined || !LENGTH.test(value)) return undefined
+        if (length !== undefined || !LENGTH.test(content)) return undefined
         length = Number(value)
         break
       case "authorization":
         if (authorization !== undefined) return undefined
         authorization = value
+        break
+      case "host":
+        if (host !== undefined) return undefined
+        host = value
         break
       case "connection":
       // Node's parser takes the two for the same.
@@ -65,5 +72,5 @@ export const readPlainHead = (text: string): PlainHead | undefined => {
         return undefined
     }
   }
-  return length === undefined ? undefined : { target, length, authorization }
+  return length === undefined ? undefined : { target, length, authorization, host }
 }

@@ -28,6 +28,11 @@ export const NOT_FOUND: Refusal = { status: 404, text: "" }
 export const BUSY: Refusal = { status: 503, text: "Work queue depth exceeded" }
 export const NO_ROOM: Refusal = { ...BUSY, close: true }
 export const FOREIGN: Refusal = { status: 403, text: "Requests from pages of other sites are refused" }
+export const FOREIGN_HOST: Refusal = {
+  status: 403,
+  text: "Without credentials, requests under a name that may belong to others are refused: " +
+    "use the address of this machine, or set rpcuser and rpcpassword"
+}
 export const UNAUTHORIZED: Refusal = { status: 401, text: "", headers: ["WWW-Authenticate", "Basic realm=\"jsonrpc\""] }
 export const FAILED: Refusal = { status: 500, text: "Internal error" }
 export const tooMany = (seconds: number): Refusal => ({

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
-import { isForeignCall, isLocalName } from "../../src/rpc/browser.ts"
+import { isForeignCall, isForeignHost, isLocalName } from "../../src/rpc/browser.ts"
 import { type HttpRequest, testServer } from "../support/rpcServer.ts"
 
 const COUNT = { id: 1, method: "getblockcount" }
@@ -30,32 +30,31 @@ describe("isLocalName", () => {
 })
 
 describe("isForeignCall", () => {
-  const foreign = (headers: Parameters<typeof isForeignCall>[0], open = true) =>
-    isForeignCall(headers, { open, ownName: "127.0.0.1" })
+  const foreign = (headers: Parameters<typeof isForeignCall>[0]) => isForeignCall(headers)
 
   it("lets programs and our own pages ask", () => {
     assert.isFalse(foreign({}))
-    assert.isFalse(foreign({ host: "evil.example" }), "no browser sends so little")
     assert.isFalse(
       foreign({ host: "127.0.0.1:8336", origin: "http://127.0.0.1:8336", "sec-fetch-site": "same-origin" })
     )
     assert.isFalse(foreign({ host: "localhost:8336", "sec-fetch-site": "none" }))
   })
 
-  it("knows pages of others, with credentials and without", () => {
-    for (const open of [true, false]) {
-      assert.isTrue(foreign({ host: "127.0.0.1:8336", origin: "https://evil.example" }, open))
-      assert.isTrue(foreign({ host: "127.0.0.1:8336", origin: "null" }, open))
-      assert.isTrue(foreign({ host: "127.0.0.1:8336", origin: "http://127.0.0.1:80" }, open))
-      assert.isTrue(foreign({ host: "127.0.0.1:8336", "sec-fetch-site": "cross-site" }, open))
-      assert.isTrue(foreign({ host: "127.0.0.1:8336", "sec-fetch-site": "same-site" }, open))
-    }
+  it("knows pages of others", () => {
+    assert.isTrue(foreign({ host: "127.0.0.1:8336", origin: "https://evil.example" }))
+    assert.isTrue(foreign({ host: "127.0.0.1:8336", origin: "null" }))
+    assert.isTrue(foreign({ host: "127.0.0.1:8336", origin: "http://127.0.0.1:80" }))
+    assert.isTrue(foreign({ host: "127.0.0.1:8336", "sec-fetch-site": "cross-site" }))
+    assert.isTrue(foreign({ host: "127.0.0.1:8336", "sec-fetch-site": "same-site" }))
   })
+})
 
-  it("knows a page whose name was made to lead here; credentials a browser does not give it", () => {
-    const headers = { host: "evil.example:8336", origin: "http://evil.example:8336" }
-    assert.isTrue(foreign(headers))
-    assert.isFalse(foreign(headers, false))
+describe("isForeignHost", () => {
+  it("knows a name that was made to lead here; a page under it is not given credentials by a browser", () => {
+    assert.isTrue(isForeignHost("evil.example:8336", { open: true, ownName: "127.0.0.1" }))
+    assert.isFalse(isForeignHost("evil.example:8336", { open: false, ownName: "127.0.0.1" }))
+    assert.isFalse(isForeignHost("node.example:8336", { open: true, ownName: "node.example" }))
+    assert.isFalse(isForeignHost(undefined, { open: true, ownName: "127.0.0.1" }))
   })
 })
 
@@ -74,8 +73,7 @@ describe("a page of somebody else's", () => {
         const headers of [
           { "content-type": "text/plain", origin: "https://evil.example" },
           { origin: "null" },
-          { "sec-fetch-site": "cross-site", "content-type": "text/plain" },
-          { host: "evil.example:8336", origin: "http://evil.example:8336" }
+          { "sec-fetch-site": "cross-site", "content-type": "text/plain" }
         ]
       ) {
         const { headers: answered, status, text } = yield* from(headers)
@@ -83,8 +81,28 @@ describe("a page of somebody else's", () => {
         assert.isUndefined(answered["access-control-allow-origin"])
       }
       assert.deepStrictEqual(executed, [])
-      assert.strictEqual((yield* from({ host: "anything.example" })).status, 200)
+      for (const host of ["anything.example", "evil.example:8336"]) {
+        const { status, text } = yield* from({ host })
+        assert.strictEqual(status, 403, host)
+        assert.match(text, /^Without credentials, .* or set rpcuser and rpcpassword$/)
+      }
+      assert.deepStrictEqual(executed, [])
+      assert.strictEqual((yield* from({ host: "mynode" })).status, 200)
     }))
+
+  for (const fastLane of [true, false]) {
+    it.scopedLive(`is not served under its own name, ${fastLane ? "in" : "without"} the fast lane`, () =>
+      Effect.gen(function*() {
+        const { converse } = yield* server({ fastLane })
+        const body = JSON.stringify(COUNT)
+        const request = (host: string) => `POST / HTTP/1.1\r\n${host}Content-Length: ${body.length}\r\n\r\n${body}`
+        assert.match(yield* converse(request("Host: evil.example\r\n")), /^HTTP\/1\.1 403 /)
+        assert.match(yield* converse(request("Host: evil.example\r\nHost: localhost\r\n")), /^HTTP\/1\.1 403 /)
+        assert.deepStrictEqual(executed, [])
+        assert.match(yield* converse(request("Host: localhost:8336\r\n")), /^HTTP\/1\.1 200 /)
+        assert.match(yield* converse(request("")), /^HTTP\/1\.1 200 /)
+      }))
+  }
 
   it.scopedLive("cannot use credentials that the browser keeps", () =>
     Effect.gen(function*() {

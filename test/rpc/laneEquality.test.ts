@@ -49,6 +49,7 @@ const BODIES: ReadonlyArray<string> = [
 
 const LINES: ReadonlyArray<string> = [
   "Host: localhost",
+  "Host: evil.example",
   "X-Empty:",
   "x-blank: \t a\tb \t",
   "X-Latin: caf\xe9",
@@ -92,7 +93,10 @@ const post = FastCheck.record({
       arbitrary: FastCheck.constantFrom(
         (size: number) => `content-length:00${size}`,
         (size: number) => `CONTENT-LENGTH: ${size} `,
-        (size: number) => `Content-Length:  ${size}`
+        (size: number) => `Content-Length:  ${size}`,
+        (size: number) => `Content-Length:\t${size}`,
+        (size: number) => `Content-Length: ${size}\t`,
+        (size: number) => `Content-Length: ${size} \t `
       )
     }
   ),
@@ -139,7 +143,22 @@ const LAST: ReadonlyArray<string> = [
   "POST / HTTP/1.1\r\nX : y\r\n\r\n",
   "POST / HTTP/1.1\r\nX: a\0b\r\n\r\n",
   `POST / HTTP/1.1\r\nX: ${MUCH}\r\n\r\n`,
+  `POST / HTTP/1.1\r\n${RIGHT}\r\nTransfer-Encoding: chunked\r\n\r\nno size\r\n`,
+  `POST / HTTP/1.1\r\n${RIGHT}\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n[no end`,
+  `POST / HTTP/1.1\r\n${RIGHT}\r\nTransfer-Encoding: chunked\r\nContent-Length: 2\r\n\r\n[]`,
+  `POST / HTTP/1.1\r\n${RIGHT}\r\nTransfer-Encoding: x\r\n\r\n[]`,
+  "CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n",
   "nonsense\r\n\r\n"
+]
+
+/** What breaks off or is no HTTP, and what comes of it behind a request that is answered. */
+const BROKEN: ReadonlyArray<readonly [text: string, status: string | undefined]> = [
+  ["nonsense\r\n\r\n", "400"],
+  ["POST / HTTP/1.1\r\nX : y\r\n\r\n", "400"],
+  ["POST / HTTP/1.1\r\nContent-Length: 2\t\r\n\r\n[]", "400"],
+  ["CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n", "400"],
+  ["POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nno size\r\n", undefined],
+  ["POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n[no end", undefined]
 ]
 
 interface Talk {
@@ -249,5 +268,35 @@ describe("the fast lane", () => {
   ) {
     it.scopedLive(`gives the bytes that Node's server gives, however requests are cut and mixed${what}`, () =>
       Effect.flatMap(pair(options), (servers) => check(servers)))
+  }
+})
+
+describe("a request before one that cannot be read", () => {
+  for (const fastLane of [true, false]) {
+    for (const whole of [true, false]) {
+      const how = `${fastLane ? "in" : "without"} the fast lane, ${whole ? "in one piece" : "in two"}`
+      it.scopedLive(`is carried out and answered, ${how}`, () =>
+        Effect.gen(function*() {
+          const { port } = yield* testServer({ credentials: undefined, fastLane })
+          for (const [name, milliseconds] of [["getblockcount"], ["slow", 30]] as const) {
+            const body = milliseconds === undefined ? call(1, name) : call(1, name, milliseconds)
+            const good = `POST / HTTP/1.1\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+            for (const [text, status] of BROKEN) {
+              const pieces = whole ? [good + text] : [good, text]
+              const got = yield* Effect.promise(() =>
+                answersTo(port, pieces.map((piece) => Buffer.from(piece)), [0, 5])
+              )
+              const statuses = [...got.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, found]) => found)
+              assert.deepStrictEqual(
+                statuses,
+                status === undefined ? ["200"] : ["200", status],
+                `${name} ${text}: ${got}`
+              )
+              assert.include(got, "\"id\":1}", text)
+              assert.notInclude(got, "still open", text)
+            }
+          }
+        }))
+    }
   }
 })

@@ -10,14 +10,15 @@ describe("readPlainHead", () => {
     assert.deepStrictEqual(readPlainHead(head("Host: localhost:8336", "Accept: */*")), {
       target: "/",
       length: 12,
-      authorization: undefined
+      authorization: undefined,
+      host: "localhost:8336"
     })
     assert.deepStrictEqual(
       readPlainHead(
         "POST /wallet/a%20b HTTP/1.1\r\nhost:x\r\nAUTHORIZATION: \t Basic YTpi \r\ncontent-length:0\r\n" +
           "Connection: Keep-Alive\r\nX-Empty:\r\nX-Latin: caf\xe9"
       ),
-      { target: "/wallet/a%20b", length: 0, authorization: "Basic YTpi" }
+      { target: "/wallet/a%20b", length: 0, authorization: "Basic YTpi", host: "x" }
     )
   })
 
@@ -44,6 +45,9 @@ describe("readPlainHead", () => {
         head("Proxy-Connection: close"),
         head("Connection: keep-alive, Upgrade"),
         head("Authorization: a", "Authorization: b"),
+        head("Host: a", "Host: b"),
+        "POST / HTTP/1.1\r\nContent-Length: 12\t",
+        "POST / HTTP/1.1\r\nContent-Length: 12\t ",
         head("Origin: http://x"),
         head("Sec-Fetch-Site: none"),
         head("X : y"),

@@ -5,8 +5,11 @@ import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { isUtf8 } from "node:buffer"
+import { turnOfEventLoop } from "../chain/turnOfEventLoop.ts"
+import { type AnswerMemory, UNCOUNTED } from "./CallerMemory.ts"
 import { encodeJson, type JsonValue } from "./encodeJson.ts"
 import {
+  aroundResult,
   encodeError,
   encodeResult,
   type Envelope,
@@ -16,19 +19,23 @@ import {
   readRequest,
   type Request
 } from "./envelope.ts"
-import { type Json, JsonObject, parseJson } from "./json.ts"
+import { type Json, JsonObject, readJson } from "./json.ts"
 import { Lifecycle } from "./Lifecycle.ts"
+import { encodeLong, isLong, LongText, noMemory, PieceWriter } from "./longAnswer.ts"
 import { type CallContext, type Method, type MethodTable, methodTable, type RunningCall } from "./method.ts"
 import { RpcError } from "./RpcError.ts"
 import { settled } from "./settled.ts"
 
 /** What the transport knows about who asks. */
-export type Caller = Pick<CallContext, "wallet" | "peer" | "remote">
+export interface Caller extends Pick<CallContext, "wallet" | "peer" | "remote"> {
+  /** What counts the bytes of a long answer; without it they are not counted. */
+  readonly memory?: AnswerMemory
+}
 
-/** The answer to an HTTP request: its status, and its body unless that is empty. */
+/** The answer to an HTTP request: its status, and its body unless that is empty. A long one has been counted. */
 export interface Reply {
   readonly status: number
-  readonly body: string
+  readonly body: string | LongText
 }
 
 /** A body that was read and not yet acted upon. */
@@ -37,6 +44,8 @@ export interface Call {
   readonly count: number
   /** Whether it waits for something to happen: it may be interrupted when nobody waits for it any more. */
   readonly waits: boolean
+  /** Bytes that it holds while it is carried out: its text, and what was made of that. */
+  readonly weight: number
   /**
    * Carries it out. Where nothing has to be waited for, it is done when this returns, and the effect is an `Exit`
    * that needs no fiber.
@@ -74,13 +83,27 @@ export interface DispatchOptions {
   readonly observeMalformed?: (error: RpcError) => void
   /** Characters of the reply to one batch; what would come behind them is refused. For tests. */
   readonly maxBatchReply?: number
+  /** JSON values in one body; what they take is `VALUE_BYTES` each. */
+  readonly maxValues?: number
 }
 
 /** JSON values in one body. A batch of 100,000 calls has fewer; so many take up to 200 MB of memory. */
 const MAX_VALUES = 1_000_000
 
-/** Where nothing else is said: half of what a string can hold. */
-const MAX_BATCH_REPLY = 2 ** 28
+/** What one of them takes, in bytes. */
+const VALUE_BYTES = 200
+
+/** Requests in one batch. */
+const MAX_BATCH = 100_000
+
+/** Where nothing else is said. */
+const MAX_BATCH_REPLY = 2 ** 25
+
+/** The part of what a caller may hold that the reply to a batch may take: there is room for the errors behind it. */
+const BATCH_SHARE = 0.75
+
+/** Heavy calls that are carried out at a time: enough for one to go on while others wait for the disk. */
+const HEAVY_CALLS = 4
 
 /** How long a batch may keep others waiting, in milliseconds. */
 const BATCH_SLICE = 10
@@ -88,14 +111,13 @@ const BATCH_SLICE = 10
 const textOf = (body: Uint8Array): string | undefined =>
   isUtf8(body) ? Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("utf8") : undefined
 
-/** Lets sockets and timers have a turn; `Effect.yieldNow` would not. */
-const turn = Effect.async<void>((resume) => {
-  setImmediate(() => resume(Effect.void))
-})
+/** Room for a body's values: a caller may hold so many bytes. */
+export const valuesWithin = (bytes: number): number => Math.min(MAX_VALUES, Math.floor(bytes / VALUE_BYTES))
 
 const make = (options: DispatchOptions) =>
   Effect.map(Lifecycle, (lifecycle) => {
-    const { maxBatchReply = MAX_BATCH_REPLY, observe, observeMalformed } = options
+    const { maxBatchReply = MAX_BATCH_REPLY, maxValues = MAX_VALUES, observe, observeMalformed } = options
+    const heavyCalls = Effect.unsafeMakeSemaphore(HEAVY_CALLS)
     let methods = methodTable(options.methods ?? [])
     const running = new Set<RunningCall>()
 
@@ -123,7 +145,8 @@ const make = (options: DispatchOptions) =>
     const execute = <A>(
       request: Request,
       context: CallContext,
-      finish: (outcome: string | RpcError) => A
+      memory: AnswerMemory | undefined,
+      finish: (outcome: string | LongText | RpcError) => A
     ): Effect.Effect<A> => {
       const phase = lifecycle.phase()
       const method = phase._tag === "WarmUp" ? undefined : context.methods.get(request.method)
@@ -133,13 +156,13 @@ const make = (options: DispatchOptions) =>
       const methodReturned = (): void => {
         if (observe !== undefined) returned ??= performance.now()
       }
-      const end = (outcome: string | RpcError): A => {
+      const end = (outcome: string | LongText | RpcError): A => {
         running.delete(call)
         observe?.({
           method: call.method,
           seconds: (performance.now() - call.since) / 1000,
           ownSeconds: returned === undefined ? undefined : (returned - call.since) / 1000,
-          error: typeof outcome === "string" ? undefined : outcome
+          error: outcome instanceof RpcError ? outcome : undefined
         })
         return finish(outcome)
       }
@@ -161,10 +184,24 @@ const make = (options: DispatchOptions) =>
       const succeeded = (result: JsonValue): Effect.Effect<A> => {
         methodReturned()
         try {
+          if (isLong(result)) {
+            return Effect.matchCauseEffect(encodeLong(result, memory), {
+              onFailure: failed,
+              onSuccess: (text) => Exit.succeed(end(text))
+            })
+          }
           return Exit.succeed(end(encodeJson(result)))
         } catch (defect) {
           return failed(Cause.die(defect))
         }
+      }
+      if (method.heavy) {
+        return heavyCalls.withPermits(1)(
+          Effect.matchCauseEffect(Effect.suspend(() => begin(method, request, context)), {
+            onFailure: failed,
+            onSuccess: succeeded
+          })
+        )
       }
       const result = begin(method, request, context)
       const exit = settled(result)
@@ -182,66 +219,76 @@ const make = (options: DispatchOptions) =>
     }
 
     const answerOne = (request: Request, caller: Caller): Effect.Effect<Reply> =>
-      execute(request, contextOf(caller), (outcome): Reply => {
-        if (isNotification(request)) return NO_CONTENT
-        if (typeof outcome === "string") return { status: 200, body: encodeResult(request, outcome) }
-        return { status: errorStatus(request, outcome), body: encodeError(request, outcome) }
+      execute(request, contextOf(caller), caller.memory, (outcome): Reply => {
+        if (isNotification(request)) return dropped(NO_CONTENT, outcome, caller.memory)
+        if (outcome instanceof RpcError) {
+          return { status: errorStatus(request, outcome), body: encodeError(request, outcome) }
+        }
+        return { status: 200, body: replyOf(request, outcome) }
       })
 
-    const answerElement = (element: Json, context: CallContext): Effect.Effect<string> => {
+    const answerElement = (
+      element: Json,
+      context: CallContext,
+      memory: AnswerMemory | undefined
+    ): Effect.Effect<string | LongText> => {
       const request = readRequest(element)
       if ("error" in request) {
         observeMalformed?.(request.error)
         return Effect.succeed(isNotification(request) ? "" : encodeError(request, request.error))
       }
-      return execute(request, context, (outcome) => {
-        if (isNotification(request)) return ""
-        return typeof outcome === "string" ? encodeResult(request, outcome) : encodeError(request, outcome)
+      return execute(request, context, memory, (outcome) => {
+        if (isNotification(request)) return dropped("", outcome, memory)
+        return outcome instanceof RpcError ? encodeError(request, outcome) : replyOf(request, outcome)
       })
     }
 
     /** One after the other, in a loop for as long as nothing has to be waited for. */
     const answerBatch = (elements: ReadonlyArray<Json>, caller: Caller): Effect.Effect<Reply> => {
+      const { memory = UNCOUNTED } = caller
       const context = contextOf(caller)
-      const replies: Array<string> = []
+      const replies = new PieceWriter(memory)
+      const room = Math.min(maxBatchReply, Math.floor(memory.limit * BATCH_SHARE))
       let at = 0
-      let length = 0
       let since = performance.now()
-      const keep = (reply: string): void => {
-        if (reply !== "") replies.push(reply)
-        length += reply.length
+      let written = 0
+      /** False where there is no memory for what was answered so far. */
+      const keep = (reply: string | LongText): boolean => {
+        if (reply === "") return true
+        const mark = written++ === 0 ? "[" : ","
+        return replies.add(mark) && (typeof reply === "string" ? replies.add(reply) : replies.append(reply))
+      }
+      const lost = (): Effect.Effect<Reply> => {
+        const error = noMemory()
+        return Exit.succeed({ status: 500, body: encodeError({ version: "legacy", id: null }, error) })
       }
       const goOn = (): Effect.Effect<Reply> => {
         for (;;) {
           const element = elements[at]
           if (element === undefined) break
           at++
-          if (length > maxBatchReply) {
-            keep(refuseElement(element))
+          if (replies.length > room) {
+            if (!keep(refuseElement(element))) return lost()
             continue
           }
-          const answer = answerElement(element, context)
+          const answer = answerElement(element, context, caller.memory)
           const known = settled(answer)
-          if (known === undefined) {
-            return Effect.flatMap(answer, (reply) => {
-              keep(reply)
-              return goOnLater()
-            })
-          }
+          if (known === undefined) return Effect.flatMap(answer, (reply) => keep(reply) ? goOnLater() : lost())
           if (Exit.isFailure(known)) return Exit.failCause(known.cause)
-          keep(known.value)
+          if (!keep(known.value)) return lost()
           if (performance.now() - since > BATCH_SLICE) return goOnLater()
         }
-        // Nobody waits for a batch of notifications; an empty batch holds none, and gets the answer it always got.
-        if (replies.length === 0 && elements.length > 0) return NO_CONTENT_EXIT
-        return Exit.succeed({ status: 200, body: `[${replies.join(",")}]` })
+        // A batch of notifications has no reply; an empty batch holds none, and gets the answer it always got.
+        if (written === 0) return elements.length > 0 ? NO_CONTENT_EXIT : Exit.succeed({ status: 200, body: "[]" })
+        const body = replies.add("]") ? replies.end() : undefined
+        return body === undefined ? lost() : Exit.succeed({ status: 200, body })
       }
       const inNewTurn = (): Effect.Effect<Reply> => {
         since = performance.now()
         return goOn()
       }
       const goOnLater = (): Effect.Effect<Reply> =>
-        performance.now() - since > BATCH_SLICE ? Effect.flatMap(turn, inNewTurn) : goOn()
+        performance.now() - since > BATCH_SLICE ? Effect.flatMap(turnOfEventLoop, inNewTurn) : goOn()
       return goOn()
     }
 
@@ -249,6 +296,7 @@ const make = (options: DispatchOptions) =>
     const refused = (request: Malformed, status: number): Call => ({
       count: 1,
       waits: false,
+      weight: 0,
       answer: () => {
         observeMalformed?.(request.error)
         return Exit.succeed({ status, body: encodeError(request, request.error) })
@@ -257,10 +305,20 @@ const make = (options: DispatchOptions) =>
 
     const read = (body: Uint8Array | string): Call => {
       const text = typeof body === "string" ? body : textOf(body)
-      const value = text === undefined ? undefined : parseJson(text, MAX_VALUES)
-      if (value === undefined) return refused({ version: "legacy", id: null, error: RpcError.parseError() }, 500)
+      const { read: value, values } = text === undefined ? { read: undefined, values: 0 } : readJson(text, maxValues)
+      if (value === undefined) {
+        const error = values > maxValues
+          ? RpcError.invalidRequest(`The request holds more than ${maxValues} values; send it in parts`)
+          : RpcError.parseError()
+        return refused({ version: "legacy", id: null, error }, 500)
+      }
+      const weight = (text?.length ?? 0) + values * VALUE_BYTES
       if (Array.isArray(value)) {
-        return { count: value.length, waits: false, answer: (caller) => answerBatch(value, caller) }
+        if (value.length > MAX_BATCH) {
+          const error = RpcError.invalidRequest(`A batch holds at most ${MAX_BATCH} requests; this one ${value.length}`)
+          return refused({ version: "legacy", id: null, error }, 400)
+        }
+        return { count: value.length, waits: false, weight, answer: (caller) => answerBatch(value, caller) }
       }
       if (!(value instanceof JsonObject)) {
         const error = RpcError.parseError("Top-level object parse error")
@@ -269,7 +327,7 @@ const make = (options: DispatchOptions) =>
       const request = readRequest(value)
       if ("error" in request) return refused(request, 400)
       const waits = methods.get(request.method)?.waits === true
-      return { count: 1, waits, answer: (caller) => answerOne(request, caller) }
+      return { count: 1, waits, weight, answer: (caller) => answerOne(request, caller) }
     }
 
     return Dispatch.of({
@@ -287,6 +345,19 @@ const UNKNOWN = "unknown"
 
 const NO_CONTENT: Reply = { status: 204, body: "" }
 const NO_CONTENT_EXIT = Exit.succeed(NO_CONTENT)
+
+/** The reply to a request that was carried out. */
+const replyOf = (request: Request, result: string | LongText): string | LongText => {
+  if (typeof result === "string") return encodeResult(request, result)
+  const [before, behind] = aroundResult(request)
+  return new LongText([Buffer.from(before), ...result.pieces, Buffer.from(behind)])
+}
+
+/** What is answered where the outcome is not wanted, whose bytes are given back. */
+const dropped = <A>(answer: A, outcome: string | LongText | RpcError, memory: AnswerMemory | undefined): A => {
+  if (outcome instanceof LongText) memory?.give(outcome.length)
+  return answer
+}
 
 /** The answer to an element of a batch for whose result there is no room. */
 const refuseElement = (element: Json): string => {

@@ -1,6 +1,9 @@
 import { STATUS_CODES } from "node:http"
 import type { Socket } from "node:net"
+import type { AnswerMemory } from "./CallerMemory.ts"
+import type { LongText } from "./longAnswer.ts"
 import { type PlainHead, readPlainHead } from "./plainRequest.ts"
+import { writePieces } from "./writePieces.ts"
 
 /** Request line and headers, in bytes; longer ones are for Node's parser to refuse. */
 const MAX_HEAD = 8_192
@@ -12,7 +15,7 @@ const MAX_PENDING = 65_536
 const MAX_PIECES = 64
 
 /** Bytes that may be on their way to a client when its next request is taken. */
-const MAX_UNSENT = 262_144
+const MAX_UNSENT = 32_768
 
 const END_OF_HEAD = Buffer.from("\r\n\r\n")
 
@@ -24,6 +27,8 @@ export interface LaneConfig {
    * nothing was done for it.
    */
   readonly take: (head: PlainHead, body: Uint8Array, lane: FastLane) => boolean
+  /** Counts what a client does not read. */
+  readonly memory: AnswerMemory
   /** Gives the connection, and what it has sent, to Node's own server. */
   readonly handOver: (socket: Socket) => void
 }
@@ -80,8 +85,40 @@ export class FastLane {
     }
     head += dateLine() + (last ? "Connection: close\r\n\r\n" : this.#keepAlive)
     socket.write(head + body, encoding)
-    if (last) return void socket.destroySoon()
-    if (socket.writableLength > MAX_UNSENT) socket.once("drain", () => this.#goOn())
+    this.#end(last)
+  }
+
+  /** The same for an answer that was counted: it is written as fast as the client reads it. */
+  answerLong(status: number, type: string, body: LongText, last: boolean): void {
+    const socket = this.#socket
+    const { memory } = this.#config
+    if (socket.destroyed) return memory.give(body.length)
+    socket.write(
+      `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\nContent-Type: ${type}\r\nContent-Length: ` +
+        `${body.length + 1}\r\n${dateLine()}${last ? "Connection: close\r\n\r\n" : this.#keepAlive}`,
+      "latin1"
+    )
+    writePieces(socket, body, memory, () => {
+      socket.write("\n", "latin1")
+      this.#end(last)
+    })
+  }
+
+  /** Takes the next request when the client has taken most of what was written. */
+  #end(last: boolean): void {
+    const socket = this.#socket
+    const unsent = socket.writableLength
+    if (unsent > MAX_UNSENT) {
+      const { memory } = this.#config
+      if (!memory.take(unsent)) return void socket.destroy()
+      if (!last) {
+        return void socket.once("drain", () => {
+          memory.give(unsent)
+          this.#goOn()
+        })
+      }
+    }
+    if (last) socket.destroySoon()
     else this.#goOn()
   }
 

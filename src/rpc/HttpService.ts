@@ -4,15 +4,19 @@ import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import type { IncomingMessage, Server, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
+import type { MemoryBudget } from "../base/MemoryBudget.ts"
 import type { Credentials } from "../config/settings.ts"
 import { type Admission, admission } from "./auth.ts"
 import { type BrowserRule, isForeignCall, isForeignHost } from "./browser.ts"
+import type { CallerMemory } from "./CallerMemory.ts"
 import { Connections } from "./Connections.ts"
 import type { Call, Dispatch, Reply } from "./Dispatch.ts"
 import { JSON_TYPE } from "./envelope.ts"
+import { type Exchange, send, sendJson, sendRefusal } from "./Exchange.ts"
 import { FastLane } from "./FastLane.ts"
 import { type Health, healthAnswer, type HealthPath } from "./health.ts"
 import type { Phase } from "./Lifecycle.ts"
+import type { LongText } from "./longAnswer.ts"
 import { misread } from "./misread.ts"
 import { OpenCalls } from "./OpenCalls.ts"
 import { type PageAnswer, type PageHandler, type PageRequest, pageRequest, type Pages } from "./Pages.ts"
@@ -25,7 +29,6 @@ import {
   FAILED,
   FOREIGN,
   FOREIGN_HOST,
-  LINGER,
   NO_ROOM,
   NOT_FOUND,
   NOT_GET,
@@ -55,8 +58,8 @@ export interface HttpServiceConfig {
   readonly connections: number
   readonly rateLimit: number
   readonly maxRequestSize: number
-  /** Bytes of all bodies in memory. */
-  readonly maxBodies: number
+  /** The memory that callers may make the node hold. */
+  readonly budget: MemoryBudget
   readonly concurrentRequests: number
   /** Milliseconds between two requests, and without progress of an answer, after which a connection is closed. */
   readonly idleTimeout: number
@@ -65,12 +68,15 @@ export interface HttpServiceConfig {
   readonly onRefused: ((status: number) => void) | undefined
 }
 
-/** One request on its way to its answer. */
-interface Exchange {
-  readonly request: IncomingMessage
-  readonly response: ServerResponse
-  readonly session: Session
-  readonly expectsContinue: boolean
+/** Bodies of which the text and what is made of it take no more are not counted: nearly all. */
+const LIGHT = 16_384
+
+const nothing = (): void => {}
+
+/** Counts what a call holds while it is carried out, and returns what gives it back; `undefined`: there is no room. */
+const holdWeight = (memory: CallerMemory, { weight }: Call): (() => void) | undefined => {
+  if (weight <= LIGHT) return nothing
+  return memory.take("rpc_bodies", weight) ? () => memory.give("rpc_bodies", weight) : undefined
 }
 
 /**
@@ -92,7 +98,7 @@ export class HttpService {
     this.#config = config
     this.#admit = admission(config.credentials)
     this.#rates = new RateLimiter(config.rateLimit)
-    this.#bodies = new BodyReader(config.maxRequestSize, config.maxBodies)
+    this.#bodies = new BodyReader(config.maxRequestSize)
     this.#open = new OpenCalls(config.run)
     this.#connections = new Connections(config.connections)
     this.#browsers = { ownName: config.ownName, open: config.credentials === undefined }
@@ -118,8 +124,8 @@ export class HttpService {
 
   /** Takes a new connection, into the fast lane first. */
   #meet(socket: Socket, handOver: (socket: Socket) => void): void {
-    const { fastLane, idleTimeout } = this.#config
-    const session = new Session(socket, idleTimeout)
+    const { budget, fastLane, idleTimeout } = this.#config
+    const session = new Session(socket, idleTimeout, budget)
     if (!this.#connections.add(session)) return void socket.destroy()
     socket.once("close", () => this.#connections.remove(session))
     this.#sessions.set(socket, session)
@@ -127,6 +133,7 @@ export class HttpService {
     const lane: FastLane = new FastLane(socket, {
       idleTimeout,
       handOver,
+      memory: session.memory.answers,
       take: (head, body) => this.#takePlain(session, lane, head, body)
     })
   }
@@ -204,7 +211,7 @@ export class HttpService {
     const seconds = this.#rates.wait(session.client, performance.now())
     if (seconds !== undefined) return this.#refuse(exchange, tooMany(seconds))
     if (expectsContinue) response.writeContinue()
-    this.#bodies.read(request, (body) => {
+    this.#bodies.read(request, session.memory, (body) => {
       switch (body._tag) {
         case "TooLarge":
           return this.#refuse(exchange, TOO_LARGE)
@@ -232,15 +239,17 @@ export class HttpService {
 
   /** Has a call answered. */
   #call(exchange: Exchange, wallet: string | undefined, call: Call): void {
-    const { client } = exchange.session
+    const { client, memory } = exchange.session
     const seconds = this.#rates.take(client, Math.max(1, call.count), performance.now())
     if (seconds !== undefined) return this.#refuse(exchange, tooMany(seconds))
     if (this.#open.size >= this.#config.concurrentRequests) return this.#refuse(exchange, BUSY)
-    const caller = { wallet, peer: client.text, remote: !client.loopback }
+    const release = holdWeight(memory, call)
+    if (release === undefined) return this.#refuse(exchange, NO_ROOM)
+    const caller = { wallet, peer: client.text, remote: !client.loopback, memory: memory.answers }
     this.#runToEnd(exchange, call.answer(caller), call.waits, ({ body, status }) => {
-      if (body === "") this.#send(exchange, { status, headers: [], body, encoding: "latin1", close: false })
-      else this.#sendJson(exchange, status, body)
-    })
+      if (body !== "") return this.#sendJson(exchange, status, body)
+      send(exchange, { status, headers: [], body, encoding: "latin1", last: this.#isStopping() })
+    }, release)
   }
 
   /** Answers with a document. */
@@ -259,7 +268,7 @@ export class HttpService {
 
   #sendPage(exchange: Exchange, { body, headers, status }: PageAnswer): void {
     const fields = [...Object.entries(headers).flat(), "Content-Length", String(Buffer.byteLength(body))]
-    this.#send(exchange, { status, headers: fields, body, encoding: "utf8", close: false })
+    send(exchange, { status, headers: fields, body, encoding: "utf8", last: this.#isStopping() })
   }
 
   /**
@@ -281,8 +290,10 @@ export class HttpService {
       call === undefined || call.waits ||
       this.#rates.take(client, Math.max(1, call.count), performance.now()) !== undefined
     ) return false
+    const release = holdWeight(session.memory, call)
+    if (release === undefined) return false
     this.#connections.used(session)
-    this.#answerPlain(session, lane, call, target.wallet)
+    this.#answerPlain(session, lane, call, target.wallet, release)
     return true
   }
 
@@ -306,8 +317,14 @@ export class HttpService {
     return true
   }
 
-  #answerPlain(session: Session, lane: FastLane, call: Call, wallet: string | undefined): void {
-    const { client } = session
+  #answerPlain(
+    session: Session,
+    lane: FastLane,
+    call: Call,
+    wallet: string | undefined,
+    release: () => void
+  ): void {
+    const { client, memory } = session
     const refuse = ({ close = false, status, text }: Refusal): void => {
       this.#config.onRefused?.(status)
       lane.answer(status, PLAIN_TEXT, text, close)
@@ -317,17 +334,19 @@ export class HttpService {
       refuse(FAILED)
     }
     const end = (exit: Exit.Exit<Reply>): void => {
+      release()
       if (exit._tag === "Failure") return Exit.isInterrupted(exit) ? refuse(STOPPING) : fail(exit.cause)
       const { body, status } = exit.value
       const last = this.#config.phase()._tag === "Stopping"
       try {
-        lane.answer(status, JSON_TYPE, body === "" ? "" : `${body}\n`, last)
+        if (typeof body !== "string") lane.answerLong(status, JSON_TYPE, body, last)
+        else lane.answer(status, JSON_TYPE, body === "" ? "" : `${body}\n`, last)
       } catch (defect) {
         fail(Cause.die(defect))
       }
     }
     try {
-      const effect = call.answer({ wallet, peer: client.text, remote: !client.loopback })
+      const effect = call.answer({ wallet, peer: client.text, remote: !client.loopback, memory: memory.answers })
       const known = settled(effect)
       if (known !== undefined) return end(known)
       this.#open.run(effect, session, end)
@@ -344,8 +363,15 @@ export class HttpService {
   }
 
   /** Runs an effect and answers with what comes of it: at once if it did not have to wait for anything. */
-  #runToEnd<A>(exchange: Exchange, effect: Effect.Effect<A>, waits: boolean, answer: (value: A) => void): void {
+  #runToEnd<A>(
+    exchange: Exchange,
+    effect: Effect.Effect<A>,
+    waits: boolean,
+    answer: (value: A) => void,
+    release: () => void = nothing
+  ): void {
     const end = (exit: Exit.Exit<A>): void => {
+      release()
       if (exit._tag === "Success") return this.#guarded(exchange, () => answer(exit.value))
       if (Exit.isInterrupted(exit)) return this.#refuse(exchange, STOPPING)
       this.#fail(exchange, exit.cause)
@@ -356,48 +382,17 @@ export class HttpService {
     if (waits && fiber !== undefined) exchange.session.whenGone(() => fiber.unsafeInterruptAsFork(fiber.id()))
   }
 
-  #refuse(exchange: Exchange, { close = false, headers = [], status, text }: Refusal): void {
-    this.#config.onRefused?.(status)
-    const { request, response, session } = exchange
-    const body = ["Content-Type", PLAIN_TEXT, "Content-Length", String(Buffer.byteLength(text))]
-    if (!close || request.complete || response.destroyed) {
-      return this.#send(exchange, { status, headers: [...headers, ...body], body: text, encoding: "latin1", close })
-    }
-    // Closing while the client still sends would reset the connection and take the answer with it.
-    response.writeHead(status, [...headers, ...body, "Connection", "close"])
-    response.write(text)
-    const end = (): void => {
-      clearTimeout(timer)
-      if (response.writableEnded) return
-      response.end()
-      session.leave(response, true)
-    }
-    const timer = setTimeout(end, LINGER)
-    request.once("close", end).once("end", end).resume()
+  #refuse(exchange: Exchange, refusal: Refusal): void {
+    this.#config.onRefused?.(refusal.status)
+    sendRefusal(exchange, refusal, this.#isStopping())
   }
 
-  #sendJson(exchange: Exchange, status: number, body: string): void {
-    const length = Buffer.byteLength(body) + 1
-    // Text of ASCII alone is the same in both encodings, and Node writes this one faster.
-    const encoding = length === body.length + 1 ? "latin1" : "utf8"
-    const headers = ["Content-Type", JSON_TYPE, "Content-Length", String(length)]
-    this.#send(exchange, { status, headers, body: `${body}\n`, encoding, close: false })
+  #sendJson(exchange: Exchange, status: number, body: string | LongText): void {
+    sendJson(exchange, { status, body, last: this.#isStopping() }, (refused) => this.#config.onRefused?.(refused))
   }
 
-  #send({ response, session }: Exchange, { body, close, encoding, headers, status }: Answer): void {
-    // A node that stops says so with every answer: `stop` itself is the first.
-    const last = close || this.#config.phase()._tag === "Stopping"
-    if (last) headers.push("Connection", "close")
-    if (!response.destroyed) response.writeHead(status, headers).end(body, encoding)
-    session.leave(response, last)
+  /** A node that stops says so with every answer: `stop` itself is the first. */
+  #isStopping(): boolean {
+    return this.#config.phase()._tag === "Stopping"
   }
-}
-
-interface Answer {
-  readonly status: number
-  readonly headers: Array<string>
-  readonly body: string | Uint8Array
-  readonly encoding: BufferEncoding
-  /** Whether the connection ends with it. */
-  readonly close: boolean
 }

@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Runtime from "effect/Runtime"
 import { createServer, type Server } from "node:http"
+import { Budget } from "../base/MemoryBudget.ts"
 import { type Address, formatAddress } from "../config/addresses.ts"
 import { type BindFailed, codeOf, listenOn } from "../config/listening.ts"
 import type { Credentials } from "../config/settings.ts"
@@ -63,9 +64,6 @@ const LIMITS: Limits = {
 
 const DEFAULT_MAX_REQUEST_SIZE = 33_554_432
 
-/** Bodies in memory at one time, in bodies of the largest size. */
-const BODIES = 8
-
 /** Request line and headers, in bytes. */
 const MAX_HEADER_SIZE = 8_192
 
@@ -94,7 +92,7 @@ const make = (config: RpcServerConfig) =>
       connections: limits.connections,
       rateLimit: config.rateLimit,
       maxRequestSize,
-      maxBodies: BODIES * maxRequestSize,
+      budget: yield* Budget,
       concurrentRequests: limits.concurrentRequests,
       idleTimeout: limits.idleTimeout,
       fastLane: config.fastLane ?? true,
@@ -139,4 +137,5 @@ const close = (server: Server, service: HttpService): Effect.Effect<void> =>
  */
 export const layer = (
   config: RpcServerConfig
-): Layer.Layer<RpcServer, BindFailed, Dispatch | Lifecycle | Health | Pages> => Layer.scoped(RpcServer, make(config))
+): Layer.Layer<RpcServer, BindFailed, Budget | Dispatch | Lifecycle | Health | Pages> =>
+  Layer.scoped(RpcServer, make(config))

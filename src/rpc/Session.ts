@@ -1,5 +1,7 @@
 import type { ServerResponse } from "node:http"
 import type { Socket } from "node:net"
+import type { MemoryBudget } from "../base/MemoryBudget.ts"
+import { CallerMemory } from "./CallerMemory.ts"
 import { type ClientAddress, clientAddress } from "./clientAddress.ts"
 import type { Connection } from "./Connections.ts"
 
@@ -9,8 +11,11 @@ const MAX_WAITING = 1_000
 /** Requests of one connection after which others have their turn. */
 const MAX_IN_ROW = 32
 
-/** Bytes that may be on their way to a client when its next request is taken. */
-const MAX_UNSENT = 262_144
+/** Bytes that may be on their way to a client, uncounted, when its next request is taken. */
+const MAX_UNSENT = 32_768
+
+/** What a request that waits takes, in bytes: its head, and Node's objects for it and its answer. */
+const WAITING_BYTES = 4_096
 
 /**
  * One client connection. Its requests are served one after the other: what a client sends without waiting happens
@@ -18,6 +23,8 @@ const MAX_UNSENT = 262_144
  */
 export class Session implements Connection {
   readonly client: ClientAddress
+  /** What is held for it, as far as that counts. */
+  readonly memory: CallerMemory
   /** The `Authorization` header that the connection was admitted with. */
   credentials: string | undefined
   /** Whether a call of it is being carried out that takes longer than a turn. */
@@ -28,6 +35,8 @@ export class Session implements Connection {
   newest: ServerResponse | undefined
   /** The answer to the request that is served, or was served last. */
   #current: ServerResponse | undefined
+  /** The one before it, which may still be on its way. */
+  #previous: ServerResponse | undefined
   /** Whether something came that is no HTTP: nothing behind it is read. */
   isMisread = false
   readonly #socket: Socket
@@ -39,12 +48,14 @@ export class Session implements Connection {
   #onGone: (() => void) | undefined
 
   /** `stallTimeout`: milliseconds without progress after which a client that does not read is let go. */
-  constructor(socket: Socket, stallTimeout: number) {
+  constructor(socket: Socket, stallTimeout: number, budget: MemoryBudget) {
     this.client = clientAddress(socket.remoteAddress, socket.remotePort)
+    this.memory = new CallerMemory(budget, `caller ${this.client.text}`, () => this.end())
     this.#socket = socket
     this.#stallTimeout = stallTimeout
     socket.once("close", () => {
       this.#waiting.length = 0
+      this.memory.close()
       this.#onGone?.()
     })
   }
@@ -75,28 +86,32 @@ export class Session implements Connection {
   enter(response: ServerResponse, begin: () => void): void {
     this.newest = response
     const serve = (): void => {
+      this.#previous = this.#current
       this.#current = response
       begin()
     }
     if (!this.#busy) {
       this.#busy = true
       serve()
-    } else if (this.#waiting.length < MAX_WAITING) this.#waiting.push(serve)
-    else this.#socket.destroy()
+    } else if (this.#waiting.length < MAX_WAITING && this.memory.take("rpc_bodies", WAITING_BYTES)) {
+      this.#waiting.push(() => {
+        this.memory.give("rpc_bodies", WAITING_BYTES)
+        serve()
+      })
+    } else this.#socket.destroy()
   }
 
-  /**
-   * Ends the connection behind the answers to the requests that came whole. `cut`: one of which the body broke off, and
-   * which therefore waits for its turn in vain.
-   */
-  conclude(cut: boolean, end: () => void): void {
-    if (cut) this.#waiting.pop()
-    const last = (): void => {
-      const before = this.#current
-      // Node keeps an answer until the one before it has been written, and then may end the connection.
-      if (before === undefined || before.writableFinished) setImmediate(end)
-      else before.once("finish", end)
-    }
+  /** Whether a body is on its way, of the request that is served or of the newest. */
+  get isCut(): boolean {
+    return this.isReading || this.newest?.req.complete === false
+  }
+
+  /** Ends the connection behind the answers to the requests that came whole: one whose body broke off gets none. */
+  conclude(end: () => void): void {
+    if (this.isReading) return behind(this.#previous, end)
+    // It waits for its turn in vain.
+    if (this.isCut) this.#waiting.pop()
+    const last = (): void => behind(this.#current, end)
     if (this.#busy) this.#waiting.push(last)
     else {
       this.#busy = true
@@ -111,9 +126,19 @@ export class Session implements Connection {
   leave(response: ServerResponse, last: boolean): void {
     this.#onGone = undefined
     if (last) this.#waiting.length = 0
-    if (this.#socket.writableLength <= MAX_UNSENT) return this.#next()
+    const unsent = this.#socket.writableLength
+    if (unsent <= MAX_UNSENT) return this.#next()
+    if (!this.memory.answers.take(unsent)) return void this.#socket.destroy()
+    this.awaitReader(response)
+    response.once("close", () => {
+      this.memory.answers.give(unsent)
+      this.#next()
+    })
+  }
+
+  /** Ends the connection where its client does not read for a while. */
+  awaitReader(response: ServerResponse): void {
     response.setTimeout(this.#stallTimeout, () => this.#socket.destroy())
-    response.once("close", () => this.#next())
   }
 
   /** What to do if the client goes away before `leave`. */
@@ -131,4 +156,10 @@ export class Session implements Connection {
     // Not here and now: answers that are ready at once would nest.
     else queueMicrotask(begin)
   }
+}
+
+/** Goes on when an answer was written: Node keeps each until the one before it was, and then may end the connection. */
+const behind = (response: ServerResponse | undefined, then: () => void): void => {
+  if (response === undefined || response.writableFinished) setImmediate(then)
+  else response.once("finish", then)
 }

@@ -25,6 +25,35 @@ export class RawJson {
   }
 }
 
+/** An array whose items are made while it is encoded, so that a long answer is never there whole as values. */
+export class LazyArray {
+  readonly items: Iterable<JsonValue>
+
+  constructor(items: Iterable<JsonValue>) {
+    this.items = items
+  }
+}
+
+/** The same of an object whose names come from data. */
+export class LazyMap {
+  readonly members: Iterable<readonly [string, JsonValue]>
+
+  constructor(members: Iterable<readonly [string, JsonValue]>) {
+    this.members = members
+  }
+}
+
+/** Applies a function to each item when it is asked for, anew each time. */
+export const lazily = <A, B>(items: Iterable<A>, make: (item: A, at: number) => B | undefined): Iterable<B> => ({
+  *[Symbol.iterator]() {
+    let at = 0
+    for (const item of items) {
+      const made = make(item, at++)
+      if (made !== undefined) yield made
+    }
+  }
+})
+
 /**
  * What a method may answer with. Members that are `undefined` are left out. A map is an object whose names come from
  * data: they keep their order and mean nothing, whatever they spell.
@@ -39,6 +68,8 @@ export type JsonValue =
   | RawJson
   | JsonNumber
   | JsonObject
+  | LazyArray
+  | LazyMap
   | ReadonlyArray<JsonValue>
   | ReadonlyMap<string, JsonValue>
   | { readonly [key: string]: JsonValue | undefined }
@@ -174,5 +205,7 @@ export const encodeJson = (value: JsonValue): string => {
   if (value instanceof RawJson || value instanceof JsonNumber) return value.text
   if (value instanceof JsonObject) return encodeMembers(value.keys.map((key, at) => [key, value.values[at] ?? null]))
   if (isMap(value)) return encodeMembers(value)
+  if (value instanceof LazyArray) return encodeArray([...value.items])
+  if (value instanceof LazyMap) return encodeMembers(value.members)
   return encodeRecord(value)
 }

@@ -55,15 +55,27 @@ export const isNotification = ({ id, version }: Envelope): boolean => id === und
 
 const encodeId = (id: Json | undefined): string => id === undefined ? "" : `,"id":${encodeJson(id)}`
 
-/** Returns the reply to a request that was carried out. `result` is JSON text. */
-export const encodeResult = ({ id, version }: Envelope, result: string): string =>
+/** What stands before and behind the result in the reply to a request that was carried out. */
+export const aroundResult = ({ id, version }: Envelope): readonly [before: string, behind: string] =>
   version === "2.0"
-    ? `{"jsonrpc":"2.0","result":${result}${encodeId(id)}}`
-    : `{"result":${result},"error":null${encodeId(id)}}`
+    ? [`{"jsonrpc":"2.0","result":`, `${encodeId(id)}}`]
+    : [`{"result":`, `,"error":null${encodeId(id)}}`]
+
+/** Returns the reply to a request that was carried out. `result` is JSON text. */
+export const encodeResult = (envelope: Envelope, result: string): string => {
+  const [before, behind] = aroundResult(envelope)
+  return before + result + behind
+}
+
+/** Characters of a message: many repeat what the caller sent, and a caller can send 32 MiB. */
+const MAX_MESSAGE = 10_000
 
 /** Returns the reply to a request that failed. */
 export const encodeError = ({ id, version }: Envelope, { code, message }: RpcError): string => {
-  const error = `{"code":${code},"message":${encodeString(message)}}`
+  const text = message.length > MAX_MESSAGE
+    ? `${message.slice(0, MAX_MESSAGE).replace(/[\ud800-\udbff]$/, "")}…`
+    : message
+  const error = `{"code":${code},"message":${encodeString(text)}}`
   return version === "2.0"
     ? `{"jsonrpc":"2.0","error":${error}${encodeId(id)}}`
     : `{"result":null,"error":${error}${encodeId(id)}}`

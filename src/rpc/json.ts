@@ -115,19 +115,20 @@ const isLowSurrogate = (unit: number): boolean => unit >= 0xdc00 && unit < 0xe00
 class JsonReader {
   readonly #text: string
   #at = 0
-  /** How many more values there may be. */
-  #left: number
+  /** How many values were met. */
+  values = 0
+  readonly #maxValues: number
 
   constructor(text: string, maxValues: number) {
     this.#text = text
-    this.#left = maxValues
+    this.#maxValues = maxValues
   }
 
   /** The whole text as one value. Open containers are on a stack of its own: depth costs no call frames. */
   read(): Json | undefined {
     const open: Array<Array<Json> | JsonObject> = []
     for (;;) {
-      if (this.#left-- === 0) return undefined
+      if (++this.values > this.#maxValues) return undefined
       const code = this.#next()
       let value: Json | undefined
       if (code === OPEN_BRACE || code === OPEN_BRACKET) {
@@ -296,7 +297,17 @@ class JsonReader {
  * Reads a text that is one JSON value and nothing else but white space; `undefined` for everything else. Strict:
  * text behind the value, half a surrogate pair in escapes and more than 512 levels are not JSON (rpc.md 1.5).
  * Takes stack space that does not depend on the text. A text with more than `maxValues` values, whose memory would
- * be many times that of the text, is not read either.
+ * be many times that of the text, is not read either: `values` is above `maxValues` then.
  */
+export const readJson = (
+  text: string,
+  maxValues: number
+): { readonly read: Json | undefined; readonly values: number } => {
+  const reader = new JsonReader(text, maxValues)
+  const read = reader.read()
+  return { read, values: reader.values }
+}
+
+/** The value alone. */
 export const parseJson = (text: string, maxValues = Number.MAX_SAFE_INTEGER): Json | undefined =>
-  new JsonReader(text, maxValues).read()
+  readJson(text, maxValues).read

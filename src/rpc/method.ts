@@ -64,6 +64,11 @@ export interface MethodDefinition<P extends Params> {
    */
   readonly waits?: boolean
   /**
+   * Whether it may take much memory or time: a block and all that is in it, say. Few such calls are carried out at a
+   * time, so that what they work with does not add up.
+   */
+  readonly heavy?: boolean
+  /**
    * Makes the result. A handler that has it at hand returns it as an `Exit` (`Effect.succeed` is one, and
    * `Exit.fail`): that saves the request a fiber, about a quarter of its cost.
    */
@@ -80,6 +85,7 @@ export interface Method {
   readonly examples: ReadonlyArray<ReadonlyArray<JsonValue>>
   readonly errors: ReadonlyArray<string>
   readonly waits: boolean
+  readonly heavy: boolean
   /**
    * Reads the parameters of a request and gives them to the handler.
    *
@@ -113,10 +119,10 @@ export const method = <const P extends Params>(definition: MethodDefinition<P>):
     return handler(decodeRecord(params, names, (_, position) => positions[position]), context)
   }
 
-  const { errors = [], examples, group, name, results, summary, waits = false } = definition
+  const { errors = [], examples, group, name, results, summary, waits = false, heavy = false } = definition
   const codeless = errors.find((error) => !/^-\d+ /.test(error))
   if (codeless !== undefined) throw new Error(`${name}: the error "${codeless}" has to begin with its code`)
-  const self: Method = { name, group, summary, params, results, examples, errors, waits, call }
+  const self: Method = { name, group, summary, params, results, examples, errors, waits, heavy, call }
   return self
 }
 

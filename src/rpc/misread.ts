@@ -12,15 +12,14 @@ export const misread = (
   session: Session | undefined,
   onRefused: ((status: number) => void) | undefined
 ): void => {
-  // A body that breaks off: its request is being served, and text in the middle of an answer would help nobody.
-  if (session === undefined || !socket.writable || session.isReading) return void socket.destroy()
+  if (session === undefined || !socket.writable) return void socket.destroy()
   // Whatever comes behind it is an error again.
   if (session.isMisread) return
   session.isMisread = true
-  // A body that breaks off while requests before it are served: those are answered.
-  const cut = error !== undefined && session.newest?.req.complete === false
-  session.conclude(cut, () => {
-    if (cut) return void socket.destroy()
+  // A body that breaks off: text in the middle of an answer would help no client.
+  const silent = error !== undefined && session.isCut
+  session.conclude(() => {
+    if (silent) return void socket.destroy()
     if (!socket.writable) return
     const timedOut = error?.code === "ERR_HTTP_REQUEST_TIMEOUT"
     const [line, text] = timedOut ? ["408 Request Timeout", "Request timeout"] : ["400 Bad Request", "Bad request"]

@@ -26,7 +26,15 @@ export const NOT_POST: Refusal = {
 export const NOT_GET: Refusal = { status: 405, text: "", headers: ["Allow", "GET, HEAD"] }
 export const NOT_FOUND: Refusal = { status: 404, text: "" }
 export const BUSY: Refusal = { status: 503, text: "Work queue depth exceeded" }
-export const NO_ROOM: Refusal = { ...BUSY, close: true }
+export const NO_ROOM: Refusal = {
+  status: 503,
+  text: "The memory for requests is full: send less at once, or try again later",
+  close: true
+}
+export const NO_ANSWER_ROOM: Refusal = {
+  status: 503,
+  text: "The memory for answers is full: ask for less at once, or try again later"
+}
 export const FOREIGN: Refusal = { status: 403, text: "Requests from pages of other sites are refused" }
 export const FOREIGN_HOST: Refusal = {
   status: 403,

@@ -1,29 +1,33 @@
 import type { Readable } from "node:stream"
+import type { CallerMemory } from "./CallerMemory.ts"
 
 /** What came of reading a body. */
 export type Body =
   | { readonly _tag: "Complete"; readonly bytes: Uint8Array }
   | { readonly _tag: "TooLarge" }
-  /** All bodies together fill what there is for them. */
+  /** There is no memory for it: this caller, or all together, fill what there is for bodies. */
   | { readonly _tag: "NoRoom" }
 
 const EMPTY = new Uint8Array(0)
 
 /** Bytes of a body for which there is always room: nobody keeps ordinary requests out by sending large ones slowly. */
-const SMALL = 65_536
+const SMALL = 16_384
+
+/** How long a caller who holds much is not read from while room is short, in milliseconds. */
+const PAUSE = 20
 
 /** Pieces of a body that are kept as they came: one of a byte takes as much memory as one of a few hundred. */
 const MAX_PIECES = 256
 
-/** Reads bodies, each up to a size, and all that are in memory at one time up to another. */
+/** What counts the bytes of bodies. */
+export type BodyMemory = Pick<CallerMemory, "take" | "give" | "isTight">
+
+/** Reads bodies, each up to a size, and as many as there is memory for. */
 export class BodyReader {
   readonly #maxSize: number
-  readonly #maxTotal: number
-  #total = 0
 
-  constructor(maxSize: number, maxTotal: number) {
+  constructor(maxSize: number) {
     this.#maxSize = maxSize
-    this.#maxTotal = maxTotal
   }
 
   /** Whether a body of a size that was announced is too large. */
@@ -32,27 +36,38 @@ export class BodyReader {
   }
 
   /** Calls `done` once, as soon as it is clear what the body is; never if the client goes away before. */
-  read(request: Readable, done: (body: Body) => void): void {
+  read(request: Readable, memory: BodyMemory, done: (body: Body) => void): void {
     const joined: Array<Uint8Array> = []
     let pieces: Array<Uint8Array> = []
     let size = 0
+    let counted = 0
     let settled = false
     const settle = (body: Body | undefined): void => {
       if (settled) return
       settled = true
-      this.#total -= size
+      memory.give("rpc_bodies", counted)
       if (body !== undefined) done(body)
+    }
+    /** Counts what is beyond the first bytes, which come in one piece and go at once for nearly all bodies. */
+    const hasRoom = (): boolean => {
+      const beyond = size - counted - SMALL
+      if (beyond <= 0) return true
+      if (!memory.take("rpc_bodies", beyond)) return false
+      counted += beyond
+      return true
     }
     request.on("data", (chunk: Uint8Array) => {
       if (settled) return
       size += chunk.length
-      this.#total += chunk.length
-      if (size > this.#maxSize) settle({ _tag: "TooLarge" })
-      else if (this.#total > this.#maxTotal && size > SMALL) settle({ _tag: "NoRoom" })
-      else if (pieces.push(chunk) === MAX_PIECES) {
+      if (size > this.#maxSize) return settle({ _tag: "TooLarge" })
+      if (!hasRoom()) return settle({ _tag: "NoRoom" })
+      if (pieces.push(chunk) === MAX_PIECES) {
         joined.push(Buffer.concat(pieces))
         pieces = []
       }
+      if (!memory.isTight("rpc_bodies")) return
+      request.pause()
+      setTimeout(() => request.resume(), PAUSE)
     })
     request.on("end", () => {
       const all = [...joined, ...pieces]

@@ -1,4 +1,4 @@
-import { Amount, type JsonValue, RawJson } from "./encodeJson.ts"
+import { Amount, type JsonValue, LazyArray, LazyMap, RawJson } from "./encodeJson.ts"
 import { JsonNumber, JsonObject, typeOf } from "./json.ts"
 
 /**
@@ -179,7 +179,7 @@ const kindOf = (value: JsonValue): string => {
   if (value instanceof JsonNumber || value instanceof JsonObject || typeof value !== "object" || value === null) {
     return typeOf(value)
   }
-  return Array.isArray(value) ? "array" : "object"
+  return Array.isArray(value) || value instanceof LazyArray ? "array" : "object"
 }
 
 const EXPECTED: Readonly<Record<Shape["kind"], string>> = {
@@ -207,8 +207,9 @@ export const mismatch = (shape: Shape, value: JsonValue, path = "result"): strin
   if (kind === "any" || expected === "any") return undefined
   if (kind !== expected) return `${path} is ${kind}, described as ${expected}`
   if (shape.kind === "amount" && !(value instanceof Amount)) return `${path} is no Amount`
-  if (shape.kind === "array" && Array.isArray(value)) {
-    return firstOf(value.entries(), ([at, item]) => mismatch(shape.items, item, `${path}[${at}]`))
+  if (shape.kind === "array" && (Array.isArray(value) || value instanceof LazyArray)) {
+    const items: Iterable<JsonValue> = value instanceof LazyArray ? value.items : value
+    return firstOf([...items].entries(), ([at, item]) => mismatch(shape.items, item, `${path}[${at}]`))
   }
   if (shape.kind === "map") {
     return firstOf(membersOf(value), ([name, member]) => mismatch(shape.values, member, `${path}.${name}`))
@@ -231,6 +232,7 @@ const mismatchedMember = (
 
 const membersOf = (value: JsonValue): ReadonlyArray<readonly [string, JsonValue]> => {
   if (value instanceof Map) return [...value]
+  if (value instanceof LazyMap) return [...value.members]
   if (value instanceof JsonObject) return value.keys.map((name, at) => [name, value.values[at] ?? null])
   if (typeof value !== "object" || value === null) return []
   return Object.entries(value).flatMap(([name, member]) => member === undefined ? [] : [[name, member] as const])

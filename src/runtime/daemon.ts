@@ -17,6 +17,7 @@ import { sampleProcess } from "../metrics/processMetrics.ts"
 import { NameDb } from "../names/NameDb.ts"
 import type { ListenFailed } from "../network/errors.ts"
 import { PeerManager } from "../network/PeerManager.ts"
+import { callerLimit } from "../rpc/CallerMemory.ts"
 import * as Dispatch from "../rpc/Dispatch.ts"
 import { Health, type HealthReport } from "../rpc/health.ts"
 import * as Lifecycle from "../rpc/Lifecycle.ts"
@@ -60,9 +61,11 @@ class NodeHealth {
 
 /** Counts each call, and notes it in the log while the log shows such entries: otherwise nothing is done for that. */
 const noteCalls = (switches: Logging.DebugSwitches) =>
-  Layer.unwrapEffect(Effect.map(Effect.runtime(), (runtime) => {
-    const log = Runtime.runFork(runtime)
+  Layer.unwrapEffect(Effect.gen(function*() {
+    const log = Runtime.runFork(yield* Effect.runtime())
+    const budget = yield* MemoryBudget.Budget
     return Dispatch.layer({
+      maxValues: Dispatch.valuesWithin(callerLimit(budget, "rpc_bodies")),
       observe: (call) => {
         recordCall(call)
         if (switches.state("rpc") !== true) return

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Exit, Fiber, Redacted, Scope } from "effect"
 import { connect, Socket } from "node:net"
+import { UNCOUNTED } from "../../src/rpc/CallerMemory.ts"
 import { FastLane } from "../../src/rpc/FastLane.ts"
 import { FAKE_METHODS, GENESIS, postText, testServer } from "../support/rpcServer.ts"
 
@@ -183,7 +184,7 @@ describe("a connection with plain requests", () => {
 
   it("reads no more when many small pieces wait, however few bytes they are", () => {
     const socket = new Socket()
-    const lane = new FastLane(socket, { idleTimeout: 60_000, take: () => true, handOver: () => {} })
+    const lane = new FastLane(socket, { idleTimeout: 60_000, take: () => true, handOver: () => {}, memory: UNCOUNTED })
     socket.emit("data", Buffer.from(postText(body(1))))
     for (let piece = 0; piece < 63; piece++) socket.emit("data", Buffer.from("P"))
     assert.isFalse(socket.isPaused())

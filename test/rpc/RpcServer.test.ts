@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Exit, Fiber, Layer, Logger, Option, Redacted, Scope } from "effect"
 import { Agent, request } from "node:http"
 import { connect } from "node:net"
+import * as MemoryBudget from "../../src/base/MemoryBudget.ts"
 import * as Dispatch from "../../src/rpc/Dispatch.ts"
 import { Health } from "../../src/rpc/health.ts"
 import * as Lifecycle from "../../src/rpc/Lifecycle.ts"
@@ -519,7 +520,7 @@ describe("connections (rpc.md 1.3)", () => {
       const caller = { wallet: undefined, peer: "", remote: false }
       const reply = yield* dispatch.read(body(1, "getrpcinfo")).answer(caller)
       assert.deepStrictEqual(
-        JSON.parse(reply.body).result.active_commands.map((call: { method: string }) => call.method),
+        JSON.parse(String(reply.body)).result.active_commands.map((call: { method: string }) => call.method),
         ["slow", "getrpcinfo"]
       )
       assert.strictEqual((yield* post(COUNT)).status, 200)
@@ -709,6 +710,7 @@ describe("the address", () => {
         Layer.provide(Dispatch.layer()),
         Layer.provide(Lifecycle.layer),
         Layer.provide(Pages.layer),
+        Layer.provide(MemoryBudget.layer),
         Layer.provide(Layer.succeed(Health, { report: Effect.never }))
       )
     ).pipe(Effect.provide(Logger.remove(Logger.defaultLogger)))

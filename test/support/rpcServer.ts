@@ -1,6 +1,7 @@
 import { Context, Effect, Exit, Layer, Logger, type Scope } from "effect"
 import { type IncomingHttpHeaders, request } from "node:http"
 import { connect } from "node:net"
+import { Budget, MemoryBudget } from "../../src/base/MemoryBudget.ts"
 import type { BindFailed } from "../../src/config/listening.ts"
 import * as Dispatch from "../../src/rpc/Dispatch.ts"
 import { Health, type HealthReport } from "../../src/rpc/health.ts"
@@ -84,6 +85,7 @@ export const FAKE_METHODS: ReadonlyArray<Method> = [
 export interface TestServerOptions extends Partial<Omit<RpcServer.RpcServerConfig, "listen">> {
   readonly methods?: ReadonlyArray<Method>
   readonly health?: Effect.Effect<HealthReport>
+  readonly budget?: MemoryBudget
   readonly observe?: NonNullable<Dispatch.DispatchOptions["observe"]>
   /** Leaves the server in its warm-up. */
   readonly warmUp?: boolean
@@ -162,7 +164,14 @@ export const testServer = (
   options: TestServerOptions = {}
 ): Effect.Effect<TestServer, BindFailed, Scope.Scope> =>
   Effect.gen(function*() {
-    const { health = Effect.succeed(HEALTHY), methods = FAKE_METHODS, observe, warmUp = false, ...config } = options
+    const {
+      budget = new MemoryBudget(2 ** 30),
+      health = Effect.succeed(HEALTHY),
+      methods = FAKE_METHODS,
+      observe,
+      warmUp = false,
+      ...config
+    } = options
     const server = RpcServer.layer({
       credentials: undefined,
       rateLimit: 0,
@@ -176,7 +185,8 @@ export const testServer = (
       Layer.provideMerge(Dispatch.layer(observe === undefined ? {} : { observe })),
       Layer.provideMerge(Lifecycle.layer),
       Layer.provideMerge(Pages.layer),
-      Layer.provide(Layer.succeed(Health, { report: health }))
+      Layer.provide(Layer.succeed(Health, { report: health })),
+      Layer.provide(Layer.succeed(Budget, budget))
     )
     const context = yield* Layer.build(services).pipe(Effect.provide(Logger.remove(Logger.defaultLogger)))
     const lifecycle = Context.get(context, Lifecycle.Lifecycle)

@@ -50,6 +50,7 @@ export const blockMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | N
   const getblock = method({
     name: "getblock",
     group: "Blockchain",
+    heavy: true,
     summary: "Returns a block, as hexadecimal digits or taken apart.",
     params: {
       blockhash: hash("The block."),

@@ -1,9 +1,10 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import { encodeJson, RawJson } from "../encodeJson.ts"
 import { conversions, helpIndex, helpText } from "../help.ts"
 import type { Json } from "../json.ts"
 import { Lifecycle } from "../Lifecycle.ts"
-import { type Method, method } from "../method.ts"
+import { type Method, method, type MethodTable } from "../method.ts"
 import { openRpc } from "../openRpc.ts"
 import {
   array,
@@ -177,16 +178,22 @@ const logging = (categories: LogCategories): Method =>
       })
   })
 
-const discover = (version: string): Method =>
-  method({
+const discover = (version: string): Method => {
+  /** The document is the same for as long as the methods are, and takes a megabyte of text. */
+  let known: { readonly methods: MethodTable; readonly text: RawJson } | undefined
+  return method({
     name: "rpc.discover",
     group: "Control",
     summary: "Describes all methods for programs, as an OpenRPC document.",
     params: {},
     results: [{ shape: Shape.any("The document") }],
     examples: [[]],
-    handler: (_, { methods }) => Effect.sync(() => openRpc(methods, version))
+    handler: (_, { methods }) => {
+      if (known?.methods !== methods) known = { methods, text: new RawJson(encodeJson(openRpc(methods, version))) }
+      return Effect.succeed(known.text)
+    }
   })
+}
 
 /** `echo`, and `echojson`, which differs from it on command lines only: there its arguments are JSON. */
 const echo = (name: string, kind: ParamKind): Method => {

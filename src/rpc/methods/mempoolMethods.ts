@@ -3,6 +3,7 @@ import { Mempool } from "../../mempool/Mempool.ts"
 import type { PoolEntry } from "../../mempool/PoolEntry.ts"
 import { binaryString, type Bytes, displayHash, toHex } from "../../protocol/bytes.ts"
 import { outpoint, outpointKey } from "../../protocol/transaction.ts"
+import { lazily, LazyMap } from "../encodeJson.ts"
 import { type Method, method } from "../method.ts"
 import { array, boolean, hash, int32, namedOptions, object, optional, refined, withDefault } from "../params.ts"
 import { RpcError } from "../RpcError.ts"
@@ -92,10 +93,11 @@ export const mempoolMethods: Effect.Effect<ReadonlyArray<Method>, never, Mempool
 
   const listOf = (entries: Iterable<PoolEntry>, verbose: boolean) =>
     verbose
-      ? new Map(Array.from(entries, (entry): readonly [string, Members] => [
-        displayTxid(entry),
-        poolEntryJson(pool, entry)
-      ]))
+      // What has left the pool since the call began is left out: its relatives are not known any more.
+      ? new LazyMap(lazily([...entries], (entry): readonly [string, Members] | undefined =>
+        pool.get(entry.transaction.txidKey) === entry
+          ? [displayTxid(entry), poolEntryJson(pool, entry)]
+          : undefined))
       : Array.from(entries, displayTxid)
 
   const getmempoolinfo = method({
@@ -111,6 +113,7 @@ export const mempoolMethods: Effect.Effect<ReadonlyArray<Method>, never, Mempool
   const getrawmempool = method({
     name: "getrawmempool",
     group: "Mempool",
+    heavy: true,
     summary: "Lists the transactions in the mempool.",
     params: {
       verbose: withDefault(boolean("Whether to tell more than their ids."), false),

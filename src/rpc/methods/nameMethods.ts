@@ -266,6 +266,7 @@ export const nameMethods: Effect.Effect<
   const name_scan = method({
     name: "name_scan",
     group: "Names",
+    heavy: true,
     summary: "Lists names with their records, expired ones included, by length and then by bytes. Pages follow one " +
       "another by giving the last name of one as the start of the next and dropping the first of that.",
     params: {

@@ -41,11 +41,17 @@ const ADDRESS = "n11u97aH3ncjKCvJ6dQ1VuEBjgW1ighwvV"
 
 const PSBT = string("The PSBT in base64.")
 
+/** Characters of a PSBT: twice a whole block, in base64. What a wallet signs is far below. */
+const MAX_PSBT = 10_700_000
+
 const DECODE_FAILED = "-22 TX decode failed <why>"
 
 /** Reads a PSBT. */
 export const decodePsbtParam = (text: string): Effect.Effect<Psbt, RpcError> =>
   Effect.suspend(() => {
+    if (text.length > MAX_PSBT) {
+      return RpcError.deserialization(`TX decode failed the PSBT is longer than ${MAX_PSBT} characters`)
+    }
     const result = parsePsbt(text)
     return "error" in result
       ? RpcError.deserialization(`TX decode failed ${result.error}`)
@@ -125,6 +131,7 @@ export const psbtMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Me
     const decodepsbt = method({
       name: "decodepsbt",
       group: "Raw transactions",
+      heavy: true,
       summary: "Takes a PSBT apart.",
       params: { psbt: PSBT },
       results: [{ shape: DECODED_PSBT }],

@@ -363,6 +363,7 @@ export const relayMethods: Effect.Effect<
   const name_pending = method({
     name: "name_pending",
     group: "Names",
+    heavy: true,
     summary: "Lists the operations on names that wait for a block, several on one name in their order. A name_new is " +
       "not among them: nobody can tell its name.",
     params: {

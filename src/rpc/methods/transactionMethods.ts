@@ -7,6 +7,7 @@ import { Mempool } from "../../mempool/Mempool.ts"
 import { NameDb } from "../../names/NameDb.ts"
 import type { Block } from "../../protocol/block.ts"
 import { binaryString, type Bytes, equal, fromHex, toHex } from "../../protocol/bytes.ts"
+import { MAX_SCRIPT_SIZE } from "../../protocol/script.ts"
 import type { Transaction } from "../../protocol/transaction.ts"
 import { type Method, method } from "../method.ts"
 import { NodeOptions } from "../NodeOptions.ts"
@@ -27,6 +28,19 @@ import {
 } from "./shapes.ts"
 
 /** Methods that show transactions and scripts (rpc.md 3.4). */
+
+/** How much longer than a script that can run one may be that is taken apart: such scripts do stand in blocks. */
+const SHOWN_FACTOR = 10
+
+/** Bytes of a script that `decodescript` takes apart. */
+const MAX_SHOWN_SCRIPT = SHOWN_FACTOR * MAX_SCRIPT_SIZE
+
+const readScript = (text: string): Uint8Array => {
+  if (text.length > 2 * MAX_SHOWN_SCRIPT) {
+    throw RpcError.invalidParameter(`argument must not be longer than ${MAX_SHOWN_SCRIPT} bytes`)
+  }
+  return decodeHex(text, "argument")
+}
 
 /** A transaction and the block that it is in. */
 interface Located {
@@ -99,6 +113,7 @@ export const transactionMethods: Effect.Effect<
   const getrawtransaction = method({
     name: "getrawtransaction",
     group: "Raw transactions",
+    heavy: true,
     summary: "Returns a transaction, as hexadecimal digits or taken apart. Without -txindex only one that is in the " +
       "mempool, whose block is named, that has an unspent output, or that changed a name is found.",
     params: {
@@ -162,6 +177,7 @@ export const transactionMethods: Effect.Effect<
   const decoderawtransaction = method({
     name: "decoderawtransaction",
     group: "Raw transactions",
+    heavy: true,
     summary: "Takes a transaction apart.",
     params: {
       hexstring: hexText("The transaction."),
@@ -184,10 +200,13 @@ export const transactionMethods: Effect.Effect<
     name: "decodescript",
     group: "Raw transactions",
     summary: "Takes a script apart and says which addresses it has.",
-    params: { hexstring: refined(hexText("The script."), (text) => decodeHex(text, "argument")) },
+    params: { hexstring: refined(hexText("The script."), readScript) },
     results: [{ shape: DECODED_SCRIPT }],
     examples: [["5303642f6201316d7576a914333333333333333333333333333333333333333388ac"]],
-    errors: ["-8 argument must be hexadecimal string (not '<x>')"],
+    errors: [
+      "-8 argument must be hexadecimal string (not '<x>')",
+      `-8 argument must not be longer than ${MAX_SHOWN_SCRIPT} bytes`
+    ],
     handler: ({ hexstring }) => Effect.sync(() => decodeScriptJson(context, hexstring))
   })
 

@@ -6,6 +6,7 @@ import type { Block } from "../../protocol/block.ts"
 import { displayHash, toHex } from "../../protocol/bytes.ts"
 import type { Header } from "../../protocol/header.ts"
 import type { Transaction } from "../../protocol/transaction.ts"
+import { lazily, LazyArray } from "../encodeJson.ts"
 import type { Members, ShapeContext } from "./context.ts"
 import { transactionJson } from "./transaction.ts"
 
@@ -99,11 +100,15 @@ export const blockJson = (
     size: block.size,
     weight: block.weight,
     coinbase_tx: coinbase === undefined ? undefined : coinbaseJson(coinbase),
-    tx: block.transactions.map((transaction, n) =>
-      verbosity === 1
-        ? displayHash(transaction.txid)
-        : transactionJson(context, transaction, { hex: true, spent: spent?.[n - 1], prevouts: verbosity === 3 })
-    ),
+    tx: verbosity === 1
+      ? block.transactions.map(({ txid }) => displayHash(txid))
+      : new LazyArray(
+        lazily(
+          block.transactions,
+          (transaction, n) =>
+            transactionJson(context, transaction, { hex: true, spent: spent?.[n - 1], prevouts: verbosity === 3 })
+        )
+      ),
     auxpow: proofJson(context, block.auxpow)
   }
 }

@@ -1,3 +1,4 @@
+import { MAX_BLOCK_WEIGHT } from "../../consensus/params.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
 import { DecodeError } from "../../protocol/Reader.ts"
 import { MAX_SCRIPT_SIZE } from "../../protocol/script.ts"
@@ -5,6 +6,9 @@ import { hasValidOperations } from "../../protocol/scriptOperations.ts"
 import { decodeTransaction, type Transaction } from "../../protocol/transaction.ts"
 
 /** Transactions as callers hand them in, where the bytes of one without inputs can be read in two ways. */
+
+/** Bytes of a transaction: no block has room for more, as every byte weighs at least 1. */
+const MAX_TRANSACTION = MAX_BLOCK_WEIGHT
 
 const attempt = (bytes: Bytes, witness: boolean): Transaction | undefined => {
   try {
@@ -28,6 +32,7 @@ const isSane = (transaction: Transaction): boolean =>
  * both or none do. `witness` allows one format alone. Source: upstream `core_io.cpp`, `DecodeTx`.
  */
 export const decodeAnyTransaction = (bytes: Bytes, witness?: boolean): Transaction | undefined => {
+  if (bytes.length > MAX_TRANSACTION) return undefined
   const extended = witness === false ? undefined : attempt(bytes, true)
   if (extended !== undefined && isSane(extended)) return extended
   const legacy = witness === true ? undefined : attempt(bytes, false)

@@ -24,7 +24,7 @@ const setUp = (options: Partial<Control.ControlOptions> = {}) =>
       const call = (method: string, params = "[]") =>
         Effect.map(
           dispatch.read(`{"jsonrpc":"2.0","id":1,"method":"${method}","params":${params}}`).answer(CALLER),
-          ({ body }) => JSON.parse(body)
+          ({ body }) => JSON.parse(String(body))
         )
       return { call, lifecycle }
     }).pipe(Effect.provide(context))
@@ -169,7 +169,7 @@ describe("echo", () => {
         const echo = (params: string, method = "echo") =>
           Effect.map(
             dispatch.read(`{"jsonrpc":"2.0","id":1,"method":"${method}","params":${params}}`).answer(CALLER),
-            ({ body }) => body.slice(body.indexOf("result") + 8, -8)
+            ({ body }) => String(body).slice(String(body).indexOf("result") + 8, -8)
           )
         for (
           const params of ["[]", "[1e3,1.10,12345678901234567890]", "[null]", "[1,null]", "[{\"a\":[1.0]},\"ä\",true]"]

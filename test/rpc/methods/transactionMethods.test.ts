@@ -225,6 +225,21 @@ layer(methodNode({ blocks: false }))("decoding", (it) => {
       )
     }))
 
+  it.effect("takes apart scripts up to ten times the length that can run, and transactions that fit a block", () =>
+    Effect.gen(function*() {
+      const { call, refusal } = yield* MethodNode
+      assert.include((yield* call("decodescript", "51".repeat(100_000))).value, { type: "nonstandard" })
+      assert.deepStrictEqual(yield* refusal("decodescript", "51".repeat(100_001)), {
+        code: -8,
+        message: "argument must not be longer than 100000 bytes"
+      })
+      const tooLarge = `01000000000101${"00".repeat(8)}fe${"00093d00"}${"51".repeat(4_000_000)}00000000`
+      assert.deepStrictEqual(yield* refusal("decoderawtransaction", tooLarge), {
+        code: -22,
+        message: "TX decode failed"
+      })
+    }))
+
   it.effect("decodescript takes the empty script and upper case, and refuses what is not hexadecimal", () =>
     Effect.gen(function*() {
       const { call, refusal } = yield* MethodNode

@@ -54,6 +54,7 @@ export const nameWalletMethods: Effect.Effect<
   const name_list = define({
     name: "name_list",
     group: "Names",
+    heavy: true,
     summary:
       "Lists the names that confirmed transactions of the wallet set, each as its last one did: names that were " +
       "given away and expired ones included.",

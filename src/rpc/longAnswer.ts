@@ -1,0 +1,177 @@
+import * as Effect from "effect/Effect"
+import { turnOfEventLoop } from "../chain/turnOfEventLoop.ts"
+import { type AnswerMemory, UNCOUNTED } from "./CallerMemory.ts"
+import { Amount, encodeJson, encodeString, type JsonValue, LazyArray, LazyMap, RawJson } from "./encodeJson.ts"
+import { JsonNumber, JsonObject } from "./json.ts"
+import { RPC_CODE, RpcError } from "./RpcError.ts"
+
+/**
+ * Answers that are too long to be made in one turn of the event loop: they are encoded in pieces, with turns between, and
+ * each piece is counted before it is kept. What is not encoded yet need not be there as values either (`LazyArray`).
+ */
+
+/** Members from which a result is encoded in pieces. */
+const MANY = 256
+
+/** How deep in a result its long part may stand: `result.tx[…]`. */
+const DEPTH = 2
+
+/** Characters of a piece. */
+const PIECE = 65_536
+
+/** How long others wait while an answer is encoded, in milliseconds. */
+const SLICE = 5
+
+/** JSON text in pieces. The bytes are counted with whoever asked until they are given back. */
+export class LongText {
+  readonly pieces: ReadonlyArray<Uint8Array>
+  /** Bytes in all. */
+  readonly length: number
+
+  constructor(pieces: ReadonlyArray<Uint8Array>) {
+    this.pieces = pieces
+    this.length = pieces.reduce((sum, piece) => sum + piece.length, 0)
+  }
+
+  toString(): string {
+    return Buffer.concat(this.pieces).toString("utf8")
+  }
+}
+
+/** Puts text together in pieces, as far as there is memory for them. */
+export class PieceWriter {
+  /** Characters so far, close to the bytes. */
+  length = 0
+  readonly #memory: AnswerMemory
+  readonly #pieces: Array<Uint8Array> = []
+  #text = ""
+  #taken = 0
+
+  constructor(memory: AnswerMemory) {
+    this.#memory = memory
+  }
+
+  /** Adds text; false where there is no memory for it: then all is given back, and the answer is lost. */
+  add(text: string): boolean {
+    this.length += text.length
+    this.#text += text
+    return this.#text.length < PIECE || this.#flush()
+  }
+
+  /** Adds pieces that are counted already. */
+  append({ length, pieces }: LongText): boolean {
+    this.#taken += length
+    this.length += length
+    if (!this.#flush()) return false
+    for (const piece of pieces) this.#pieces.push(piece)
+    return true
+  }
+
+  /** What was written: a string where it is short, and not counted. `undefined` where there is no memory for it. */
+  end(): string | LongText | undefined {
+    if (this.#pieces.length === 0 && this.#text.length < PIECE) return this.#text
+    return this.#flush() ? new LongText(this.#pieces) : undefined
+  }
+
+  /** Gives everything back. */
+  drop(): void {
+    this.#memory.give(this.#taken)
+    this.#taken = 0
+    this.#pieces.length = 0
+    this.#text = ""
+  }
+
+  #flush(): boolean {
+    if (this.#text === "") return true
+    const piece = Buffer.from(this.#text, "utf8")
+    this.#text = ""
+    if (!this.#memory.take(piece.length)) {
+      this.drop()
+      return false
+    }
+    this.#taken += piece.length
+    this.#pieces.push(piece)
+    return true
+  }
+}
+
+const isArray = (value: object): value is ReadonlyArray<JsonValue> => Array.isArray(value)
+
+const isMap = (value: object): value is ReadonlyMap<string, JsonValue> => value instanceof Map
+
+/** Whether a result is to be encoded in pieces. */
+export const isLong = (value: JsonValue | undefined, depth = DEPTH): boolean => {
+  if (typeof value !== "object" || value === null) return false
+  if (isArray(value)) return value.length > MANY
+  if (value instanceof LazyArray || value instanceof LazyMap) return true
+  if (value instanceof Amount || value instanceof RawJson || value instanceof JsonNumber) return false
+  if (value instanceof JsonObject) return value.keys.length > MANY
+  if (isMap(value)) return value.size > MANY
+  if (depth === 0) return false
+  for (const name in value) if (isLong(value[name], depth - 1)) return true
+  return false
+}
+
+/** The members of an object that may be long; `undefined` for a value of another kind. */
+const membersOf = (value: JsonValue): Iterable<readonly [string, JsonValue | undefined]> | undefined => {
+  if (typeof value !== "object" || value === null || isArray(value) || value instanceof LazyArray) return undefined
+  if (value instanceof LazyMap) return value.members
+  if (value instanceof JsonObject) return value.keys.map((key, at) => [key, value.values[at] ?? null] as const)
+  if (isMap(value)) return value
+  if (value instanceof Amount || value instanceof RawJson || value instanceof JsonNumber) return undefined
+  return Object.entries(value)
+}
+
+/** The text of a value, in parts of no certain length. */
+function* textsOf(value: JsonValue): Generator<string> {
+  if (!isLong(value)) return yield encodeJson(value)
+  let between = ""
+  if (typeof value === "object" && value !== null && (isArray(value) || value instanceof LazyArray)) {
+    yield "["
+    for (const item of isArray(value) ? value : value.items) {
+      yield between
+      yield* textsOf(item)
+      between = ","
+    }
+    return yield "]"
+  }
+  yield "{"
+  for (const [name, member] of membersOf(value) ?? []) {
+    if (member === undefined) continue
+    yield `${between}${encodeString(name)}:`
+    yield* textsOf(member)
+    between = ","
+  }
+  yield "}"
+}
+
+/** What is said where there is no memory for an answer. */
+export const noMemory = (): RpcError =>
+  new RpcError({
+    code: RPC_CODE.outOfMemory,
+    message: "The answer is larger than the memory that is left for answers: ask for less at once, or again later"
+  })
+
+/** Encodes a long result in pieces, each counted, with turns of the event loop between. Fails with -7. */
+export const encodeLong = (
+  value: JsonValue,
+  memory: AnswerMemory = UNCOUNTED
+): Effect.Effect<string | LongText, RpcError> =>
+  Effect.suspend(() => {
+    const writer = new PieceWriter(memory)
+    const texts = textsOf(value)
+    const goOn = (): Effect.Effect<string | LongText, RpcError> => {
+      const since = performance.now()
+      for (;;) {
+        const { done, value: text } = texts.next()
+        if (done === true) {
+          const whole = writer.end()
+          return whole === undefined ? noMemory() : Effect.succeed(whole)
+        }
+        if (!writer.add(text)) return noMemory()
+        if (performance.now() - since > SLICE) return Effect.flatMap(turnOfEventLoop, goOn)
+      }
+    }
+    return Effect.onExit(Effect.suspend(goOn), (exit) =>
+      exit._tag === "Success" ? Effect.void : Effect.sync(() => writer.drop()))
+  })

@@ -1,0 +1,172 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { connect, type Socket } from "node:net"
+import { MemoryBudget } from "../../src/base/MemoryBudget.ts"
+import { lazily, LazyArray } from "../../src/rpc/encodeJson.ts"
+import { method } from "../../src/rpc/method.ts"
+import { int32 } from "../../src/rpc/params.ts"
+import { FAKE_METHODS, GENESIS, postText, testServer } from "../support/rpcServer.ts"
+
+/** What callers can make a listener hold: counted, bounded for each and in all, and the largest goes first. */
+
+const pieces = method({
+  name: "pieces",
+  group: "Hidden",
+  summary: "Answers with so many texts of 1,000 characters.",
+  params: { count: int32("How many.") },
+  results: [],
+  examples: [],
+  handler: ({ count }) => Effect.succeed(new LazyArray(lazily(Array.from({ length: count }), () => "x".repeat(1_000))))
+})
+
+const text = method({
+  name: "text",
+  group: "Hidden",
+  summary: "Answers with one text of so many characters.",
+  params: { length: int32("How many.") },
+  results: [],
+  examples: [],
+  handler: ({ length }) => Effect.succeed("y".repeat(length))
+})
+
+/** 2 MB for bodies and 2.5 MB for answers, of which one caller may hold half. */
+const small = () => new MemoryBudget(10_000_000)
+
+const METHODS = [...FAKE_METHODS, pieces, text]
+
+const call = (name: string, ...params: ReadonlyArray<unknown>) => ({ id: 1, method: name, params })
+
+const HASH = call("getblockhash", 0)
+
+/** A client that sends a request and reads nothing. */
+const deaf = (port: number, request: unknown) =>
+  Effect.acquireRelease(
+    Effect.async<Socket>((resume) => {
+      const socket = connect(port, "127.0.0.1", () => {
+        socket.pause()
+        socket.write(postText(JSON.stringify(request)))
+        resume(Effect.succeed(socket))
+      })
+      socket.on("error", () => {})
+    }),
+    (socket) => Effect.sync(() => socket.destroy())
+  )
+
+const until = (holds: () => boolean): Effect.Effect<void> =>
+  Effect.suspend(() => holds() ? Effect.void : Effect.zipRight(Effect.sleep(5), until(holds)))
+
+for (const fastLane of [true, false]) {
+  describe(`the memory of callers, ${fastLane ? "in" : "without"} the fast lane`, () => {
+    it.scopedLive("counts a long answer until it is read", () =>
+      Effect.gen(function*() {
+        const budget = small()
+        const { post } = yield* testServer({ methods: METHODS, budget, fastLane })
+        const { headers, text } = yield* post(call("pieces", 500))
+        assert.strictEqual(JSON.parse(text).result.length, 500)
+        assert.strictEqual(headers["content-length"], String(text.length))
+        assert.isTrue(text.endsWith("}\n"))
+        yield* until(() => budget.held("rpc_answers") === 0)
+        // More than the system keeps for a connection, so that some of it stays here.
+        const large = new MemoryBudget(400_000_000)
+        const other = yield* testServer({ methods: METHODS, budget: large, fastLane })
+        const socket = yield* deaf(other.port, call("pieces", 20_000))
+        yield* until(() => large.held("rpc_answers") > 5_000_000)
+        assert.include((yield* other.post(HASH)).text, GENESIS)
+        socket.destroy()
+        yield* until(() => large.held("rpc_answers") === 0)
+      }))
+
+    it.scopedLive("answers with an error what there is no memory for, in pieces and in one", () =>
+      Effect.gen(function*() {
+        const budget = small()
+        const refused: Array<number> = []
+        const { post } = yield* testServer({
+          methods: METHODS,
+          budget,
+          fastLane,
+          onRefused: (status) => void refused.push(status)
+        })
+        const long = yield* post(call("pieces", 5_000))
+        assert.deepStrictEqual(JSON.parse(long.text).error.code, -7)
+        const whole = yield* post(call("text", 2_000_000))
+        assert.strictEqual(whole.status, 503)
+        assert.match(whole.text, /^The memory for answers is full/)
+        assert.deepStrictEqual(refused, [503])
+        assert.include((yield* post(call("text", 500_000))).text, "yyy")
+        yield* until(() => budget.held("rpc_answers") === 0)
+      }))
+
+    it.scopedLive("ends the caller who holds the most when another needs the room", () =>
+      Effect.gen(function*() {
+        const budget = new MemoryBudget(400_000_000)
+        const evicted: Array<string> = []
+        budget.listen(({ action, kind }) => void evicted.push(`${action} ${kind}`))
+        let encoded = 0
+        const { port, post } = yield* testServer({ methods: METHODS, budget, fastLane, observe: () => void encoded++ })
+        yield* deaf(port, call("pieces", 20_000))
+        yield* until(() => encoded === 1)
+        assert.isAbove(budget.held("rpc_answers"), 5_000_000)
+        const rest = budget.open({ owner: "rest", share: 1, evictable: false, evict: () => {} })
+        assert.isTrue(rest.take("rpc_answers", budget.limit("rpc_answers") - budget.held("rpc_answers")))
+        const { text } = yield* post(call("pieces", 1_000))
+        assert.strictEqual(JSON.parse(text).result.length, 1_000)
+        assert.deepStrictEqual(evicted, ["evicted rpc_answers"])
+        assert.include((yield* post(HASH)).text, GENESIS)
+      }))
+
+    it.scopedLive("refuses a body there is no memory for, and takes one of others", () =>
+      Effect.gen(function*() {
+        const budget = small()
+        const { post } = yield* testServer({ methods: METHODS, budget, fastLane })
+        const { status, text } = yield* post(call("getblockhash", 0, "x".repeat(1_500_000)))
+        assert.strictEqual(status, 503)
+        assert.match(text, /^The memory for requests is full/)
+        const many = yield* post(`[${"1,".repeat(9_000)}1]`)
+        assert.strictEqual(many.status, 503, "what is made of a body counts too")
+        assert.include((yield* post(HASH)).text, GENESIS)
+        yield* until(() => budget.held("rpc_bodies") === 0)
+      }))
+
+    it.scopedLive("bounds the reply to a batch, and says of each request behind it that it was not carried out", () =>
+      Effect.gen(function*() {
+        const budget = small()
+        const observed: Array<string> = []
+        const { post } = yield* testServer({
+          methods: METHODS,
+          budget,
+          fastLane,
+          observe: ({ method }) => void observed.push(method)
+        })
+        const { status, text } = yield* post(Array.from({ length: 500 }, () => call("text", 10_000)))
+        assert.strictEqual(status, 200)
+        const replies: ReadonlyArray<{ error: { message: string } | null }> = JSON.parse(text)
+        assert.strictEqual(replies.length, 500)
+        const answered = replies.filter(({ error }) => error === null).length
+        assert.strictEqual(observed.length, answered)
+        assert.isAbove(answered, 80)
+        assert.isBelow(answered, 100)
+        assert.strictEqual(replies.at(-1)?.error?.message, "The reply to the batch is too large")
+        yield* until(() => budget.held("rpc_answers") === 0)
+      }))
+  })
+}
+
+describe("a batch", () => {
+  it.scopedLive("of rpc.discover takes the memory of one document, and of the reply", () =>
+    Effect.gen(function*() {
+      const { post } = yield* testServer()
+      const { text } = yield* post(Array.from({ length: 2_000 }, () => call("rpc.discover")))
+      assert.isBelow(text.length, 40_000_000)
+      const replies: ReadonlyArray<{ result: unknown }> = JSON.parse(text)
+      assert.strictEqual(replies.length, 2_000)
+      assert.isNotNull(replies[0]?.result)
+    }))
+
+  it.scopedLive("of more requests than are read at once is refused whole", () =>
+    Effect.gen(function*() {
+      const { post } = yield* testServer()
+      const { status, text } = yield* post(`[${"1,".repeat(100_000)}1]`)
+      assert.strictEqual(status, 400)
+      assert.include(text, "A batch holds at most 100000 requests; this one 100001")
+    }))
+})

@@ -3,6 +3,7 @@ import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
+import { Budget } from "../base/MemoryBudget.ts"
 import * as Chain from "../chain/Chain.ts"
 import type { ImportFailed } from "../chain/errors.ts"
 import * as NodeClock from "../chain/NodeClock.ts"
@@ -63,7 +64,7 @@ class NodeHealth {
 const noteCalls = (switches: Logging.DebugSwitches) =>
   Layer.unwrapEffect(Effect.gen(function*() {
     const log = Runtime.runFork(yield* Effect.runtime())
-    const budget = yield* MemoryBudget.Budget
+    const budget = yield* Budget
     return Dispatch.layer({
       maxValues: Dispatch.valuesWithin(callerLimit(budget, "rpc_bodies")),
       observe: (call) => {

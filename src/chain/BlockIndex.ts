@@ -35,7 +35,8 @@ const DATA_SIZE = 31
 const UNDO_FILE = 32
 const UNDO_OFFSET = 33
 const UNDO_SIZE = 34
-/** The last word is kept for later. */
+/** Of the block's bytes as they were stored; see `recordChecksum`. */
+const CHECKSUM = 35
 
 export const PAGE_BYTES = PAGE_RECORDS * WORDS * 4
 
@@ -186,11 +187,21 @@ export class BlockIndex {
     return { file: this.field(id, UNDO_FILE), offset: this.field(id, UNDO_OFFSET), size: this.field(id, UNDO_SIZE) }
   }
 
-  setData(id: number, place: Place, txCount: number): void {
+  /** The checksum of the block's record; `NO_CHECKSUM` where a version stored it that kept none. */
+  checksum(id: number): number {
+    return this.field(id, CHECKSUM)
+  }
+
+  setChecksum(id: number, checksum: number): void {
+    this.setField(id, CHECKSUM, checksum)
+  }
+
+  setData(id: number, place: Place, txCount: number, checksum: number): void {
     this.setField(id, DATA_FILE, place.file)
     this.setField(id, DATA_OFFSET, place.offset)
     this.setField(id, DATA_SIZE, place.size)
     this.setField(id, TX_COUNT, txCount)
+    this.setField(id, CHECKSUM, checksum)
     this.addStatus(id, Status.HAVE_DATA)
   }
 

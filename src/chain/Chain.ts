@@ -26,9 +26,12 @@ import { type HeaderTree, headerTree } from "./HeaderTree.ts"
 import { type ImportProgress, type ImportReport, importSources } from "./importBlocks.ts"
 import { removeUnpacked } from "./importSource.ts"
 import { recordRefused } from "./recordChain.ts"
+import { checkStored, type CheckLimits } from "./checkStored.ts"
+import { cutTails } from "./repairFiles.ts"
 import type { Timings } from "./timings.ts"
 import type { TipState } from "./TipState.ts"
 import { turnOfEventLoop } from "./turnOfEventLoop.ts"
+import { DEFAULT_CHECK, verifyChain, type VerifyOptions, type VerifyReport } from "./verifyChain.ts"
 import * as VerifyPool from "./VerifyPool.ts"
 
 /** What came of a block that was offered with `submit`. */
@@ -124,7 +127,7 @@ export class Chain extends Context.Tag("svcd/Chain")<Chain, {
   readonly tree: HeaderTree
   /** Headers with their merged-mining proofs, by their numbers in the tree; those of blocks that are not stored end the list. */
   readonly fullHeaders: (ids: ReadonlyArray<number>) => Effect.Effect<ReadonlyArray<BlockHeader>, StorageFailure>
-  /** The stored bytes of a block: not decoded, and not checked to be still what was stored. */
+  /** The stored bytes of a block: not decoded. */
   readonly blockBytes: (hash: Bytes) => Effect.Effect<Bytes, BlockNotFound | BlockUnavailable | StorageFailure>
   /**
    * Judges something against the state at the tip, while nobody moves it: keep it short. A follower's steps are run so
@@ -163,6 +166,16 @@ export class Chain extends Context.Tag("svcd/Chain")<Chain, {
     paths: ReadonlyArray<string>
   ) => Effect.Effect<ImportReport, ImportFailed | StorageFailure>
   readonly events: Stream.Stream<ChainEvent>
+  /**
+   * Checks the last blocks of the best chain while it stands still. Blocks that turn out to be damaged count as missing;
+   * where coins are not those of the blocks, `failure` fails as well.
+   */
+  readonly verify: (options: VerifyOptions) => Effect.Effect<VerifyReport, StorageFailure>
+  /**
+   * Checks stored blocks and undo data against their checksums, from a number in the tree on, for so many milliseconds
+   * and bytes. Returns the number of the next one; `undefined` at the end.
+   */
+  readonly checkStored: (from: number, limits: CheckLimits) => Effect.Effect<number | undefined, StorageFailure>
   /** Bytes of block and undo files. */
   readonly sizeOnDisk: Effect.Effect<number>
   /** Bytes of the database of coins, claims and headers. */
@@ -182,12 +195,17 @@ export interface ChainOptions extends Omit<ChainStateOptions, "now"> {
   readonly verifyThreads: number
   /** Unix time in seconds; the Effect clock where it is left out. */
   readonly now?: () => number
+  /** What is checked at the start; `DEFAULT_CHECK` where it is left out. */
+  readonly check?: Pick<VerifyOptions, "level" | "blocks">
   /** Where a packed import file is unpacked to. */
   readonly temporaryDirectory: string
 }
 
 /** Headers accepted before others get a turn: some five milliseconds of proofs. */
 const HEADERS_A_TURN = 64
+
+/** Milliseconds after which the check at the start ends with what is done: the background check sees the rest. */
+const START_CHECK_MS = 60_000
 
 /** Rows read at once where all coins or claims are visited. */
 const VISIT_ROWS = 2_000
@@ -335,10 +353,11 @@ const make = (options: ChainOptions): Effect.Effect<Context.Tag.Service<Chain>, 
         })
       ))
 
-    const importFrom = (paths: ReadonlyArray<string>, own = false) =>
+    const importFrom = (paths: ReadonlyArray<string>, own = false, from?: ReadonlyMap<string, number>) =>
       importSources({
         paths,
         own,
+        ...(from === undefined ? {} : { from }),
         state,
         temporaryDirectory,
         batch: (work) =>
@@ -352,6 +371,12 @@ const make = (options: ChainOptions): Effect.Effect<Context.Tag.Service<Chain>, 
         Effect.ensuring(Effect.ignore(exclusively(catchUp))),
         Effect.ensuring(Effect.sync(() => void (importing = undefined)))
       )
+
+    const verify = (wanted: VerifyOptions): Effect.Effect<VerifyReport, StorageFailure> =>
+      exclusively(Effect.flatMap(verifyChain(state, pool, wanted), (report) =>
+        report.contradiction === undefined
+          ? Effect.succeed(report)
+          : Effect.fail(state.beyondRepair(report.contradiction))))
 
     const branch = (id: number): Branch => {
       const best = state.at(state.settledHeight)
@@ -389,7 +414,7 @@ const make = (options: ChainOptions): Effect.Effect<Context.Tag.Service<Chain>, 
       tree: headerTree(state),
       fullHeaders: (ids) => attempt(() => state.fullHeaders(ids)),
       blockBytes: (hash) =>
-        Effect.flatMap(find(hash), (id) => withData(id, () => state.files.readBlock(state.index.dataPlace(id)))),
+        Effect.flatMap(find(hash), (id) => withData(id, () => state.stored.bytes(id))),
       atTip: (work) => undisturbed(Effect.suspend(() => work(tipState()))),
       tipState: Effect.sync(tipState),
       judge,
@@ -403,6 +428,8 @@ const make = (options: ChainOptions): Effect.Effect<Context.Tag.Service<Chain>, 
       unregister: (follower) => undisturbed(writer.dismiss(follower)),
       importFrom: (paths) => importFrom(paths),
       events: Stream.fromPubSub(writer.events),
+      verify,
+      checkStored: (from, limits) => attempt(() => checkStored(state, from, limits)),
       sizeOnDisk: Effect.sync(() => state.files.sizeOnDisk),
       chainstateSize: attempt(() => state.database.size()),
       repairs: state.repairs,
@@ -410,6 +437,14 @@ const make = (options: ChainOptions): Effect.Effect<Context.Tag.Service<Chain>, 
       failure: writer.failure,
       flush: exclusively(flush)
     }
+    /** Reads own block files, or their ends, where they lie. */
+    const reread = (paths: ReadonlyArray<string>, from?: ReadonlyMap<string, number>) =>
+      Effect.catchTag(
+        importFrom(paths, true, from),
+        "ImportFailed",
+        ({ file, reason }) => new StorageUnavailable({ file, doing: "reading", reason })
+      )
+
     // Blocks without an index: the chainstate was deleted. They are read again where they lie.
     if (state.hasStrayBlocks) {
       const files = state.files.numbers("blk").map((file) => state.files.path("blk", file))
@@ -420,15 +455,17 @@ const make = (options: ChainOptions): Effect.Effect<Context.Tag.Service<Chain>, 
         Effect.logInfo("rebuilding the chain state", { phase: importing?.phase, height: importing?.height })
       )
       const said = yield* Effect.fork(Effect.repeat(progress, Schedule.spaced("10 seconds")))
-      yield* importFrom(files, true).pipe(
-        Effect.ensuring(Fiber.interrupt(said)),
-        Effect.catchTag(
-          "ImportFailed",
-          ({ file, reason }) => new StorageUnavailable({ file, doing: "reading", reason })
-        )
-      )
+      yield* reread(files).pipe(Effect.ensuring(Fiber.interrupt(said)))
       yield* exclusively(attempt(() => state.storeGenesis()).pipe(Effect.zipRight(flush)))
     }
+    // Blocks that were written, and maybe acknowledged, but not in the index yet, when the power went.
+    if (state.tails.length > 0) {
+      const from = new Map(state.tails.map(({ file, from }) => [state.files.path("blk", file), from]))
+      const { stored } = yield* reread([...from.keys()], from)
+      if (stored > 0) state.repairs.push(`${stored} blocks behind the end of the block index were read again`)
+      state.repairs.push(...cutTails(state.index, state.files, state.tails))
+    }
+    yield* checkAtStart(options.check ?? DEFAULT_CHECK, verify)
     // Blocks that were stored, but not connected yet, when the node was ended. One that is damaged can come again.
     yield* undisturbed(Effect.zipLeft(activate(true), catchUp)).pipe(
       Effect.catchIf(
@@ -437,6 +474,19 @@ const make = (options: ChainOptions): Effect.Effect<Context.Tag.Service<Chain>, 
       )
     )
     return service
+  })
+
+/** Checks the last blocks before anybody asks. What is damaged is noted, and asked for from peers. */
+const checkAtStart = (
+  { blocks, level }: Pick<VerifyOptions, "level" | "blocks">,
+  verify: (options: VerifyOptions) => Effect.Effect<VerifyReport, StorageFailure>
+): Effect.Effect<void, StorageFailure> =>
+  Effect.gen(function*() {
+    const started = performance.now()
+    const { checked, damaged } = yield* verify({ blocks, level, deadline: started + START_CHECK_MS })
+    const facts = { level, checked, damaged, milliseconds: Math.round(performance.now() - started) }
+    if (damaged > 0) yield* Effect.logError("some of the last blocks are missing or damaged", facts)
+    else if (checked > 0) yield* Effect.logDebug("the last blocks are as they were stored", facts)
   })
 
 const branchStatus = (state: ChainState, id: number, best: number): BranchStatus => {

@@ -11,15 +11,18 @@ import { type Block, type BlockHeader, decodeBlock } from "../protocol/block.ts"
 import { type Bytes, equal } from "../protocol/bytes.ts"
 import { BlockFiles, type Place } from "../storage/BlockFiles.ts"
 import { StorageCorrupted, StorageUnavailable } from "../storage/errors.ts"
+import { recordChecksum } from "../storage/recordChecksum.ts"
 import { BlockIndex, NONE, Status } from "./BlockIndex.ts"
+import { BlockLosses } from "./BlockLosses.ts"
 import { Candidates } from "./Candidates.ts"
 import { ChainDatabase } from "./ChainDatabase.ts"
 import { encodeUndo, type Undo } from "./coinCodec.ts"
 import { CoinStore } from "./CoinStore.ts"
-import { repairFiles } from "./repairFiles.ts"
+import { repairFiles, type Tail } from "./repairFiles.ts"
 import { scriptsAssumed } from "./scriptsAssumed.ts"
 import { StoredBlocks } from "./StoredBlocks.ts"
 import { noTime, type Timings } from "./timings.ts"
+import { WayBack } from "./WayBack.ts"
 
 export interface ChainStateOptions {
   readonly params: ConsensusParams
@@ -67,6 +70,8 @@ export type Step =
   | { readonly type: "none" }
   | { readonly type: "disconnect" }
   | { readonly type: "connect"; readonly target: number }
+  /** A block that would have to be taken back is missing: it has to come first. */
+  | { readonly type: "wait"; readonly missing: number }
 
 /** A block of the best chain and what it does to names. */
 export interface Connected {
@@ -92,10 +97,15 @@ export class ChainState {
   readonly coins: CoinStore
   readonly timings: Timings = noTime()
   /** What was mended at the start, in words for the log. */
-  readonly repairs: ReadonlyArray<string>
+  readonly repairs: Array<string> = []
+  /** What lies in the block files behind the last place that the index knows, at the start. */
+  readonly tails: ReadonlyArray<Tail>
+  /** Blocks of the best chain that are missing. */
+  readonly losses = new BlockLosses(this.index, this)
   private readonly options: ChainStateOptions
   private readonly candidates: Candidates
-  private readonly stored: StoredBlocks
+  private readonly wayBack: WayBack
+  readonly stored: StoredBlocks
   /** Numbers of the headers of the best chain, by height. */
   private readonly active: Array<number> = []
   /** How many blocks at the end of the best chain are connected on trust only. */
@@ -115,13 +125,17 @@ export class ChainState {
     }
     try {
       this.coins = new CoinStore(this.database)
-      this.stored = new StoredBlocks(this.index, this.files, this.timings)
+      this.stored = new StoredBlocks(this)
       this.candidates = new Candidates(this.index)
+      this.wayBack = new WayBack(this)
       const stored = this.database.state()
       if (stored === undefined) this.begin()
       else this.load(stored.headerCount, stored.bestHash)
-      this.repairs = stored === undefined ? [] : repairFiles(this.index, this.files)
+      const mended = stored === undefined ? { said: [], tails: [] } : repairFiles(this.index, this.files)
+      this.repairs.push(...mended.said)
+      this.tails = mended.tails
       if (!this.hasStrayBlocks) this.storeGenesis()
+      this.losses.look(this.active)
       this.candidates.rebuild(this.active)
       this.findBestHeader()
     } catch (cause) {
@@ -144,7 +158,8 @@ export class ChainState {
   storeGenesis(): void {
     if (this.index.has(0, Status.HAVE_DATA)) return
     const genesis = decodeBlock(this.params.network.genesisBlock)
-    this.index.setData(0, this.files.appendBlock(genesis.bytes), genesis.transactions.length)
+    const place = this.files.appendBlock(genesis.bytes)
+    this.index.setData(0, place, genesis.transactions.length, recordChecksum(genesis.bytes))
   }
 
   /**
@@ -242,14 +257,16 @@ export class ChainState {
     })
   }
 
-  /** Offers a block: checks what can be said without coins, and stores it. `place` where its bytes lie in our files already. */
-  acceptBlock(block: Block, place?: Place): Accepted {
+  /** Offers a block: checks what can be said without coins, and stores it. `lies` where it is in our files already. */
+  acceptBlock(block: Block, lies?: { readonly place: Place; readonly record: Bytes }): Accepted {
     const started = performance.now()
     const accepted = this.checkedBlock(block)
     const checked = performance.now()
     this.timings.check += checked - started
     if (accepted.type !== "new") return accepted
-    this.index.setData(accepted.id, place ?? this.files.appendBlock(block.bytes), block.transactions.length)
+    const { place, record } = lies ?? { place: this.files.appendBlock(block.bytes), record: block.bytes }
+    this.index.setData(accepted.id, place, block.transactions.length, recordChecksum(record))
+    this.losses.regained(accepted.id)
     this.stored.remember(accepted.id, block)
     this.candidates.arrived(accepted.id, this.tip)
     this.timings.append += performance.now() - checked
@@ -291,9 +308,12 @@ export class ChainState {
   /** What to do next to get to the chain with the most work. */
   nextStep(): Step {
     const target = this.candidates.best(this.tip)
+    const fork = this.index.forkPoint(target, this.tip)
+    const missing = this.wayBack.obstacle(this.tip, fork)
+    this.losses.waitFor(missing)
+    if (missing !== undefined) return { type: "wait", missing }
     if (target === this.tip) return { type: "none" }
-    if (this.index.forkPoint(target, this.tip) !== this.tip) return { type: "disconnect" }
-    return { type: "connect", target }
+    return fork === this.tip ? { type: "connect", target } : { type: "disconnect" }
   }
 
   /**
@@ -301,12 +321,7 @@ export class ChainState {
    * then on, so that it is taken when it comes again.
    */
   block(id: number): Block {
-    try {
-      return this.stored.block(id)
-    } catch (cause) {
-      if (this.isDamage(id, cause)) this.index.clearStatus(id, Status.HAVE_DATA)
-      throw cause
-    }
+    return this.stored.block(id)
   }
 
   /** Whether it was the bytes of this block that made a failure. Genesis is no matter: its bytes are known. */
@@ -404,6 +419,11 @@ export class ChainState {
     return "reject" in result ? result.reject : { scripts: result.delta.scripts, flags }
   }
 
+  /** The failure of coins or claims that are not those of the blocks, and cannot be mended but from these. */
+  beyondRepair(found: string): StorageCorrupted {
+    return this.database.corrupted(found)
+  }
+
   /** Runs rules that throw a plain `Error` where coins and claims contradict each other: then the database is damaged. */
   private consistently<A>(work: () => A): A {
     try {
@@ -472,10 +492,9 @@ export class ChainState {
       params: this.params
     })
     if (reject === undefined) return undefined
-    this.index.clearStatus(id, Status.HAVE_DATA)
-    this.stored.forget(id)
+    const damage = this.stored.damagedBlock(id, reject.reason)
     this.candidates.rebuild(this.active)
-    return this.stored.damagedBlock(id, reject.reason)
+    return damage
   }
 
   private missing(thrown: PreparedBatch["thrown"]): StorageCorrupted | undefined {

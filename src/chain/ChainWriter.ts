@@ -3,8 +3,9 @@ import * as Effect from "effect/Effect"
 import * as PubSub from "effect/PubSub"
 import { type Reject, reject } from "../consensus/Reject.ts"
 import { displayHash } from "../protocol/bytes.ts"
-import type { StorageFailure } from "../storage/errors.ts"
+import { StorageCorrupted, type StorageFailure } from "../storage/errors.ts"
 import { attempt, isStorageFailure } from "./attempt.ts"
+import { Status } from "./BlockIndex.ts"
 import { ChainEvent } from "./ChainEvent.ts"
 import type { ChainState, Connected, Settled } from "./ChainState.ts"
 import type { Follower } from "./Follower.ts"
@@ -76,6 +77,17 @@ const noteRefusal = (state: ChainState, { id, reject }: NonNullable<Settled["ref
   return Effect.annotateLogs(Effect.logWarning("block refused", facts), "subsystem", "chain")
 }
 
+/** Tells the log, at each try, that a reorganisation waits for it. */
+const noteWait = (state: ChainState, missing: number): Effect.Effect<void> => {
+  const { hash, height } = cursorOf(state, missing)
+  const facts = { height, hash: displayHash(hash) }
+  return Effect.annotateLogs(
+    Effect.logDebug("a reorganisation waits for a block of the best chain that is missing", facts),
+    "subsystem",
+    "chain"
+  )
+}
+
 export const make = (state: ChainState, pool: VerifyPool): Effect.Effect<ChainWriter> =>
   Effect.gen(function*() {
     const events = yield* PubSub.sliding<ChainEvent>(EVENT_BACKLOG)
@@ -141,15 +153,23 @@ export const make = (state: ChainState, pool: VerifyPool): Effect.Effect<ChainWr
         const verdict = failed === undefined ? undefined : { block: failed.block, reject: scriptReject(failed) }
         const settled = yield* attempt(() => state.settle(prepared, verdict))
         recordBatch(settled, performance.now() - begun)
-        if (settled.damaged !== undefined) yield* Effect.logError(settled.damaged.message)
         return settled
       }).pipe(Effect.uninterruptible)
 
-    const disconnect: Effect.Effect<ChainEvent, StorageFailure> = attempt(() => {
-      const block = cursorOf(state, state.tip)
-      state.disconnectTip()
+    const nextStep = attempt(() => state.nextStep())
+
+    /** Takes the last block back; does nothing where it turns out to be damaged, and so is missing from now on. */
+    const disconnect: Effect.Effect<ReadonlyArray<ChainEvent>, StorageFailure> = attempt(() => {
+      const { tip } = state
+      const block = cursorOf(state, tip)
+      try {
+        state.disconnectTip()
+      } catch (cause) {
+        if (cause instanceof StorageCorrupted && !state.index.has(tip, Status.HAVE_DATA)) return []
+        throw cause
+      }
       recordDisconnected()
-      return ChainEvent.BlockDisconnected({ block })
+      return [ChainEvent.BlockDisconnected({ block })]
     })
 
     const connectedEvent = ({ block, id }: Connected, imported: boolean): ChainEvent =>
@@ -162,9 +182,13 @@ export const make = (state: ChainState, pool: VerifyPool): Effect.Effect<ChainWr
     const activate = (imported: boolean): Effect.Effect<Verdicts, StorageFailure> =>
       Effect.gen(function*() {
         const verdicts = new Map<number, Reject | undefined>()
-        for (let step = state.nextStep(); step.type !== "none"; step = state.nextStep()) {
+        for (let step = yield* nextStep; step.type !== "none"; step = yield* nextStep) {
           telling = !imported
-          if (step.type === "disconnect") happened.push(yield* disconnect)
+          if (step.type === "wait") {
+            yield* noteWait(state, step.missing)
+            break
+          }
+          if (step.type === "disconnect") happened.push(...yield* disconnect)
           else {
             const { connected, refused } = yield* connectBatch(step.target)
             for (const one of connected) {

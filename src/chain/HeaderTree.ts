@@ -1,5 +1,6 @@
 import type { Bytes } from "../protocol/bytes.ts"
 import { NONE, Status } from "./BlockIndex.ts"
+import type { BlockLosses } from "./BlockLosses.ts"
 import type { ChainState } from "./ChainState.ts"
 
 /**
@@ -36,9 +37,13 @@ export interface HeaderTree {
   readonly tip: () => number
   /** The header with the most work that nothing is known against. */
   readonly best: () => number
+  /** How many headers there are; their numbers are 0 to count - 1. */
+  readonly count: () => number
   /** The block of the best chain at a height; `NO_HEADER` above the tip. */
   readonly at: (height: number) => number
   readonly isActive: (id: number) => boolean
+  /** Which blocks of the best chain are not stored any more. */
+  readonly losses: BlockLosses
 }
 
 /** The number of no header. */
@@ -63,8 +68,10 @@ export const headerTree = (state: ChainState): HeaderTree => {
     wasConnected: (id) => index.has(id, Status.VALID),
     tip: () => state.at(state.settledHeight),
     best: () => state.bestHeader,
+    count: () => index.count,
     at: (height) => height > state.settledHeight ? NONE : state.at(height),
-    isActive: (id) => state.isActive(id)
+    isActive: (id) => state.isActive(id),
+    losses: state.losses
   }
 }
 

@@ -206,7 +206,7 @@ export class ImportRun {
         this.complain(place.file, `the record at offset ${place.offset} has ${over} bytes behind its block`)
       }
       const stay = own
-        ? { file: fileNumber(this.sources[place.file]), offset: place.offset, size: place.size }
+        ? { place: { ...place, file: fileNumber(this.sources[place.file]) }, record: bytes }
         : undefined
       const accepted = state.acceptBlock(block, stay)
       if (accepted.type === "rejected") {

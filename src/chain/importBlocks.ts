@@ -7,7 +7,7 @@ import type { Verdicts } from "./ChainWriter.ts"
 import { ImportFailed } from "./errors.ts"
 import { ImportRun, readFrom } from "./ImportRun.ts"
 import { expandSource, openSource, removeFile, unpack, unpackedPath } from "./importSource.ts"
-import { scanRecords } from "./scanRecords.ts"
+import { scanRecords, type ScanTrouble } from "./scanRecords.ts"
 import { turnOfEventLoop } from "./turnOfEventLoop.ts"
 
 /**
@@ -46,6 +46,8 @@ export interface ImportContext {
   readonly paths: ReadonlyArray<string>
   /** Whether these are the node's own block files: blocks are then noted where they lie, not copied. */
   readonly own: boolean
+  /** Where to begin in files that are not to be looked at from their start, by path. */
+  readonly from?: ReadonlyMap<string, number>
   readonly state: ChainState
   readonly temporaryDirectory: string
   /** Runs `work` as the writer and then moves to the best chain. */
@@ -113,8 +115,9 @@ const scan = (run: ImportRun, number: number) =>
     const { magic } = run.context.state.params.network
     const before = run.scanned
     const readable = { ...source, read: (at: number, length: number) => readFrom(source, at, length) }
-    const records = scanRecords(readable, magic, ({ offset, what }) =>
-      run.complain(number, `at offset ${offset} there is ${what}`))[Symbol.iterator]()
+    const complain = ({ offset, what }: ScanTrouble) => run.complain(number, `at offset ${offset} there is ${what}`)
+    const from = run.context.from?.get(source.path)
+    const records = scanRecords(readable, magic, complain, from)[Symbol.iterator]()
     const start = run.bytesDone
     const slice = (): boolean => {
       for (const end = performance.now() + SLICE_MS; performance.now() < end;) {
@@ -133,7 +136,7 @@ const scan = (run: ImportRun, number: number) =>
       yield* turnOfEventLoop
     }
     run.bytesDone = start + source.size
-    if (run.scanned === before) {
+    if (run.scanned === before && from === undefined) {
       run.complain(number, "it holds no block of this network")
     }
     yield* say(run)

@@ -38,28 +38,51 @@ const forget = (index: BlockIndex, files: BlockFiles, family: Family, file: numb
     "they are taken again when they come by"
 }
 
+/** Bytes of a block file behind the last record that the index knows. */
+export interface Tail {
+  readonly file: number
+  /** Where it begins. */
+  readonly from: number
+}
+
+/** What was mended at the start, in words, and what is left to look at. */
+export interface Mended {
+  readonly said: ReadonlyArray<string>
+  readonly tails: ReadonlyArray<Tail>
+}
+
 /**
- * Brings block files and index together after a crash: cuts off what was written behind the last commit, and forgets
- * what lies beyond the end of a file. Answers what was mended, in words. Throws `StorageFailure`.
+ * Brings block files and index together after a crash: forgets what lies beyond the end of a file, and cuts undo data off
+ * that were written behind the last commit. Blocks that were written behind it may have been acknowledged: they are read
+ * again (`tails`), and what is left then is cut off by `cutTails`. Throws `StorageFailure`.
  *
- * While an index is rebuilt from block files they hold more than it knows, and all of it is wanted: nothing is cut off
+ * While an index is rebuilt from block files they hold more than it knows, and all of it is wanted: there are no tails
  * until genesis, which is noted last, says that the rebuild is over.
  */
-export const repairFiles = (index: BlockIndex, files: BlockFiles): ReadonlyArray<string> => {
+export const repairFiles = (index: BlockIndex, files: BlockFiles): Mended => {
   const said: Array<string> = []
+  const tails: Array<Tail> = []
   const families = index.has(0, Status.HAVE_DATA) ? ["blk", "undo"] as const : ["undo"] as const
   for (const family of families) {
     const ends = endsOf(index, family)
     for (const file of new Set([...files.numbers(family), ...ends.keys()])) {
       const end = ends.get(file) ?? 0
-      if (files.sizeOf(family, file) < end) {
-        said.push(forget(index, files, family, file))
-        continue
-      }
-      const gone = files.cut(family, file, end)
-      if (gone === 0) continue
-      said.push(`repaired ${files.path(family, file)}: cut off ${gone} bytes that were written when the node was ended`)
+      const size = files.sizeOf(family, file)
+      if (size < end) said.push(forget(index, files, family, file))
+      else if (family === "undo") files.cut(family, file, end)
+      else if (size > end) tails.push({ file, from: end })
     }
   }
-  return said
+  return { said, tails }
+}
+
+/** Cuts off what is no block in the tails, once their blocks are in the index. Says what was cut off. */
+export const cutTails = (index: BlockIndex, files: BlockFiles, tails: ReadonlyArray<Tail>): ReadonlyArray<string> => {
+  if (tails.length === 0) return []
+  const ends = endsOf(index, "blk")
+  return tails.flatMap(({ file, from }) => {
+    const gone = files.cut("blk", file, Math.max(from, ends.get(file) ?? 0))
+    if (gone === 0) return []
+    return [`repaired ${files.path("blk", file)}: cut off ${gone} bytes that were written when the node was ended`]
+  })
 }

@@ -27,12 +27,13 @@ export interface ScanTrouble {
 
 /**
  * Finds the records of a block file: magic, LE32 length, content. Anything unexpected is stepped over byte by byte to
- * the next magic; only the end of the file ends the scan (protocol.md 8.1).
+ * the next magic; only the end of the file ends the scan (protocol.md 8.1). `from` is where it begins.
  */
 export function* scanRecords(
   source: SourceFile,
   magic: Uint8Array,
-  trouble: (found: ScanTrouble) => void
+  trouble: (found: ScanTrouble) => void,
+  from = 0
 ): Iterable<FoundRecord> {
   let window: Buffer = Buffer.alloc(0)
   let windowStart = 0
@@ -44,7 +45,7 @@ export function* scanRecords(
     }
     return window.subarray(offset - windowStart, offset - windowStart + length)
   }
-  for (let at = 0; at + 8 <= source.size;) {
+  for (let at = from; at + 8 <= source.size;) {
     const frame = view(at, 8)
     if (!frame.subarray(0, 4).equals(magic)) {
       // Search the rest of the window; a magic may straddle its end.

@@ -13,6 +13,8 @@ export class PeerHandlers extends Context.Tag("svcd/PeerHandlers")<PeerHandlers,
   readonly info: (peer: Peer) => Omit<PeerInfo, "peer">
   /** When a peer last announced a block that was ahead of us, seconds since 1970; 0 for never. */
   readonly lastAnnouncement: (peer: Peer) => number
+  /** What this node offers just now. */
+  readonly services: () => bigint
   /** The height that we announce. */
   readonly startHeight: () => number
   /** Whether our tip is recent: then peers without old blocks are good enough (protocol.md 6.3). */

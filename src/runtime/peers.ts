@@ -11,7 +11,7 @@ import * as AddressStore from "../network/addresses/AddressStore.ts"
 import * as Gossip from "../network/addresses/gossip.ts"
 import { ownAddressFor } from "../network/addresses/ownAddress.ts"
 import { randomBytes, secureRandom } from "../network/addresses/random.ts"
-import { OWN_SERVICES } from "../network/ownServices.ts"
+import { ownServices } from "../network/ownServices.ts"
 import { PeerHandlers } from "../network/PeerHandlers.ts"
 import * as PeerManager from "../network/PeerManager.ts"
 import * as Relay from "../network/relay/Relay.ts"
@@ -52,7 +52,9 @@ const makeHandlers = (
       random,
       key: randomBytes(random, 16),
       now,
-      services: OWN_SERVICES,
+      get services() {
+        return ownServices(chain.tree.losses)
+      },
       ownAddress: (peer) =>
         settings.listen === undefined
           ? undefined
@@ -76,6 +78,7 @@ const makeHandlers = (
       store,
       info: (peer) => ({ sync: sync.syncOf(peer), relay: relay.relayOf(peer), gossip: gossip.gossipOf(peer) }),
       lastAnnouncement: sync.lastAnnouncement,
+      services: () => ownServices(chain.tree.losses),
       startHeight: () => tree.height(tree.tip()),
       nearTip: () => tree.time(tree.tip()) > now() - NEAR_TIP_SECONDS,
       needExtraPeer: sync.staleTip

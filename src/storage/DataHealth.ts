@@ -54,6 +54,8 @@ export class DataHealth extends Context.Tag("svcd/DataHealth")<DataHealth, {
   readonly parts: Effect.Effect<ReadonlyArray<Checkable>>
   /** Notes how far the check of a part is. */
   readonly checked: (what: string, upTo: number) => Effect.Effect<void>
+  /** Notes that the check of a part has seen all of it, and begins again. */
+  readonly passed: (what: string) => Effect.Effect<void>
   readonly progress: Effect.Effect<ReadonlyArray<CheckProgress>>
 }>() {}
 
@@ -108,6 +110,12 @@ const make = Effect.sync(() => {
       ),
     parts: Effect.sync(() => [...parts.values()]),
     checked: (what, upTo) => Effect.sync(() => void (tally(what).checked = upTo)),
+    passed: (what) =>
+      Effect.sync(() => {
+        const seen = tally(what)
+        seen.passes += 1
+        seen.checked = 0
+      }),
     progress: Effect.suspend(() => Effect.forEach(parts.values(), progressOf))
   })
 })

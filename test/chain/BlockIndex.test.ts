@@ -120,7 +120,7 @@ describe("status", () => {
   it("is kept bit by bit", () => {
     const { index } = build([{ back: 0, time: 1, bits: EASY_BITS }])
     index.addStatus(1, Status.VALID)
-    index.setData(1, { file: 3, offset: 0xfffffff0, size: 7 }, 5)
+    index.setData(1, { file: 3, offset: 0xfffffff0, size: 7 }, 5, 0xdeadbeef)
     index.setUndo(1, { file: 4, offset: 9, size: 8 })
     assert.deepStrictEqual(index.dataPlace(1), { file: 3, offset: 0xfffffff0, size: 7 })
     assert.deepStrictEqual(index.undoPlace(1), { file: 4, offset: 9, size: 8 })
@@ -152,7 +152,7 @@ describe("pages", () => {
     (count) => {
       const { index, nodes } = build(shape(count - 1))
       index.addStatus(count - 1, Status.VALID)
-      index.setData(0, { file: 1, offset: 2, size: 3 }, 4)
+      index.setData(0, { file: 1, offset: 2, size: 3 }, 4, 1)
       const pages = index.takeDirtyPages()
       assert.deepStrictEqual(
         pages.map(({ page }) => page),

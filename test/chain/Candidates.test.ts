@@ -16,7 +16,7 @@ const treeOf = (parents: ReadonlyArray<number>, hard: ReadonlySet<number> = new 
     index.add(childOf(index.header(parent), i + 1, { bits }), parent)
   }
   index.addStatus(0, Status.VALID)
-  index.setData(0, PLACE, 1)
+  index.setData(0, PLACE, 1, 1)
   return index
 }
 
@@ -27,7 +27,7 @@ const start = (index: BlockIndex, active: ReadonlyArray<number> = [0]): Candidat
 }
 
 const arrive = (index: BlockIndex, candidates: Candidates, id: number, tip: number): void => {
-  index.setData(id, PLACE, 1)
+  index.setData(id, PLACE, 1, 1)
   candidates.arrived(id, tip)
 }
 
@@ -84,7 +84,7 @@ describe("Candidates", () => {
 
   it("goes below a tip that failed, also where nothing else is there", () => {
     const index = treeOf([0, 1])
-    for (const id of [1, 2]) index.setData(id, PLACE, 1)
+    for (const id of [1, 2]) index.setData(id, PLACE, 1, 1)
     const candidates = start(index, [0, 1, 2])
     index.addStatus(2, Status.FAILED)
     candidates.rebuild([0, 1, 2])

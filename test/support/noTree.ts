@@ -22,6 +22,10 @@ export const noTree: HeaderTree = {
   wasConnected: asked,
   tip: asked,
   best: asked,
+  count: asked,
   at: asked,
-  isActive: asked
+  isActive: asked,
+  get losses() {
+    return asked()
+  }
 }

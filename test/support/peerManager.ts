@@ -8,6 +8,7 @@ import type { PeerManagerOptions } from "../../src/network/connect/net.ts"
 import type { ListenFailed } from "../../src/network/errors.ts"
 import { PeerHandlers } from "../../src/network/PeerHandlers.ts"
 import * as PeerManager from "../../src/network/PeerManager.ts"
+import { Services } from "../../src/network/wire/messages/version.ts"
 import { regtest } from "../../src/protocol/networks.ts"
 import { ampleBudget } from "./memory.ts"
 
@@ -96,6 +97,7 @@ export const testNetwork = (
         handlers: [],
         info: () => NO_INFO,
         lastAnnouncement: () => 0,
+        services: () => Services.network | Services.witness | Services.networkLimited,
         startHeight: () => 0,
         nearTip: () => true,
         needExtraPeer: () => false,

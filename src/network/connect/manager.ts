@@ -9,7 +9,6 @@ import { type Random, randomBytes, secureRandom } from "../addresses/random.ts"
 import { fixedSeedsLater, lookUp, seedAddresses } from "../addresses/seeds.ts"
 import { isolatingCredentials } from "../addresses/socks5.ts"
 import type { ListenFailed } from "../errors.ts"
-import { OWN_SERVICES } from "../ownServices.ts"
 import { OUTBOX_LIMITS } from "../peer/Connection.ts"
 import { Pace } from "../peer/Pace.ts"
 import { PeerHandlers } from "../PeerHandlers.ts"
@@ -137,7 +136,7 @@ export const make = (
         budget
       },
       introduce: () => ({
-        services: OWN_SERVICES,
+        services: handlers.services(),
         userAgent,
         startHeight: handlers.startHeight(),
         nearTip: handlers.nearTip()

@@ -1,7 +1,6 @@
 import * as Effect from "effect/Effect"
 import { type Address, formatAddress } from "../../config/addresses.ts"
 import { PeerNotFound } from "../errors.ts"
-import { OWN_SERVICES } from "../ownServices.ts"
 import type { Peer } from "../Peer.ts"
 import type { Connection } from "../peer/Connection.ts"
 import type { PeerHandlers } from "../PeerHandlers.ts"
@@ -57,7 +56,9 @@ export const service = (
       return { inbound, outbound: connections.peers.length - inbound }
     }),
     totals: Effect.sync(() => ({ ...state.totals })),
-    services: OWN_SERVICES,
+    get services() {
+      return handlers.services()
+    },
     userAgent: ownUserAgent(options.userAgentComment),
     proxy: options.proxy === undefined ? undefined : formatAddress(options.proxy),
     localAddresses: Effect.sync(() =>

@@ -1,5 +1,5 @@
 import { type HeaderTree, NO_HEADER } from "../../chain/HeaderTree.ts"
-import { type DownloadPeer, type Flight, makeDownloadPeer, type Source } from "./DownloadPeer.ts"
+import { type DownloadPeer, firstOfLimited, type Flight, makeDownloadPeer, type Source } from "./DownloadPeer.ts"
 import type { PeerScore } from "./PeerScore.ts"
 
 /** What of the header tree the plan looks at. */
@@ -10,9 +10,6 @@ export type DownloadTree = Pick<
 
 /** Blocks beyond the last common one that are asked for at once (protocol.md 6.8). */
 export const WINDOW = 1024
-
-/** Blocks at the end of its chain that a peer of limited service has (BIP 159). */
-const LIMITED_BLOCKS = 288
 
 /** Bytes of blocks that are under way or wait for the chain. */
 const BUDGET = 32 * 1024 * 1024
@@ -271,7 +268,7 @@ export class BlockDownload {
   }
 
   /** Peers that may be asked, whom we chose before others, the best first. */
-  private ranked(): ReadonlyArray<DownloadPeer> {
+  ranked(): ReadonlyArray<DownloadPeer> {
     const able = [...this.peers.values()].filter((peer) => this.isUseful(peer))
     const chosen = able.filter(({ source }) => source.preferred)
     // Whom we did not choose is asked where nobody else is, or has anything under way.
@@ -305,7 +302,7 @@ export class BlockDownload {
   }
 
   /** Blocks that the budget has room for. */
-  private get room(): number {
+  get room(): number {
     const used = this.unstoredBytes + this.flights.size * this.averageSize
     // Something is always under way, whatever the size of blocks.
     return Math.max(Math.floor((this.options.budget - used) / this.averageSize), 2 - this.flights.size)
@@ -321,7 +318,7 @@ export class BlockDownload {
     const best = tree.height(peer.best)
     const windowEnd = tree.height(peer.common) + this.options.window
     const end = Math.min(best, windowEnd, peer.source.below - 1)
-    const first = peer.source.limited ? Math.max(best - LIMITED_BLOCKS + 3, 0) : 0
+    const first = peer.source.limited ? firstOfLimited(best) : 0
     let left = Math.min(free, this.room)
     let height = Math.max(peer.cursor + 1, first)
     for (; height <= end && left > 0; height++) {
@@ -380,7 +377,7 @@ export class BlockDownload {
     const { tree } = this
     const helper = helpers.find((peer) =>
       peer.flights.size < peer.score.limit && flight.height < peer.source.below && !peer.lacks.has(flight.id) &&
-      (!peer.source.limited || flight.height > tree.height(peer.best) - LIMITED_BLOCKS) &&
+      (!peer.source.limited || flight.height >= firstOfLimited(tree.height(peer.best))) &&
       tree.ancestor(peer.best, flight.height) === flight.id
     )
     if (helper === undefined) return []

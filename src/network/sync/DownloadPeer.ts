@@ -39,6 +39,12 @@ export interface DownloadPeer {
   blocks: boolean
 }
 
+/** Blocks at the end of its chain that a peer of limited service has (BIP 159), less some for those that come meanwhile. */
+const LIMITED_BLOCKS = 288 - 3
+
+/** The height of the first block that a peer of limited service has whose chain ends at `end`. */
+export const firstOfLimited = (end: number): number => Math.max(end - LIMITED_BLOCKS, 0)
+
 export const makeDownloadPeer = (id: number, source: Source): DownloadPeer => ({
   id,
   source,

@@ -14,6 +14,7 @@ import type { Received } from "./HandOver.ts"
 import { takeBlock, takeNotFound, Verdicts } from "./incomingBlocks.ts"
 import { takeCompact, takeTransactions } from "./incomingCompact.ts"
 import { askAll, askHeaders, takeHeaders, takeInventory } from "./incomingHeaders.ts"
+import { planMissing } from "./missingBlocks.ts"
 import {
   charged,
   isChosen,
@@ -107,7 +108,8 @@ export class Scheduler {
         turn = performance.now()
       }
       if (this.context.loading) return
-      this.send(this.context.download.plan(this.context.now()))
+      const { download, now, tree } = this.context
+      this.send([...planMissing(download, tree, tree.losses, now()), ...download.plan(now())])
     })
   }
 

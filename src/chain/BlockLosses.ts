@@ -1,0 +1,122 @@
+import type { Family } from "../storage/BlockFiles.ts"
+import { type BlockIndex, Status } from "./BlockIndex.ts"
+
+/** Blocks at the end of the best chain that a node of limited service has to have (BIP 159). */
+export const RECENT_BLOCKS = 288
+
+/** A record of a block or undo file that turned out not to be what was stored. */
+export interface Loss {
+  readonly family: Family
+  /** The number of the block's header. */
+  readonly id: number
+  readonly height: number
+  /** File, place and what was found. */
+  readonly reason: string
+}
+
+/** The best chain, as far as it is judged. */
+interface BestChain {
+  readonly isActive: (id: number) => boolean
+  readonly at: (height: number) => number
+  readonly settledHeight: number
+}
+
+/**
+ * Which blocks of the best chain are not in the block files any more: their file was shortened or deleted, or their
+ * record is damaged. The node asks peers for them; until they are back it knows what the blocks did, and cannot show them.
+ *
+ * Invariant: each block of the best chain has its bytes, or is in `missing`.
+ */
+export class BlockLosses {
+  private readonly index: BlockIndex
+  private readonly chain: BestChain
+  private readonly missing = new Set<number>()
+  private untold: Array<Loss> = []
+  private readonly listeners = new Set<() => void>()
+  private waiting: number | undefined
+
+  constructor(index: BlockIndex, chain: BestChain) {
+    this.index = index
+    this.chain = chain
+  }
+
+  /** Returns the way to stop listening. The listener hears of each change, in the middle of the work that makes it. */
+  listen(listener: () => void): () => void {
+    this.listeners.add(listener)
+    return () => void this.listeners.delete(listener)
+  }
+
+  private changed(): void {
+    for (const listener of this.listeners) listener()
+  }
+
+  /** Looks through the whole best chain. */
+  look(active: ReadonlyArray<number>): void {
+    this.missing.clear()
+    for (const id of active) if (!this.index.has(id, Status.HAVE_DATA)) this.missing.add(id)
+    this.changed()
+  }
+
+  /** Notes a record that cannot be used any more: it counts as missing from now on. */
+  lose(loss: Loss): void {
+    const { family, id } = loss
+    this.index.clearStatus(id, family === "blk" ? Status.HAVE_DATA : Status.HAVE_UNDO)
+    if (family === "blk" && this.index.has(id, Status.VALID)) this.missing.add(id)
+    this.untold.push(loss)
+    this.changed()
+  }
+
+  /** A block is stored. */
+  regained(id: number): void {
+    if (this.missing.delete(id)) this.changed()
+  }
+
+  /** What was lost since the last call. */
+  takeUntold(): ReadonlyArray<Loss> {
+    const untold = this.untold
+    this.untold = []
+    return untold
+  }
+
+  /** The missing blocks of the best chain, by the numbers of their headers. */
+  *ids(): Iterable<number> {
+    for (const id of this.missing) {
+      if (this.index.has(id, Status.HAVE_DATA)) this.missing.delete(id)
+      else if (this.chain.isActive(id)) yield id
+    }
+  }
+
+  /** How many blocks of the best chain are missing. */
+  get count(): number {
+    let count = 0
+    for (const _ of this.ids()) count++
+    return count
+  }
+
+  /** Whether any block of the best chain is missing. */
+  get any(): boolean {
+    for (const _ of this.ids()) return true
+    return false
+  }
+
+  /** Whether one of the last `RECENT_BLOCKS` is missing. */
+  get recent(): boolean {
+    if (this.missing.size === 0) return false
+    const { settledHeight } = this.chain
+    for (let height = Math.max(0, settledHeight - RECENT_BLOCKS + 1); height <= settledHeight; height++) {
+      if (!this.index.has(this.chain.at(height), Status.HAVE_DATA)) return true
+    }
+    return false
+  }
+
+  /** The block that a reorganisation has to take back and cannot, because it is missing. */
+  get waitsFor(): number | undefined {
+    return this.waiting
+  }
+
+  waitFor(id: number | undefined): void {
+    if (this.waiting === id) return
+    this.waiting = id
+    this.changed()
+  }
+}

@@ -17,6 +17,7 @@ import { NONE, Status } from "./BlockIndex.ts"
 import type { ChainEvent } from "./ChainEvent.ts"
 import { type Accepted, ChainState, type ChainStateOptions } from "./ChainState.ts"
 import * as ChainWriter from "./ChainWriter.ts"
+import { type CheckLimits, checkStored } from "./checkStored.ts"
 import type { Undo } from "./coinCodec.ts"
 import { BlockNotFound, BlockUnavailable, type ImportFailed } from "./errors.ts"
 import type { Cursor, Follower } from "./Follower.ts"
@@ -26,7 +27,6 @@ import { type HeaderTree, headerTree } from "./HeaderTree.ts"
 import { type ImportProgress, type ImportReport, importSources } from "./importBlocks.ts"
 import { removeUnpacked } from "./importSource.ts"
 import { recordRefused } from "./recordChain.ts"
-import { checkStored, type CheckLimits } from "./checkStored.ts"
 import { cutTails } from "./repairFiles.ts"
 import type { Timings } from "./timings.ts"
 import type { TipState } from "./TipState.ts"
@@ -413,8 +413,7 @@ const make = (options: ChainOptions): Effect.Effect<Context.Tag.Service<Chain>, 
       atRest,
       tree: headerTree(state),
       fullHeaders: (ids) => attempt(() => state.fullHeaders(ids)),
-      blockBytes: (hash) =>
-        Effect.flatMap(find(hash), (id) => withData(id, () => state.stored.bytes(id))),
+      blockBytes: (hash) => Effect.flatMap(find(hash), (id) => withData(id, () => state.stored.bytes(id))),
       atTip: (work) => undisturbed(Effect.suspend(() => work(tipState()))),
       tipState: Effect.sync(tipState),
       judge,

@@ -107,7 +107,9 @@ const difference = (
     if (!sameCoin(coin, after.coin(key))) return `the coin ${outpointText(key)} is not what it should be`
   }
   for (const [name, claim] of made.claims) {
-    if (!sameClaim(claim, after.claim(name))) return `the claim of the name ${JSON.stringify(name)} is not what it should be`
+    if (!sameClaim(claim, after.claim(name))) {
+      return `the claim of the name ${JSON.stringify(name)} is not what it should be`
+    }
   }
   if (made.removed.size !== undo.removed.size) return "its undo data are of other coins"
   for (const [key, coin] of made.removed) {

@@ -274,6 +274,27 @@ export const OPTIONS = {
     default: "100"
   }),
   txindex: one(Kind.onOff, "txindex", "Chain", "keep an index of all transactions", { default: "0" }),
+  checkblocks: one(
+    Kind.integer({ min: 0, max: 2_147_483_647 }),
+    "checkblocks",
+    "Chain",
+    "blocks at the end of the chain that are checked at the start; 0 for all",
+    { default: "6" }
+  ),
+  checklevel: one(
+    Kind.integer({ min: 0, max: 4 }),
+    "checklevel",
+    "Chain",
+    "how thoroughly: 0 reads them, 1 checks their rules, 2 their undo data, 3 their coins, 4 their scripts",
+    { default: "3" }
+  ),
+  backgroundcheck: one(
+    Kind.onOff,
+    "backgroundcheck",
+    "Chain",
+    "compare everything on disk, slowly and over and over, with what was written",
+    { default: "1" }
+  ),
   pagesize: one(Kind.pageSize, "pagesize", "Chain", "page size of new databases, in bytes", {
     default: "4096",
     key: "database.pagesize",

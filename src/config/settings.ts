@@ -62,6 +62,10 @@ export interface Settings {
   readonly assumeValid: AssumeValid
   /** Worker threads that check scripts; 0: none. */
   readonly verifyThreads: number
+  /** Blocks at the end of the chain that are checked at the start, 0 for all, and how thoroughly. */
+  readonly checkBlocks: number
+  readonly checkLevel: number
+  readonly backgroundCheck: boolean
   /** MiB. */
   readonly dbCache: number
   readonly txIndex: boolean
@@ -199,6 +203,9 @@ const toSettings = (values: Values, gathered: Gathered, input: SettingsInput): S
     persistMempool: values.persistmempool,
     loadBlocks: values.loadblock.map((path) => pathOf("loadblock", path, gathered, input)),
     assumeValid: values.assumevalid,
+    checkBlocks: values.checkblocks,
+    checkLevel: values.checklevel,
+    backgroundCheck: values.backgroundcheck,
     verifyThreads: values.verifythreads ?? Math.min(input.cores - 1, MAX_DEFAULT_THREADS),
     dbCache: values.dbcache,
     txIndex: values.txindex,

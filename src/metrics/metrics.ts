@@ -1,31 +1,16 @@
 import { BUDGET_KINDS } from "../base/MemoryBudget.ts"
-import { counter, counterBy, type Facts, gauge, gaugeBy, histogram, histogramBy, type Table } from "./families.ts"
+import { facts } from "./categories.ts"
+import { counter, counterBy, gauge, gaugeBy, histogram, histogramBy, type Table } from "./families.ts"
+import { storageChecked, storageDamage, storageDoubts, storagePasses } from "./storageMetrics.ts"
 
 /**
- * The 37 metrics of svcd, and where each is recorded. Names and labels of seventeen are given (spec.md 4); the others
+ * The 39 metrics of svcd, and where each is recorded. Names and labels of seventeen are given (spec.md 4); the others
  * fill its categories. A duration is in seconds, a size in bytes. Label values are closed sets: methods of the method
  * table, and the unions below.
  *
  * Gauges and the bytes of the network are looked up when somebody scrapes, and every quarter of a minute for a host's
  * registry (`runtime/nodeMetrics.ts`). The rest is recorded where it happens.
  */
-
-/** The headings of spec.md 4. */
-const CATEGORIES = [
-  "block processing",
-  "name operations",
-  "network",
-  "transactions",
-  "validation errors",
-  "database performance",
-  "RPC performance",
-  "error breakdown",
-  "runtime"
-] as const
-
-type Category = typeof CATEGORIES[number]
-
-const facts = (category: Category, name: string, help: string): Facts => ({ category, name, help })
 
 // Block processing
 
@@ -316,26 +301,6 @@ export const errors = counterBy({
   values: ERROR_TYPES
 })
 
-export const STORES = ["blocks", "chainstate.db", "names.db", "txindex.db", "wallet.db", "other"] as const
-
-export type StoreLabel = typeof STORES[number]
-
-export const storageDamage = counterBy({
-  ...facts(
-    "error breakdown",
-    "svcd_storage_damage_total",
-    "Pages and records on disk that were not what had been written, by store; indexes of wallets count as wallet.db."
-  ),
-  label: "store",
-  values: STORES
-})
-
-export const storageDoubts = gauge(facts(
-  "error breakdown",
-  "svcd_storage_doubts",
-  "Stores that are damaged and under repair just now: while there is one, /ready is 503."
-))
-
 // Runtime
 
 export const residentMemory = gauge(facts(
@@ -421,6 +386,8 @@ export const METRICS: Table = [
   rpcRefused,
   errors,
   storageDamage,
+  storageChecked,
+  storagePasses,
   storageDoubts,
   residentMemory,
   memoryBudget,

@@ -2,6 +2,8 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
+import * as BackgroundCheck from "../chain/BackgroundCheck.ts"
+import * as BlockHealth from "../chain/BlockHealth.ts"
 import * as Chain from "../chain/Chain.ts"
 import type { ImportFailed } from "../chain/errors.ts"
 import * as Scheduler from "../chain/Scheduler.ts"
@@ -60,7 +62,8 @@ const stores = (settings: Settings, tell: Tell) =>
       temporaryDirectory: directory.path,
       pageSize: settings.pageSize,
       coinCacheBytes: settings.dbCache * MIB,
-      verifyThreads: settings.verifyThreads
+      verifyThreads: settings.verifyThreads,
+      check: { blocks: settings.checkBlocks, level: settings.checkLevel }
     }).pipe(Layer.annotateLogs("subsystem", "chain"))
     const names = NameDb.layer({ filename: directory.file("names.db"), pageSize: settings.pageSize }).pipe(
       Layer.annotateLogs("subsystem", "names")
@@ -134,6 +137,8 @@ const importBlocks = (files: ReadonlyArray<string>) =>
 export const layer = (settings: Settings, tell: Tell) =>
   NodeMetrics.layer.pipe(
     Layer.provideMerge(peers(settings)),
+    Layer.provideMerge(BackgroundCheck.layer(settings.backgroundCheck)),
+    Layer.provideMerge(BlockHealth.layer),
     Layer.provideMerge(stores(settings, tell)),
     Layer.provideMerge(Scheduler.layer),
     Layer.provideMerge(DataHealth.layer),

@@ -2,7 +2,14 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
-import { storageDamage, storageDoubts, type StoreLabel, STORES } from "../metrics/metrics.ts"
+import {
+  storageChecked,
+  storageDamage,
+  storageDoubts,
+  storagePasses,
+  type StoreLabel,
+  STORES
+} from "../metrics/storageMetrics.ts"
 import type { StorageFailure } from "./errors.ts"
 
 /** A reason why answers may be wrong just now. */
@@ -109,10 +116,16 @@ const make = Effect.sync(() => {
         () => Effect.sync(() => void parts.delete(part.what))
       ),
     parts: Effect.sync(() => [...parts.values()]),
-    checked: (what, upTo) => Effect.sync(() => void (tally(what).checked = upTo)),
+    checked: (what, upTo) =>
+      Effect.sync(() => {
+        const seen = tally(what)
+        if (upTo > seen.checked) storageChecked.of(labelOf(what)).increase(upTo - seen.checked)
+        seen.checked = upTo
+      }),
     passed: (what) =>
       Effect.sync(() => {
         const seen = tally(what)
+        storagePasses.of(labelOf(what)).increase()
         seen.passes += 1
         seen.checked = 0
       }),

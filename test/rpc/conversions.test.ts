@@ -21,6 +21,7 @@ import * as Lifecycle from "../../src/rpc/Lifecycle.ts"
 import { methodTable } from "../../src/rpc/method.ts"
 import { allMethods } from "../../src/rpc/methods/all.ts"
 import { NodeOptions } from "../../src/rpc/NodeOptions.ts"
+import * as DataHealth from "../../src/storage/DataHealth.ts"
 import { fakeWalletsLayer } from "../support/fakeWallet.ts"
 import { noTree } from "../support/noTree.ts"
 import { noPeers } from "../support/peers.ts"
@@ -115,6 +116,7 @@ describe("the table of the command line", () => {
       Mempool.layer({ filename: undefined }).pipe(Layer.provide(NO_CHAIN)),
       Layer.mock(FeeEstimator, { estimateSmart: () => assert.fail(), estimateRaw: () => assert.fail() }),
       noPeers,
+      DataHealth.layer,
       fakeWalletsLayer(),
       Layer.mock(Miner, { last: () => undefined }),
       Layer.mock(MockTime, {}),

@@ -20,6 +20,7 @@ import { allMethods } from "../../src/rpc/methods/all.ts"
 import { NodeOptions } from "../../src/rpc/NodeOptions.ts"
 import { RpcError } from "../../src/rpc/RpcError.ts"
 import { mismatch, type Shape } from "../../src/rpc/shape.ts"
+import * as DataHealth from "../../src/storage/DataHealth.ts"
 import * as Wallets from "../../src/wallet/Wallets.ts"
 import { chainLayer, temporaryDirectory } from "./chain.ts"
 import { ownFixture } from "./fixtures.ts"
@@ -205,6 +206,7 @@ const make = (options: MethodNodeOptions) =>
       noPeers,
       options.txIndex === true ? TxIndex.layer({ directory, pageSize: 4096 }) : TxIndex.layerOff,
       Lifecycle.layer,
+      DataHealth.layer,
       clockNobodyKeeps,
       Scheduler.layer
     ).pipe(

@@ -9,6 +9,7 @@ const METHODS_ALONE: ReadonlyArray<string> = [
   "getblockchaininfo",
   "getblockcount",
   "getchaintips",
+  "getcheckinfo",
   "getconnectioncount",
   "getdifficulty",
   "getinfo",

@@ -10,6 +10,7 @@ import type { Mempool } from "../../mempool/Mempool.ts"
 import type { Miner } from "../../mempool/mining/Miner.ts"
 import type { NameDb } from "../../names/NameDb.ts"
 import type { PeerManager } from "../../network/PeerManager.ts"
+import type { DataHealth } from "../../storage/DataHealth.ts"
 import { version } from "../../version.ts"
 import type { Wallets } from "../../wallet/Wallets.ts"
 import type { Lifecycle } from "../Lifecycle.ts"
@@ -18,6 +19,7 @@ import type { Method } from "../method.ts"
 import type { NodeOptions } from "../NodeOptions.ts"
 import { blockMethods } from "./blockMethods.ts"
 import { chainMethods } from "./chainMethods.ts"
+import { checkMethods } from "./checkMethods.ts"
 import { coinMethods } from "./coinMethods.ts"
 import * as Control from "./control.ts"
 import { infoMethods } from "./infoMethods.ts"
@@ -48,6 +50,7 @@ export const allMethods: Effect.Effect<
   ReadonlyArray<Method>,
   never,
   | Chain
+  | DataHealth
   | MockTime
   | Scheduler
   | NameDb
@@ -65,6 +68,7 @@ export const allMethods: Effect.Effect<
     controlMethods,
     infoMethods,
     chainMethods,
+    checkMethods,
     blockMethods,
     coinMethods,
     nameMethods,

@@ -1,0 +1,19 @@
+import type { Facts } from "./families.ts"
+
+/** The headings of spec.md 4. */
+const CATEGORIES = [
+  "block processing",
+  "name operations",
+  "network",
+  "transactions",
+  "validation errors",
+  "database performance",
+  "RPC performance",
+  "error breakdown",
+  "runtime"
+] as const
+
+type Category = typeof CATEGORIES[number]
+
+/** What there is to know of a metric. */
+export const facts = (category: Category, name: string, help: string): Facts => ({ category, name, help })

@@ -86,6 +86,11 @@ export class BlockLosses {
     }
   }
 
+  /** Whether a block of the best chain is missing. */
+  has(id: number): boolean {
+    return this.missing.has(id) && !this.index.has(id, Status.HAVE_DATA) && this.chain.isActive(id)
+  }
+
   /** How many blocks of the best chain are missing. */
   get count(): number {
     let count = 0

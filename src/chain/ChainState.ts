@@ -277,7 +277,9 @@ export class ChainState {
   private checkedBlock(block: Block): Accepted {
     const broken = checkBlock(block, this.params)
     if (broken !== undefined) return { type: "rejected", reject: broken }
-    const header = this.acceptHeader(block, true)
+    const known = this.index.find(block.hash)
+    // Whatever is held against it by now: to take a block back it has to be here.
+    const header = this.losses.has(known) ? { type: "known", id: known } as const : this.acceptHeader(block, true)
     if (header.type === "rejected") return header
     const { id } = header
     if (this.index.has(id, Status.HAVE_DATA)) return { type: "known", id }

@@ -278,6 +278,11 @@ export class BlockDownload {
     )
   }
 
+  /** All peers whose chains are known, whether these are worth downloading or not. */
+  everyone(): ReadonlyArray<DownloadPeer> {
+    return [...this.peers.values()].filter(({ best }) => best !== NO_HEADER)
+  }
+
   /** Whether a peer's chain is worth downloading. */
   private isUseful({ best }: DownloadPeer): boolean {
     const { tree } = this

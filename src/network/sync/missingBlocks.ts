@@ -28,7 +28,8 @@ export const planMissing = (
   for (const id of losses.ids()) {
     if (looked++ >= MOST_LOOKED_AT || download.room <= 0) break
     if (download.askersOf(id).length > 0 || download.isUnstored(id)) continue
-    const peer = download.ranked().find((peer) => canGive(tree, peer, id, losses.waitsFor === id))
+    const needed = losses.waitsFor === id
+    const peer = (needed ? download.everyone() : download.ranked()).find((peer) => canGive(tree, peer, id, needed))
     if (peer === undefined) continue
     download.ask(peer.id, id, now)
     requests.push({ peer: peer.id, id })

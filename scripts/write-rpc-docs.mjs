@@ -11,6 +11,7 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import * as Chain from "../build/src/chain/Chain.js"
 import * as NodeClock from "../build/src/chain/NodeClock.js"
+import * as DataHealth from "../build/src/storage/DataHealth.js"
 import * as Scheduler from "../build/src/chain/Scheduler.js"
 import * as SyncStatus from "../build/src/chain/SyncStatus.js"
 import * as TxIndex from "../build/src/chain/TxIndex.js"
@@ -161,6 +162,7 @@ const EXAMPLES = {
   getblockhash: [[0], [601]],
   getblockheader: [[FIRST_BLOCK, false]],
   getchaintips: [[]],
+  getcheckinfo: [[]],
   getconnectioncount: [[]],
   getdeploymentinfo: [[]],
   getdifficulty: [[]],
@@ -342,6 +344,7 @@ const stores = () => {
     nobody,
     noWallet,
     Scheduler.layer,
+    DataHealth.layer,
     NodeClock.layer(),
     NameDb.layer({ filename: join(directory, "names.db"), pageSize: 4096 }),
     TxIndex.layerOff,

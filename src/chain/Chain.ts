@@ -26,6 +26,7 @@ import { type HeaderInfo, headerInfo } from "./headerInfo.ts"
 import { type HeaderTree, headerTree } from "./HeaderTree.ts"
 import { type ImportProgress, type ImportReport, importSources } from "./importBlocks.ts"
 import { removeUnpacked } from "./importSource.ts"
+import { removeForRebuild } from "./rebuild.ts"
 import { recordRefused } from "./recordChain.ts"
 import { cutTails } from "./repairFiles.ts"
 import type { Timings } from "./timings.ts"
@@ -216,6 +217,8 @@ const make = (options: ChainOptions): Effect.Effect<Context.Tag.Service<Chain>, 
     yield* attempt(() => guarded(temporaryDirectory, "tidying", "", () => removeUnpacked(temporaryDirectory)))
     const clock = yield* Effect.clock
     const now = options.now ?? (() => Math.floor(clock.unsafeCurrentTimeMillis() / 1000))
+    const rebuilt = yield* attempt(() => removeForRebuild(options.chainstateDirectory, options.blocksDirectory))
+    if (rebuilt !== undefined) yield* Effect.logError("the chain state is made anew", { reason: rebuilt })
     const state = yield* Effect.acquireRelease(
       attempt(() => new ChainState({ ...options, now })),
       (state) => Effect.sync(() => state.close())
@@ -464,7 +467,8 @@ const make = (options: ChainOptions): Effect.Effect<Context.Tag.Service<Chain>, 
       if (stored > 0) state.repairs.push(`${stored} blocks behind the end of the block index were read again`)
       state.repairs.push(...cutTails(state.index, state.files, state.tails))
     }
-    yield* checkAtStart(options.check ?? DEFAULT_CHECK, verify)
+    // What was just made of the blocks is not held against them.
+    if (rebuilt === undefined) yield* checkAtStart(options.check ?? DEFAULT_CHECK, verify)
     // Blocks that were stored, but not connected yet, when the node was ended. One that is damaged can come again.
     yield* undisturbed(Effect.zipLeft(activate(true), catchUp)).pipe(
       Effect.catchIf(

@@ -18,6 +18,7 @@ import { Candidates } from "./Candidates.ts"
 import { ChainDatabase } from "./ChainDatabase.ts"
 import { encodeUndo, type Undo } from "./coinCodec.ts"
 import { CoinStore } from "./CoinStore.ts"
+import { requestRebuild } from "./rebuild.ts"
 import { repairFiles, type Tail } from "./repairFiles.ts"
 import { scriptsAssumed } from "./scriptsAssumed.ts"
 import { StoredBlocks } from "./StoredBlocks.ts"
@@ -421,9 +422,11 @@ export class ChainState {
     return "reject" in result ? result.reject : { scripts: result.delta.scripts, flags }
   }
 
-  /** The failure of coins or claims that are not those of the blocks, and cannot be mended but from these. */
+  /** The failure of a chain state that can only be made anew from the blocks, which the next start does. */
   beyondRepair(found: string): StorageCorrupted {
-    return this.database.corrupted(found)
+    requestRebuild(this.options.chainstateDirectory, found)
+    const remedy = "Start the node again: it makes the chain state anew from the stored blocks"
+    return new StorageCorrupted({ file: this.database.file, found, remedy })
   }
 
   /** Runs rules that throw a plain `Error` where coins and claims contradict each other: then the database is damaged. */

@@ -13,7 +13,7 @@ import { coinKey, decodeCoin, encodeCoin, outpointOfKey } from "./coinCodec.ts"
  */
 
 const REMEDY =
-  "Stop the node, delete the folders blocks and chainstate, and start again: the chain is fetched anew, names and wallet stay"
+  "Stop the node, delete the folder chainstate and start again: it is made anew from the stored blocks. Where that does not help, delete the folder blocks too"
 
 const MIGRATIONS = [
   `CREATE TABLE coins (outpoint BLOB PRIMARY KEY, coin BLOB NOT NULL) WITHOUT ROWID, STRICT;

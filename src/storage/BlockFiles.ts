@@ -37,7 +37,7 @@ const CHECKSUM_SIZE = 4
 export type Family = "blk" | "undo"
 
 const REMEDY =
-  "Stop the node, delete the folders blocks and chainstate, and start again: the chain is fetched anew, names and wallet stay"
+  "Stop the node, delete the folder chainstate and start again: it is made anew from the stored blocks. Where that does not help, delete the folder blocks too"
 
 interface OpenFile {
   readonly descriptor: number

@@ -11,8 +11,10 @@ const WHOLE = { damaged: 0, contradiction: undefined }
 
 /** A directory with the first blocks of a chain with names of all kinds. */
 const filled = (upTo: number) =>
-  Effect.tap(temporaryDirectory, (directory) =>
-    withChain(directory, (chain) => chain.deliver(blocks.slice(1, upTo + 1), true)))
+  Effect.tap(
+    temporaryDirectory,
+    (directory) => withChain(directory, (chain) => chain.deliver(blocks.slice(1, upTo + 1), true))
+  )
 
 const flipIn = (directory: string, name: string, at: (bytes: Buffer) => number): void => {
   const file = join(directory, "blocks", name)
@@ -74,24 +76,34 @@ describe("verifyChain", () => {
   for (
     const [what, sql] of [
       ["coins are gone", "DELETE FROM coins"],
-      ["coins have another amount", "UPDATE coins SET coin = CAST(substr(coin, 1, 2) || x'01' || substr(coin, 4) AS BLOB)"],
+      [
+        "coins have another amount",
+        "UPDATE coins SET coin = CAST(substr(coin, 1, 2) || x'01' || substr(coin, 4) AS BLOB)"
+      ],
       ["claims are of another height", "UPDATE claims SET height = height - 1"]
     ] as const
   ) {
-    it.scopedLive(`finds a state in which ${what}, at the start, and makes it anew at the next one`, () =>
-      Effect.gen(function*() {
-        const directory = yield* filled(600)
-        const database = new SQLite(join(directory, "chainstate", "chainstate.db"))
-        assert.isAbove(database.prepare(sql).run().changes, 0)
-        database.close()
-        const failure = yield* Effect.flip(withChain(directory, (chain) => chain.tip))
-        assert.strictEqual(failure._tag, "StorageCorrupted")
-        assert.match(failure.message, /chainstate\.db is corrupted: block [0-9a-f]{64} at height \d+ does not lead to/)
-        yield* withChain(directory, (chain) =>
-          Effect.gen(function*() {
-            assert.strictEqual((yield* chain.tip).height, 600)
-            assert.deepStrictEqual(yield* chain.verify({ level: 3, blocks: 0 }), { checked: 600, ...WHOLE })
-          }))
-      }), 60_000)
+    it.scopedLive(
+      `finds a state in which ${what}, at the start, and makes it anew at the next one`,
+      () =>
+        Effect.gen(function*() {
+          const directory = yield* filled(600)
+          const database = new SQLite(join(directory, "chainstate", "chainstate.db"))
+          assert.isAbove(database.prepare(sql).run().changes, 0)
+          database.close()
+          const failure = yield* Effect.flip(withChain(directory, (chain) => chain.tip))
+          assert.strictEqual(failure._tag, "StorageCorrupted")
+          assert.match(
+            failure.message,
+            /chainstate\.db is corrupted: block [0-9a-f]{64} at height \d+ does not lead to/
+          )
+          yield* withChain(directory, (chain) =>
+            Effect.gen(function*() {
+              assert.strictEqual((yield* chain.tip).height, 600)
+              assert.deepStrictEqual(yield* chain.verify({ level: 3, blocks: 0 }), { checked: 600, ...WHOLE })
+            }))
+        }),
+      60_000
+    )
   }
 })

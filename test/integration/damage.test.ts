@@ -36,8 +36,7 @@ const checkInfo = (node: Node) =>
   })
 
 /** A block as its hexadecimal digits; `undefined` where it is not given. */
-const raw = (node: Node, hash: unknown) =>
-  Effect.orElseSucceed(node.call("getblock", hash, 0), () => undefined)
+const raw = (node: Node, hash: unknown) => Effect.orElseSucceed(node.call("getblock", hash, 0), () => undefined)
 
 const hashAt = (node: Node, height: number) => node.call("getblockhash", height)
 
@@ -78,79 +77,90 @@ const damage = (directory: string, middle: number): void => {
 }
 
 describe("a node whose block file was shortened and has a flipped bit", () => {
-  it.scopedLive("gets the blocks again, survives a reorganisation over them, and is ready again", () =>
-    Effect.gen(function*() {
-      const { address, node: good } = yield* peer
-      const directory = yield* wholeDirectory
-      damage(directory, 400)
+  it.scopedLive(
+    "gets the blocks again, survives a reorganisation over them, and is ready again",
+    () =>
+      Effect.gen(function*() {
+        const { address, node: good } = yield* peer
+        const directory = yield* wholeDirectory
+        damage(directory, 400)
 
-      // Alone it knows what the blocks did, cannot show them, and says so.
-      const alone = yield* startNode(directory)
-      yield* until(alone, "getblockcount", (height) => height === TIP)
-      assert.strictEqual(yield* alone.status("/ready"), 503)
-      assert.deepStrictEqual(yield* checkInfo(alone), { doubts: 1, missing: 3 })
-      assert.isFalse(yield* alone.call("verifychain"))
-      assert.notInclude(yield* services(alone), "NETWORK")
-      assert.notInclude(yield* services(alone), "NETWORK_LIMITED")
-      assert.include(alone.running.stdout, "start with -loadblock")
-      // The one in the middle is found when somebody asks for it; nobody gets it.
-      const middle = yield* hashAt(alone, 400)
-      assert.isUndefined(yield* raw(alone, middle))
-      assert.deepStrictEqual(yield* checkInfo(alone), { doubts: 1, missing: 4 })
-      // A reorganisation waits.
-      yield* alone.call("invalidateblock", yield* hashAt(alone, TIP - 1))
-      assert.strictEqual(yield* alone.call("getblockcount"), TIP)
-      assert.deepStrictEqual(yield* checkInfo(alone), { doubts: 2, missing: 4 })
-      yield* alone.call("reconsiderblock", yield* hashAt(alone, TIP - 1))
-      assert.deepStrictEqual(yield* checkInfo(alone), { doubts: 1, missing: 4 })
-      const { code, stderr } = yield* alone.running.end()
-      assert.deepStrictEqual([code, stderr], [0, ""])
+        // Alone it knows what the blocks did, cannot show them, and says so.
+        const alone = yield* startNode(directory)
+        yield* until(alone, "getblockcount", (height) => height === TIP)
+        assert.strictEqual(yield* alone.status("/ready"), 503)
+        assert.deepStrictEqual(yield* checkInfo(alone), { doubts: 1, missing: 3 })
+        assert.isFalse(yield* alone.call("verifychain"))
+        assert.notInclude(yield* services(alone), "NETWORK")
+        assert.notInclude(yield* services(alone), "NETWORK_LIMITED")
+        assert.include(alone.running.stdout, "start with -loadblock")
+        // The one in the middle is found when somebody asks for it; nobody gets it.
+        const middle = yield* hashAt(alone, 400)
+        assert.isUndefined(yield* raw(alone, middle))
+        assert.deepStrictEqual(yield* checkInfo(alone), { doubts: 1, missing: 4 })
+        // A reorganisation waits.
+        yield* alone.call("invalidateblock", yield* hashAt(alone, TIP - 1))
+        assert.strictEqual(yield* alone.call("getblockcount"), TIP)
+        assert.deepStrictEqual(yield* checkInfo(alone), { doubts: 2, missing: 4 })
+        yield* alone.call("reconsiderblock", yield* hashAt(alone, TIP - 1))
+        assert.deepStrictEqual(yield* checkInfo(alone), { doubts: 1, missing: 4 })
+        const { code, stderr } = yield* alone.running.end()
+        assert.deepStrictEqual([code, stderr], [0, ""])
 
-      const node = yield* startNode(directory, "-maxpeers", "20", "-listen", "", "-addpeer", address)
-      yield* node.ready
-      yield* until(node, "getcheckinfo", (info) => Object(info).missing_blocks === 0)
-      assert.deepStrictEqual(yield* checkInfo(node), { doubts: 0, missing: 0 })
-      assert.includeMembers(yield* services(node), ["NETWORK", "NETWORK_LIMITED"])
-      for (const height of [400, TIP - 2, TIP - 1, TIP]) {
-        assert.strictEqual(yield* raw(node, yield* hashAt(node, height)), Buffer.from(bytesOf(height)).toString("hex"))
-      }
-      assert.isTrue(yield* node.call("verifychain", 4, 50))
+        const node = yield* startNode(directory, "-maxpeers", "20", "-listen", "", "-addpeer", address)
+        yield* node.ready
+        yield* until(node, "getcheckinfo", (info) => Object(info).missing_blocks === 0)
+        assert.deepStrictEqual(yield* checkInfo(node), { doubts: 0, missing: 0 })
+        assert.includeMembers(yield* services(node), ["NETWORK", "NETWORK_LIMITED"])
+        for (const height of [400, TIP - 2, TIP - 1, TIP]) {
+          assert.strictEqual(
+            yield* raw(node, yield* hashAt(node, height)),
+            Buffer.from(bytesOf(height)).toString("hex")
+          )
+        }
+        assert.isTrue(yield* node.call("verifychain", 4, 50))
 
-      yield* good.call("invalidateblock", yield* hashAt(good, TIP - 1))
-      const made = yield* good.call("generatetoaddress", 4, ADDRESS)
-      yield* until(node, "getbestblockhash", (hash) => Array.isArray(made) && hash === made[3])
-      yield* node.ready
-      assert.strictEqual(yield* node.status("/ready"), 200)
-      assert.isTrue(yield* node.call("verifychain", 4))
-      assert.deepStrictEqual((yield* node.running.end()).stderr, "")
-    }), 120_000)
+        yield* good.call("invalidateblock", yield* hashAt(good, TIP - 1))
+        const made = yield* good.call("generatetoaddress", 4, ADDRESS)
+        yield* until(node, "getbestblockhash", (hash) => Array.isArray(made) && hash === made[3])
+        yield* node.ready
+        assert.strictEqual(yield* node.status("/ready"), 200)
+        assert.isTrue(yield* node.call("verifychain", 4))
+        assert.deepStrictEqual((yield* node.running.end()).stderr, "")
+      }),
+    120_000
+  )
 
-  it.scopedLive("with a reorganisation to do gets the blocks that it takes back from a peer that left them", () =>
-    Effect.gen(function*() {
-      const { address, node: good } = yield* peer
-      const miner = yield* startNode(yield* temporaryDirectory, "-loadblock", FILE)
-      yield* miner.ready
-      const left = yield* good.call("generatetoaddress", 3, ADDRESS)
-      const directory = yield* temporaryDirectory
-      const flags = ["-maxpeers", "20", "-listen", "", "-addpeer", address]
-      const before = yield* startNode(directory, ...flags)
-      yield* until(before, "getbestblockhash", (hash) => Array.isArray(left) && hash === left[2])
-      yield* before.running.end()
-      const file = join(directory, "blocks", "blk00000.dat")
-      truncateSync(file, readFileSync(file).length - 100)
+  it.scopedLive(
+    "with a reorganisation to do gets the blocks that it takes back from a peer that left them",
+    () =>
+      Effect.gen(function*() {
+        const { address, node: good } = yield* peer
+        const miner = yield* startNode(yield* temporaryDirectory, "-loadblock", FILE)
+        yield* miner.ready
+        const left = yield* good.call("generatetoaddress", 3, ADDRESS)
+        const directory = yield* temporaryDirectory
+        const flags = ["-maxpeers", "20", "-listen", "", "-addpeer", address]
+        const before = yield* startNode(directory, ...flags)
+        yield* until(before, "getbestblockhash", (hash) => Array.isArray(left) && hash === left[2])
+        yield* before.running.end()
+        const file = join(directory, "blocks", "blk00000.dat")
+        truncateSync(file, readFileSync(file).length - 100)
 
-      const made = yield* miner.call("generatetoaddress", 4, OTHER_ADDRESS)
-      const hashes = Array.isArray(made) ? made : []
-      for (const hash of hashes) yield* good.call("submitblock", yield* raw(miner, hash))
-      assert.strictEqual(yield* good.call("getbestblockhash"), hashes[3])
+        const made = yield* miner.call("generatetoaddress", 4, OTHER_ADDRESS)
+        const hashes = Array.isArray(made) ? made : []
+        for (const hash of hashes) yield* good.call("submitblock", yield* raw(miner, hash))
+        assert.strictEqual(yield* good.call("getbestblockhash"), hashes[3])
 
-      const node = yield* startNode(directory, ...flags)
-      yield* until(node, "getbestblockhash", (hash) => hash === hashes[3])
-      yield* node.ready
-      assert.include(node.running.stdout, "waits for a block")
-      assert.isTrue(yield* node.call("verifychain", 4, 10))
-      assert.deepStrictEqual((yield* node.running.end()).stderr, "")
-    }), 120_000)
+        const node = yield* startNode(directory, ...flags)
+        yield* until(node, "getbestblockhash", (hash) => hash === hashes[3])
+        yield* node.ready
+        assert.include(node.running.stdout, "waits for a block")
+        assert.isTrue(yield* node.call("verifychain", 4, 10))
+        assert.deepStrictEqual((yield* node.running.end()).stderr, "")
+      }),
+    120_000
+  )
 
   it.scopedLive("takes all blocks again where the block files are gone", () =>
     Effect.gen(function*() {

@@ -174,7 +174,7 @@ describe("a damaged database", () => {
         { name: "names.db", remedy: "move the file away", mend: (data: string) => rmSync(join(data, "names.db")) },
         {
           name: "chainstate/chainstate.db",
-          remedy: "delete the folders blocks and chainstate",
+          remedy: "delete the folder chainstate and start again",
           mend: (data: string) => {
             for (const folder of ["blocks", "chainstate"]) rmSync(join(data, folder), { recursive: true })
           }

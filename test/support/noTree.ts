@@ -1,4 +1,6 @@
-import type { HeaderTree } from "../../src/chain/HeaderTree.ts"
+import { BlockIndex } from "../../src/chain/BlockIndex.ts"
+import { BlockLosses } from "../../src/chain/BlockLosses.ts"
+import { type HeaderTree, NO_HEADER } from "../../src/chain/HeaderTree.ts"
 
 const asked = (): never => {
   throw new Error("this test has no header tree")
@@ -25,7 +27,5 @@ export const noTree: HeaderTree = {
   count: asked,
   at: asked,
   isActive: asked,
-  get losses() {
-    return asked()
-  }
+  losses: new BlockLosses(new BlockIndex(), { isActive: () => false, at: () => NO_HEADER, settledHeight: -1 })
 }

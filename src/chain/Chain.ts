@@ -304,12 +304,11 @@ const make = (options: ChainOptions): Effect.Effect<Context.Tag.Service<Chain>, 
       undisturbed(
         Effect.gen(function*() {
           const judged = yield* attempt(() => state.judge(block))
-          if ("reason" in judged) return judged
           // Who holds the chain holds the pool: there is no other batch.
           const batch = pool.begin()
           batch.add(0, judged.scripts, judged.flags)
           const failed = yield* batch.finish
-          return failed === undefined ? undefined : ChainWriter.scriptReject(failed)
+          return failed === undefined ? judged.reject : ChainWriter.scriptReject(failed)
         }).pipe(Effect.uninterruptible)
       )
 
@@ -470,7 +469,14 @@ const make = (options: ChainOptions): Effect.Effect<Context.Tag.Service<Chain>, 
     // What was just made of the blocks is not held against them.
     if (rebuilt === undefined) yield* checkAtStart(options.check ?? DEFAULT_CHECK, verify)
     // Blocks that were stored, but not connected yet, when the node was ended. One that is damaged can come again.
-    yield* undisturbed(Effect.zipLeft(activate(true), catchUp)).pipe(
+    yield* undisturbed(
+      Effect.gen(function*() {
+        const verdicts: ChainWriter.Verdicts = yield* activate(true)
+        yield* catchUp
+        // A refusal is stored at once: a start after a crash must not judge the block again.
+        if ([...verdicts.values()].some((reject) => reject !== undefined)) yield* flush
+      })
+    ).pipe(
       Effect.catchIf(
         (failure) => failure._tag === "StorageCorrupted" && failure.file.startsWith(options.blocksDirectory),
         (damage) => Effect.logError(damage.message)

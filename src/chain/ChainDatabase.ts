@@ -69,8 +69,8 @@ const prepare = (database: Database) => {
       "SELECT outpoint, coin FROM coins WHERE outpoint > ? ORDER BY outpoint LIMIT ?"
     ),
     claim: statement<[Buffer], Omit<ClaimRow, "name">>("SELECT height, outpoint FROM claims WHERE name = ?"),
-    claimsBetween: statement<[number, number], { readonly name: Buffer }>(
-      "SELECT name FROM claims WHERE height BETWEEN ? AND ?"
+    claimsBetween: statement<[number, number], ClaimRow>(
+      "SELECT name, height, outpoint FROM claims WHERE height BETWEEN ? AND ?"
     ),
     firstClaims: statement<[number], ClaimRow>("SELECT name, height, outpoint FROM claims ORDER BY name LIMIT ?"),
     claimsAfter: statement<[Buffer, number], ClaimRow>(
@@ -168,11 +168,11 @@ export class ChainDatabase {
     })
   }
 
-  /** Names whose stored claim was made in the heights `from` to `to`, both included. */
-  namesClaimedBetween(from: number, to: number): ReadonlyArray<string> {
+  /** Stored claims that were made in the heights `from` to `to`, both included. */
+  claimsBetween(from: number, to: number): ReadonlyArray<readonly [name: string, claim: NameClaim]> {
     return this.guard(
       "reading",
-      () => this.statements.claimsBetween.all(from, to).map(({ name }) => binaryString(name))
+      () => this.statements.claimsBetween.all(from, to).map((row) => [binaryString(row.name), toClaim(row)] as const)
     )
   }
 

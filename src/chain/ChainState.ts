@@ -58,6 +58,13 @@ export interface PreparedBatch {
   readonly thrown: { readonly id: number; readonly cause: unknown } | undefined
 }
 
+/** What came of a block that is only judged: `reject` counts where none of its scripts fails. */
+export interface Judged {
+  readonly reject: Reject | undefined
+  readonly scripts: ReadonlyArray<ScriptCheck>
+  readonly flags: number
+}
+
 /** What came of a batch. */
 export interface Settled {
   readonly connected: ReadonlyArray<Connected>
@@ -340,7 +347,8 @@ export class ChainState {
 
   /**
    * Connects blocks on the way from the tip to `target`, on trust as far as scripts go: `check` is told what is to be
-   * checked, block by block. `settle` ends the batch, whatever the checks say.
+   * checked, block by block, also for a block behind the last one that is refused: its scripts may be the reason that
+   * counts. `settle` ends the batch, whatever the checks say.
    */
   prepare(
     target: number,
@@ -356,7 +364,10 @@ export class ChainState {
         const block = this.block(id)
         const flags = blockFlags(this.height + 1, this.params)
         const result = this.connectOnTrust(id, block, flags)
-        if ("reject" in result) return { blocks, refused: { id, reject: result.reject }, thrown: undefined }
+        if ("reject" in result) {
+          check(blocks.length, result.scripts, flags)
+          return { blocks, refused: { id, reject: result.reject }, thrown: undefined }
+        }
         const { delta } = result
         check(blocks.length, delta.scripts, flags)
         this.coins.apply(delta.coins, delta.claims)
@@ -376,18 +387,16 @@ export class ChainState {
   private connectOnTrust(id: number, block: Block, flags: number) {
     const started = performance.now()
     const prev = this.index.parent(id)
-    const result = this.consistently(() =>
-      connectBlock({
-        block,
-        height: this.index.height(id),
-        params: this.params,
-        flags,
-        view: this.coins,
-        medianTimePast: prev === NONE ? 0 : this.index.medianTimePast(prev),
-        medianTimePastAt: (height: number) => this.index.medianTimePast(this.index.ancestor(id, height)),
-        checkScripts: !scriptsAssumed(this.index, id, this.best, this.params)
-      })
-    )
+    const result = connectBlock({
+      block,
+      height: this.index.height(id),
+      params: this.params,
+      flags,
+      view: this.coins,
+      medianTimePast: prev === NONE ? 0 : this.index.medianTimePast(prev),
+      medianTimePastAt: (height: number) => this.index.medianTimePast(this.index.ancestor(id, height)),
+      checkScripts: !scriptsAssumed(this.index, id, this.best, this.params)
+    })
     this.timings.connect += performance.now() - started
     return result
   }
@@ -396,30 +405,27 @@ export class ChainState {
    * Judges a block on top of the tip that is not stored and need not have any proof of work: all but its scripts, which
    * come back to be checked. Source: upstream `validation.cpp`, `TestBlockValidity`.
    */
-  judge(block: Block): { readonly scripts: ReadonlyArray<ScriptCheck>; readonly flags: number } | Reject {
+  judge(block: Block): Judged {
     const { tip } = this
-    if (!equal(block.header.prevHash, this.index.hash(tip))) return NOT_ON_TIP
+    const refuse = (reject: Reject): Judged => ({ reject, scripts: [], flags: 0 })
+    if (!equal(block.header.prevHash, this.index.hash(tip))) return refuse(NOT_ON_TIP)
     const place = { height: this.height + 1, medianTimePast: this.index.medianTimePast(tip), params: this.params }
     const broken = checkBlockBody(block) ?? this.checkPlace(block) ?? checkBlockContext(block, place)
-    if (broken !== undefined) return broken
+    if (broken !== undefined) return refuse(broken)
     const { coins } = this
     const flags = blockFlags(place.height, this.params)
-    const result = this.consistently(() =>
-      connectBlock({
-        ...place,
-        block,
-        flags,
-        // What nobody connects is no reason to keep coins in memory.
-        view: {
-          coin: (outpoint) => coins.peek(outpoint),
-          claim: coins.claim,
-          namesClaimedBetween: coins.namesClaimedBetween
-        },
-        medianTimePastAt: (height) => this.index.medianTimePast(this.at(height)),
-        checkScripts: true
-      })
-    )
-    return "reject" in result ? result.reject : { scripts: result.delta.scripts, flags }
+    const result = connectBlock({
+      ...place,
+      block,
+      flags,
+      // What nobody connects is no reason to keep coins in memory.
+      view: { coin: (outpoint) => coins.peek(outpoint), claim: coins.claim, claimsBetween: coins.claimsBetween },
+      medianTimePastAt: (height) => this.index.medianTimePast(this.at(height)),
+      checkScripts: true
+    })
+    return "reject" in result
+      ? { ...result, flags }
+      : { reject: undefined, scripts: result.delta.scripts, flags }
   }
 
   /** The failure of a chain state that can only be made anew from the blocks, which the next start does. */
@@ -429,20 +435,10 @@ export class ChainState {
     return new StorageCorrupted({ file: this.database.file, found, remedy })
   }
 
-  /** Runs rules that throw a plain `Error` where coins and claims contradict each other: then the database is damaged. */
-  private consistently<A>(work: () => A): A {
-    try {
-      return work()
-    } catch (cause) {
-      if (cause instanceof Error && cause.constructor === Error) throw this.database.corrupted(cause.message)
-      throw cause
-    }
-  }
-
   /**
-   * Ends a batch: what comes before `failure` (a block counted within the batch, and why it is refused) stays, the
-   * rest is taken back. Throws what ended the batch, unless it was a block that does not read, which counts as missing
-   * from now on: it may come again.
+   * Ends a batch: what comes before `failure` (a block counted within the batch, the refused one behind its last
+   * included, and why it is refused) stays, the rest is taken back. Throws what ended the batch, unless it was a block
+   * that does not read, which counts as missing from now on: it may come again.
    */
   settle(batch: PreparedBatch, failure: { readonly block: number; readonly reject: Reject } | undefined): Settled {
     const good = failure === undefined ? batch.blocks : batch.blocks.slice(0, failure.block)
@@ -462,7 +458,7 @@ export class ChainState {
       this.onTrust--
     }
     this.timings.append += performance.now() - started
-    const bad = failure === undefined ? undefined : batch.blocks[failure.block]
+    const bad = failure === undefined ? undefined : batch.blocks[failure.block] ?? batch.refused
     const refused = bad === undefined || failure === undefined
       ? batch.refused
       : { id: bad.id, reject: failure.reject }

@@ -67,16 +67,19 @@ export class CoinStore implements ChainView {
     return claim
   }
 
-  readonly namesClaimedBetween = (from: number, to: number): ReadonlyArray<string> => {
-    const names = new Set(this.database.namesClaimedBetween(from, to))
-    for (let height = from; this.unstored.size > 0 && height <= to; height++) {
-      for (const name of this.unstored.get(height) ?? []) names.add(name)
+  readonly claimsBetween = (from: number, to: number): ReadonlyArray<readonly [name: string, claim: NameClaim]> => {
+    const found: Array<readonly [name: string, claim: NameClaim]> = []
+    for (const [name, claim] of this.database.claimsBetween(from, to)) {
+      if (!this.touchedNames.has(name)) found.push([name, claim])
     }
-    // What is stored may be out of date: the claims themselves decide.
-    return [...names].filter((name) => {
-      const height = this.claim(name)?.height
-      return height !== undefined && height >= from && height <= to
-    })
+    // A name that changed since is found at the heights of all its claims: the one that it has now decides.
+    for (let height = from; this.unstored.size > 0 && height <= to; height++) {
+      for (const name of this.unstored.get(height) ?? []) {
+        const claim = this.claims.get(name)
+        if (claim?.height === height) found.push([name, claim])
+      }
+    }
+    return found
   }
 
   private enter(outpoint: string, entry: CoinEntry): void {

@@ -27,12 +27,12 @@ export class UndoneView implements ChainView {
   readonly claim = (name: string): NameClaim | undefined =>
     this.claims.has(name) ? this.claims.get(name) : this.store.claim(name)
 
-  readonly namesClaimedBetween = (from: number, to: number): ReadonlyArray<string> => {
-    const names = new Set([...this.store.namesClaimedBetween(from, to), ...this.claims.keys()])
-    return [...names].filter((name) => {
-      const height = this.claim(name)?.height
-      return height !== undefined && height >= from && height <= to
-    })
+  readonly claimsBetween = (from: number, to: number): ReadonlyArray<readonly [name: string, claim: NameClaim]> => {
+    const found = this.store.claimsBetween(from, to).filter(([name]) => !this.claims.has(name))
+    for (const [name, claim] of this.claims) {
+      if (claim !== undefined && claim.height >= from && claim.height <= to) found.push([name, claim])
+    }
+    return found
   }
 
   /** Takes a block back. Returns what was there before, of all that this changes. */

@@ -156,16 +156,6 @@ const reconnect = (
   return { contradiction, scripts: delta.scripts, flags }
 }
 
-/** The same, where the rules throw a plain `Error` because coins and claims contradict each other. */
-const tryReconnect = (...args: Parameters<typeof reconnect>): Reconnected => {
-  try {
-    return reconnect(...args)
-  } catch (cause) {
-    if (!(cause instanceof Error) || cause.constructor !== Error) throw cause
-    return { contradiction: cause.message, scripts: [], flags: 0 }
-  }
-}
-
 /**
  * Checks the last blocks of the best chain, the tip first. Nobody may move the chain meanwhile: between two blocks only
  * readers have a turn. A block whose data are lost ends the comparison of coins: what lies below needs it.
@@ -190,7 +180,7 @@ export const verifyChain = (
       if (level >= CheckLevel.UNDO && undo === undefined) damaged++
       compares &&= block !== undefined && undo !== undefined && view.size < MOST_COINS
       if (compares && block !== undefined && undo !== undefined) {
-        const again = yield* attempt(() => tryReconnect(state, view, id, block, undo, level >= CheckLevel.SCRIPTS))
+        const again = yield* attempt(() => reconnect(state, view, id, block, undo, level >= CheckLevel.SCRIPTS))
         const batch = pool.begin()
         batch.add(0, again.scripts, again.flags)
         const failed = yield* batch.finish

@@ -56,9 +56,9 @@ export class BlockOverlay {
     this.claims.set(name, claim)
   }
 
-  /** Names whose claim is from the heights `from` to `to`, and was not renewed in this block. */
-  namesClaimedBetween(from: number, to: number): ReadonlyArray<string> {
-    return this.view.namesClaimedBetween(from, to).filter((name) => !this.claims.has(name))
+  /** Claims from the heights `from` to `to` that this block did not renew, by name key. */
+  claimsBetween(from: number, to: number): ReadonlyArray<readonly [name: string, claim: NameClaim]> {
+    return this.view.claimsBetween(from, to).filter(([name]) => !this.claims.has(name))
   }
 
   /** The key of a transaction's output, flat in memory as map keys should be. */

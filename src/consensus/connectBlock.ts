@@ -134,35 +134,41 @@ const deltaOf = ({ effects, fees, overlay, scripts }: Work): BlockDelta => {
   return { coins, removed, claims, claimsBefore, effects, fees, scripts }
 }
 
+/** Why a block is refused. */
+export interface BlockRefused {
+  readonly reject: Reject
+  /** Checks that the reference node makes before the broken rule: where one of them fails, its reason is the verdict. */
+  readonly scripts: ReadonlyArray<ScriptCheck>
+}
+
+const refused = (reject: Reject, scripts: ReadonlyArray<ScriptCheck> = []): BlockRefused => ({ reject, scripts })
+
 /**
  * Runs every rule that needs the state and says what the block does to it (protocol.md 4.8 and the end of 5.4), in the
  * order of the reference node. Reads the view, changes nothing, cannot wait. Scripts are left to the caller: `scripts`
- * of the delta says which. The genesis block changes nothing.
+ * of the delta, or of the refusal, says which. The genesis block changes nothing.
  *
- * Throws an `Error` with the values where the view contradicts itself.
  * Source: upstream `validation.cpp`, `ConnectBlock`.
  */
-export const connectBlock = (
-  connection: BlockConnection
-): { readonly delta: BlockDelta } | { readonly reject: Reject } => {
+export const connectBlock = (connection: BlockConnection): { readonly delta: BlockDelta } | BlockRefused => {
   const { block, flags, height, params, view } = connection
   const work: Work = { connection, overlay: new BlockOverlay(view), effects: [], scripts: [], fees: 0, sigopCost: 0 }
   const [coinbase, ...others] = block.transactions
   if (height === 0 || coinbase === undefined) return { delta: deltaOf(work) }
   const tooMany = addSigops(work, transactionSigopCost(coinbase, [], flags))
-  if (tooMany !== undefined) return { reject: tooMany }
+  if (tooMany !== undefined) return refused(tooMany)
   applyOutputs(work, coinbase, madeNameScripts(coinbase), true)
   for (const transaction of others) {
     const broken = connectTransaction(work, transaction)
-    if (broken !== undefined) return { reject: broken }
+    if (broken !== undefined) return refused(broken)
   }
   const actual = valueOut(coinbase)
   const limit = work.fees + blockSubsidy(height, params)
   if (actual > limit) {
-    return { reject: reject("bad-cb-amount", `coinbase pays too much (actual=${actual} vs limit=${limit})`) }
+    return refused(reject("bad-cb-amount", `coinbase pays too much (actual=${actual} vs limit=${limit})`))
   }
-  expireNames(work.overlay, height, params)
-  return { delta: deltaOf(work) }
+  const unexpired = expireNames(work.overlay, height, params)
+  return unexpired === undefined ? { delta: deltaOf(work) } : refused(unexpired, work.scripts)
 }
 
 /** What is kept to take a block back, beside the block itself. */

@@ -1,9 +1,11 @@
-import { binaryString, fromBinaryString, toHex } from "../protocol/bytes.ts"
+import { binaryString, displayHash, fromBinaryString, toHex } from "../protocol/bytes.ts"
 import { parseNameScript } from "../protocol/nameOperation.ts"
+import { prevoutIndex, prevoutTxid } from "../protocol/transaction.ts"
 import type { BlockOverlay } from "./BlockOverlay.ts"
-import { expiringUpdateHeights, isExpired } from "./expiry.ts"
+import { expiringUpdateHeights } from "./expiry.ts"
 import type { ConsensusParams } from "./params.ts"
-import type { Coin } from "./view.ts"
+import { type Reject, reject } from "./Reject.ts"
+import type { Coin, NameClaim } from "./view.ts"
 
 /**
  * The name that has no coin when its time comes: it was used to steal others (protocol.md 4.7, 4.9). The height is of
@@ -11,29 +13,43 @@ import type { Coin } from "./view.ts"
  */
 const POSTMORTEM = { name: "d/postmortem", height: 175_867 }
 
-const isCoinOf = (name: string, { script }: Coin): boolean => {
-  const operation = parseNameScript(script)?.operation
-  return operation !== undefined && operation.op !== "name_new" && binaryString(operation.name) === name
+/** What keeps the coin of a claim from being taken away, in words; `undefined` where nothing does. */
+const obstacle = (name: string, coin: Coin | undefined): string | undefined => {
+  if (coin === undefined) return "which is no coin there"
+  const operation = parseNameScript(coin.script)?.operation
+  if (operation === undefined) return "a coin that holds no name"
+  if (operation.op === "name_new") return "a coin that holds a NAME_NEW"
+  const held = binaryString(operation.name)
+  return held === name ? undefined : `a coin that holds name ${hexOf(held)}`
+}
+
+const hexOf = (name: string): string => toHex(fromBinaryString(name))
+
+const REASON = "bad-names-expiry"
+
+const contradiction = (name: string, { outpoint }: NameClaim, found: string): Reject => {
+  const bytes = fromBinaryString(outpoint)
+  const output = `${displayHash(prevoutTxid(bytes))}:${prevoutIndex(bytes)}`
+  return reject(REASON, `the claim of name ${hexOf(name)} (hex) in the chain state is on output ${output}, ${found}`)
 }
 
 /**
  * Takes the coins of names away that nobody can update any more (protocol.md 4.7), once all transactions of the block
- * at `height` are in. What cannot be is no fault of the block but of our own data: it throws an `Error`.
+ * at `height` are in. The block is refused where such a name has no coin: the reference node connects none there either
+ * and has no reason of its own for it. Of several such names the first by its bytes is reported, whatever their order.
  * Source: upstream `names/main.cpp`, `ExpireNames`.
  */
-export const expireNames = (overlay: BlockOverlay, height: number, params: ConsensusParams): void => {
+export const expireNames = (overlay: BlockOverlay, height: number, params: ConsensusParams): Reject | undefined => {
   const range = expiringUpdateHeights(height, params)
-  if (range === undefined) return
-  for (const name of overlay.namesClaimedBetween(range.from, range.to)) {
-    const corrupted = (what: string): Error =>
-      new Error(`name ${toHex(fromBinaryString(name))} (hex) expires with block ${height}, but ${what}`)
-    const claim = overlay.claim(name)
-    if (claim === undefined) throw corrupted("it has no claim")
-    if (!isExpired(claim.height, height + 1, params)) throw corrupted(`its claim is from height ${claim.height}`)
+  if (range === undefined) return undefined
+  let first: { readonly name: string; readonly broken: Reject } | undefined
+  for (const [name, claim] of overlay.claimsBetween(range.from, range.to)) {
     if (height === POSTMORTEM.height && name === POSTMORTEM.name) continue
     const coin = overlay.coin(claim.outpoint)
-    if (coin === undefined) throw corrupted("its coin is missing")
-    if (!isCoinOf(name, coin)) throw corrupted("its coin is not of this name")
-    overlay.spend(claim.outpoint, coin)
+    const found = obstacle(name, coin)
+    if (found !== undefined) {
+      if (first === undefined || name < first.name) first = { name, broken: contradiction(name, claim, found) }
+    } else if (coin !== undefined) overlay.spend(claim.outpoint, coin)
   }
+  return first?.broken
 }

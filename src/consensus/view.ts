@@ -27,8 +27,8 @@ export interface ChainView {
   readonly coin: (outpoint: string) => Coin | undefined
   /** The current claim of a name (`binaryString` of its bytes), expired or not. */
   readonly claim: (name: string) => NameClaim | undefined
-  /** Names whose current claim was made in the heights `from` to `to`, both included. */
-  readonly namesClaimedBetween: (from: number, to: number) => ReadonlyArray<string>
+  /** The current claims that were made in the heights `from` to `to`, both included, by name key, in any order. */
+  readonly claimsBetween: (from: number, to: number) => ReadonlyArray<readonly [name: string, claim: NameClaim]>
 }
 
 /** A NAME_FIRSTUPDATE or NAME_UPDATE that takes effect: it sets the record of its name (protocol.md 4.6). */

@@ -172,7 +172,7 @@ describe("CoinStore over a database", () => {
               }
               const from = Math.max(0, height - 3)
               assert.deepStrictEqual(
-                [...store.namesClaimedBetween(from, height)].sort(),
+                store.claimsBetween(from, height).map(([name]) => name).sort(),
                 heldBetween(world, from, height)
               )
               assert.isAtLeast(store.memory, 0)

@@ -122,7 +122,8 @@ describe("connectBlock", () => {
         reason: "bad-txns-in-belowout",
         kind: "consensus",
         detail: `value in (50.00) < value out (50.00000001) in transaction ${displayHash(bad.txid)}`
-      }
+      },
+      scripts: []
     })
   })
 
@@ -145,7 +146,7 @@ describe("connectBlock", () => {
       { value: values[i] ?? 0, script, height: 1, coinbase: false }
     ]))
     const coin = (key: string) => coins.get(key)
-    return { coin, claim: () => undefined, namesClaimedBetween: () => [] }
+    return { coin, claim: () => undefined, claimsBetween: () => [] }
   }
 
   it("the fees of a block are not above all the money there is", () => {

@@ -64,10 +64,15 @@ export class MemoryChain implements ChainView {
 
   readonly claim = (name: string): NameClaim | undefined => this.claims.get(name)
 
-  readonly namesClaimedBetween = (from: number, to: number): ReadonlyArray<string> => {
-    const names: Array<string> = []
-    for (let height = from; height <= to; height++) names.push(...this.named.get(height) ?? [])
-    return names
+  readonly claimsBetween = (from: number, to: number): ReadonlyArray<readonly [name: string, claim: NameClaim]> => {
+    const found: Array<readonly [name: string, claim: NameClaim]> = []
+    for (let height = from; height <= to; height++) {
+      for (const name of this.named.get(height) ?? []) {
+        const claim = this.claims.get(name)
+        if (claim !== undefined) found.push([name, claim])
+      }
+    }
+    return found
   }
 
   get height(): number {
@@ -140,14 +145,16 @@ export class MemoryChain implements ChainView {
       medianTimePastAt,
       checkScripts
     })
-    if ("reject" in result) return { type: "refused", reject: this.remember(block, result.reject) }
-    for (const check of result.delta.scripts) {
+    const refused = "reject" in result
+    for (const check of refused ? result.scripts : result.delta.scripts) {
       const error = verify(check, flags)
       if (error === undefined) continue
       const broken = reject(`block-script-verify-flag-failed (${error})`)
       return { type: "refused", reject: this.remember(block, broken) }
     }
-    return { type: "valid", delta: result.delta }
+    return refused
+      ? { type: "refused", reject: this.remember(block, result.reject) }
+      : { type: "valid", delta: result.delta }
   }
 
   private remember<R extends Reject | undefined>(block: Block, broken: R): R {

@@ -15,8 +15,13 @@ export const temporaryDirectory = Effect.acquireRelease(
   (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
 )
 
-/** A chain on real files in `directory`, without worker threads. Its log is dropped. */
-export const chainLayer = (directory: string, params: ConsensusParams = regtestParams, coinCacheBytes = 1e8) =>
+/** A chain on real files in `directory`, without worker threads. Its log is dropped, if no `logging` is given. */
+export const chainLayer = (
+  directory: string,
+  params: ConsensusParams = regtestParams,
+  coinCacheBytes = 1e8,
+  logging: Layer.Layer<never> = Logger.remove(Logger.defaultLogger)
+) =>
   Layer.suspend(() => {
     for (const name of ["blocks", "chainstate"]) mkdirSync(join(directory, name), { recursive: true })
     return Chain.layer({
@@ -29,7 +34,7 @@ export const chainLayer = (directory: string, params: ConsensusParams = regtestP
       verifyThreads: 0,
       now: () => Math.floor(Date.now() / 1000)
     })
-  }).pipe(Layer.provide(Logger.remove(Logger.defaultLogger)))
+  }).pipe(Layer.provide(logging))
 
 /** Runs work on a chain in a directory, and closes it. */
 export const withChain = <A, E>(

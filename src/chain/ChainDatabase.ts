@@ -27,6 +27,9 @@ const MIGRATIONS = [
    ) STRICT;`
 ]
 
+/** Names that one statement asks for. */
+const NAMES_AT_ONCE = 256
+
 const FIRST_INDEX = new Uint8Array(4)
 const LAST_INDEX = new Uint8Array(4).fill(0xff)
 
@@ -69,6 +72,9 @@ const prepare = (database: Database) => {
       "SELECT outpoint, coin FROM coins WHERE outpoint > ? ORDER BY outpoint LIMIT ?"
     ),
     claim: statement<[Buffer], Omit<ClaimRow, "name">>("SELECT height, outpoint FROM claims WHERE name = ?"),
+    claimsOf: statement<Array<Buffer>, ClaimRow>(
+      `SELECT name, height, outpoint FROM claims WHERE name IN (${Array.from({ length: NAMES_AT_ONCE }, () => "?")})`
+    ),
     claimsBetween: statement<[number, number], ClaimRow>(
       "SELECT name, height, outpoint FROM claims WHERE height BETWEEN ? AND ?"
     ),
@@ -166,6 +172,23 @@ export class ChainDatabase {
       const row = this.statements.claim.get(Buffer.from(name, "latin1"))
       return row === undefined ? undefined : toClaim(row)
     })
+  }
+
+  /** The stored claims of names, each of which is given once. */
+  claimsOf(names: ReadonlyArray<string>): ReadonlyMap<string, NameClaim> {
+    const found = new Map<string, NameClaim>()
+    const whole = names.length - names.length % NAMES_AT_ONCE
+    this.guard("reading", () => {
+      for (let from = 0; from < whole; from += NAMES_AT_ONCE) {
+        const some = names.slice(from, from + NAMES_AT_ONCE).map((name) => Buffer.from(name, "latin1"))
+        for (const row of this.statements.claimsOf.all(...some)) found.set(binaryString(row.name), toClaim(row))
+      }
+    })
+    for (const name of names.slice(whole)) {
+      const claim = this.claim(name)
+      if (claim !== undefined) found.set(name, claim)
+    }
+    return found
   }
 
   /** Stored claims that were made in the heights `from` to `to`, both included. */

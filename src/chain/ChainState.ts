@@ -419,7 +419,12 @@ export class ChainState {
       block,
       flags,
       // What nobody connects is no reason to keep coins in memory.
-      view: { coin: (outpoint) => coins.peek(outpoint), claim: coins.claim, claimsBetween: coins.claimsBetween },
+      view: {
+        coin: (outpoint) => coins.peek(outpoint),
+        claim: coins.claim,
+        expectClaims: coins.expectClaims,
+        claimsBetween: coins.claimsBetween
+      },
       medianTimePastAt: (height) => this.index.medianTimePast(this.at(height)),
       checkScripts: true
     })

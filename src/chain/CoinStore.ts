@@ -1,4 +1,5 @@
 import type { ChainView, Coin, NameClaim } from "../consensus/view.ts"
+import { fromBinaryString } from "../protocol/bytes.ts"
 import type { ChainDatabase, Changes } from "./ChainDatabase.ts"
 
 interface CoinEntry {
@@ -8,6 +9,22 @@ interface CoinEntry {
   /** The database has no coin here: one that goes again before it was stored leaves no trace. */
   fresh: boolean
 }
+
+/** What is known of the stored coins of the transaction that was asked about last. */
+interface Missed {
+  readonly txid: string
+  /** Outputs that were asked for in a row and had no coin. */
+  count: number
+  /** Whether the transaction has no stored coin at all. */
+  none: boolean
+}
+
+const NOTHING_MISSED: Missed = { txid: "", count: -Infinity, none: false }
+
+/** Misses in a row after which all outputs of a transaction are asked for at once. */
+const MISSES = 4
+
+const TXID_SIZE = 32
 
 /** What an entry of the cache takes beside its script: key, objects, slot of the map. Measured, in bytes. */
 const ENTRY_BYTES = 240
@@ -28,6 +45,7 @@ export class CoinStore implements ChainView {
   private readonly touchedNames = new Set<string>()
   /** Names with a claim that is not stored yet, by its height. */
   private readonly unstored = new Map<number, Set<string>>()
+  private missed: Missed = NOTHING_MISSED
   private used = 0
   private changed = false
 
@@ -48,7 +66,7 @@ export class CoinStore implements ChainView {
   readonly coin = (outpoint: string): Coin | undefined => {
     const entry = this.coins.get(outpoint)
     if (entry !== undefined) return entry.coin
-    const coin = this.database.coin(outpoint)
+    const coin = this.stored(outpoint)
     this.enter(outpoint, { coin, dirty: false, fresh: coin === undefined })
     return coin
   }
@@ -56,7 +74,22 @@ export class CoinStore implements ChainView {
   /** The same without keeping it: for whoever asks, however often. */
   peek(outpoint: string): Coin | undefined {
     const entry = this.coins.get(outpoint)
-    return entry === undefined ? this.database.coin(outpoint) : entry.coin
+    return entry === undefined ? this.stored(outpoint) : entry.coin
+  }
+
+  /**
+   * A coin in the database. The outputs of a coinbase are asked for one after the other and are nearly never there: after
+   * some of them one question about the transaction stands for the rest.
+   */
+  private stored(outpoint: string): Coin | undefined {
+    const txid = outpoint.slice(0, TXID_SIZE)
+    const { missed } = this
+    if (missed.txid === txid && missed.none) return undefined
+    const coin = this.database.coin(outpoint)
+    if (coin !== undefined || missed.txid !== txid) {
+      this.missed = { txid, count: coin === undefined ? 1 : -Infinity, none: false }
+    } else if (++missed.count === MISSES) missed.none = this.database.coinOf(fromBinaryString(txid)) === undefined
+    return coin
   }
 
   readonly claim = (name: string): NameClaim | undefined => {
@@ -65,6 +98,13 @@ export class CoinStore implements ChainView {
     this.claims.set(name, claim)
     this.used += ENTRY_BYTES
     return claim
+  }
+
+  readonly expectClaims = (names: ReadonlyArray<string>): void => {
+    const unknown = names.filter((name) => !this.claims.has(name))
+    const found = this.database.claimsOf(unknown)
+    for (const name of unknown) this.claims.set(name, found.get(name))
+    this.used += ENTRY_BYTES * unknown.length
   }
 
   readonly claimsBetween = (from: number, to: number): ReadonlyArray<readonly [name: string, claim: NameClaim]> => {
@@ -135,6 +175,7 @@ export class CoinStore implements ChainView {
       if (entry?.dirty === true) coins.push([outpoint, entry.coin])
     }
     const claims = Array.from(this.touchedNames, (name) => [name, this.claims.get(name)] as const)
+    this.missed = NOTHING_MISSED
     this.database.commit({ ...rest, coins, claims })
     this.unstored.clear()
     this.changed = false

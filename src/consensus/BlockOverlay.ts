@@ -51,6 +51,11 @@ export class BlockOverlay {
   /** The claim of a name as it stands now. */
   readonly claim = (name: string): NameClaim | undefined => this.claims.get(name) ?? this.view.claim(name)
 
+  /** Tells the view which names are to be set. */
+  expectClaims(names: ReadonlyArray<string>): void {
+    this.view.expectClaims?.(names)
+  }
+
   setClaim(name: string, claim: NameClaim): void {
     if (!this.claims.has(name)) this.claimsBefore.set(name, this.view.claim(name))
     this.claims.set(name, claim)

@@ -1,6 +1,6 @@
 import { isMoney } from "../protocol/amount.ts"
 import type { Block } from "../protocol/block.ts"
-import { binaryString, type Bytes, displayHash } from "../protocol/bytes.ts"
+import { binaryString, type Bytes, displayHash, EMPTY } from "../protocol/bytes.ts"
 import type { NameScript } from "../protocol/nameOperation.ts"
 import { isUnspendable } from "../protocol/script.ts"
 import { outpoint, outpointKey, prevoutIndex, prevoutTxid, type Transaction } from "../protocol/transaction.ts"
@@ -31,6 +31,9 @@ export interface BlockConnection {
   /** Whether scripts are to be checked; where not, `scripts` of the delta stays empty. */
   readonly checkScripts: boolean
 }
+
+/** Names set by one transaction that are worth a word to the view beforehand: only a coinbase sets more than one. */
+const MANY_NAMES = 16
 
 /** What has come together while the transactions of a block go by. */
 interface Work {
@@ -70,10 +73,14 @@ const applyOutputs = (
   }
   const first = effects.length
   addNameEffects(effects, transaction, made, height, params)
-  for (let i = first; i < effects.length; i++) {
-    const effect = effects[i]
-    if (effect === undefined) continue
-    overlay.setClaim(binaryString(effect.name), { height, outpoint: overlay.outputKey(txid, effect.vout) })
+  if (first === effects.length) return
+  const names = new Array<string>(effects.length - first)
+  for (let i = 0; i < names.length; i++) names[i] = binaryString(effects[first + i]?.name ?? EMPTY)
+  if (names.length > MANY_NAMES) overlay.expectClaims(names)
+  for (let i = 0; i < names.length; i++) {
+    const [effect, name] = [effects[first + i], names[i]]
+    if (effect === undefined || name === undefined) continue
+    overlay.setClaim(name, { height, outpoint: overlay.outputKey(txid, effect.vout) })
   }
 }
 

@@ -27,6 +27,8 @@ export interface ChainView {
   readonly coin: (outpoint: string) => Coin | undefined
   /** The current claim of a name (`binaryString` of its bytes), expired or not. */
   readonly claim: (name: string) => NameClaim | undefined
+  /** Hears which claims come next where they are many: a view of a disk reads them at once. Changes no answer. */
+  readonly expectClaims?: (names: ReadonlyArray<string>) => void
   /** The current claims that were made in the heights `from` to `to`, both included, by name key, in any order. */
   readonly claimsBetween: (from: number, to: number) => ReadonlyArray<readonly [name: string, claim: NameClaim]>
 }

@@ -225,7 +225,7 @@ const make = (
       heightOfTransaction: (txid) => file.point(() => points.heightOfTransaction(txid)),
       stats,
       cursor,
-      follower: makeFollower({ file, cursor, records: cache, position, events }),
+      follower: makeFollower({ file, cursor, records: cache, position, events, backlog: EVENT_BACKLOG }),
       changes: Stream.fromPubSub(events),
       check: Effect.sync(() => makeClaimCheck(file, points))
     })

@@ -28,8 +28,9 @@ export interface NameFollowerParts {
   /** Hold parts of the file, by name; the last block changes with each write. */
   readonly records: RecordCache<unknown>
   readonly position: RecordCache<unknown>
-  /** Where to tell what was committed. */
+  /** Where to tell what was committed; keeps the last `backlog` events for a slow listener. */
   readonly events: PubSub.PubSub<NameEvent>
+  readonly backlog: number
 }
 
 /** A debug entry. The follower runs in the chain's fibers, which have their own subsystem. */
@@ -37,7 +38,7 @@ const said = (message: string, facts: Readonly<Record<string, unknown>>): Effect
   Effect.annotateLogs(Effect.logDebug(message, facts), "subsystem", "names")
 
 /** What keeps names.db up with the chain: one transaction a batch or rewind, told once it is committed. */
-export const makeFollower = ({ cursor, events, file, position, records }: NameFollowerParts): Follower => {
+export const makeFollower = ({ backlog, cursor, events, file, position, records }: NameFollowerParts): Follower => {
   /** Changes the file while the caches give no answer that the commit will make wrong. */
   const changing = (
     touched: Iterable<string> | "all",
@@ -70,10 +71,12 @@ export const makeFollower = ({ cursor, events, file, position, records }: NameFo
             : Effect.dieMessage(`names.db was given block ${first.height}, and needs block ${expected}`)
         })
       )
-      const happened = batch.operations.map(({ effect }) => NameEvent.Updated({ record: recordOfEffect(effect) }))
+      // What a listener would miss anyway is not made: a block can change many times more names than it can hear of.
+      const heard = batch.operations.slice(-backlog)
+      const happened = heard.map(({ effect }) => NameEvent.Updated({ record: recordOfEffect(effect) }))
       return changing(batch.latest.keys(), write).pipe(
         Effect.zipRight(PubSub.publishAll(events, happened)),
-        Effect.zipRight(said("names stored", { height: last.height, operations: happened.length }))
+        Effect.zipRight(said("names stored", { height: last.height, operations: batch.operations.length }))
       )
     }).pipe(Effect.withSpan("NameDb.apply"))
 

@@ -63,7 +63,7 @@ const runRows = <A, Row>(
 const UPSERT_NAMES: MultiRow<NumberedEffect> = {
   head: "INSERT INTO names (operation, name, hash, address)",
   tail:
-    "ON CONFLICT (name) DO UPDATE SET operation = excluded.operation, address = excluded.address RETURNING id, name",
+    "ON CONFLICT (name) DO UPDATE SET operation = excluded.operation, address = excluded.address RETURNING id, operation",
   columns: 4,
   params: ({ effect, id }) => [id, effect.name, hashKey(hash256(effect.name)), effect.address]
 }
@@ -107,12 +107,13 @@ export const applyBatch = (
   to: Cursor
 ): Effect.Effect<void, SqlError> =>
   Effect.gen(function*() {
-    const ids = new Map<string, number>()
-    const remember = ({ id, name }: { readonly id: number; readonly name: Buffer }) =>
-      void ids.set(binaryString(name), id)
+    const ids = new Map<number, number>()
+    const remember = ({ id, operation }: { readonly id: number; readonly operation: number }) =>
+      void ids.set(operation, id)
     yield* runRows(connection, UPSERT_NAMES, [...latest.values()], remember)
     const rows = operations.map(({ effect, id }) => {
-      const nameId = ids.get(binaryString(effect.name))
+      // The last operation on a name needs no look at the name.
+      const nameId = ids.get(id) ?? ids.get(latest.get(binaryString(effect.name))?.id ?? -1)
       if (nameId === undefined) throw new Error(`a name of height ${effect.height} was not stored`)
       return { effect, id, nameId }
     })

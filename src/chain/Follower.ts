@@ -33,6 +33,11 @@ export interface Follower {
   readonly name: string
   /** Where the data stand; `undefined` for an empty store, which begins with the genesis block. */
   readonly cursor: Effect.Effect<Cursor | undefined, StorageFailure>
+  /**
+   * Blocks up to the cursor that the store remembers, the newest first: asked for where the chain does not know the
+   * cursor's block, to go back to the newest that it knows. A store without them begins anew then.
+   */
+  readonly trail?: Effect.Effect<ReadonlyArray<Cursor>, StorageFailure>
   readonly apply: (blocks: ReadonlyArray<ConnectedBlock>) => Effect.Effect<void, StorageFailure>
   readonly rewind: (to: Cursor) => Effect.Effect<void, StorageFailure>
   /**

@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import { equal } from "../protocol/bytes.ts"
 import { StorageCorrupted, type StorageFailure } from "../storage/errors.ts"
 import { attempt } from "./attempt.ts"
 import { NONE, Status } from "./BlockIndex.ts"
@@ -20,18 +21,35 @@ export type Move =
  * Decides what brings a follower's cursor to the tip.
  *
  * A cursor on a block that this chainstate never connected is ahead of it: the chainstate was deleted, or lost its
- * last flush. It is kept until the chain reaches its height, and given up only if the hash then differs (design 5.3).
+ * last flush. It is kept until the chain reaches its height, or has another block at the height of one in `trail`: the
+ * store then goes back to the newest block of `trail` that the chain knows, and begins anew where it knows none.
  */
-export const nextMove = (state: ChainState, cursor: Cursor | undefined): Move => {
+export const nextMove = (state: ChainState, cursor: Cursor | undefined, trail: ReadonlyArray<Cursor> = []): Move => {
   if (cursor === undefined) return { type: "forward", from: 0 }
   const tipHeight = state.settledHeight
   const tip = state.at(tipHeight)
   const id = state.index.find(cursor.hash)
   if (id !== NONE && state.isActive(id)) return { type: "forward", from: cursor.height + 1 }
   if (id !== NONE && state.index.has(id, Status.VALID)) return rewindTo(state, state.index.forkPoint(id, tip))
-  if (cursor.height > tipHeight) return { type: "wait" }
-  // A block nobody knows here, at a height that the chain has: nothing tells where its branch began.
-  return rewindTo(state, id === NONE ? 0 : state.index.forkPoint(id, tip))
+  if (cursor.height > tipHeight && !leavesChain(state, trail)) return { type: "wait" }
+  if (id !== NONE) return rewindTo(state, state.index.forkPoint(id, tip))
+  // A block that is unknown here: what came before it may be known.
+  const known = trail.find(({ hash, height }) => height < cursor.height && state.index.find(hash) !== NONE)
+  return rewindTo(state, known === undefined ? 0 : state.index.forkPoint(state.index.find(known.hash), tip))
+}
+
+/** Whether a store is on another branch than the chain, as far as the tip can tell. */
+const leavesChain = (state: ChainState, trail: ReadonlyArray<Cursor>): boolean => {
+  const tipHeight = state.settledHeight
+  const there = trail.find(({ height }) => height === tipHeight)
+  return there !== undefined && !equal(there.hash, state.index.hash(state.at(tipHeight)))
+}
+
+/** Whether a move depends on what the follower remembers: the chain never connected the block of its cursor. */
+const needsTrail = (state: ChainState, cursor: Cursor | undefined): boolean => {
+  if (cursor === undefined) return false
+  const id = state.index.find(cursor.hash)
+  return id === NONE || !(state.isActive(id) || state.index.has(id, Status.VALID))
 }
 
 const rewindTo = (state: ChainState, id: number): Move => ({ type: "rewind", to: cursorOf(state, id) })
@@ -68,7 +86,9 @@ export const follow = (
   Effect.gen(function*() {
     let reported = performance.now()
     for (let moved = false;; moved = true) {
-      const move = nextMove(state, following.cursor)
+      const { cursor, follower } = following
+      const trail = follower.trail !== undefined && needsTrail(state, cursor) ? yield* follower.trail : []
+      const move = nextMove(state, cursor, trail)
       const isThere = move.type === "wait" || (move.type === "forward" && move.from > state.settledHeight)
       if (isThere || !(yield* Effect.uninterruptible(step(state, following, move, recent)))) {
         if (moved && following.follower.arrived !== undefined) yield* following.follower.arrived

@@ -7,7 +7,7 @@ import { batchOf } from "./nameChanges.ts"
 import { NameEvent } from "./NameEvent.ts"
 import type { NameRecord } from "./NameRecord.ts"
 import type { NamesFile } from "./NamesFile.ts"
-import { applyBatch, readCursor, rewindTo } from "./NameStore.ts"
+import { applyBatch, readCursor, readTrail, rewindTo } from "./NameStore.ts"
 import type { RecordCache } from "./RecordCache.ts"
 
 /** What an operation makes of its name. Copies: an effect's bytes are views of a whole block. */
@@ -59,15 +59,15 @@ export const makeFollower = ({ backlog, cursor, events, file, position, records 
 
   const apply = (blocks: ReadonlyArray<ConnectedBlock>): Effect.Effect<void, StorageFailure> =>
     Effect.suspend(() => {
-      const first = blocks[0]
-      const last = blocks[blocks.length - 1]
-      if (first === undefined || last === undefined) return Effect.void
+      const [first, ...others] = blocks
+      if (first === undefined) return Effect.void
+      const last = others[others.length - 1] ?? first
       const batch = batchOf(blocks)
       const write = file.write((connection) =>
         Effect.flatMap(readCursor(connection), (at) => {
           const expected = (at?.height ?? -1) + 1
           return first.height === expected
-            ? applyBatch(connection, batch, last)
+            ? applyBatch(connection, batch, [first, ...others])
             : Effect.dieMessage(`names.db was given block ${first.height}, and needs block ${expected}`)
         })
       )
@@ -93,5 +93,5 @@ export const makeFollower = ({ backlog, cursor, events, file, position, records 
     )
   }
 
-  return { name: "names.db", cursor, apply, rewind }
+  return { name: "names.db", cursor, trail: file.snapshot(readTrail), apply, rewind }
 }

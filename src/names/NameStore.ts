@@ -100,11 +100,28 @@ export const readCursor = (connection: Connection): Effect.Effect<Cursor | undef
 const writeCursor = (connection: Connection, { hash, height }: Cursor) =>
   query(connection, "INSERT OR REPLACE INTO cursor (one, height, hash) VALUES (1, ?, ?)", [height, hash])
 
-/** Adds what blocks did, of which the last is `to`. Each name is written once, however often it changed. */
+/** Blocks whose hashes are kept: as many as a reorganisation can be deep in practice. */
+const KEPT_BLOCKS = 300
+
+const INSERT_BLOCKS: MultiRow<Cursor> = {
+  head: "INSERT OR REPLACE INTO blocks (height, hash)",
+  tail: "",
+  columns: 2,
+  params: ({ hash, height }) => [height, hash]
+}
+
+/** The blocks that are kept, the newest first. */
+export const readTrail = (connection: Connection): Effect.Effect<ReadonlyArray<Cursor>, SqlError> =>
+  Effect.map(
+    query<CursorRow>(connection, "SELECT height, hash FROM blocks ORDER BY height DESC", []),
+    (rows) => rows.map(({ hash, height }) => ({ height, hash: plain(hash) }))
+  )
+
+/** Adds what blocks did, given with them. Each name is written once, however often it changed. */
 export const applyBatch = (
   connection: Connection,
   { latest, operations }: NameBatch,
-  to: Cursor
+  blocks: readonly [Cursor, ...ReadonlyArray<Cursor>]
 ): Effect.Effect<void, SqlError> =>
   Effect.gen(function*() {
     const ids = new Map<number, number>()
@@ -118,6 +135,9 @@ export const applyBatch = (
       return { effect, id, nameId }
     })
     yield* runRows(connection, INSERT_OPERATIONS, rows, ignore)
+    const to = blocks[blocks.length - 1] ?? blocks[0]
+    yield* runRows(connection, INSERT_BLOCKS, blocks.slice(-KEPT_BLOCKS), ignore)
+    yield* query(connection, "DELETE FROM blocks WHERE height <= ?", [to.height - KEPT_BLOCKS])
     yield* writeCursor(connection, to)
   })
 
@@ -147,5 +167,7 @@ export const rewindTo = (connection: Connection, to: Cursor): Effect.Effect<void
       for (const step of TAKE_BACK) yield* query(connection, step, [{ from }])
       yield* turnOfEventLoop
     }
+    yield* query(connection, "DELETE FROM blocks WHERE height > ?", [to.height])
+    yield* runRows(connection, INSERT_BLOCKS, [to], ignore)
     yield* writeCursor(connection, to)
   })

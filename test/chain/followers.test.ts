@@ -136,6 +136,37 @@ describe("nextMove", () => {
     })
   })
 
+  it("rewinds to the newest block that it remembers and the chain knows", () => {
+    withState(false, (state, ids) => {
+      const cursor = { height: TIP, hash: unknown }
+      const lost = [cursor, { height: TIP - 1, hash: unknown }]
+      const known = cursorOf(state, state.at(TIP - 2))
+      const older = cursorOf(state, state.at(TIP - 3))
+      assert.deepStrictEqual(nextMove(state, cursor, [...lost, known, older]), { type: "rewind", to: known })
+      assert.deepStrictEqual(nextMove(state, cursor, lost), { type: "rewind", to: cursorOf(state, 0) })
+      const branch = cursorOf(state, ids[1] ?? NONE)
+      assert.deepStrictEqual(nextMove(state, cursor, [...lost, branch, older]), {
+        type: "rewind",
+        to: cursorOf(state, state.at(FORK))
+      })
+    })
+  })
+
+  it("does not wait above the tip on a branch that left the chain", () => {
+    withState(false, (state) => {
+      const cursor = { height: TIP + 2, hash: unknown }
+      const above = [cursor, { height: TIP + 1, hash: unknown }]
+      const tip = cursorOf(state, state.tip)
+      const below = cursorOf(state, state.at(TIP - 1))
+      assert.deepStrictEqual(nextMove(state, cursor, [...above, tip, below]), { type: "wait" })
+      assert.deepStrictEqual(nextMove(state, cursor, [...above, { height: TIP, hash: unknown }, below]), {
+        type: "rewind",
+        to: below
+      })
+      assert.deepStrictEqual(nextMove(state, cursor, above), { type: "wait" })
+    })
+  })
+
   it("rewinds from blocks of the best chain that were taken back", () => {
     withState(false, (state) => {
       const tip = cursorOf(state, state.tip)

@@ -99,15 +99,15 @@ describe("a file that is no names.db", () => {
       const filename = (yield* files)("names.db")
       yield* withDb(filename, (db) => applyAll(db, [[blockAt(0, [{ name }])]]))
       yield* withRaw(filename, (database) => {
-        database.exec("INSERT INTO effect_sql_migrations (migration_id, name) VALUES (2, 'later')")
+        database.exec("INSERT INTO effect_sql_migrations (migration_id, name) VALUES (3, 'later')")
       })
       const error = yield* opening(filename)
       assert.match(
         String(error),
-        /its format is 2, this version of svcd knows formats up to 1\. Use the version of svcd/
+        /its format is 3, this version of svcd knows formats up to 2\. Use the version of svcd/
       )
       yield* withRaw(filename, (database) => {
-        database.exec("DELETE FROM effect_sql_migrations WHERE migration_id = 2")
+        database.exec("DELETE FROM effect_sql_migrations WHERE migration_id = 3")
       })
       assert.strictEqual((yield* withDb(filename, (db) => db.resolve(name))).height, 0)
     }))

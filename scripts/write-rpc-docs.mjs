@@ -337,6 +337,7 @@ const stores = () => {
   const waiting = Layer.merge(Miner.layer, FeeEstimator.layer({ filename: undefined })).pipe(
     Layer.provideMerge(Mempool.layer({ filename: undefined })),
     Layer.provideMerge(SyncStatus.layer({ offline: true })),
+    Layer.provideMerge(DataHealth.layer),
     Layer.provideMerge(chain)
   )
   return Layer.mergeAll(

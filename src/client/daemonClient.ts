@@ -116,6 +116,17 @@ export const make = (
     const recordOf = ({ expired, expiresIn, shown }: ShownName, asOf: Freshness): NameRecord | undefined =>
       shown === undefined ? undefined : { ...shown, expiresIn, expired, asOf }
 
+    /** Whether a daemon that shows an expired name also says that it is expired: ours does not while its names are behind. */
+    const confirmsExpiry = (name: Bytes): Effect.Effect<boolean, DaemonFailure> =>
+      Effect.matchEffect(rpc.read("name_show", [toHex(name), { ...HEX, allowExpired: false }]), {
+        // A daemon that does not know the option shows the record again.
+        onSuccess: () => Effect.succeed(true),
+        onFailure: (failure) => {
+          if (failure._tag !== "RpcFailure") return Effect.fail(DaemonRpc.refused(failure))
+          return Effect.succeed(failure.code !== RPC_CODE.initialDownload)
+        }
+      })
+
     const resolveName = (name: string, options: ResolveOptions = {}): Effect.Effect<NameRecord, ResolveFailure> =>
       Effect.gen(function*() {
         const bytes = yield* nameBytes(name)
@@ -125,7 +136,7 @@ export const make = (
         const record = shown === undefined ? undefined : recordOf(shown, asOf)
         if (record !== undefined && !record.expired) return record
         // While blocks are missing, nobody knows that there is no such name.
-        if (!asOf.synced) return yield* notSynced(asOf)
+        if (!asOf.synced || (record !== undefined && !(yield* confirmsExpiry(bytes)))) return yield* notSynced(asOf)
         return yield* record === undefined
           ? new NameNotFound({ requested: printable(bytes) })
           : new NameExpired({ requested: printable(bytes), updateHeight: record.height })

@@ -31,3 +31,10 @@ export class NameExpired extends Schema.TaggedError<NameExpired>()("NameExpired"
     return `name expired: ${this.requested}, last updated at height ${this.updateHeight}`
   }
 }
+
+/** names.db does not hold the names of the chain's tip, or more blocks are to come: a name may exist all the same. */
+export class NamesIncomplete extends Schema.TaggedError<NamesIncomplete>()("NamesIncomplete", {}) {
+  override get message(): string {
+    return "names are not known up to the tip of the chain: ask again later"
+  }
+}

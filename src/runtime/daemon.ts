@@ -19,6 +19,8 @@ import { NameDb } from "../names/NameDb.ts"
 import type { ListenFailed } from "../network/errors.ts"
 import { PeerManager } from "../network/PeerManager.ts"
 import { callerLimit } from "../rpc/CallerMemory.ts"
+
+import { type Bytes, equal } from "../protocol/bytes.ts"
 import * as Dispatch from "../rpc/Dispatch.ts"
 import { Health, type HealthReport } from "../rpc/health.ts"
 import * as Lifecycle from "../rpc/Lifecycle.ts"
@@ -135,17 +137,17 @@ const start = (settings: Settings, health: NodeHealth, sampling: Sampling) =>
     yield* Effect.addFinalizer(() => server.drain)
     yield* sampleNode(sampling)
     /** While many blocks come, names are written some hundred blocks at a time. */
-    const namesBehind = (height: number) =>
+    const namesBehind = (tip: Bytes) =>
       Effect.map(
         Effect.option(names.cursor),
-        (cursor) => Option.isNone(cursor) || (cursor.value?.height ?? -1) < height
+        (cursor) => Option.isNone(cursor) || cursor.value === undefined || !equal(cursor.value.hash, tip)
       )
     const report = Effect.gen(function*() {
       const { tip } = yield* chain.progress
       const { inbound, outbound } = yield* manager.count
       return {
         initializing: false,
-        syncing: (yield* status.syncing) || (yield* namesBehind(tip.height)),
+        syncing: (yield* status.syncing) || (yield* namesBehind(tip.hash)),
         blockHeight: tip.height,
         peers: inbound + outbound,
         doubts: yield* data.doubts

@@ -15,11 +15,12 @@ import type {
 } from "../client/NameClient.ts"
 import { type ChainRecord, type FixedPart, fixedPart, recordAt, tooOld } from "../client/record.ts"
 import { limitOf, nameBytes, namespaceBytes } from "../client/text.ts"
+import { isExpired } from "../consensus/expiry.ts"
+import { completeNames } from "../names/completeNames.ts"
 import { NameExpired, NameNotFound } from "../names/errors.ts"
 import { NameDb, type NameRecord as StoredRecord } from "../names/NameDb.ts"
-import { type Bytes, equal } from "../protocol/bytes.ts"
+import type { Bytes } from "../protocol/bytes.ts"
 import { printable } from "../protocol/nameText.ts"
-import { DataHealth } from "../storage/DataHealth.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 
 /** Reading names of the node in this process. */
@@ -35,13 +36,14 @@ export const make = (offline: boolean) =>
     const chain = yield* Chain
     const names = yield* NameDb
     const status = yield* SyncStatus
-    const data = yield* DataHealth
     const { params } = chain
 
     // Offline, everything that there is to know about names is there before the mempool is loaded.
     const syncing = offline
       ? Effect.map(chain.progress, ({ behind, importing }) => behind || importing !== undefined)
       : status.syncing
+
+    const { ask, complete } = yield* completeNames(syncing)
 
     let lately: { readonly synced: boolean; readonly until: number } | undefined
     let said: Freshness = { height: 0, synced: false }
@@ -52,16 +54,10 @@ export const make = (offline: boolean) =>
       return said
     }
 
-    /**
-     * Height and sync of one moment. While many blocks come, names are written some hundred blocks at a time: synced is who
-     * has the names of the chain's tip, and not the tip alone. While something on disk is under repair, a name may be
-     * missing for that reason.
-     */
+    /** Height and sync of one moment. */
     const freshness: Effect.Effect<Freshness, StorageFailure> = Effect.gen(function*() {
+      const synced = yield* complete
       const cursor = yield* names.cursor
-      const { tip } = yield* chain.progress
-      const synced = cursor !== undefined && equal(cursor.hash, tip.hash) && !(yield* syncing) &&
-        (yield* data.doubts).length === 0
       lately = { synced, until: performance.now() + SYNC_AGE }
       return asOfHeight(cursor?.height ?? 0, synced)
     })
@@ -97,16 +93,26 @@ export const make = (offline: boolean) =>
         : new NameExpired({ requested: printable(bytes), updateHeight: record.height })
     }
 
+    const isGone = (stored: StoredRecord | undefined, { height }: Freshness): boolean =>
+      stored === undefined || isExpired(stored.height, height, params)
+
     const looked = (bytes: Bytes, options: ResolveOptions): Effect.Effect<NameRecord, ResolveFailure> =>
       Effect.gen(function*() {
-        const stored = yield* Effect.catchTag(names.resolve(bytes), "NameNotFound", () => Effect.succeed(undefined))
-        return yield* answer(bytes, stored, yield* freshness, options)
+        const stored = Effect.catchTag(names.resolve(bytes), "NameNotFound", () => Effect.succeed(undefined))
+        const question = Effect.all({ record: stored, asOf: freshness })
+        const { asOf, record } = yield* ask(question, ({ asOf, record }) => isGone(record, asOf)).pipe(
+          Effect.catchTag("NamesIncomplete", () =>
+            Effect.map(freshness, ({ height }) => ({ record: undefined, asOf: asOfHeight(height, false) })))
+        )
+        return yield* answer(bytes, record, asOf, options)
       })
 
     /** At once where record, height and sync are in memory; no generator and no span on that way. */
     const resolveName = (name: string, options = NO_OPTIONS): Effect.Effect<NameRecord, ResolveFailure> => {
       const encoded = nameBytes(name)
-      if (Either.isLeft(encoded)) return encoded.left
+      if (Either.isLeft(encoded)) {
+        return encoded.left
+      }
       const bytes = encoded.right
       const recent = names.recent(bytes)
       return recent === undefined || lately === undefined || performance.now() > lately.until
@@ -117,7 +123,9 @@ export const make = (offline: boolean) =>
     const listNames = ({ limit, namespace }: ListFilter = {}): Effect.Effect<ReadonlyArray<NameRecord>, ReadFailure> =>
       Effect.gen(function*() {
         const [prefix, most] = [yield* namespaceBytes(namespace), yield* limitOf(limit)]
-        if (most === 0) return []
+        if (most === 0) {
+          return []
+        }
         const asOf = yield* freshness
         const found = yield* names.scan({ prefix }).pipe(
           Stream.mapConcat((record) => {
@@ -129,7 +137,9 @@ export const make = (offline: boolean) =>
           Stream.runCollect
         )
         // An empty list says "there are none", which nobody knows while blocks are missing.
-        if (found.length === 0 && !asOf.synced) return yield* new NotSynced({ height: asOf.height })
+        if (found.length === 0 && !asOf.synced) {
+          return yield* new NotSynced({ height: asOf.height })
+        }
         return Array.from(found)
       })
 
@@ -140,7 +150,8 @@ export const make = (offline: boolean) =>
           const fixed = textOf(record)
           return fixed === undefined ? undefined : recordAt(fixed, asOf, params)
         }),
-        Effect.catchTag("NameNotFound", () => Effect.succeed(undefined))
+        Effect.catchTag("NameNotFound", () =>
+          Effect.succeed(undefined))
       )
 
     /** The names that a block sets; none where the block is gone meanwhile. */

@@ -107,14 +107,22 @@ describe("the client over a daemon", () => {
     Effect.gen(function*() {
       let info: object = INFO
       let reply: Reply = { code: -4, message: "name never existed: 'd/x'" }
-      const { client: names } = yield* client(({ method }) => {
+      let strict: Reply | undefined
+      const { client: names } = yield* client(({ method, params }) => {
         if (method === "getblockchaininfo") return { result: info }
-        return method === "name_show" ? reply : undefined
+        const isStrict = JSON.stringify(params).includes("\"allowExpired\":false")
+        return method === "name_show" ? (isStrict ? strict : undefined) ?? reply : undefined
       })
       const tag = Effect.map(Effect.flip(names.resolveName("d/x")), ({ _tag }) => _tag)
       assert.strictEqual(yield* tag, "NameNotFound")
       reply = { result: shown("d/x", { expired: true, expires_in: 0 }) }
       assert.strictEqual(yield* tag, "NameExpired")
+      strict = { code: -4, message: "name expired: 'd/x'" }
+      assert.strictEqual(yield* tag, "NameExpired")
+      // Its names are behind its chain: it shows the record, and does not say that the name is expired.
+      strict = { code: -10, message: "Namecoin is downloading blocks..." }
+      assert.strictEqual(yield* tag, "NotSynced")
+      strict = undefined
       info = { ...INFO, headers: 701 }
       assert.strictEqual(yield* tag, "NotSynced")
       info = { ...INFO, initialblockdownload: true }

@@ -113,6 +113,7 @@ describe("the table of the command line", () => {
       Layer.mock(NameDb, { follower: NO_FOLLOWER, recent: () => undefined }),
       Layer.mock(TxIndex, { enabled: false, follower: undefined }),
       Layer.mock(SyncStatus, {}),
+      DataHealth.layer,
       Mempool.layer({ filename: undefined }).pipe(Layer.provide(NO_CHAIN)),
       Layer.mock(FeeEstimator, { estimateSmart: () => assert.fail(), estimateRaw: () => assert.fail() }),
       noPeers,

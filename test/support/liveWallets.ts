@@ -12,6 +12,7 @@ import { type Block, makeBlock } from "../../src/protocol/block.ts"
 import type { Bytes } from "../../src/protocol/bytes.ts"
 import { merkleRoot } from "../../src/protocol/merkle.ts"
 import type { Transaction } from "../../src/protocol/transaction.ts"
+import * as DataHealth from "../../src/storage/DataHealth.ts"
 import type { Wallet } from "../../src/wallet/Wallet.ts"
 import * as Wallets from "../../src/wallet/Wallets.ts"
 import { chainLayer } from "./chain.ts"
@@ -125,6 +126,7 @@ export const withWallets = <A, E>(
   const stores = FeeEstimator.layer({ filename: undefined }).pipe(
     Layer.provideMerge(pool),
     Layer.provideMerge(SyncStatus.layer({ offline: true })),
+    Layer.provideMerge(DataHealth.layer),
     Layer.provideMerge(chainLayer(directory, params)),
     Layer.merge(NameDb.layer({ filename: join(directory, "names.db"), pageSize: 4096 }))
   )

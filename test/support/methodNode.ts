@@ -191,6 +191,7 @@ const make = (options: MethodNodeOptions) =>
         Mempool.layer({ filename: join(directory, "mempool.dat") })
       ),
       Layer.provideMerge(SyncStatus.layer({ offline: true })),
+      Layer.provideMerge(DataHealth.layer),
       Layer.provideMerge(chainLayer(directory, options.params))
     )
     const wallets = Wallets.layer({

@@ -7,6 +7,7 @@ import * as Miner from "../../src/mempool/mining/Miner.ts"
 import type { Method } from "../../src/rpc/method.ts"
 import { walletMethods } from "../../src/rpc/methods/wallet/walletMethods.ts"
 import { NodeOptions } from "../../src/rpc/NodeOptions.ts"
+import * as DataHealth from "../../src/storage/DataHealth.ts"
 import { Wallets } from "../../src/wallet/Wallets.ts"
 import { chainLayer, temporaryDirectory } from "./chain.ts"
 import { callsOn } from "./fakeWallet.ts"
@@ -38,6 +39,7 @@ export const walletNode = (wallets: Context.Tag.Service<Wallets>) =>
       Miner.layer.pipe(
         Layer.provideMerge(Mempool.layer({ filename: undefined })),
         Layer.provideMerge(SyncStatus.layer({ offline: true })),
+        Layer.provideMerge(DataHealth.layer),
         Layer.provideMerge(chainLayer(join(directory))),
         Layer.merge(noPeers),
         Layer.provide(Logger.remove(Logger.defaultLogger))

@@ -56,6 +56,7 @@ export const allMethods: Effect.Effect<
   | NameDb
   | TxIndex
   | SyncStatus
+  | DataHealth
   | Mempool
   | FeeEstimator
   | Miner

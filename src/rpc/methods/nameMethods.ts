@@ -3,13 +3,16 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { RE2JS } from "re2js"
 import { Chain } from "../../chain/Chain.ts"
-import { SyncStatus } from "../../chain/SyncStatus.ts"
+import type { SyncStatus } from "../../chain/SyncStatus.ts"
 import { turnOfEventLoop } from "../../chain/turnOfEventLoop.ts"
 import { isExpired } from "../../consensus/expiry.ts"
+import { completeNames } from "../../names/completeNames.ts"
+import type { NameHashNotFound, NameNotFound, NamesIncomplete } from "../../names/errors.ts"
 import { NameDb, type NameRecord } from "../../names/NameDb.ts"
 import { type Bytes, displayHash, equal } from "../../protocol/bytes.ts"
 import { parseNameScript } from "../../protocol/nameOperation.ts"
 import { decodeText, encodeText, printable } from "../../protocol/nameText.ts"
+import type { DataHealth } from "../../storage/DataHealth.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import { Wallets } from "../../wallet/Wallets.ts"
 import type { RawJson } from "../encodeJson.ts"
@@ -20,7 +23,7 @@ import { RpcError } from "../RpcError.ts"
 import * as Shape from "../shape.ts"
 import type { Members, ShapeContext } from "../shapes/context.ts"
 import { type NameClock, nameInfoJson, nameInfoText } from "../shapes/name.ts"
-import { storageError } from "./errors.ts"
+import { absentError, storageError } from "./errors.ts"
 import { contextFor, decodeGiven, ENCODINGS, type GivenEncodings } from "./nameEncodings.ts"
 import { NAME_INFO } from "./shapes.ts"
 import { ownership } from "./wallet/walletContext.ts"
@@ -105,17 +108,17 @@ const within = (
     })
   })
 
-const toRpcError = (error: StorageFailure | RpcError): RpcError =>
-  error._tag === "RpcError" ? error : storageError(error)
+const toRpcError = (error: StorageFailure | NamesIncomplete | RpcError): RpcError =>
+  error._tag === "RpcError" ? error : absentError(error)
 
 export const nameMethods: Effect.Effect<
   ReadonlyArray<Method>,
   never,
-  Chain | NameDb | SyncStatus | NodeOptions | Wallets
+  Chain | NameDb | SyncStatus | DataHealth | NodeOptions | Wallets
 > = Effect.gen(function*() {
   const chain = yield* Chain
   const names = yield* NameDb
-  const status = yield* SyncStatus
+  const { ask, complete } = yield* completeNames()
   const options = yield* NodeOptions
   const wallets = yield* Wallets
   const { params } = chain
@@ -138,9 +141,23 @@ export const nameMethods: Effect.Effect<
     params
   }))
 
-  /** What is not there may still come while the node syncs, and then must not be taken for a name that is free. */
-  const absent = (error: RpcError): Effect.Effect<never, RpcError> =>
-    Effect.flatMap(status.syncing, (syncing) => syncing ? RpcError.initialDownload() : error)
+  /** Looks for something; `undefined` where there is certainly no such name. */
+  const found = <A>(
+    look: Effect.Effect<A, NameNotFound | NameHashNotFound | StorageFailure>
+  ): Effect.Effect<A | undefined, RpcError> => {
+    const orNone = Effect.catchTags(look, {
+      NameNotFound: () => Effect.succeed(undefined),
+      NameHashNotFound: () => Effect.succeed(undefined)
+    })
+    return Effect.mapError(ask(orNone, (answer) => answer === undefined), absentError)
+  }
+
+  /** The latest record of a name, expired or not, and the block that it is judged by. */
+  const recordNow = (name: Bytes) =>
+    Effect.all({
+      record: Effect.catchTag(names.resolve(name), "NameNotFound", () => Effect.succeed(undefined)),
+      now: clock
+    })
 
   const byHash = (kind: string | undefined) =>
     Effect.suspend(() => {
@@ -158,14 +175,10 @@ export const nameMethods: Effect.Effect<
       if (given.length !== SHA256D_SIZE) {
         return yield* RpcError.invalidParameter("SHA-256d hash must be 32 bytes long")
       }
-      return yield* names.resolveByHash(given).pipe(
-        Effect.map(({ name }) => name),
-        Effect.catchAll((error) =>
-          error._tag === "NameHashNotFound"
-            ? absent(RpcError.wallet(`name hash not found: ${displayHash(given)}`))
-            : storageError(error)
-        )
-      )
+      const record = yield* found(names.resolveByHash(given))
+      return record === undefined
+        ? yield* RpcError.wallet(`name hash not found: ${displayHash(given)}`)
+        : record.name
     })
 
   /** The answer of `name_show` where everything it takes is in memory and nothing is amiss; else the long way is due. */
@@ -212,16 +225,17 @@ export const nameMethods: Effect.Effect<
       return Effect.gen(function*() {
         const context = contextOf(given)
         const meant = yield* nameMeant(yield* decodeGiven(name, context.nameEncoding), given.byHash)
-        const record = yield* names.resolve(meant).pipe(
-          Effect.catchAll((error) =>
-            error._tag === "NameNotFound"
-              ? absent(RpcError.wallet(`name never existed: ${printable(meant)}`))
-              : storageError(error)
-          )
+        const allowExpired = given.allowExpired ?? options.allowExpired
+        const { now, record } = yield* ask(
+          recordNow(meant),
+          ({ now, record }) =>
+            record === undefined || (!allowExpired && isExpired(record.height, now.tipHeight, params))
+        ).pipe(
+          Effect.mapError(toRpcError)
         )
-        const now = yield* clock
-        if (isExpired(record.height, now.tipHeight, params) && !(given.allowExpired ?? options.allowExpired)) {
-          return yield* absent(RpcError.wallet(`name expired: ${printable(meant)}`))
+        if (record === undefined) return yield* RpcError.wallet(`name never existed: ${printable(meant)}`)
+        if (!allowExpired && isExpired(record.height, now.tipHeight, params)) {
+          return yield* RpcError.wallet(`name expired: ${printable(meant)}`)
         }
         return shower(context, call)(record, now)
       })
@@ -250,13 +264,8 @@ export const nameMethods: Effect.Effect<
         if (!options.nameHistory) return yield* RpcError.misc("-namehistory is not enabled")
         const context = contextOf(given)
         const meant = yield* nameMeant(yield* decodeGiven(name, context.nameEncoding), given.byHash)
-        const records = yield* names.history(meant).pipe(
-          Effect.catchAll((error) =>
-            error._tag === "NameNotFound"
-              ? absent(RpcError.wallet(`name not found: ${printable(meant)}`))
-              : storageError(error)
-          )
-        )
+        const records = yield* found(names.history(meant))
+        if (records === undefined) return yield* RpcError.wallet(`name not found: ${printable(meant)}`)
         const now = yield* clock
         const show = shower(context, call)
         return records.map((record) => show(record, now))
@@ -319,7 +328,9 @@ export const nameMethods: Effect.Effect<
         const limited = matches === undefined ? collected : searches.withPermits(1)(collected)
         const records = Chunk.toReadonlyArray(yield* limited)
         // An empty list says "there are none", which nobody knows while blocks are missing.
-        if (records.length === 0 && count > 0 && (yield* status.syncing)) return yield* RpcError.initialDownload()
+        if (records.length === 0 && count > 0 && !(yield* Effect.mapError(complete, storageError))) {
+          return yield* RpcError.initialDownload()
+        }
         const show = shower(context, call)
         return records.map((record) => show(record, now))
       })

@@ -3,12 +3,14 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { Chain } from "../../chain/Chain.ts"
-import { SyncStatus } from "../../chain/SyncStatus.ts"
+import type { SyncStatus } from "../../chain/SyncStatus.ts"
 import type { ConsensusParams } from "../../consensus/params.ts"
 import { Mempool } from "../../mempool/Mempool.ts"
+import { completeNames } from "../../names/completeNames.ts"
 import { NameDb, type NameHistoryEntry, type NameRecord } from "../../names/NameDb.ts"
 import { binaryString, type Bytes } from "../../protocol/bytes.ts"
 import type { NameChange } from "../../protocol/nameOperation.ts"
+import type { DataHealth } from "../../storage/DataHealth.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import { namesMeant } from "./nameSearch.ts"
 
@@ -36,6 +38,7 @@ export interface Moment {
   readonly now: number
   readonly tipHeight: number
   readonly params: ConsensusParams
+  /** Whether names are not known up to the tip: a name that is missing or expired here may exist all the same. */
   readonly syncing: boolean
 }
 
@@ -88,12 +91,16 @@ export interface NameReader {
 }
 
 /** Makes what reads names for their pages. */
-export const makeNameReader: Effect.Effect<NameReader, never, Chain | NameDb | Mempool | SyncStatus> = Effect.gen(
+export const makeNameReader: Effect.Effect<
+  NameReader,
+  never,
+  Chain | NameDb | Mempool | SyncStatus | DataHealth
+> = Effect.gen(
   function*() {
     const chain = yield* Chain
     const names = yield* NameDb
     const pool = yield* Mempool
-    const status = yield* SyncStatus
+    const { complete } = yield* completeNames()
     const { params } = chain
 
     /** As seen by whom the records come from: the index may be ahead of a chain that is being rebuilt. */
@@ -103,7 +110,7 @@ export const makeNameReader: Effect.Effect<NameReader, never, Chain | NameDb | M
         now: Math.floor((yield* Clock.currentTimeMillis) / 1000),
         tipHeight: cursor?.height ?? 0,
         params,
-        syncing: yield* status.syncing
+        syncing: !(yield* complete)
       }
     })
 

@@ -199,7 +199,7 @@ const absent = (moment: Moment): Html =>
 
 /** A name that nobody registered. */
 export const missingView = (name: Bytes, missing: NameMissing): Html =>
-  html`${heading(name, html`<span class="badge">not registered</span>`)}
+  html`${heading(name, html`<span class="badge">${missing.syncing ? "not known yet" : "not registered"}</span>`)}
 <section class="card">${absent(missing)}</section>${pending(missing.pending, missing.now)}${suggestions(missing)}`
 
 /** What was found for a text, unless that is one name. */
@@ -207,7 +207,9 @@ export const searchView = (text: string, found: SearchFound): Html =>
   html`<h1>Search for ${html`<bdi class="name">${visible(text)}</bdi>`}</h1>
 ${
     found.exact.length === 0
-      ? html`<section class="card"><h2>No such name</h2>${absent(found)}</section>`
+      ? html`<section class="card"><h2>${found.syncing ? "Not known yet" : "No such name"}</h2>${
+        absent(found)
+      }</section>`
       : html`<section class="card"><h2>Names</h2><ul class="operations">${
         found.exact.map(listedRecord(found))
       }</ul></section>`

@@ -6,6 +6,7 @@ import type { Mempool } from "../../mempool/Mempool.ts"
 import type { NameDb } from "../../names/NameDb.ts"
 import type { PeerManager } from "../../network/PeerManager.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
+import type { DataHealth } from "../../storage/DataHealth.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import type { PageAnswer, PageHandler } from "../Pages.ts"
 import { html } from "./html.ts"
@@ -30,7 +31,7 @@ export interface StatusPageOptions {
   readonly overviewMs?: number
 }
 
-type Services = Chain | NameDb | PeerManager | Mempool | SyncStatus
+type Services = Chain | NameDb | PeerManager | Mempool | SyncStatus | DataHealth
 
 /** Makes the status page. */
 export const makeStatusPage = (

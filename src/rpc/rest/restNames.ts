@@ -1,9 +1,11 @@
 import * as Effect from "effect/Effect"
 import { Chain } from "../../chain/Chain.ts"
-import { SyncStatus } from "../../chain/SyncStatus.ts"
+import type { SyncStatus } from "../../chain/SyncStatus.ts"
+import { completeNames } from "../../names/completeNames.ts"
 import { NameDb, type NameRecord } from "../../names/NameDb.ts"
 import { toHex } from "../../protocol/bytes.ts"
 import { printable } from "../../protocol/nameText.ts"
+import type { DataHealth } from "../../storage/DataHealth.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import type { Phase } from "../Lifecycle.ts"
 import { NodeOptions } from "../NodeOptions.ts"
@@ -40,11 +42,15 @@ export const restStarting = (phase: () => Phase): PageHandler => ({
     })
 })
 
-export const restNames: Effect.Effect<PageHandler, never, Chain | NameDb | NodeOptions | SyncStatus> = Effect.gen(
+export const restNames: Effect.Effect<
+  PageHandler,
+  never,
+  Chain | NameDb | NodeOptions | SyncStatus | DataHealth
+> = Effect.gen(
   function*() {
     const { params } = yield* Chain
     const names = yield* NameDb
-    const status = yield* SyncStatus
+    const { ask } = yield* completeNames()
     const { nameEncoding, valueEncoding } = yield* NodeOptions
     const context = { network: params.network, nameEncoding, valueEncoding }
 
@@ -68,15 +74,17 @@ export const restNames: Effect.Effect<PageHandler, never, Chain | NameDb | NodeO
 
     const read = ({ encoded, format, name }: NameTarget): Effect.Effect<PageAnswer> => {
       if (name === undefined) return Effect.succeed(failure(400, `Invalid encoded name: ${encoded}`))
-      return names.resolve(name).pipe(
-        Effect.flatMap((record) => show(record, format)),
-        Effect.catchTag("NameNotFound", () =>
-          // What is not there may be in a block that is missing, and must not be taken for a name that is free.
-          Effect.map(
-            status.syncing,
-            (syncing) =>
-              syncing ? unavailable("Namecoin is downloading blocks...") : failure(404, `${printable(name)} not found`)
-          )),
+      const resolved = Effect.catchTag(names.resolve(name), "NameNotFound", () => Effect.succeed(undefined))
+      return ask(resolved, (record) => record === undefined).pipe(
+        Effect.flatMap((record) =>
+          record === undefined
+            ? Effect.succeed(failure(404, `${printable(name)} not found`))
+            : show(record, format)
+        ),
+        Effect.catchTag(
+          "NamesIncomplete",
+          () => Effect.succeed(unavailable("Namecoin is downloading blocks..."))
+        ),
         // Where our files are is nothing for callers that nobody knows.
         Effect.catchAll(({ message }) =>
           Effect.as(Effect.logError("names cannot be read", { reason: message }), failure(500, "Internal error"))

@@ -9,6 +9,7 @@ import { NameDb } from "../../../src/names/NameDb.ts"
 import { type PeerInfo, PeerManager } from "../../../src/network/PeerManager.ts"
 import type { PageAnswer, PageHandler, PageRequest } from "../../../src/rpc/Pages.ts"
 import { makeStatusPage } from "../../../src/rpc/pages/statusPage.ts"
+import * as DataHealth from "../../../src/storage/DataHealth.ts"
 import { ampleAccount } from "../../support/memory.ts"
 import { MethodNode } from "../../support/methodNode.ts"
 import { NO_INFO } from "../../support/peerManager.ts"
@@ -74,6 +75,7 @@ export const statusPageOf = (peers: ReadonlyArray<PeerInfo> = [], overviewMs = 0
       Effect.provideService(NameDb, names),
       Effect.provideService(Mempool, pool),
       Effect.provideService(SyncStatus, status),
+      Effect.provide(DataHealth.layer),
       Effect.provideService(PeerManager, manager)
     )
   })

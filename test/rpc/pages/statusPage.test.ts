@@ -11,6 +11,7 @@ import type { Transaction } from "../../../src/protocol/transaction.ts"
 import type { PageHandler } from "../../../src/rpc/Pages.ts"
 import { nameLink } from "../../../src/rpc/pages/links.ts"
 import { makeStatusPage, startingPage } from "../../../src/rpc/pages/statusPage.ts"
+import * as DataHealth from "../../../src/storage/DataHealth.ts"
 import { StorageUnavailable } from "../../../src/storage/errors.ts"
 import { nameTx, output, reward } from "../../support/mempool.ts"
 import { MethodNode, methodNode } from "../../support/methodNode.ts"
@@ -180,6 +181,7 @@ layer(methodNode())("on a chain full of names", (it) => {
           Effect.provideService(NameDb, names),
           Effect.provideService(Mempool, pool),
           Effect.provideService(SyncStatus, status),
+          Effect.provide(DataHealth.layer),
           Effect.provideService(PeerManager, manager)
         )
       const slow = yield* pageFor(60_000)
@@ -200,6 +202,7 @@ layer(methodNode())("on a chain full of names", (it) => {
           Effect.provideService(NameDb, { ...names, resolve }),
           Effect.provideService(Mempool, pool),
           Effect.provideService(SyncStatus, status),
+          Effect.provide(DataHealth.layer),
           Effect.provideService(PeerManager, peerManager())
         )
       const failure = new StorageUnavailable({ file: "names.db", doing: "reading", reason: "<disk> gone" })

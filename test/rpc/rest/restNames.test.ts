@@ -6,6 +6,7 @@ import { NameDb } from "../../../src/names/NameDb.ts"
 import { NodeOptions } from "../../../src/rpc/NodeOptions.ts"
 import { type PageAnswer, type PageHandler, pageRequest } from "../../../src/rpc/Pages.ts"
 import { restNames, restStarting } from "../../../src/rpc/rest/restNames.ts"
+import * as DataHealth from "../../../src/storage/DataHealth.ts"
 import { StorageUnavailable } from "../../../src/storage/errors.ts"
 import { MethodNode, methodNode } from "../../support/methodNode.ts"
 import { at, items, recordedJson, recordedText, stringAt } from "../../support/recordedJson.ts"
@@ -27,6 +28,7 @@ const handler = (syncing = false, change: Partial<typeof NameDb.Service> = {}) =
       Effect.provideService(Chain, node.chain),
       Effect.provideService(NameDb, { ...node.names, ...change }),
       Effect.provideService(SyncStatus, { ...node.status, syncing: Effect.succeed(syncing) }),
+      Effect.provide(DataHealth.layer),
       Effect.provideService(NodeOptions, OPTIONS)
     )
   })

@@ -1,10 +1,13 @@
 import * as Effect from "effect/Effect"
 import { Chain } from "../../../chain/Chain.ts"
+import type { SyncStatus } from "../../../chain/SyncStatus.ts"
 import { isExpired } from "../../../consensus/expiry.ts"
+import { completeNames } from "../../../names/completeNames.ts"
 import { NameDb } from "../../../names/NameDb.ts"
 import { displayHash, equal, fromHex, toHex } from "../../../protocol/bytes.ts"
 import { addressScript } from "../../../protocol/nameOperation.ts"
 import { printable } from "../../../protocol/nameText.ts"
+import type { DataHealth } from "../../../storage/DataHealth.ts"
 import { Wallets } from "../../../wallet/Wallets.ts"
 import type { Method } from "../../method.ts"
 import { NodeOptions } from "../../NodeOptions.ts"
@@ -13,7 +16,7 @@ import { RpcError } from "../../RpcError.ts"
 import * as Shape from "../../shape.ts"
 import { decodeAnyTransaction } from "../../shapes/decodeTransaction.ts"
 import { nameExpiryJson, nameOutputJson } from "../../shapes/name.ts"
-import { storageError } from "../errors.ts"
+import { absentError } from "../errors.ts"
 import { contextFor, decodeGiven, ENCODINGS } from "../nameEncodings.ts"
 import { NAME_OUTPUT_MEMBERS } from "../shapes.ts"
 import { makeNameWriteMethods } from "./nameWriteMethods.ts"
@@ -41,10 +44,11 @@ const OWNED_NAME = Shape.object({
 export const nameWalletMethods: Effect.Effect<
   ReadonlyArray<Method>,
   never,
-  Chain | NameDb | NodeOptions | Wallets
+  Chain | NameDb | SyncStatus | DataHealth | NodeOptions | Wallets
 > = Effect.gen(function*() {
   const chain = yield* Chain
   const names = yield* NameDb
+  const { ask } = yield* completeNames()
   const options = yield* NodeOptions
   const wallets = yield* Wallets
   if (!wallets.enabled) return []
@@ -100,18 +104,25 @@ export const nameWalletMethods: Effect.Effect<
     errors: [
       "-5 name not found: '<name>'",
       "-5 the name is expired",
+      "-10 Namecoin is downloading blocks...",
       "-1000 Name/value is invalid for encoding <encoding>",
       ...PAYMENT_ERRORS
     ],
     handler: ({ amount: value, comment, comment_to, name: text, replaceable, subtractfeefromamount }, wallet) =>
       Effect.gen(function*() {
         const name = yield* decodeGiven(text, options.nameEncoding)
-        const record = yield* Effect.mapError(names.resolve(name), (error) =>
-          error._tag === "NameNotFound"
-            ? RpcError.invalidAddressOrKey(`name not found: ${printable(name)}`)
-            : storageError(error))
-        const { height } = yield* chain.tip
-        if (isExpired(record.height, height, params)) return yield* RpcError.invalidAddressOrKey("the name is expired")
+        const question = Effect.all({
+          record: Effect.catchTag(names.resolve(name), "NameNotFound", () => Effect.succeed(undefined)),
+          tip: chain.tip
+        })
+        const { record, tip } = yield* ask(
+          question,
+          ({ record, tip }) => record === undefined || isExpired(record.height, tip.height, params)
+        ).pipe(Effect.mapError(absentError))
+        if (record === undefined) return yield* RpcError.invalidAddressOrKey(`name not found: ${printable(name)}`)
+        if (isExpired(record.height, tip.height, params)) {
+          return yield* RpcError.invalidAddressOrKey("the name is expired")
+        }
         return yield* sendMoney(wallet, {
           outputs: [{ value, script: record.address }],
           subtractFeeFrom: subtractfeefromamount ? [0] : [],

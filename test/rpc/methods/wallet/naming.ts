@@ -1,4 +1,5 @@
 import { Effect, Layer, Stream } from "effect"
+import { SyncStatus } from "../../../../src/chain/SyncStatus.ts"
 import { NameNotFound } from "../../../../src/names/errors.ts"
 import { NameDb } from "../../../../src/names/NameDb.ts"
 import type { NameRecord } from "../../../../src/names/NameRecord.ts"
@@ -6,9 +7,10 @@ import { equal } from "../../../../src/protocol/bytes.ts"
 import { printable } from "../../../../src/protocol/nameText.ts"
 import { nameWalletMethods } from "../../../../src/rpc/methods/wallet/nameWalletMethods.ts"
 import { NodeOptions } from "../../../../src/rpc/NodeOptions.ts"
+import * as DataHealth from "../../../../src/storage/DataHealth.ts"
 import { callsOn, type FakeWallet, fakeWalletsLayer } from "../../../support/fakeWallet.ts"
 import type { Calls } from "../../../support/methodNode.ts"
-import { chain, noFollower } from "./paying.ts"
+import { chain, noFollower, TIP } from "./paying.ts"
 
 const options = Layer.succeed(NodeOptions, {
   nameEncoding: "ascii",
@@ -22,6 +24,7 @@ const namesOf = (records: ReadonlyArray<NameRecord>) =>
   Layer.mock(NameDb, {
     recent: () => undefined,
     follower: noFollower,
+    cursor: Effect.succeed(TIP),
     changes: Stream.empty,
     resolve: (name) => {
       const record = records.find((record) => equal(record.name, name))
@@ -39,7 +42,14 @@ export const namesOn = (
   Effect.map(
     Effect.provide(
       nameWalletMethods,
-      Layer.mergeAll(chain, options, namesOf(records), fakeWalletsLayer(wallets.map(({ wallet }) => wallet)))
+      Layer.mergeAll(
+        chain,
+        options,
+        namesOf(records),
+        fakeWalletsLayer(wallets.map(({ wallet }) => wallet)),
+        Layer.mock(SyncStatus, { syncing: Effect.succeed(false) }),
+        DataHealth.layer
+      )
     ),
     (methods) => callsOn(methods)
   )

@@ -14,6 +14,7 @@ import { infoMethods } from "../../../../src/rpc/methods/infoMethods.ts"
 import { nameMethods } from "../../../../src/rpc/methods/nameMethods.ts"
 import { relayMethods } from "../../../../src/rpc/methods/relayMethods.ts"
 import { NodeOptions } from "../../../../src/rpc/NodeOptions.ts"
+import * as DataHealth from "../../../../src/storage/DataHealth.ts"
 import type { Wallet } from "../../../../src/wallet/Wallet.ts"
 import { Wallets } from "../../../../src/wallet/Wallets.ts"
 import { callsOn, fakeWallet, fakeWallets, ownScript } from "../../../support/fakeWallet.ts"
@@ -46,6 +47,7 @@ const withWallets = (...wallets: ReadonlyArray<Wallet>) =>
     Effect.provideServiceEffect(Chain, Effect.map(MethodNode, ({ chain }) => chain)),
     Effect.provideServiceEffect(NameDb, Effect.map(MethodNode, ({ names }) => names)),
     Effect.provideServiceEffect(SyncStatus, Effect.map(MethodNode, ({ status }) => status)),
+    Effect.provide(DataHealth.layer),
     Effect.provideServiceEffect(
       Mempool,
       Effect.map(MethodNode, ({ pool }) => ({ ...pool, pending: () => [PENDING] }))

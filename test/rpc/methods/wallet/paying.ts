@@ -143,6 +143,7 @@ export const chain = Layer.mock(Chain, {
   repairs: [],
   tree: noTree,
   tip: Effect.succeed(TIP),
+  toldTip: Effect.succeed(TIP),
   coin: () => Effect.succeed({ coin: undefined, tip: TIP })
 })
 

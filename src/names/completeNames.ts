@@ -1,0 +1,60 @@
+import * as Effect from "effect/Effect"
+import { Chain } from "../chain/Chain.ts"
+import type { Cursor } from "../chain/Follower.ts"
+import { SyncStatus } from "../chain/SyncStatus.ts"
+import { equal } from "../protocol/bytes.ts"
+import { DataHealth } from "../storage/DataHealth.ts"
+import type { StorageFailure } from "../storage/errors.ts"
+import { NamesIncomplete } from "./errors.ts"
+import { NameDb } from "./NameDb.ts"
+
+/**
+ * The one place that decides whether a node may deny a name: that it never existed, or is expired. It may where names.db
+ * holds the names of the tip, no known block is missing, and nothing on disk is in doubt.
+ */
+export interface CompleteNames {
+  /** Whether a name that is not found does not exist. */
+  readonly complete: Effect.Effect<boolean, StorageFailure>
+  /**
+   * Asks a question about names. An answer that denies a name is asked for again between two looks at the same tip, since
+   * names may be half way through a reorganisation at first; without such a tip the question fails.
+   */
+  readonly ask: <A, E>(
+    question: Effect.Effect<A, E>,
+    denies: (answer: A) => boolean
+  ) => Effect.Effect<A, E | NamesIncomplete | StorageFailure>
+}
+
+/** `syncing` tells whether blocks are missing, where it is not for `SyncStatus` to tell. */
+export const completeNames = (
+  syncing?: Effect.Effect<boolean>
+): Effect.Effect<CompleteNames, never, Chain | NameDb | SyncStatus | DataHealth> =>
+  Effect.gen(function*() {
+    const chain = yield* Chain
+    const names = yield* NameDb
+    const status = yield* SyncStatus
+    const health = yield* DataHealth
+    const missing = syncing ?? status.syncing
+
+    /** The tip, where names are complete there. A block that the followers are about to hear of is waited for. */
+    const position: Effect.Effect<Cursor | undefined, StorageFailure> = Effect.gen(function*() {
+      if ((yield* health.doubts).length > 0 || (yield* missing)) return undefined
+      const tip = yield* chain.toldTip
+      const at = yield* names.cursor
+      return at !== undefined && equal(at.hash, tip.hash) ? at : undefined
+    })
+
+    const ask: CompleteNames["ask"] = (question, denies) =>
+      Effect.gen(function*() {
+        const answer = yield* question
+        if (!denies(answer)) return answer
+        const before = yield* position
+        if (before === undefined) return yield* new NamesIncomplete()
+        const again = yield* question
+        if (!denies(again)) return again
+        const after = yield* position
+        return after !== undefined && equal(before.hash, after.hash) ? again : yield* new NamesIncomplete()
+      })
+
+    return { complete: Effect.map(position, (at) => at !== undefined), ask }
+  })

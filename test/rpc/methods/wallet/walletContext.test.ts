@@ -120,7 +120,8 @@ describe("failures of a wallet (rpc.md 2, 3.9, 5.8)", () => {
     [
       new WalletDamaged({ file: "wallet.json", found: "half of it" }),
       -4,
-      "wallet.json is no wallet that can be read: half of it. It was left as it is; restore it from a backup"
+      "wallet.json is no wallet that can be used: half of it. It was left as it is. Move it away and put the newest copy " +
+      "in its place (of backupwallet, or of the file); without one \"svcd-wallet recover\" makes its keys from the words"
     ],
     [
       new StorageUnavailable({ file: "wallet.json", doing: "writing", reason: "no space" }),

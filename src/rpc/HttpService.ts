@@ -20,7 +20,7 @@ import type { LongText } from "./longAnswer.ts"
 import { misread } from "./misread.ts"
 import { OpenCalls } from "./OpenCalls.ts"
 import { type PageAnswer, type PageHandler, type PageRequest, pageRequest, type Pages } from "./Pages.ts"
-import { Penalties } from "./Penalties.ts"
+import { type Guesses, Penalties } from "./Penalties.ts"
 import type { PlainHead } from "./plainRequest.ts"
 import { RateLimiter } from "./RateLimiter.ts"
 import {
@@ -63,6 +63,8 @@ export interface HttpServiceConfig {
   readonly concurrentRequests: number
   /** Milliseconds between two requests, and without progress of an answer, after which a connection is closed. */
   readonly idleTimeout: number
+  /** Milliseconds that wrong credentials wait for their answer. */
+  readonly penalty: number
   /** Whether connections begin in the fast lane. */
   readonly fastLane: boolean
   readonly onRefused: ((status: number) => void) | undefined
@@ -92,7 +94,7 @@ export class HttpService {
   readonly #connections: Connections<Session>
   readonly #browsers: BrowserRule
   readonly #open: OpenCalls
-  readonly #penalties = new Penalties()
+  readonly #penalties: Penalties
 
   constructor(config: HttpServiceConfig) {
     this.#config = config
@@ -101,6 +103,8 @@ export class HttpService {
     this.#bodies = new BodyReader(config.maxRequestSize)
     this.#open = new OpenCalls(config.run)
     this.#connections = new Connections(config.connections)
+    const log = (guesses: Guesses): void => void config.run(Effect.logWarning("RPC credentials refused", guesses))
+    this.#penalties = new Penalties(config.connections, config.penalty, log)
     this.#browsers = { ownName: config.ownName, open: config.credentials === undefined }
   }
 
@@ -192,8 +196,7 @@ export class HttpService {
         case "missing":
           return this.#refuse(exchange, UNAUTHORIZED)
         case "wrong":
-          this.#config.run(Effect.logWarning("RPC credentials refused", { peer: session.client.text }))
-          return this.#penalties.serve(session.key, () => this.#refuse(exchange, UNAUTHORIZED))
+          return this.#penalties.serve(session, () => this.#refuse(exchange, UNAUTHORIZED))
         case "admitted":
           session.credentials = header
           this.#penalties.admitted(session.key)

@@ -49,6 +49,8 @@ export interface Limits {
   readonly headersTimeout: number
   /** For a whole request. */
   readonly requestTimeout: number
+  /** Until wrong credentials are answered. */
+  readonly penalty: number
   /** How long requests that run when the node stops have to end. */
   readonly stopTimeout: number
 }
@@ -59,6 +61,7 @@ const LIMITS: Limits = {
   idleTimeout: 30_000,
   headersTimeout: 30_000,
   requestTimeout: 120_000,
+  penalty: 250,
   stopTimeout: 3_000
 }
 
@@ -95,6 +98,7 @@ const make = (config: RpcServerConfig) =>
       budget: yield* Budget,
       concurrentRequests: limits.concurrentRequests,
       idleTimeout: limits.idleTimeout,
+      penalty: limits.penalty,
       fastLane: config.fastLane ?? true,
       onRefused: config.onRefused
     })

@@ -54,6 +54,13 @@ export const lazily = <A, B>(items: Iterable<A>, make: (item: A, at: number) => 
   }
 })
 
+/** Items from which those of an array are made while it is encoded. */
+const MANY = 256
+
+/** The items of an array: made at once where they are few, else while they are encoded. */
+export const itemsOf = <A>(items: ReadonlyArray<A>, make: (item: A, at: number) => JsonValue): JsonValue =>
+  items.length > MANY ? new LazyArray(lazily(items, make)) : items.map(make)
+
 /**
  * What a method may answer with. Members that are `undefined` are left out. A map is an object whose names come from
  * data: they keep their order and mean nothing, whatever they spell.

@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import { Chain } from "../../chain/Chain.ts"
+import { turnOfEventLoop } from "../../chain/turnOfEventLoop.ts"
 import { TxIndex } from "../../chain/TxIndex.ts"
 import type { Coin } from "../../consensus/view.ts"
 import { Mempool } from "../../mempool/Mempool.ts"
@@ -46,12 +47,19 @@ const MAX_PSBT = 10_700_000
 
 const DECODE_FAILED = "-22 TX decode failed <why>"
 
+/** Characters of a PSBT behind which others have a turn before it is worked with. */
+const LONG_PSBT = 65_536
+
 /** Reads a PSBT. */
-export const decodePsbtParam = (text: string): Effect.Effect<Psbt, RpcError> =>
+export const decodePsbtParam = (text: string): Effect.Effect<Psbt, RpcError> => {
+  if (text.length > MAX_PSBT) {
+    return RpcError.deserialization(`TX decode failed the PSBT is longer than ${MAX_PSBT} characters`)
+  }
+  return text.length > LONG_PSBT ? Effect.zipLeft(decodeText(text), turnOfEventLoop) : decodeText(text)
+}
+
+const decodeText = (text: string): Effect.Effect<Psbt, RpcError> =>
   Effect.suspend(() => {
-    if (text.length > MAX_PSBT) {
-      return RpcError.deserialization(`TX decode failed the PSBT is longer than ${MAX_PSBT} characters`)
-    }
     const result = parsePsbt(text)
     return "error" in result
       ? RpcError.deserialization(`TX decode failed ${result.error}`)
@@ -104,6 +112,7 @@ export const psbtMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Me
     const converttopsbt = method({
       name: "converttopsbt",
       group: "Raw transactions",
+      heavy: true,
       summary: "Makes a PSBT of a transaction.",
       params: {
         hexstring: hexText("The transaction."),
@@ -143,6 +152,7 @@ export const psbtMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Me
     const combinepsbt = method({
       name: "combinepsbt",
       group: "Raw transactions",
+      heavy: true,
       summary: "Puts together what several PSBTs know of one transaction.",
       params: { txs: array(PSBT, "The PSBTs.") },
       results: [{ shape: Shape.string("The PSBT in base64") }],
@@ -165,6 +175,7 @@ export const psbtMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Me
     const joinpsbts = method({
       name: "joinpsbts",
       group: "Raw transactions",
+      heavy: true,
       summary: "Makes one transaction of several: with the inputs and outputs of all, in an order of chance, unsigned.",
       params: { txs: array(PSBT, "The PSBTs.") },
       results: [{ shape: Shape.string("The PSBT in base64") }],
@@ -189,6 +200,7 @@ export const psbtMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Me
     const finalizepsbt = method({
       name: "finalizepsbt",
       group: "Raw transactions",
+      heavy: true,
       summary: "Makes scriptSigs and witnesses of the signatures of a PSBT, and the transaction if nothing is missing.",
       params: {
         psbt: PSBT,
@@ -215,6 +227,7 @@ export const psbtMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Me
     const analyzepsbt = method({
       name: "analyzepsbt",
       group: "Raw transactions",
+      heavy: true,
       summary: "Says how far a PSBT is, what is missing, and who has to go on.",
       params: { psbt: PSBT },
       results: [{ shape: ANALYZED_PSBT }],
@@ -285,6 +298,7 @@ export const psbtMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Me
     const utxoupdatepsbt = method({
       name: "utxoupdatepsbt",
       group: "Raw transactions",
+      heavy: true,
       summary: "Adds to a PSBT the outputs that it spends, from the mempool and the chain, and what descriptors tell.",
       params: {
         psbt: PSBT,

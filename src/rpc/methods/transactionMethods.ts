@@ -32,8 +32,13 @@ import {
 /** How much longer than a script that can run one may be that is taken apart: such scripts do stand in blocks. */
 const SHOWN_FACTOR = 10
 
-/** Bytes of a script that `decodescript` takes apart. */
+/** Bytes of a script that callers may have taken apart. */
 const MAX_SHOWN_SCRIPT = SHOWN_FACTOR * MAX_SCRIPT_SIZE
+
+const isHuge = (script: Uint8Array): boolean => script.length > MAX_SHOWN_SCRIPT
+
+const hasHugeScript = ({ inputs, outputs }: Transaction): boolean =>
+  inputs.some(({ scriptSig }) => isHuge(scriptSig)) || outputs.some(({ script }) => isHuge(script))
 
 const readScript = (text: string): Uint8Array => {
   if (text.length > 2 * MAX_SHOWN_SCRIPT) {
@@ -185,13 +190,14 @@ export const transactionMethods: Effect.Effect<
     },
     results: [{ shape: TRANSACTION }],
     examples: [["01000000000140420f00000000001976a914d5e3d1e149ac4ed83061077faa6d8d92152938c088ac00000000"]],
-    errors: ["-22 TX decode failed"],
+    errors: ["-22 TX decode failed", `-22 TX decode failed a script is longer than ${MAX_SHOWN_SCRIPT} bytes`],
     handler: ({ hexstring, iswitness }) =>
       Effect.suspend(() => {
         const bytes = fromHex(hexstring)
         const transaction = bytes === undefined ? undefined : decodeAnyTransaction(bytes, iswitness)
-        return transaction === undefined
-          ? RpcError.deserialization("TX decode failed")
+        if (transaction === undefined) return RpcError.deserialization("TX decode failed")
+        return hasHugeScript(transaction)
+          ? RpcError.deserialization(`TX decode failed a script is longer than ${MAX_SHOWN_SCRIPT} bytes`)
           : Effect.succeed(transactionJson(context, transaction))
       })
   })

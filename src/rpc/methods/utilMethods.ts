@@ -9,6 +9,7 @@ import {
   type Descriptor,
   descriptorText,
   isRangedDescriptor,
+  LONGEST_DESCRIPTOR,
   parseDescriptor,
   privatePositions,
   publicDescriptor,
@@ -106,7 +107,9 @@ export const utilMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | No
       errors: ["-5 <what is wrong with it>"],
       handler: ({ descriptor }) => {
         const bare = descriptor.split("#")[0] ?? ""
-        const parsed = parseDescriptor(network, descriptor.includes("#") ? descriptor : withChecksum(descriptor))
+        // What is refused for its length needs no checksum: that takes a second for the longest body.
+        const isWhole = descriptor.length > LONGEST_DESCRIPTOR || descriptor.includes("#")
+        const parsed = parseDescriptor(network, isWhole ? descriptor : withChecksum(descriptor))
         if (Either.isLeft(parsed)) return RpcError.invalidAddressOrKey(parsed.left.reason)
         return Effect.succeed({
           descriptor: descriptorText(network, publicDescriptor(parsed.right)),

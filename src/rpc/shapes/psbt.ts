@@ -17,7 +17,7 @@ import type {
 import { scriptText } from "../../protocol/scriptText.ts"
 import { scriptTemplate } from "../../protocol/scriptType.ts"
 import { spentOutput } from "../../wallet/signing/psbtData.ts"
-import { Amount, type JsonValue } from "../encodeJson.ts"
+import { Amount, itemsOf, type JsonValue } from "../encodeJson.ts"
 import { hashTypeText } from "../transactionParams.ts"
 import type { Members, ShapeContext } from "./context.ts"
 import { scriptJson, scriptSigJson } from "./script.ts"
@@ -186,8 +186,8 @@ export const psbtJson = (context: ShapeContext, psbt: Psbt): Members => {
     psbt_version: 0,
     proprietary: sorted(psbt.proprietary).map(proprietaryJson),
     unknown: new Map(sorted(psbt.unknown).map(unknownEntry)),
-    inputs: psbt.inputs.map((input) => inputJson(context, input)),
-    outputs: psbt.outputs.map(outputJson),
+    inputs: itemsOf(psbt.inputs, (input) => inputJson(context, input)),
+    outputs: itemsOf(psbt.outputs, outputJson),
     fee: fee === undefined ? undefined : new Amount(fee)
   }
 }

@@ -3,7 +3,7 @@ import { COIN } from "../../protocol/amount.ts"
 import { type Bytes, displayHash, toHex } from "../../protocol/bytes.ts"
 import { Reader } from "../../protocol/Reader.ts"
 import { prevoutIndex, prevoutTxid, type Transaction, type TransactionInput } from "../../protocol/transaction.ts"
-import { Amount, RawJson } from "../encodeJson.ts"
+import { Amount, itemsOf, RawJson } from "../encodeJson.ts"
 import type { Members, ShapeContext } from "./context.ts"
 import { scriptJson, scriptSigJson } from "./script.ts"
 
@@ -17,6 +17,8 @@ export interface TransactionDetail {
   readonly spent?: ReadonlyArray<Coin> | undefined
   /** Whether each input shows the coin that it spends. */
   readonly prevouts?: boolean
+  /** Which outputs are marked as change. */
+  readonly isChange?: (script: Bytes) => boolean
 }
 
 const prevoutJson = (context: ShapeContext, coin: Coin): Members => ({
@@ -79,7 +81,7 @@ const feeOf = (transaction: Transaction, spent: ReadonlyArray<Coin>): Amount => 
 export const transactionJson = (
   context: ShapeContext,
   transaction: Transaction,
-  { hex = false, prevouts = false, spent }: TransactionDetail = {}
+  { hex = false, isChange, prevouts = false, spent }: TransactionDetail = {}
 ): Members => {
   const coinbase = transaction.isCoinbase
   const amounts = amountsOf(transaction)
@@ -91,11 +93,15 @@ export const transactionJson = (
     vsize: transaction.virtualSize,
     weight: transaction.weight,
     locktime: transaction.lockTime,
-    vin: transaction.inputs.map((input, n) => inputJson(context, input, coinbase, prevouts ? spent?.[n] : undefined)),
-    vout: transaction.outputs.map(({ script }, n) => ({
+    vin: itemsOf(
+      transaction.inputs,
+      (input, n) => inputJson(context, input, coinbase, prevouts ? spent?.[n] : undefined)
+    ),
+    vout: itemsOf(transaction.outputs, ({ script }, n) => ({
       value: amounts[n],
       n,
-      scriptPubKey: scriptJson(context, script)
+      scriptPubKey: scriptJson(context, script),
+      ischange: isChange?.(script) === true ? true : undefined
     })),
     fee: spent === undefined ? undefined : feeOf(transaction, spent),
     hex: hex ? toHex(transaction.bytes) : undefined

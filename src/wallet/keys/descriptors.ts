@@ -37,7 +37,7 @@ const MAX_KEYS = 20
 const MAX_BARE_KEYS = 3
 const MAX_P2SH_SCRIPT = 520
 const CHECKSUM_LENGTH = 8
-const LONGEST_DESCRIPTOR = 10_000
+export const LONGEST_DESCRIPTOR = 10_000
 
 /** Where each function may stand, and what upstream says where it may not. */
 const PLACES: Readonly<Record<string, { readonly places: ReadonlyArray<KeyPlace>; readonly error: string }>> = {

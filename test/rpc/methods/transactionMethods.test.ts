@@ -233,6 +233,25 @@ layer(methodNode({ blocks: false }))("decoding", (it) => {
         code: -8,
         message: "argument must not be longer than 100000 bytes"
       })
+      const spending = `0100000001${"11".repeat(36)}`
+      const output = `01${"00".repeat(8)}0151`
+      for (const [size, length] of [[100_000, "a0860100"], [100_001, "a1860100"]] as const) {
+        const script = `fe${length}${"51".repeat(size)}`
+        for (
+          const hex of [
+            `${spending}${script}ffffffff${output}00000000`,
+            `${spending}00ffffffff01${"00".repeat(8)}${script}00000000`
+          ]
+        ) {
+          if (size === 100_000) assert.include((yield* call("decoderawtransaction", hex)).value, { version: 1 })
+          else {
+            assert.deepStrictEqual(yield* refusal("decoderawtransaction", hex), {
+              code: -22,
+              message: "TX decode failed a script is longer than 100000 bytes"
+            })
+          }
+        }
+      }
       const tooLarge = `01000000000101${"00".repeat(8)}fe${"00093d00"}${"51".repeat(4_000_000)}00000000`
       assert.deepStrictEqual(yield* refusal("decoderawtransaction", tooLarge), {
         code: -22,

@@ -94,17 +94,8 @@ export const walletTransactionMethods: Effect.Effect<
   const contextOf = (wallet: Wallet): EntryContext => ({ network, wallet, pool })
 
   /** The transaction taken apart, its change marked. */
-  const decodedJson = (wallet: Wallet, { transaction }: WalletTx): Members => {
-    const { vout, ...rest } = transactionJson(shapeContext, transaction)
-    const outputs: ReadonlyArray<Members> = Array.isArray(vout) ? vout : []
-    return {
-      ...rest,
-      vout: outputs.map((output, n) => {
-        const script = transaction.outputs[n]?.script
-        return script !== undefined && isChangeScript(wallet, script) ? { ...output, ischange: true } : output
-      })
-    }
-  }
+  const decodedJson = (wallet: Wallet, { transaction }: WalletTx): Members =>
+    transactionJson(shapeContext, transaction, { isChange: (script) => isChangeScript(wallet, script) })
 
   const gettransaction = make({
     name: "gettransaction",

@@ -1,0 +1,66 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { EMPTY, fromHex } from "../../../src/protocol/bytes.ts"
+import { regtest } from "../../../src/protocol/networks.ts"
+import { psbtOf } from "../../../src/protocol/psbt/Psbt.ts"
+import { makeTransaction, NO_WITNESS, outpoint, type Transaction } from "../../../src/protocol/transaction.ts"
+import { encodeJson, LazyArray } from "../../../src/rpc/encodeJson.ts"
+import { isLong } from "../../../src/rpc/longAnswer.ts"
+import { decodePsbtParam } from "../../../src/rpc/methods/psbtMethods.ts"
+import type { ShapeContext } from "../../../src/rpc/shapes/context.ts"
+import { psbtJson } from "../../../src/rpc/shapes/psbt.ts"
+import { transactionJson } from "../../../src/rpc/shapes/transaction.ts"
+import { psbtText } from "../../../src/wallet/signing/psbtText.ts"
+
+const context: ShapeContext = { network: regtest, nameEncoding: "ascii", valueEncoding: "ascii" }
+
+const SCRIPT = fromHex("0014" + "22".repeat(20)) ?? assert.fail()
+
+/** A transaction with so many inputs and outputs. */
+const long = (count: number): Transaction =>
+  makeTransaction({
+    version: 2,
+    inputs: Array.from({ length: count }, (_, n) => ({
+      prevout: outpoint(new Uint8Array(32).fill(1), n),
+      scriptSig: EMPTY,
+      sequence: 0,
+      witness: NO_WITNESS
+    })),
+    outputs: Array.from({ length: count }, (_, n) => ({ value: n, script: SCRIPT })),
+    lockTime: 0
+  })
+
+describe("long transactions", () => {
+  it("are taken apart while they are encoded, with the same text as short ones", () => {
+    const json = transactionJson(context, long(300))
+    assert.instanceOf(json["vin"], LazyArray)
+    assert.instanceOf(json["vout"], LazyArray)
+    assert.isTrue(isLong(json))
+    const few = transactionJson(context, long(256))
+    assert.isArray(few["vout"])
+    const texts = [few, json].map(({ vin, vout }) => [vin, vout].map((items) => encodeJson(items ?? null).slice(0, -1)))
+    for (const at of [0, 1]) {
+      const [short, whole] = texts.map((both) => both[at] ?? "")
+      assert.isTrue(short !== undefined && short.length > 10_000 && whole?.startsWith(`${short},`))
+    }
+  })
+
+  it("keep the marks of change", () => {
+    const marked = encodeJson(transactionJson(context, long(300), { isChange: (script) => script === SCRIPT }))
+    assert.strictEqual(marked.split("\"ischange\":true").length - 1, 300)
+    assert.notInclude(encodeJson(transactionJson(context, long(300), { isChange: () => false })), "ischange")
+  })
+
+  it.effect("leave others a turn between reading a PSBT and what is done with it", () =>
+    Effect.gen(function*() {
+      const text = psbtText(psbtOf(long(1_000)))
+      let turns = 0
+      setImmediate(() => turns += 1)
+      const psbt = yield* decodePsbtParam(text)
+      assert.strictEqual(turns, 1)
+      assert.strictEqual(psbtText(psbt), text)
+      const json = psbtJson(context, psbt)
+      assert.instanceOf(json["inputs"], LazyArray)
+      assert.instanceOf(json["outputs"], LazyArray)
+    }))
+})

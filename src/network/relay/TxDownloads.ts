@@ -5,7 +5,7 @@ import { type Random, randomBytes } from "../addresses/random.ts"
 import { RollingFilter } from "../addresses/RollingFilter.ts"
 import { sipKey } from "../wire/siphash.ts"
 import { Orphanage } from "./Orphanage.ts"
-import { type HashKind, MAX_ANNOUNCEMENTS, type TxRequest, TxRequests } from "./TxRequests.ts"
+import { type HashKind, MAX_ANNOUNCEMENTS, MAX_IN_FLIGHT, type TxRequest, TxRequests } from "./TxRequests.ts"
 
 /**
  * Decides which transactions are asked for, which of those that come are judged, and what a verdict means for the rest
@@ -28,6 +28,12 @@ const REFUSED_CAPACITY = 120_000
 const CONFIRMED_CAPACITY = 48_000
 
 const FALSE_POSITIVES = 1e-6
+
+/**
+ * Parents of an orphan that nothing is known of: with more it is not kept. As many as a peer is asked for at once; no
+ * transaction with as many unconfirmed parents is accepted.
+ */
+export const MAX_PARENTS = MAX_IN_FLIGHT
 
 /** What of the mempool is asked here: by `txidKey`, and by `binaryString` of the wtxid. */
 export interface PoolContents {
@@ -81,7 +87,7 @@ export class TxDownloads {
     const orphan = kind === "wtxid" ? this.orphans.get(key) : undefined
     if (orphan !== undefined) {
       // It is here: whoever announces it may have its parents.
-      const parents = this.missingParents(orphan)
+      const { missing: parents } = this.parentsOf(orphan)
       if (parents.length > 0 && this.askForParents(peer, orphan, parents, now)) this.orphans.announced(key, peer)
     } else if (!this.has(hash, kind)) this.asks.announce(peer, key, kind, now)
   }
@@ -199,16 +205,24 @@ export class TxDownloads {
     if (hasWitness) this.asks.forget(binaryString(wtxid))
   }
 
-  private parentsOf({ inputs }: Transaction): ReadonlyArray<Bytes> {
-    const parents = new Map(inputs.map(({ prevout }) => {
+  /**
+   * What is to be known of the parents of a transaction that is not here: whether one was refused, and those that are not
+   * here either, up to one more than are asked for.
+   */
+  private parentsOf({ inputs }: Transaction): { readonly refused: boolean; readonly missing: ReadonlyArray<Bytes> } {
+    const seen = new Set<string>()
+    const missing: Array<Bytes> = []
+    for (const { prevout } of inputs) {
       const txid = prevoutTxid(prevout)
-      return [binaryString(txid), txid] as const
-    }))
-    return [...parents.values()]
-  }
-
-  private missingParents(transaction: Transaction): ReadonlyArray<Bytes> {
-    return this.parentsOf(transaction).filter((txid) => !this.has(txid, "txid"))
+      const key = binaryString(txid)
+      if (seen.has(key)) continue
+      seen.add(key)
+      if (this.refused.has(txid)) return { refused: true, missing: [] }
+      if (this.has(txid, "txid")) continue
+      missing.push(txid)
+      if (missing.length > MAX_PARENTS) break
+    }
+    return { refused: false, missing }
   }
 
   /** Notes that a peer who has an orphan has its parents as well; false where it is gone, or announced too much already. */
@@ -222,23 +236,28 @@ export class TxDownloads {
   /** Keeps a transaction whose inputs nobody knows, unless a parent was refused. */
   private missing(peer: number, transaction: Transaction, now: number): ReadonlyArray<Bytes> {
     const { txid, wtxid } = transaction
-    if (this.parentsOf(transaction).some((parent) => this.refused.has(parent))) {
+    const parents = this.parentsOf(transaction)
+    if (parents.refused) {
       // With whatever witness: it is refused as long as its parent is.
       this.refused.add(txid)
       if (!equal(txid, wtxid)) this.refused.add(wtxid)
       this.forget(transaction)
       return []
     }
-    const parents = this.missingParents(transaction)
+    const { missing } = parents
+    if (missing.length > MAX_PARENTS) {
+      this.forget(transaction)
+      return []
+    }
     const announcers = new Set([
       peer,
       ...this.asks.candidates(binaryString(txid)),
       ...this.asks.candidates(binaryString(wtxid))
     ])
     for (const announcer of announcers) {
-      if (this.askForParents(announcer, transaction, parents, now)) this.orphans.add(transaction, announcer)
+      if (this.askForParents(announcer, transaction, missing, now)) this.orphans.add(transaction, announcer)
     }
     this.forget(transaction)
-    return parents
+    return missing
   }
 }

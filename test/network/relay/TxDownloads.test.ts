@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { RejectionKind } from "../../../src/mempool/errors.ts"
-import { TxDownloads } from "../../../src/network/relay/TxDownloads.ts"
+import { MAX_PARENTS, TxDownloads } from "../../../src/network/relay/TxDownloads.ts"
 import { DELAY, type HashKind, MAX_ANNOUNCEMENTS } from "../../../src/network/relay/TxRequests.ts"
 import { binaryString, displayHash } from "../../../src/protocol/bytes.ts"
 import type { Transaction } from "../../../src/protocol/transaction.ts"
@@ -96,6 +96,29 @@ describe("TxDownloads", () => {
   })
 
   describe("orphans", () => {
+    it("are not kept where more parents are missing than a peer is asked for at once", () => {
+      const parents = Array.from({ length: MAX_PARENTS + 1 }, (_, i) => spend({ seed: 1_000 + i }))
+      const coins = parents.map((parent) => coinOf(parent))
+      const node = setup()
+      assert.lengthOf(reject(node, spend({ seed: 1, of: coins }), "missing-inputs"), 0)
+      assert.strictEqual(node.downloads.orphanCount, 0)
+      assert.lengthOf(node.downloads.requests(1, 10 * DELAY), 0)
+      // What is known of a parent does not count, nor how often it is named.
+      for (const parent of parents.slice(1)) node.pool.add(parent)
+      const child = spend({
+        seed: 2,
+        of: [...coins, ...coins.map((_, i) => coinOf(parents[0] ?? assert.fail(), i + 1))]
+      })
+      assert.lengthOf(reject(node, child, "missing-inputs"), 1)
+      assert.strictEqual(node.downloads.orphanCount, 1)
+      const other = spend({
+        seed: 3,
+        of: Array.from({ length: MAX_PARENTS }, (_, i) => coinOf(spend({ seed: 5_000 + i })))
+      })
+      assert.lengthOf(reject(node, other, "missing-inputs"), MAX_PARENTS)
+      assert.strictEqual(node.downloads.orphanCount, 2)
+    })
+
     it("have their missing parents asked of who sent them, by txid", () => {
       const node = setup()
       const [known, missing] = [spend({ seed: 1 }), spend({ seed: 2, outputs: 2 })]

@@ -81,25 +81,21 @@ const placePrefilled = ({ prefilled, shortIds }: CmpctBlock): Array<Transaction 
 class ShortIds {
   private readonly ids: Float64Array
   private readonly places: Uint16Array
+  /** Whether two transactions have the same short id. */
+  readonly collide: boolean
 
   constructor(shortIds: ReadonlyArray<number>, transactions: ReadonlyArray<Transaction | undefined>) {
-    const entries: Array<readonly [number, number]> = []
+    this.ids = Float64Array.from(shortIds).sort()
+    this.places = new Uint16Array(shortIds.length)
+    this.collide = this.ids.some((id, i) => i > 0 && id === this.ids[i - 1])
+    if (this.collide) return
     let at = 0
-    for (const [place, transaction] of transactions.entries()) {
-      if (transaction === undefined) entries.push([shortIds[at++] ?? 0, place])
+    for (let place = 0; place < transactions.length; place++) {
+      if (transactions[place] === undefined) this.places[this.indexOf(shortIds[at++] ?? NaN)] = place
     }
-    entries.sort(([a], [b]) => a - b)
-    this.ids = Float64Array.from(entries, ([id]) => id)
-    this.places = Uint16Array.from(entries, ([, place]) => place)
   }
 
-  /** Whether two transactions have the same short id. */
-  get collide(): boolean {
-    return this.ids.some((id, i) => i > 0 && id === this.ids[i - 1])
-  }
-
-  /** The place of an id in the block, or -1. */
-  find(id: number): number {
+  private indexOf(id: number): number {
     let low = 0
     let high = this.ids.length
     while (low < high) {
@@ -107,7 +103,13 @@ class ShortIds {
       if ((this.ids[middle] ?? Infinity) < id) low = middle + 1
       else high = middle
     }
-    return this.ids[low] === id ? this.places[low] ?? -1 : -1
+    return low
+  }
+
+  /** The place of an id in the block, or -1. */
+  find(id: number): number {
+    const index = this.indexOf(id)
+    return this.ids[index] === id ? this.places[index] ?? -1 : -1
   }
 }
 

@@ -166,6 +166,26 @@ describe("reconstruction (BIP 152)", () => {
     assert.strictEqual(finishReconstruction(partial, [plain(4)], false).type, "ok")
   })
 
+  it("finds the places of short ids in whatever order they come, around what is prefilled", () => {
+    const transactions = Array.from({ length: 200 }, (_, i) => plain(1_000 + i))
+    const [first, ...rest] = transactions
+    if (first === undefined) return assert.fail("no transactions")
+    const block = makeBlock({ header: five.header, auxpow: undefined }, transactions)
+    const compact = makeCompactBlock(block, 9n)
+    const last = rest.at(-1) ?? first
+    const shortened = {
+      ...compact,
+      shortIds: compact.shortIds.slice(0, -1),
+      prefilled: [...compact.prefilled, { index: 199, transaction: last }]
+    }
+    const partial = startOf(shortened, rest.toReversed())
+    assert.lengthOf(partial.missing, 0)
+    assert.deepStrictEqual(
+      partial.transactions.map((each) => each?.txidKey),
+      transactions.map(({ txidKey }) => txidKey)
+    )
+  })
+
   it("finds an offence in too few and too many transactions", () => {
     const partial = startOf(makeCompactBlock(five, 7n), [plain(1), plain(2), plain(3)])
     assert.strictEqual(finishReconstruction(partial, [], false).type, "invalid")

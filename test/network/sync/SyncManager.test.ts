@@ -353,8 +353,15 @@ describe("SyncManager", () => {
       const branch = firstOf(trunk, 16)
       for (let i = 0; i < 6; i++) grow(branch, 4)
       const served = new ServedBlocks(allBlocks(trunk))
+      // It misses the tip. Once it heard of it nobody else is told of it any more.
+      const behind = yield* connect(new ServedBlocks(allBlocks(trunk).slice(0, -1)))
+      yield* until("its chain is known", () => manager.syncOf(behind).syncedHeaders === 19)
       const peer = yield* connect(served)
       yield* untilTip(trunk.tip)
+      yield* until(
+        "the tip is announced",
+        () => behind.got("inv").some(({ items }) => [...items].some(({ hash }) => equal(hash, trunk.tip.hash)))
+      )
       const listener = yield* connect(new ServedBlocks(allBlocks(trunk)))
       const byHeaders = yield* connect(new ServedBlocks(allBlocks(trunk)))
       byHeaders.features.sendHeaders = true

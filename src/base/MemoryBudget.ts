@@ -20,7 +20,7 @@ import { getHeapStatistics } from "node:v8"
  */
 
 /** What the bytes are held for. The values are the label of `svcd_memory_budget_bytes`. */
-export const BUDGET_KINDS = ["frames", "messages", "compact_blocks", "rpc_bodies", "rpc_answers"] as const
+export const BUDGET_KINDS = ["frames", "messages", "compact_blocks", "outbox", "rpc_bodies", "rpc_answers"] as const
 
 export type BudgetKind = (typeof BUDGET_KINDS)[number]
 
@@ -31,11 +31,13 @@ const SHARES: Readonly<Record<BudgetKind, number>> = {
   // Decoded messages of peers that are waiting to be handled, inventories among them.
   messages: 0.25,
   // Reconstructions of compact blocks.
-  compact_blocks: 0.1,
+  compact_blocks: 0.05,
+  // What waits to be sent to peers.
+  outbox: 0.1,
   // Bodies of RPC requests, as bytes and as values.
   rpc_bodies: 0.2,
   // Answers of RPC, batches among them, until the caller has read them.
-  rpc_answers: 0.25
+  rpc_answers: 0.2
 }
 
 /** The part of the heap that all kinds together may take. */

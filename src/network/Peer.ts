@@ -104,6 +104,11 @@ export interface Peer {
    */
   readonly send: (message: Message) => Effect.Effect<void>
   /**
+   * Waits until the peer has read most of what was queued for it: before a long answer is read from disk, which nobody
+   * but this peer will want.
+   */
+  readonly ready: Effect.Effect<void>
+  /**
    * Queues a short message without waiting: for fibers that serve many peers. A peer that is so far behind that its
    * queue has reached its hard limit is disconnected.
    */
@@ -112,7 +117,10 @@ export interface Peer {
   readonly disconnect: (farewell: Farewell) => void
   /** Where memory is counted that is held because of what the peer sent. Closed with the connection. */
   readonly memory: Account
-  /** Charges the peer for time that its messages took: milliseconds of this thread, as measured. */
+  /**
+   * Charges the peer for time that its messages took in other fibers than the one that reads from it, which is measured
+   * anyway: milliseconds of this thread, as measured.
+   */
   readonly spent: (milliseconds: number) => void
 }
 

@@ -328,6 +328,7 @@ export const fakePeer = (options: FakePeerOptions = {}): FakePeer => {
       receivedByCommand: new Map()
     },
     memory: ampleAccount(),
+    ready: Effect.void,
     spent: () => {},
     latency: { last: undefined, best: undefined, waiting: undefined },
     get closed() {

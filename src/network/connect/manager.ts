@@ -11,6 +11,7 @@ import { isolatingCredentials } from "../addresses/socks5.ts"
 import type { ListenFailed } from "../errors.ts"
 import { OUTBOX_LIMITS } from "../peer/Connection.ts"
 import { Pace } from "../peer/Pace.ts"
+import { Turns } from "../peer/Turns.ts"
 import { PeerHandlers } from "../PeerHandlers.ts"
 import type { PeerManager } from "../PeerManager.ts"
 import type { AddressNetwork } from "../wire/netAddress.ts"
@@ -120,6 +121,7 @@ export const make = (
     const random = options.random ?? secureRandom()
     const clock = yield* Effect.clock
     const now = (): number => Math.floor(clock.unsafeCurrentTimeMillis() / 1000)
+    const monotonic = (): number => Number(clock.unsafeCurrentTimeNanos()) / 1e6
     const totals = { sent: 0, received: 0 }
     const userAgent = ownUserAgent(options.userAgentComment)
     let met = false
@@ -132,7 +134,9 @@ export const make = (
         totals,
         nonce: nonceFrom(random),
         outbox: OUTBOX_LIMITS,
-        pace: new Pace(Number(clock.unsafeCurrentTimeNanos()) / 1e6),
+        pace: new Pace(monotonic()),
+        turns: new Turns(monotonic),
+        meter: () => performance.now(),
         budget
       },
       introduce: () => ({

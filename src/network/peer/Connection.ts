@@ -7,11 +7,11 @@ import type { Socket } from "node:net"
 import type { MemoryBudget } from "../../base/MemoryBudget.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
 import type { ConnectionType, Farewell, Hello, Latency, Peer, PeerHandler } from "../Peer.ts"
-import { encodeFrame } from "../wire/framing.ts"
 import type { Message } from "../wire/message.ts"
 import type { NetAddress } from "../wire/netAddress.ts"
 import { chargedGroup } from "../wire/netGroup.ts"
 import { Counters, type Totals } from "./Counters.ts"
+import { FiberTime } from "./FiberTime.ts"
 import { Handshake, type Introduction } from "./Handshake.ts"
 import { Intake } from "./Intake.ts"
 import { KeepAlive } from "./KeepAlive.ts"
@@ -22,6 +22,7 @@ import { PeerMemory } from "./PeerMemory.ts"
 import { PeerSocket } from "./PeerSocket.ts"
 import { Reading } from "./Reading.ts"
 import { judgeMessage } from "./rules.ts"
+import { RecentTime, type Turns } from "./Turns.ts"
 
 /** What all connections of a node share. */
 export interface ConnectionContext {
@@ -34,6 +35,10 @@ export interface ConnectionContext {
   readonly outbox: OutboxLimits
   /** Holds back peers that called us. */
   readonly pace: Pace
+  /** The line in which all peers wait for this thread. */
+  readonly turns: Turns
+  /** What the time of this thread is measured by, milliseconds. */
+  readonly meter: () => number
   /** Counts what is held for peers. */
   readonly budget: MemoryBudget
 }
@@ -97,6 +102,8 @@ export class Connection implements PeerLink {
   private readonly outbox: Outbox
   private readonly intake: Intake
   readonly memory: PeerMemory
+  private readonly time: FiberTime
+  private readonly recent: RecentTime
   private readonly ended = Deferred.unsafeMake<Farewell>(FiberId.none)
   private ending: Farewell | undefined
   private open: { readonly peer: OpenPeer; readonly keepAlive: KeepAlive } | undefined
@@ -110,7 +117,6 @@ export class Connection implements PeerLink {
     this.connectedAt = times.unix()
     this.startedAt = times.now()
     this.counters = new Counters(context.totals)
-    this.outbox = new Outbox(context.outbox)
     const { address, expectedServices, introduction, name, port, type } = facts
     this.intake = new Intake(context.pace, chargedGroup(address), times.now)
     this.memory = new PeerMemory(context.budget, {
@@ -118,6 +124,9 @@ export class Connection implements PeerLink {
       type,
       evict: (kind) => this.disconnect(farewell(`it held the most memory of the kind ${kind}, which is scarce`))
     })
+    this.outbox = new Outbox(context.magic, context.outbox, this.memory.outbox)
+    this.time = new FiberTime(context.meter)
+    this.recent = new RecentTime(type !== "inbound")
     this.handshake = new Handshake({ ...introduction, type, address, port, expectedServices })
     this.socket = new PeerSocket(
       socket,
@@ -171,12 +180,27 @@ export class Connection implements PeerLink {
 
   send(message: Message): Effect.Effect<void> {
     this.intake.asks(message)
-    return this.outbox.put(message)
+    return Effect.flatMap(
+      this.outbox.put(message),
+      (room) =>
+        room ? Effect.void : Effect.sync(() => this.disconnect(farewell("no memory is left for what it is sent")))
+    )
+  }
+
+  /** Waits until the peer has read most of what it was sent. */
+  get ready(): Effect.Effect<void> {
+    return this.outbox.ready
   }
 
   /** Charges the peer for time that its messages took elsewhere. */
   spent(milliseconds: number): void {
+    this.took(milliseconds)
     this.intake.spent(milliseconds)
+  }
+
+  private took(milliseconds: number): void {
+    this.recent.spent(milliseconds, this.times.now())
+    this.context.turns.spent(milliseconds)
   }
 
   post(message: Message): void {
@@ -190,7 +214,7 @@ export class Connection implements PeerLink {
    */
   run(opened: (peer: Peer) => Effect.Effect<void>): Effect.Effect<Farewell> {
     return Effect.uninterruptible(Effect.gen(this, function*() {
-      const reading = this.reading(opened)
+      const reading = this.time.measured(this.reading(opened))
       const parts = [this.facts.type === "inbound" ? this.intake.paced(reading) : reading, this.write, this.watch]
       const fibers = yield* Effect.forEach(parts, (part) => Effect.fork(Effect.interruptible(this.guarded(part))))
       yield* Deferred.await(this.ended).pipe(
@@ -234,6 +258,9 @@ export class Connection implements PeerLink {
       counters,
       intake,
       memory,
+      time: this.time,
+      turn: context.turns.take(this.recent),
+      took: (milliseconds) => this.took(milliseconds),
       disconnect: (why) => this.disconnect(why),
       isClosed: () => this.closed,
       peer: () => this.open?.peer,
@@ -301,9 +328,9 @@ export class Connection implements PeerLink {
     }
   })
 
-  private deliver({ command, parts, size }: Parcel): Effect.Effect<void> {
-    this.counters.messageSent(command, size)
-    return this.socket.write(encodeFrame(this.context.magic, command, parts), (taken) => {
+  private deliver({ command, frame }: Parcel): Effect.Effect<void> {
+    this.counters.messageSent(command, frame.length)
+    return this.socket.write(frame, (taken) => {
       this.counters.sent(taken, this.times.unix())
       this.open?.keepAlive.sent(this.times.now())
       this.outbox.delivered(taken)

@@ -1,8 +1,13 @@
 import * as Effect from "effect/Effect"
 import type { Message } from "../wire/message.ts"
 import { Asked } from "./Asked.ts"
-import { DROPPED_COST, handlingCost } from "./costs.ts"
 import type { Pace, PeerPace } from "./Pace.ts"
+
+/**
+ * Milliseconds that a message is taken to cost beside what is measured: its part of reading from the socket, and of
+ * collecting what it leaves in memory.
+ */
+export const UNSEEN_COST = 0.05
 
 /**
  * When more is read of a peer: what it was asked for at once, everything else at the pace of peers who called us. Times
@@ -52,13 +57,10 @@ export class Intake {
     this.pace?.spent(milliseconds, this.now())
   }
 
-  /**
-   * Notes a frame that came, and how long it took to read it; `undefined` where it is left out. Returns whether nobody
-   * asked for it.
-   */
-  uncalled(message: Message | undefined, milliseconds: number): boolean {
+  /** Notes a frame that came; `undefined` where it is left out. Returns whether nobody asked for it. */
+  uncalled(message: Message | undefined): boolean {
     if (message !== undefined && this.asked.answered(message, this.now())) return false
-    this.spent(milliseconds + (message === undefined ? DROPPED_COST : handlingCost(message)))
+    this.spent(UNSEEN_COST)
     return true
   }
 

@@ -19,6 +19,7 @@ export interface PeerLink {
   readonly latency: Latency
   readonly closed: boolean
   send(message: Message): Effect.Effect<void>
+  readonly ready: Effect.Effect<void>
   post(message: Message): void
   disconnect(farewell: Farewell): void
   readonly memory: { readonly account: Account }
@@ -72,6 +73,10 @@ export class OpenPeer implements Peer {
   }
 
   readonly send = (message: Message): Effect.Effect<void> => this.link.send(message)
+
+  get ready(): Effect.Effect<void> {
+    return this.link.ready
+  }
 
   readonly post = (message: Message): void => this.link.post(message)
 

@@ -1,21 +1,12 @@
 import * as Effect from "effect/Effect"
 import type { Bytes } from "../../protocol/bytes.ts"
-import { FRAME_HEADER_SIZE } from "../wire/framing.ts"
+import { encodeFrame } from "../wire/framing.ts"
 import { commandOf, encodePayload, type Message } from "../wire/message.ts"
 
-/** A message that waits for its turn: its payload in parts, which are views where they are long. */
+/** A message that waits for its turn, as its frame: what it was made of need not be kept. */
 export interface Parcel {
   readonly command: string
-  readonly parts: ReadonlyArray<Bytes>
-  /** Bytes of the frame. */
-  readonly size: number
-}
-
-const parcelOf = (message: Message): Parcel => {
-  const parts = encodePayload(message)
-  let size = FRAME_HEADER_SIZE
-  for (const part of parts) size += part.length
-  return { command: commandOf(message), parts, size }
+  readonly frame: Bytes
 }
 
 export interface OutboxLimits {
@@ -25,20 +16,40 @@ export interface OutboxLimits {
   readonly hard: number
 }
 
+/** Where bytes that wait are counted, for all peers together. */
+export interface OutboxMemory {
+  /** False where there is no room for them. */
+  readonly take: (bytes: number) => boolean
+  readonly give: (bytes: number) => void
+  /** Whether room is scarce and this peer has more than its part of it. */
+  readonly isTight: () => boolean
+}
+
+/** `ready` waits for less than this part of the soft limit, so that there is always something to send. */
+const READY = 0.25
+
+/** Milliseconds between two looks whether there is room again, and the most that is waited for it. */
+const LOOK_INTERVAL = 100
+const LONGEST_PAUSE = 5_000
+
 /**
  * The messages that a peer is to get, oldest first. What it was handed, and the system has not taken, counts until
  * `delivered` says that it has: so the bound holds for everything that is in memory for the peer.
  */
 export class Outbox {
+  private readonly magic: Bytes
   private readonly limits: OutboxLimits
+  private readonly memory: OutboxMemory
   private readonly queue: Array<Parcel> = []
   private readonly writers = new Set<() => void>()
   private reader: (() => void) | undefined
   private held = 0
   private closed = false
 
-  constructor(limits: OutboxLimits) {
+  constructor(magic: Bytes, limits: OutboxLimits, memory: OutboxMemory) {
+    this.magic = magic
     this.limits = limits
+    this.memory = memory
   }
 
   /** Bytes that were added and are not delivered. */
@@ -46,37 +57,37 @@ export class Outbox {
     return this.held
   }
 
-  /** Adds a message; false where the hard limit does not allow for it. */
+  /** Adds a message; false where the hard limit or the memory of all peers does not allow for it. */
   add(message: Message): boolean {
     if (this.closed) return true
-    const parcel = parcelOf(message)
+    const command = commandOf(message)
+    const frame = encodeFrame(this.magic, command, encodePayload(message))
     // A single message is not refused for its size.
-    if (this.held > 0 && this.held + parcel.size > this.limits.hard) return false
-    this.queue.push(parcel)
-    this.held += parcel.size
+    if (this.held > 0 && this.held + frame.length > this.limits.hard) return false
+    if (!this.memory.take(frame.length)) return false
+    this.queue.push({ command, frame })
+    this.held += frame.length
     this.reader?.()
     return true
   }
 
-  /** Adds a message when less than the soft limit waits. Does nothing once closed. */
-  put(message: Message): Effect.Effect<void> {
+  /** Adds a message when less than the soft limit waits; false where there is no memory for it. Does nothing once closed. */
+  put(message: Message): Effect.Effect<boolean> {
     return Effect.suspend(() => {
-      if (!this.full) {
-        this.add(message)
-        return Effect.void
-      }
-      return Effect.async<void>((resume) => {
-        const look = (): void => {
-          if (this.full) return
-          this.writers.delete(look)
-          this.add(message)
-          resume(Effect.void)
-        }
-        this.writers.add(look)
-        return Effect.sync(() => void this.writers.delete(look))
-      })
+      const { soft } = this.limits
+      if (this.isBelow(soft)) return Effect.succeed(this.add(message))
+      return Effect.zipRight(this.whenBelow(soft), this.put(message))
     })
   }
+
+  /**
+   * Waits until little is left of what was added; and some seconds at most while memory is scarce, if this peer has more
+   * than its part of it. Then the next message decides who has to make room.
+   */
+  readonly ready: Effect.Effect<void> = Effect.suspend(() => {
+    const low = READY * this.limits.soft
+    return Effect.zipRight(this.isBelow(low) ? Effect.void : this.whenBelow(low), this.whenRoom(0))
+  })
 
   /** Waits for the oldest message and takes it. One fiber takes. */
   readonly take: Effect.Effect<Parcel> = Effect.suspend(() => {
@@ -88,19 +99,43 @@ export class Outbox {
   delivered(bytes: number): void {
     if (this.closed) return
     this.held -= bytes
+    this.memory.give(bytes)
     for (const look of [...this.writers]) look()
   }
 
   /** Forgets everything; who waits with a message goes on without it. */
   close(): void {
+    if (this.closed) return
     this.closed = true
     this.queue.length = 0
+    this.memory.give(this.held)
     this.held = 0
     for (const look of [...this.writers]) look()
   }
 
-  private get full(): boolean {
-    return !this.closed && this.held >= this.limits.soft
+  private isBelow(limit: number): boolean {
+    return this.closed || this.held < limit
+  }
+
+  private whenBelow(limit: number): Effect.Effect<void> {
+    return Effect.async<void>((resume) => {
+      const look = (): void => {
+        if (!this.isBelow(limit)) return
+        this.writers.delete(look)
+        resume(Effect.void)
+      }
+      this.writers.add(look)
+      look()
+      return Effect.sync(() => void this.writers.delete(look))
+    })
+  }
+
+  private whenRoom(waited: number): Effect.Effect<void> {
+    return Effect.suspend(() =>
+      this.closed || waited >= LONGEST_PAUSE || !this.memory.isTight()
+        ? Effect.void
+        : Effect.zipRight(Effect.sleep(LOOK_INTERVAL), this.whenRoom(waited + LOOK_INTERVAL))
+    )
   }
 
   private readonly arrival: Effect.Effect<Parcel> = Effect.async((resume) => {

@@ -49,13 +49,19 @@ export interface PeerMemoryOptions {
   readonly evict: (kind: BudgetKind) => void
 }
 
-/** The account of one connection: its unfinished frame, the message that is handled, its compact blocks. */
+/** The account of one connection: its unfinished frame, the message that is handled, its compact blocks, what it is to be sent. */
 export class PeerMemory {
   readonly account: Account
   /** Bytes of the frame that is not complete. */
   readonly frames = {
     take: (bytes: number): boolean => this.account.take("frames", bytes),
     give: (bytes: number): void => this.account.give("frames", bytes)
+  }
+  /** Bytes that wait to be sent. */
+  readonly outbox = {
+    take: (bytes: number): boolean => this.account.take("outbox", bytes),
+    give: (bytes: number): void => this.account.give("outbox", bytes),
+    isTight: (): boolean => this.budget.isTight("outbox", this.account)
   }
   private readonly budget: MemoryBudget
   private readonly inbound: boolean

@@ -1,5 +1,4 @@
 import * as Effect from "effect/Effect"
-import { turnOfEventLoop } from "../../chain/turnOfEventLoop.ts"
 import type { BlockHeader } from "../../protocol/block.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
 import { DecodeError } from "../../protocol/Reader.ts"
@@ -10,6 +9,7 @@ import type { Message } from "../wire/message.ts"
 import { peekHeader } from "../wire/messages/block.ts"
 import type { Counters } from "./Counters.ts"
 import { decoded, decodedMessage, payloadLimits } from "./decoding.ts"
+import type { FiberTime } from "./FiberTime.ts"
 import type { Intake } from "./Intake.ts"
 import { decodedSize, type PeerMemory } from "./PeerMemory.ts"
 import type { PeerSocket } from "./PeerSocket.ts"
@@ -18,8 +18,8 @@ import { isHandshakeCommand } from "./rules.ts"
 /** Bytes that are read in one go, so that many short messages do not hold up everybody else. */
 const SLICE = 8_192
 
-/** Milliseconds after which others get a turn. */
-const TURN = 5
+/** Milliseconds after which a peer waits for its turn again. */
+const STRETCH = 5
 
 /** What reading needs of its connection. */
 export interface ReadingLink {
@@ -28,6 +28,12 @@ export interface ReadingLink {
   readonly counters: Counters
   readonly intake: Intake
   readonly memory: PeerMemory
+  /** Measures this reading. */
+  readonly time: FiberTime
+  /** Waits for a turn in the line of all peers. */
+  readonly turn: Effect.Effect<void>
+  /** Hears of time that was taken, milliseconds: whether or not the peer was asked for what it went into. */
+  readonly took: (milliseconds: number) => void
   readonly disconnect: (why: Farewell) => void
   readonly isClosed: () => boolean
   /** Once the handshake is complete. */
@@ -42,15 +48,16 @@ export interface ReadingLink {
 const farewell = (reason: string, misbehaving = false): Farewell => ({ reason, misbehaving })
 
 /**
- * Reads a connection: bytes, frames, messages. Each step is counted before it is taken: memory in the account of the
- * peer, time in its pace.
+ * Reads a connection: bytes, frames, messages. Each step is counted: memory in the account of the peer before it is
+ * taken, time in its pace as it was measured.
  *
- *   wait for pace and memory ─▶ bytes ─▶ frames ─▶ (blocks: screened by their header) ─▶ decoded ─▶ handled
- *            ▲────────────────────────────────────────────────────────────────────────────────────────┘
+ *   wait for pace and memory ─▶ bytes ─▶ turn ─▶ frames ─▶ (blocks: screened by their header) ─▶ decoded ─▶ handled
+ *            ▲────────────────────────────────────────────────────────────────────────────────────────────────┘
  */
 export class Reading {
   private readonly link: ReadingLink
-  /** When others last had a turn, milliseconds of `performance.now`. */
+  /** What was measured up to the last look, and to the beginning of this turn, milliseconds. */
+  private looked = 0
   private turn = 0
 
   constructor(link: ReadingLink) {
@@ -65,15 +72,13 @@ export class Reading {
       yield* this.whenRoom
       const chunk = yield* socket.read
       if (chunk === undefined) return this.link.disconnect(farewell("the peer went away"))
-      this.turn = performance.now()
+      yield* this.nextTurn
       heard(chunk.length)
       const expected = intake.arrived(chunk.length)
       for (let at = 0; at < chunk.length && !this.closed; at += SLICE) {
-        const started = performance.now()
         const frames = parser.push(chunk.subarray(at, at + SLICE))
-        const took = performance.now() - started
-        if (frames.length > 0) yield* this.takeAll(frames, took)
-        else if (!expected) intake.spent(took)
+        if (frames.length > 0) yield* this.takeAll(frames)
+        else this.charge(!expected)
       }
     }
   })
@@ -82,42 +87,51 @@ export class Reading {
     return this.link.isClosed()
   }
 
-  /** Handles frames one after the other; `took` is how long it took to find them, milliseconds. */
-  private takeAll(frames: ReadonlyArray<Framed>, took: number): Effect.Effect<void> {
+  /** Waits for a turn, and begins it. */
+  private readonly nextTurn: Effect.Effect<void> = Effect.suspend(() =>
+    Effect.map(this.link.turn, () => {
+      this.turn = this.link.time.ran
+    })
+  )
+
+  /** Charges for what ran since the last look. */
+  private charge(uncalled: boolean): void {
+    const { intake, time, took } = this.link
+    const { ran } = time
+    const milliseconds = ran - this.looked
+    this.looked = ran
+    took(milliseconds)
+    if (uncalled) intake.spent(milliseconds)
+  }
+
+  /** Handles frames one after the other. */
+  private takeAll(frames: ReadonlyArray<Framed>): Effect.Effect<void> {
     return Effect.gen(this, function*() {
       // Taken out one by one: neither a frame nor its message is held while the peer waits for its turn.
       const waiting = [...frames].reverse()
-      const share = took / waiting.length
       while (waiting.length > 0 && !this.closed) {
-        const uncalled = yield* this.takeNext(waiting, share)
+        const uncalled = yield* this.takeNext(waiting)
+        this.charge(uncalled)
         if (uncalled) yield* this.whenDue
-        if (performance.now() - this.turn <= TURN) continue
-        yield* turnOfEventLoop
-        this.turn = performance.now()
+        if (this.link.time.ran - this.turn > STRETCH) yield* this.nextTurn
       }
     })
   }
 
   /** Reads and handles the last frame of a list. Returns whether nobody asked for it. */
-  private takeNext(waiting: Array<Framed>, took: number): Effect.Effect<boolean> {
+  private takeNext(waiting: Array<Framed>): Effect.Effect<boolean> {
     return Effect.gen(this, function*() {
-      const { disconnect, handled, intake, memory } = this.link
+      const { counters, disconnect, handled, intake, memory } = this.link
       const framed = waiting.pop()
       if (framed === undefined) return false
       this.count(framed)
-      let started = performance.now()
-      let spent = took
       const screen = this.screen(framed)
-      if (screen !== undefined) {
-        spent += performance.now() - started
-        if (!(yield* screen)) {
-          this.link.counters.dropped += 1
-          return intake.uncalled(undefined, spent)
-        }
-        started = performance.now()
+      if (screen !== undefined && !(yield* screen)) {
+        counters.dropped += 1
+        return intake.uncalled(undefined)
       }
       const message = this.take(framed)
-      const uncalled = intake.uncalled(message, spent + performance.now() - started)
+      const uncalled = intake.uncalled(message)
       if (message === undefined) return uncalled
       const size = decodedSize(message, framed.type === "frame" ? framed.payload.length : 0)
       const held = yield* memory.holding(size, () => handled(message))

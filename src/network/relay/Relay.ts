@@ -176,22 +176,18 @@ export const make = (
         const state = states.get(peer.id)
         const now = yield* monotonic
         let looked = 0
-        let started = performance.now()
         for (const item of items) {
           if (!isOffer(item)) continue
           // Before anything is looked up: it may have sent as many as fit into a message.
           if (looked === MAX_ANNOUNCEMENTS || !downloads.hears(peer.id)) break
           if (looked > 0 && looked % ITEMS_IN_A_TURN === 0) {
-            peer.spent(performance.now() - started)
             yield* turnOfEventLoop
             if (peer.closed) return
-            started = performance.now()
           }
           looked += 1
           state?.known.add(item.hash)
           downloads.announced(peer.id, item.hash, kindOf(item), now)
         }
-        peer.spent(performance.now() - started)
         yield* sendRequests(peer)
       })
 

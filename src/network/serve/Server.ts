@@ -37,6 +37,9 @@ const HEADERS_A_TURN = 100
 /** Transactions looked up before others get a turn. */
 const TRANSACTIONS_A_TURN = 200
 
+/** Long answers to `getheaders` that are put together at once: each is thousands of objects until it is encoded. */
+const HEADERS_AT_ONCE = 2
+
 /** Items of a `notfound`: as many as the reference node asks for with one `getdata`. */
 const MISSING_AT_ONCE = 1_000
 
@@ -66,6 +69,7 @@ export const make = (
     const continuations = new Map<number, Bytes>()
     /** The compact block of the tip: all who want one want the same. */
     let ofTip: CmpctBlock | undefined
+    const headersSlots = yield* Effect.makeSemaphore(HEADERS_AT_ONCE)
 
     /** Ends the connection: the peer would wait for a block that cannot be read, and others have it. */
     const unreadable = (peer: Peer, failure: Unreadable): Effect.Effect<void> =>
@@ -107,8 +111,12 @@ export const make = (
         }
         const ids = headersFor(tree, params, question)
         if (ids === undefined) return
-        const headers = yield* readHeaders(ids, peer.hello.version)
-        if (headers !== undefined) yield* peer.send({ type: "headers", headers })
+        yield* peer.ready
+        yield* Effect.gen(function*() {
+          if (peer.closed) return
+          const headers = yield* readHeaders(ids, peer.hello.version)
+          if (headers !== undefined) yield* peer.send({ type: "headers", headers })
+        }).pipe(headersSlots.withPermits(1))
       })
 
     const getblocks = (peer: Peer, question: GetBlocks): Effect.Effect<void> =>
@@ -145,6 +153,9 @@ export const make = (
       Effect.gen(function*() {
         const id = tree.find(hash)
         if (id === NO_HEADER || !isServable(tree, params, id) || !tree.hasBlock(id)) return
+        // Who reads slowly, or nothing, is to have one block in memory and not one more.
+        yield* peer.ready
+        if (peer.closed) return
         const message = yield* blockMessage(id, type)
         if (message !== undefined) yield* peer.send(message)
         const continuation = continuations.get(peer.id)
@@ -164,9 +175,7 @@ export const make = (
           if (item === undefined || !isTransactionItem(item)) break
           if ((at - from) % TRANSACTIONS_A_TURN === TRANSACTIONS_A_TURN - 1) yield* turnOfEventLoop
           if (!allowed) continue
-          const started = performance.now()
           const transaction = transactionFor(peer, item)
-          peer.spent(performance.now() - started)
           if (transaction === undefined) {
             missing.push(item)
             // A peer asks for up to 50,000: what it does not get is not gathered into one more list of that length.
@@ -201,6 +210,8 @@ export const make = (
         if (tree.height(id) < tree.height(tree.tip()) - BLOCKTXN_DEPTH) {
           return yield* sendBlock(peer, { type: ItemType.witnessBlock, hash })
         }
+        yield* peer.ready
+        if (peer.closed) return
         const block = yield* chain.block(hash)
         const transactions: Array<Transaction> = []
         for (const index of indexes) {

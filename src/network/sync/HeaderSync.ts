@@ -75,6 +75,11 @@ export class HeaderSync {
     return true
   }
 
+  /** Whether a peer was asked what it has not answered yet. */
+  isAsked(id: number): boolean {
+    return this.peers.get(id)?.asked !== undefined
+  }
+
   /** It has answered, or said something that can only be an answer. Returns whether it should be asked once more. */
   answered(id: number): boolean {
     const peer = this.peers.get(id)

@@ -3,6 +3,7 @@ import { NO_HEADER } from "../../chain/HeaderTree.ts"
 import { turnOfEventLoop } from "../../chain/turnOfEventLoop.ts"
 import type { BlockHeader } from "../../protocol/block.ts"
 import type { Peer } from "../Peer.ts"
+import type { FiberTime } from "../peer/FiberTime.ts"
 import type { Message } from "../wire/message.ts"
 import { COMPACT_VERSION } from "../wire/messages/compact.ts"
 import { type InventoryItem, ItemType } from "../wire/messages/inv.ts"
@@ -16,7 +17,6 @@ import { takeCompact, takeTransactions } from "./incomingCompact.ts"
 import { askAll, askHeaders, takeHeaders, takeInventory } from "./incomingHeaders.ts"
 import { planMissing } from "./missingBlocks.ts"
 import {
-  charged,
   isChosen,
   isNearTip,
   learn,
@@ -75,6 +75,7 @@ const COMPACT_BLOCKS_VERSION = 110_014
 /** Owns the state of the sync: handles what happens in its order, and asks peers for what is missing. */
 export class Scheduler {
   private readonly context: SyncContext
+  private readonly time: Pick<FiberTime, "ran">
   private readonly verdicts: Verdicts
   private readonly announcer: Announcer
   private readonly progress = new SyncProgress()
@@ -84,8 +85,10 @@ export class Scheduler {
   /** When the tip last moved, monotonic milliseconds. */
   tipMoved: number
 
-  constructor(context: SyncContext) {
+  /** @param time measures the fiber that runs `handle`: each message is charged to its peer. */
+  constructor(context: SyncContext, time: Pick<FiberTime, "ran">) {
     this.context = context
+    this.time = time
     this.verdicts = new Verdicts(context)
     this.announcer = new Announcer(context)
     this.rechecked = context.now()
@@ -98,19 +101,29 @@ export class Scheduler {
   handle(events: Iterable<SyncEvent>): Effect.Effect<void> {
     return Effect.gen(this, function*() {
       if (this.context.loading) yield* this.look()
-      let turn = performance.now()
+      let turn = this.time.ran
       for (const event of events) {
+        const started = this.time.ran
+        const charged = this.isCharged(event)
         const work = this.tried(event)
         if (work !== undefined) yield* work
+        const { ran } = this.time
+        if (charged) event.peer.spent(ran - started)
         if (event.type === "message") event.handled?.()
-        if (performance.now() - turn <= TURN) continue
+        if (ran - turn <= TURN) continue
         yield* turnOfEventLoop
-        turn = performance.now()
+        turn = this.time.ran
       }
       if (this.context.loading) return
       const { download, now, tree } = this.context
       this.send([...planMissing(download, tree, tree.losses, now()), ...download.plan(now())])
     })
+  }
+
+  /** Whether a peer pays for the time that an event takes: not for headers that it was asked for. */
+  private isCharged(event: SyncEvent): event is MessageEvent {
+    return event.type === "message" &&
+      !(event.message.type === "headers" && this.context.headers.isAsked(event.peer.id))
   }
 
   /** What an event calls for; a defect costs this one event. */
@@ -206,15 +219,15 @@ export class Scheduler {
       case "headers":
         return takeHeaders(context, state, message.headers)
       case "inv":
-        return void charged(state, () => takeInventory(context, state, message.items))
+        return void takeInventory(context, state, message.items)
       case "block":
-        return void charged(state, () => takeBlock(context, state, message.block, unrequested))
+        return void takeBlock(context, state, message.block, unrequested)
       case "cmpctblock":
         return takeCompact(context, state, message)
       case "blocktxn":
-        return void charged(state, () => takeTransactions(context, state, message))
+        return void takeTransactions(context, state, message)
       case "notfound":
-        return void charged(state, () => takeNotFound(context, state, message.items))
+        return void takeNotFound(context, state, message.items)
       default:
         return undefined
     }

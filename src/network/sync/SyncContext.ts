@@ -97,16 +97,6 @@ export const isOffence = ({ kind, reason }: Reject, { peer }: SyncPeer, compact 
 export const isNew = ({ download, tree }: SyncContext, id: number): boolean =>
   !tree.hasBlock(id) && !download.isUnstored(id)
 
-/** Runs plain work for a peer and charges the peer for the time that it took. */
-export const charged = <A>({ peer }: Pick<SyncPeer, "peer">, work: () => A): A => {
-  const started = performance.now()
-  try {
-    return work()
-  } finally {
-    peer.spent(performance.now() - started)
-  }
-}
-
 /** Whether a peer has blocks to give. */
 export const servesBlocks = ({ hello, type }: Peer): boolean =>
   (hello.services & (Services.network | Services.networkLimited)) !== 0n && type !== "addr-fetch" && type !== "feeler"

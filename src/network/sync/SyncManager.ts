@@ -10,6 +10,7 @@ import { NO_HEADER } from "../../chain/HeaderTree.ts"
 import { SyncStatus } from "../../chain/SyncStatus.ts"
 import { Mempool } from "../../mempool/Mempool.ts"
 import type { Peer, PeerHandler } from "../Peer.ts"
+import { FiberTime } from "../peer/FiberTime.ts"
 import type { PeerSync } from "../PeerManager.ts"
 import type { Message } from "../wire/message.ts"
 import { hasItem, isBlockItem, type ItemList } from "../wire/messages/inv.ts"
@@ -22,7 +23,7 @@ import { HighBandwidth } from "./HighBandwidth.ts"
 import { admits } from "./incomingBlocks.ts"
 import { type MessageEvent, Scheduler, type SyncEvent, TICK } from "./Scheduler.ts"
 import { screen } from "./screen.ts"
-import { charged, type SyncContext } from "./SyncContext.ts"
+import type { SyncContext } from "./SyncContext.ts"
 
 /**
  * Follows the chain with the most work: headers first, then blocks from all peers.
@@ -48,6 +49,8 @@ export interface SyncManager extends PeerHandler {
 export interface SyncManagerOptions {
   /** Random bytes; the system's where it is left out. */
   readonly random?: (bytes: number) => Uint8Array
+  /** What the time of this thread is measured by, milliseconds; `performance.now` where it is left out. */
+  readonly meter?: () => number
 }
 
 /** Events that wait for the scheduler; more make their senders wait. */
@@ -111,7 +114,8 @@ export const make = (
       loading: true,
       unrequested: 0
     }
-    const scheduler = new Scheduler(context)
+    const time = new FiberTime(options.meter ?? (() => performance.now()))
+    const scheduler = new Scheduler(context, time)
     yield* scheduler.look()
     let over = false
     const offer = (event: SyncEvent): Effect.Effect<void> =>
@@ -122,7 +126,7 @@ export const make = (
       Effect.catchAllDefect((defect) => Effect.logError("the sync scheduler met a defect", defect)),
       Effect.forever
     )
-    yield* Effect.forkScoped(loop)
+    yield* Effect.forkScoped(time.measured(loop))
     yield* writeBlocks({
       chain,
       tree,
@@ -159,7 +163,7 @@ export const make = (
         Effect.suspend(() => {
           const state = context.peers.get(peer.id)
           if (state === undefined) return Effect.succeed(false)
-          const outcome = charged(state, () => screen(context, state, type, header))
+          const outcome = screen(context, state, type, header)
           if (outcome !== "announced") return Effect.succeed(outcome === "decode")
           return Effect.as(offer({ type: "announced", peer, header }), false)
         }),
@@ -168,7 +172,7 @@ export const make = (
         Effect.uninterruptibleMask((restore) => {
           if (!isOurs(message)) return Effect.void
           const state = context.peers.get(peer.id)
-          if (message.type === "inv" && !charged({ peer }, () => hasBlocks(message.items))) return Effect.void
+          if (message.type === "inv" && !hasBlocks(message.items)) return Effect.void
           if (message.type === "cmpctblock" || message.type === "blocktxn") return restore(handled(peer, message))
           if (message.type !== "block" || state === undefined) {
             return restore(offer({ type: "message", peer, message, unrequested: false }))

@@ -10,7 +10,6 @@ import { ItemType } from "../wire/messages/inv.ts"
 import { handOn } from "./incomingBlocks.ts"
 import { askHeaders } from "./incomingHeaders.ts"
 import {
-  charged,
   isNearTip,
   isNew,
   isOffence,
@@ -149,7 +148,7 @@ export const takeCompact = (context: SyncContext, state: SyncPeer, message: Cmpc
     }
     if (!isCompactWelcome(context, message.header, parent)) return
     // The hash does not cover a merged-mining proof: where the header is known, the chain does not look at this one.
-    const unproven = charged(state, () => checkProofOfWork(message.header, context.params))
+    const unproven = checkProofOfWork(message.header, context.params)
     if (unproven !== undefined) return misbehaves(state, `an invalid header (${unproven.reason})`)
     const { added, last: id, reject } = yield* chain.acceptHeaders([message.header])
     if (reject !== undefined) {
@@ -169,7 +168,7 @@ export const takeCompact = (context: SyncContext, state: SyncPeer, message: Cmpc
       return
     }
     if (download.askersOf(id).length === 0 && !isNearTip(context)) return
-    charged(state, () => reconstruct(context, state, message, id))
+    reconstruct(context, state, message, id)
   })
 
 /** Takes the transactions that a compact block lacked. */

@@ -58,6 +58,7 @@ const newPeer = (
     },
     memory: ampleAccount(),
     spent: () => {},
+    ready: Effect.void,
     latency: { last: undefined, best: undefined, waiting: undefined },
     get closed() {
       return farewells.length > 0

@@ -8,6 +8,7 @@ import { Connections } from "../../../src/network/connect/Connections.ts"
 import { slotLimits } from "../../../src/network/connect/slots.ts"
 import { OUTBOX_LIMITS } from "../../../src/network/peer/Connection.ts"
 import { Pace } from "../../../src/network/peer/Pace.ts"
+import { Turns } from "../../../src/network/peer/Turns.ts"
 import type { KnownAddress } from "../../../src/network/PeerManager.ts"
 import { formatAddress, parseAddress } from "../../../src/network/wire/addressText.ts"
 import { endpointKey } from "../../../src/network/wire/netAddress.ts"
@@ -129,6 +130,8 @@ describe("Automatic", () => {
         nonce: () => 1n,
         outbox: OUTBOX_LIMITS,
         pace: new Pace(0),
+        turns: new Turns(() => 0),
+        meter: () => 0,
         budget: ampleBudget()
       },
       introduce: () => ({ services: 9n, userAgent: "", startHeight: 0, nearTip: true }),

@@ -68,6 +68,7 @@ export const fakePeer = (options: FakePeerOptions = {}): FakePeer => {
     post: (message) => void sent.push(message),
     memory: ampleAccount(),
     spent: () => {},
+    ready: Effect.void,
     disconnect: (reason) => {
       farewell ??= reason
     },

@@ -55,6 +55,38 @@ layer(servedChain)("Server", (it) => {
       assert.deepStrictEqual(peer.take().map(({ type }) => type), ["block"])
     }))
 
+  it.effect("reads nothing from disk for a peer before it has read most of what it was sent", () =>
+    Effect.gen(function*() {
+      const chain = yield* Chain
+      let reads = 0
+      const counted = {
+        ...chain,
+        blockBytes: (hash: Uint8Array) =>
+          Effect.suspend(() => {
+            reads += 1
+            return chain.blockBytes(hash)
+          }),
+        fullHeaders: (ids: ReadonlyArray<number>) =>
+          Effect.suspend(() => {
+            reads += 1
+            return chain.fullHeaders(ids)
+          })
+      }
+      const server = yield* Effect.provideService(serverWith(), Chain, counted)
+      const drained = yield* Deferred.make<void>()
+      const peer = { ...fakePeer(), ready: Deferred.await(drained) }
+      const question: Message = { type: "getheaders", version: 1, locator: [yield* hashAt(9)], stop: ZEROS }
+      const fibers = yield* Effect.forEach(
+        [getdata(ItemType.witnessBlock, yield* hashAt(508)), question],
+        (message) => Effect.fork(server.received(peer, message))
+      )
+      for (let i = 0; i < 10; i++) yield* turnOfEventLoop
+      assert.strictEqual(reads, 0)
+      yield* Deferred.succeed(drained, undefined)
+      for (const fiber of fibers) yield* Fiber.join(fiber)
+      assert.isAbove(reads, 1)
+    }))
+
   it.effect("announces no more than there is, and no tip behind it", () =>
     Effect.gen(function*() {
       const server = yield* serverWith()

@@ -123,6 +123,8 @@ export class FakePeer implements Peer {
 
   readonly send = (message: Message): Effect.Effect<void> => Effect.sync(() => this.post(message))
 
+  readonly ready = Effect.void
+
   readonly spent = (milliseconds: number): void => void (this.charged += milliseconds)
 
   readonly disconnect = (farewell: Farewell): void => {

@@ -48,7 +48,7 @@ describe("PartialBlocks", () => {
   const partial = { header: blank, transactions: new Array<undefined>(1_000).fill(undefined), missing: [0] }
 
   it("count what they hold, and give it back", () => {
-    const budget = new MemoryBudget(1_000_000)
+    const budget = new MemoryBudget(2_000_000)
     const account = budget.open({ owner: "a", share: 0.25, evictable: true, evict: () => {} })
     const blocks = new PartialBlocks(account)
     assert.isTrue(blocks.set(1, partial))

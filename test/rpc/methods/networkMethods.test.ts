@@ -99,6 +99,7 @@ const peer: PeerInfo = {
       receivedByCommand: new Map([["pong", 32]])
     },
     memory: ampleAccount(),
+    ready: Effect.void,
     spent: () => {},
     latency: { last: 1.5, best: 0.75, waiting: undefined },
     closed: false,

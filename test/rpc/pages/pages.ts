@@ -52,6 +52,7 @@ export const peer = (id: number, changes: { readonly name?: string; readonly use
       receivedByCommand: new Map()
     },
     memory: ampleAccount(),
+    ready: Effect.void,
     spent: () => {},
     latency: { last: 42.4, best: 40, waiting: undefined },
     closed: false,

@@ -1,0 +1,128 @@
+import * as Effect from "effect/Effect"
+
+/** Milliseconds that peers may take of one turn of the event loop, all together, before those who come then wait. */
+const TURN = 5
+
+/** Most peers of a line that are called in one turn of the event loop, however little they take. */
+const MOST_CALLED = 32
+
+/** Milliseconds in which what a peer took counts half. */
+const HALF_LIFE = 10_000
+
+/** Milliseconds up to which all are equal: what a peer takes that only pings, and one that has just come. */
+const LITTLE = 20
+
+/** One peer in the line. */
+export interface TurnTaker {
+  /** Whether this node or its operator chose the peer. */
+  readonly chosen: boolean
+  /** Milliseconds that it took of late. */
+  readonly recent: (now: number) => number
+}
+
+/** What a peer took of late: each millisecond counts half after ten seconds. */
+export class RecentTime implements TurnTaker {
+  readonly chosen: boolean
+  private taken = 0
+  private since = 0
+
+  constructor(chosen: boolean) {
+    this.chosen = chosen
+  }
+
+  readonly recent = (now: number): number => this.taken * 2 ** ((this.since - now) / HALF_LIFE)
+
+  spent(milliseconds: number, now: number): void {
+    this.taken = this.recent(now) + milliseconds
+    this.since = now
+  }
+}
+
+interface Waiter {
+  readonly taker: TurnTaker
+  readonly go: () => void
+}
+
+/** Who took little of late goes first; in doubles, so that those who took about the same go in the order of their coming. */
+const standing = ({ recent }: TurnTaker, now: number): number =>
+  Math.max(0, Math.ceil(Math.log2(Math.max(Number.MIN_VALUE, recent(now)) / LITTLE)))
+
+/**
+ * The line in which peers wait for this thread. Each may take some milliseconds at a time; but a hundred that take them
+ * one after the other would keep everybody else, callers of RPC among them, waiting for half a second.
+ *
+ *   turn of the event loop: sockets, timers ─▶ one peer that was chosen, one of the others, as long as they take little
+ *
+ * As long as little was taken in a turn of the event loop and nobody waits, a peer goes on at once.
+ */
+export class Turns {
+  private readonly now: () => number
+  private readonly chosen = new Set<Waiter>()
+  private readonly others = new Set<Waiter>()
+  private used = 0
+  private renewing = false
+
+  /** @param now milliseconds of a clock that does not go back. */
+  constructor(now: () => number) {
+    this.now = now
+  }
+
+  /** Notes time that was taken for a peer. */
+  spent(milliseconds: number): void {
+    this.used += milliseconds
+    this.renewLater()
+  }
+
+  /** Waits for a turn. */
+  take(taker: TurnTaker): Effect.Effect<void> {
+    return Effect.suspend(() =>
+      this.used < TURN && this.chosen.size + this.others.size === 0 ? Effect.void : this.inLine(taker)
+    )
+  }
+
+  private inLine(taker: TurnTaker): Effect.Effect<void> {
+    return Effect.async<void>((resume) => {
+      const line = taker.chosen ? this.chosen : this.others
+      const waiter: Waiter = { taker, go: () => resume(Effect.void) }
+      line.add(waiter)
+      this.renewLater()
+      return Effect.sync(() => void line.delete(waiter))
+    })
+  }
+
+  private renewLater(): void {
+    if (this.renewing) return
+    this.renewing = true
+    setImmediate(() => {
+      this.used = 0
+      this.callUp(MOST_CALLED)
+    })
+  }
+
+  /** Calls one peer of each line, then the next ones when these have run, as long as little was taken. */
+  private callUp(left: number): void {
+    for (const line of [this.chosen, this.others]) this.callFirst(line)
+    queueMicrotask(() => {
+      const waiting = this.chosen.size + this.others.size > 0
+      if (waiting && left > 1 && this.used < TURN) return this.callUp(left - 1)
+      this.renewing = false
+      if (waiting || this.used > 0) this.renewLater()
+    })
+  }
+
+  /** Calls the one who took least of late; among equals the one who waits longest. */
+  private callFirst(line: Set<Waiter>): void {
+    const now = this.now()
+    let first: Waiter | undefined
+    let lowest = Infinity
+    for (const waiter of line) {
+      const its = standing(waiter.taker, now)
+      if (its >= lowest) continue
+      first = waiter
+      lowest = its
+    }
+    if (first === undefined) return
+    line.delete(first)
+    first.go()
+  }
+}

@@ -1,0 +1,110 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber } from "effect"
+import { FiberTime } from "../../../src/network/peer/FiberTime.ts"
+import { RecentTime, Turns } from "../../../src/network/peer/Turns.ts"
+
+/** One turn of the event loop. */
+const nextTurn = Effect.async<void>((resume) => void setImmediate(() => resume(Effect.void)))
+
+describe("Turns", () => {
+  it.effect("lets peers go on at once as long as they take little, and has them wait for the next turn else", () =>
+    Effect.gen(function*() {
+      const turns = new Turns(() => 0)
+      const taker = new RecentTime(false)
+      let taken = 0
+      const peer = Effect.forever(Effect.map(turns.take(taker), () => {
+        taken += 1
+        turns.spent(1)
+      }))
+      const fiber = yield* Effect.fork(peer)
+      // Fibers have turns, and the event loop has none.
+      for (let i = 0; i < 20; i++) yield* Effect.yieldNow()
+      assert.strictEqual(taken, 5)
+      yield* nextTurn
+      yield* nextTurn
+      assert.isAtMost(taken, 20)
+      assert.isAbove(taken, 5)
+      yield* Fiber.interrupt(fiber)
+    }))
+
+  it.effect("calls whom it chose and one of the others first, and who took most of late last", () =>
+    Effect.gen(function*() {
+      const turns = new Turns(() => 0)
+      const order: Array<string> = []
+      const join = (name: string, chosen: boolean, spent: number) => {
+        const taker = new RecentTime(chosen)
+        taker.spent(spent, 0)
+        return Effect.fork(Effect.map(turns.take(taker), () => {
+          order.push(name)
+          turns.spent(10)
+        }))
+      }
+      turns.spent(10)
+      const fibers = [
+        yield* join("flooder", false, 5_000),
+        yield* join("half a flooder", false, 2_000),
+        yield* join("honest", false, 3),
+        yield* join("new", false, 0),
+        yield* join("outbound", true, 9_000)
+      ]
+      for (const fiber of fibers) yield* Fiber.join(fiber)
+      assert.deepStrictEqual(order, ["outbound", "honest", "new", "half a flooder", "flooder"])
+    }))
+
+  it.effect("gives all of a hundred peers that flood 5 ms each a turn, and an honest one within two", () =>
+    Effect.gen(function*() {
+      let now = 0
+      let turn = 0
+      const turns = new Turns(() => now)
+      const served = Array.from({ length: 95 }, () => 0)
+      for (let i = 0; i < 95; i++) {
+        const taker = new RecentTime(false)
+        yield* Effect.fork(Effect.forever(Effect.map(turns.take(taker), () => {
+          served[i] = (served[i] ?? 0) + 1
+          now += 5
+          taker.spent(5, now)
+          turns.spent(5)
+        })))
+      }
+      for (; turn < 1_000; turn++) yield* nextTurn
+      assert.isAbove(Math.min(...served), 3)
+      assert.isBelow(Math.max(...served), 40)
+      const honest = yield* Effect.fork(turns.take(new RecentTime(false)))
+      const before = now
+      yield* Fiber.join(honest)
+      assert.isAtMost(now - before, 15)
+    }))
+
+  it("forgets what was taken by halves", () => {
+    const taker = new RecentTime(false)
+    taker.spent(100, 0)
+    assert.approximately(taker.recent(10_000), 50, 0.01)
+    taker.spent(50, 10_000)
+    assert.approximately(taker.recent(30_000), 25, 0.01)
+  })
+})
+
+describe("FiberTime", () => {
+  it.effect("measures what a fiber runs, with what it races, and not what others run while it waits", () =>
+    Effect.gen(function*() {
+      let now = 0
+      const time = new FiberTime(() => now)
+      const work = Effect.sync(() => void (now += 3))
+      const measured = Effect.gen(function*() {
+        yield* nextTurn
+        yield* work
+        assert.strictEqual(time.ran, 3)
+        yield* nextTurn
+        yield* Effect.raceFirst(Effect.zipRight(Effect.yieldNow(), work), Effect.never)
+      })
+      const fiber = yield* Effect.fork(time.measured(measured))
+      for (let i = 0; i < 3; i++) {
+        yield* Effect.yieldNow()
+        now += 100
+        yield* nextTurn
+      }
+      yield* Fiber.join(fiber)
+      assert.isAtLeast(time.ran, 6)
+      assert.isBelow(time.ran, 100)
+    }))
+})

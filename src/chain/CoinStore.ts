@@ -67,7 +67,10 @@ export class CoinStore implements ChainView {
     const entry = this.coins.get(outpoint)
     if (entry !== undefined) return entry.coin
     const coin = this.stored(outpoint)
-    this.enter(outpoint, { coin, dirty: false, fresh: coin === undefined })
+    // That a transaction has no coin at all is remembered once.
+    if (coin !== undefined || !this.missed.none) {
+      this.enter(outpoint, { coin, dirty: false, fresh: coin === undefined })
+    }
     return coin
   }
 

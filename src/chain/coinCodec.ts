@@ -22,8 +22,10 @@ const readCoinHead = (reader: Reader): Omit<Coin, "script"> => {
   return { height: code >>> 1, coinbase: (code & 1) === 1, value }
 }
 
-export const encodeCoin = (coin: Coin): Uint8Array =>
-  writeCoin(new Writer(coin.script.length + 16), coin).bytes(coin.script).toBytes()
+/** Coins are encoded by the thousand: one buffer serves them all. */
+const scratch = new Writer()
+
+export const encodeCoin = (coin: Coin): Uint8Array => writeCoin(scratch.clear(), coin).bytes(coin.script).toBytes()
 
 /** Throws `DecodeError` for bytes that are no coin. */
 export const decodeCoin = (bytes: Bytes): Coin => {

@@ -63,24 +63,28 @@ const applyOutputs = (
   const { height, params } = connection
   const { outputs, txid } = transaction
   const ignored = ignoresNameOutputs(transaction, height, params)
+  const first = effects.length
+  addNameEffects(effects, transaction, made, height, params)
+  // The keys of outputs that set a name: the claims take them too.
+  const keys = first === effects.length ? undefined : new Array<string>(outputs.length)
   for (let i = 0; i < outputs.length; i++) {
     const output = outputs[i]
     if (output === undefined || isUnspendable(output.script)) continue
     if (ignored && made[i] !== undefined && made[i]?.operation.op !== "name_new") continue
     // A copy: a view would keep the whole block in memory for as long as the coin lives.
     const coin: Coin = { value: output.value, script: new Uint8Array(output.script), height, coinbase }
-    overlay.add(overlay.outputKey(txid, i), coin)
+    const key = overlay.outputKey(txid, i)
+    if (keys !== undefined) keys[i] = key
+    overlay.add(key, coin)
   }
-  const first = effects.length
-  addNameEffects(effects, transaction, made, height, params)
-  if (first === effects.length) return
+  if (keys === undefined) return
   const names = new Array<string>(effects.length - first)
   for (let i = 0; i < names.length; i++) names[i] = binaryString(effects[first + i]?.name ?? EMPTY)
   if (names.length > MANY_NAMES) overlay.expectClaims(names)
   for (let i = 0; i < names.length; i++) {
     const [effect, name] = [effects[first + i], names[i]]
     if (effect === undefined || name === undefined) continue
-    overlay.setClaim(name, { height, outpoint: overlay.outputKey(txid, effect.vout) })
+    overlay.setClaim(name, { height, outpoint: keys[effect.vout] ?? overlay.outputKey(txid, effect.vout) })
   }
 }
 

@@ -64,6 +64,9 @@ export const nameError = (failure: NameFailure): NameFailure | RpcError =>
     ? new RpcError({ code: RPC_CODE.keypoolRanOut, message: NO_ADDRESS })
     : failure
 
+/** A name that is not found may exist: names are not those of the tip. */
+export const NOT_KNOWN_YET = "-10 Namecoin is downloading blocks..."
+
 export const WRITE_ERRORS = [
   "-8 the name is too long",
   "-1000 Name/value is invalid for encoding <encoding>",

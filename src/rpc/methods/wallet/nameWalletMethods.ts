@@ -1,7 +1,6 @@
 import * as Effect from "effect/Effect"
 import { Chain } from "../../../chain/Chain.ts"
 import type { SyncStatus } from "../../../chain/SyncStatus.ts"
-import { isExpired } from "../../../consensus/expiry.ts"
 import { completeNames } from "../../../names/completeNames.ts"
 import { NameDb } from "../../../names/NameDb.ts"
 import { displayHash, equal, fromHex, toHex } from "../../../protocol/bytes.ts"
@@ -16,9 +15,9 @@ import { RpcError } from "../../RpcError.ts"
 import * as Shape from "../../shape.ts"
 import { decodeAnyTransaction } from "../../shapes/decodeTransaction.ts"
 import { nameExpiryJson, nameOutputJson } from "../../shapes/name.ts"
-import { absentError } from "../errors.ts"
 import { contextFor, decodeGiven, ENCODINGS } from "../nameEncodings.ts"
 import { NAME_OUTPUT_MEMBERS } from "../shapes.ts"
+import { knownNames } from "./knownNames.ts"
 import { makeNameWriteMethods } from "./nameWriteMethods.ts"
 import { makeRegistrationMethods } from "./registrationMethods.ts"
 import { COMMENT, COMMENT_TO, notesOf, REPLACEABLE, sendMoney, SUBTRACT_FEE } from "./simplePayments.ts"
@@ -48,7 +47,7 @@ export const nameWalletMethods: Effect.Effect<
 > = Effect.gen(function*() {
   const chain = yield* Chain
   const names = yield* NameDb
-  const { ask } = yield* completeNames()
+  const known = knownNames(chain, names, yield* completeNames())
   const options = yield* NodeOptions
   const wallets = yield* Wallets
   if (!wallets.enabled) return []
@@ -111,20 +110,11 @@ export const nameWalletMethods: Effect.Effect<
     handler: ({ amount: value, comment, comment_to, name: text, replaceable, subtractfeefromamount }, wallet) =>
       Effect.gen(function*() {
         const name = yield* decodeGiven(text, options.nameEncoding)
-        const question = Effect.all({
-          record: Effect.catchTag(names.resolve(name), "NameNotFound", () => Effect.succeed(undefined)),
-          tip: chain.tip
-        })
-        const { record, tip } = yield* ask(
-          question,
-          ({ record, tip }) => record === undefined || isExpired(record.height, tip.height, params)
-        ).pipe(Effect.mapError(absentError))
-        if (record === undefined) return yield* RpcError.invalidAddressOrKey(`name not found: ${printable(name)}`)
-        if (isExpired(record.height, tip.height, params)) {
-          return yield* RpcError.invalidAddressOrKey("the name is expired")
-        }
+        const found = yield* known.active(name)
+        if (found.type === "unknown") return yield* RpcError.invalidAddressOrKey(`name not found: ${printable(name)}`)
+        if (found.type === "expired") return yield* RpcError.invalidAddressOrKey("the name is expired")
         return yield* sendMoney(wallet, {
-          outputs: [{ value, script: record.address }],
+          outputs: [{ value, script: found.record.address }],
           subtractFeeFrom: subtractfeefromamount ? [0] : [],
           ...(replaceable === undefined ? {} : { replaceable }),
           ...notesOf(comment, comment_to)
@@ -180,8 +170,8 @@ export const nameWalletMethods: Effect.Effect<
 
   return [
     name_list,
-    ...makeNameWriteMethods(wallets, chain, options),
-    ...makeRegistrationMethods(wallets, chain, options),
+    ...makeNameWriteMethods(wallets, chain, options, known),
+    ...makeRegistrationMethods(wallets, chain, options, known),
     sendtoname,
     queuerawtransaction,
     dequeuetransaction,

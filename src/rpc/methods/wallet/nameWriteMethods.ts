@@ -11,7 +11,8 @@ import { boolean, hex, hexText, notNull, object, optional, orEmpty, string } fro
 import { RpcError } from "../../RpcError.ts"
 import * as Shape from "../../shape.ts"
 import { contextFor, ENCODINGS, type GivenEncodings } from "../nameEncodings.ts"
-import { nameError, nameGiven, readWriteOptions, valueGiven, WRITE_ERRORS, WRITE_OPTIONS } from "./nameOptions.ts"
+import type { KnownNames } from "./knownNames.ts"
+import { nameError, nameGiven, NOT_KNOWN_YET, readWriteOptions, valueGiven, WRITE_ERRORS, WRITE_OPTIONS } from "./nameOptions.ts"
 import { evenIfRefused } from "./spending.ts"
 import { type WalletFailure, walletMethod } from "./walletContext.ts"
 
@@ -28,7 +29,8 @@ const TRANSACTION_ID = Shape.hex("The transaction")
 export const makeNameWriteMethods = (
   wallets: typeof Wallets.Service,
   chain: typeof Chain.Service,
-  options: typeof NodeOptions.Service
+  options: typeof NodeOptions.Service,
+  known: KnownNames
 ): ReadonlyArray<Method> => {
   const define = walletMethod(wallets)
   const { network } = chain.params
@@ -59,11 +61,12 @@ export const makeNameWriteMethods = (
     },
     results: [{ shape: Shape.array(Shape.hex("The transaction, then the salt of the commitment")) }],
     examples: [["d/example"], ["d/example", { allowExisting: true }]],
-    errors: ["-25 this name exists already", ...WRITE_ERRORS],
+    errors: ["-25 this name exists already", NOT_KNOWN_YET, ...WRITE_ERRORS],
     handler: ({ name: text, options: given }, wallet) =>
       Effect.gen(function*() {
         const name = yield* nameGiven(text, contextOf({ ...given, valueEncoding: undefined }))
         const more = yield* checked(() => readWriteOptions(network, given))
+        if (given.allowExisting !== true) yield* known.active(name)
         const sending = wallet.nameNew(name, {
           ...more,
           ...(given.allowExisting === undefined ? {} : { allowExisting: given.allowExisting })
@@ -99,6 +102,7 @@ export const makeNameWriteMethods = (
       "-8 invalid txid",
       "-25 this name is already being registered",
       "-25 this name is already active",
+      NOT_KNOWN_YET,
       `-25 ${NOT_FOUND}`,
       "-25 previous txid not found",
       "-25 could not generate rand for txid",
@@ -117,6 +121,7 @@ export const makeNameWriteMethods = (
         const txid = tx === undefined ? undefined : parseDisplayHash(tx)
         if (tx !== undefined && txid === undefined) return yield* RpcError.invalidParameter("invalid txid")
         const more = yield* checked(() => readWriteOptions(network, given))
+        if (allow_active !== true) yield* known.active(name)
         const sending = wallet.nameFirstUpdate({
           ...more,
           name,
@@ -153,6 +158,7 @@ export const makeNameWriteMethods = (
     errors: [
       "-8 the value is too long",
       "-25 this name can not be updated",
+      NOT_KNOWN_YET,
       "-25 there are already too many pending operations on this name",
       "-6 Not found pre-selected input COutPoint(<txid start>, <n>)",
       ...WRITE_ERRORS
@@ -163,7 +169,7 @@ export const makeNameWriteMethods = (
         const name = yield* nameGiven(text, context)
         const value = valueText === undefined ? undefined : yield* valueGiven(valueText, context)
         const more = yield* checked(() => readWriteOptions(network, given))
-        return yield* sent(wallet, wallet.nameUpdate({ ...more, name, value }))
+        return yield* known.orUnknown(sent(wallet, wallet.nameUpdate({ ...more, name, value })))
       })
   })
 

@@ -13,7 +13,8 @@ import { RpcError } from "../../RpcError.ts"
 import * as Shape from "../../shape.ts"
 import type { Members, ShapeContext } from "../../shapes/context.ts"
 import { contextFor, ENCODINGS, type GivenEncodings } from "../nameEncodings.ts"
-import { nameError, nameGiven, readWriteOptions, valueGiven, WRITE_ERRORS, WRITE_OPTIONS } from "./nameOptions.ts"
+import type { KnownNames } from "./knownNames.ts"
+import { nameError, nameGiven, NOT_KNOWN_YET, readWriteOptions, valueGiven, WRITE_ERRORS, WRITE_OPTIONS } from "./nameOptions.ts"
 import { walletMethod } from "./walletContext.ts"
 
 /** What the wallet does with names by itself: registrations that it carries on, and renewals. No other node has these. */
@@ -78,7 +79,8 @@ const renewalJson = (context: ShapeContext, wallet: Wallet): Members => {
 export const makeRegistrationMethods = (
   wallets: typeof Wallets.Service,
   chain: typeof Chain.Service,
-  options: typeof NodeOptions.Service
+  options: typeof NodeOptions.Service,
+  known: KnownNames
 ): ReadonlyArray<Method> => {
   const define = walletMethod(wallets)
   const { network } = chain.params
@@ -111,6 +113,7 @@ export const makeRegistrationMethods = (
     errors: [
       "-8 the value is too long",
       "-25 this name exists already",
+      NOT_KNOWN_YET,
       "-25 this name is already being registered",
       ...WRITE_ERRORS
     ],
@@ -120,6 +123,7 @@ export const makeRegistrationMethods = (
         const name = yield* nameGiven(text, context)
         const value = valueText === undefined ? EMPTY : yield* valueGiven(valueText, context)
         const more = yield* checked(() => readWriteOptions(network, given))
+        yield* known.active(name)
         const registration = yield* Effect.mapError(wallet.register(name, value, more), nameError)
         const warnings = nameWarnings(name, value)
         return {

@@ -291,3 +291,44 @@ describe("name_update", () => {
       )
     }))
 })
+
+describe("a name that is not found while blocks are missing", () => {
+  const behind = (fake: ReturnType<typeof writing>, syncing = true) => namesOn([fake], [], syncing)
+  const DOWNLOADING = invalid(-10, "Namecoin is downloading blocks...")
+
+  for (
+    const [method, ...params] of [
+      ["name_new", "d/x"],
+      ["name_firstupdate", "d/x", SALT, TXID, "v"],
+      ["name_autoregister", "d/x", "v"]
+    ] as const
+  ) {
+    it.effect(`is no reason for ${method} to pay for it`, () =>
+      Effect.gen(function*() {
+        const fake = writing()
+        assert.deepStrictEqual(yield* (yield* behind(fake)).refusal(method, ...params), DOWNLOADING)
+        assert.deepStrictEqual(fake.asked, [])
+      }))
+  }
+
+  it.effect("is no name that name_update denies", () =>
+    Effect.gen(function*() {
+      const reason = "this name can not be updated"
+      const fake = writing({ nameUpdate: () => Effect.fail(new NameUnavailable({ code: "unknown", reason })) })
+      assert.deepStrictEqual(yield* (yield* behind(fake)).refusal("name_update", "d/x", "v"), DOWNLOADING)
+      assert.deepStrictEqual(
+        yield* (yield* behind(fake, false)).refusal("name_update", "d/x", "v"),
+        invalid(-25, reason)
+      )
+    }))
+
+  it.effect("is registered where the caller wants it in any case, and changed where the wallet knows it", () =>
+    Effect.gen(function*() {
+      const fake = writing()
+      const { call } = yield* behind(fake)
+      yield* call("name_new", "d/x", { allowExisting: true })
+      yield* call("name_firstupdate", "d/x", SALT, TXID, "v", {}, true)
+      yield* call("name_update", "d/x", "v")
+      assert.lengthOf(fake.asked, 3)
+    }))
+})

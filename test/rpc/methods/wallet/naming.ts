@@ -34,10 +34,14 @@ const namesOf = (records: ReadonlyArray<NameRecord>) =>
     }
   })
 
-/** The name methods on some wallets, at a height of 200; `records` are the names of the chain. */
+/**
+ * The name methods on some wallets, at a height of 200; `records` are the names of the chain, which is whole unless it is
+ * `syncing`.
+ */
 export const namesOn = (
   wallets: ReadonlyArray<Pick<FakeWallet, "wallet">>,
-  records: ReadonlyArray<NameRecord> = []
+  records: ReadonlyArray<NameRecord> = [],
+  syncing = false
 ): Effect.Effect<Calls> =>
   Effect.map(
     Effect.provide(
@@ -47,7 +51,7 @@ export const namesOn = (
         options,
         namesOf(records),
         fakeWalletsLayer(wallets.map(({ wallet }) => wallet)),
-        Layer.mock(SyncStatus, { syncing: Effect.succeed(false) }),
+        Layer.mock(SyncStatus, { syncing: Effect.succeed(syncing) }),
         DataHealth.layer
       )
     ),

@@ -14,15 +14,19 @@ describe("svcd-mail while names are not those of the tip", () => {
     Effect.gen(function*() {
       const upstream = yield* testUpstream()
       let behind = true
-      const resolve = (requested: string): Effect.Effect<never, ResolveFailure> =>
-        Effect.suspend(() => behind ? new NotSynced({ height: 5 }) : new NameNotFound({ requested }))
-      const services = yield* Layer.build(SmtpRelay.layer(relayConfig({
-        listen: { host: "127.0.0.1", port: 0 },
-        upstream: { host: "127.0.0.1", port: upstream.port },
-        hostname: "relay.example",
-        spoolDirectory: yield* directory,
-        retry: SHORT
-      })).pipe(Layer.provide(NameRecipients.layer({ namespace: "id/", resolve }))))
+      const resolve = (requested: string) =>
+        Effect.suspend((): Effect.Effect<never, ResolveFailure> =>
+          behind ? new NotSynced({ height: 5 }) : new NameNotFound({ requested })
+        )
+      const services = yield* Layer.build(
+        SmtpRelay.layer(relayConfig({
+          listen: { host: "127.0.0.1", port: 0 },
+          upstream: { host: "127.0.0.1", port: upstream.port },
+          hostname: "relay.example",
+          spoolDirectory: yield* directory,
+          retry: SHORT
+        })).pipe(Layer.provide(NameRecipients.layer({ namespace: "id/", resolve })))
+      )
       const { address } = yield* Effect.provide(SmtpRelay.SmtpRelay, services)
       const client = yield* Effect.promise(() => SmtpClient.open(address.port))
       const say = (line: string) => Effect.promise(() => client.say(line))

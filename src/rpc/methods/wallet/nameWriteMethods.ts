@@ -12,7 +12,15 @@ import { RpcError } from "../../RpcError.ts"
 import * as Shape from "../../shape.ts"
 import { contextFor, ENCODINGS, type GivenEncodings } from "../nameEncodings.ts"
 import type { KnownNames } from "./knownNames.ts"
-import { nameError, nameGiven, NOT_KNOWN_YET, readWriteOptions, valueGiven, WRITE_ERRORS, WRITE_OPTIONS } from "./nameOptions.ts"
+import {
+  nameError,
+  nameGiven,
+  NOT_KNOWN_YET,
+  readWriteOptions,
+  valueGiven,
+  WRITE_ERRORS,
+  WRITE_OPTIONS
+} from "./nameOptions.ts"
 import { evenIfRefused } from "./spending.ts"
 import { type WalletFailure, walletMethod } from "./walletContext.ts"
 

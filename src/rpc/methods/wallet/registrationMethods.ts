@@ -14,7 +14,15 @@ import * as Shape from "../../shape.ts"
 import type { Members, ShapeContext } from "../../shapes/context.ts"
 import { contextFor, ENCODINGS, type GivenEncodings } from "../nameEncodings.ts"
 import type { KnownNames } from "./knownNames.ts"
-import { nameError, nameGiven, NOT_KNOWN_YET, readWriteOptions, valueGiven, WRITE_ERRORS, WRITE_OPTIONS } from "./nameOptions.ts"
+import {
+  nameError,
+  nameGiven,
+  NOT_KNOWN_YET,
+  readWriteOptions,
+  valueGiven,
+  WRITE_ERRORS,
+  WRITE_OPTIONS
+} from "./nameOptions.ts"
 import { walletMethod } from "./walletContext.ts"
 
 /** What the wallet does with names by itself: registrations that it carries on, and renewals. No other node has these. */

@@ -329,7 +329,12 @@ const make = (options: ChainOptions): Effect.Effect<Context.Tag.Service<Chain>, 
     const reorganise = (change: (id: number) => void) => (hash: Bytes) =>
       Effect.flatMap(find(hash), (id) =>
         exclusively(
-          attempt(() => change(id)).pipe(Effect.zipRight(activate(false)), Effect.zipRight(flushAfter(false)))
+          attempt(() => change(id)).pipe(
+            Effect.zipRight(activate(false)),
+            Effect.zipRight(flushAfter(false)),
+            // Block files tell nothing of what the operator decided.
+            Effect.zipRight(attempt(() => state.database.sync()))
+          )
         ))
 
     /** Reads everything in pages, with turns for others in between. */

@@ -19,6 +19,9 @@ const UNKNOWN_INPUT_WEIGHT = 592
 
 const NO_CHANGE_ADDRESS = "Transaction needs a change address, but we can't generate it."
 
+/** How often a payment is drafted anew because the tip went back before it was offered. */
+const UNDONE_MEANWHILE = 3
+
 export interface FundOptions {
   /** Coins that the request may name though a transaction that is to be replaced spends them. */
   readonly released?: ReadonlySet<string>
@@ -167,8 +170,8 @@ export const makePayments = (parts: LiveParts, commit: Wallet["commit"]): Effect
         return sign(drafted, signer).funded
       })
 
-    const payAs: Payments["payAs"] = (request, options) =>
-      exclusively(Effect.gen(function*() {
+    const payOnce: Payments["payAs"] = (request, options) =>
+      Effect.gen(function*() {
         const signer = ring.signer(yield* vault.secrets)
         const { drafted } = yield* draft(request, options)
         const { complete, funded } = sign(drafted, signer)
@@ -183,6 +186,13 @@ export const makePayments = (parts: LiveParts, commit: Wallet["commit"]): Effect
           ...options.replaces === undefined ? {} : { replaces: options.replaces }
         })
         return funded
+      })
+
+    // Blocks that were undone since the draft make its lock time, or a reward that it spends, too young.
+    const payAs: Payments["payAs"] = (request, options) =>
+      exclusively(Effect.retry(payOnce(request, options), {
+        times: UNDONE_MEANWHILE,
+        while: (error) => error._tag === "TransactionRejected" && error.kind === "premature"
       }))
 
     return { exclusively, fund, pay: (request) => payAs(request, {}), payAs, coins }

@@ -238,3 +238,34 @@ describe("change", () => {
         }))
     }))
 })
+
+describe("a payment", () => {
+  it.scopedLive("is drafted anew where the tip goes back before it is offered", () =>
+    Effect.gen(function*() {
+      const directory = yield* temporaryDirectory
+      let beforeOffer: Effect.Effect<void> = Effect.void
+      const offered: Array<number> = []
+      yield* withWallets(directory, ({ chain, fund, mine, wallet }) =>
+        Effect.gen(function*() {
+          yield* fund
+          const { header } = yield* mine(1)
+          const { height } = yield* chain.tip
+          beforeOffer = Effect.orDie(chain.invalidate(header.hash))
+          const { transaction } = yield* wallet.pay(to(COIN))
+          assert.isAtLeast(offered.length, 1)
+          assert.isAtMost(transaction.lockTime, height - 1)
+          assert.deepStrictEqual(kept(directory).map(({ txid }) => txid), [shown(transaction)])
+        }), {
+        mempool: (pool) => ({
+          ...pool,
+          accept: (transaction) =>
+            Effect.suspend(() => {
+              offered.push(transaction.lockTime)
+              const before = beforeOffer
+              beforeOffer = Effect.void
+              return Effect.zipRight(before, pool.accept(transaction))
+            })
+        })
+      })
+    }))
+})

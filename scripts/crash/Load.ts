@@ -9,6 +9,9 @@ import { type Answer, listOf, type Question, recordOf, type RpcClient } from "./
 /** What every node has that is put under load: enough blocks for coins that can be spent. */
 export const FIRST_BLOCKS = 130
 
+/** So far below the tip no branch begins that a load leaves behind and that could still become the best one. */
+const DEEPER_THAN_BRANCHES = 20
+
 const ADDRESS_TYPES = ["legacy", "p2sh-segwit", "bech32", "bech32m"]
 
 /** Has a key of nobody: coins that go there are gone. */
@@ -164,11 +167,12 @@ export class Load {
     const height = Number(await this.rpc.call("getblockcount"))
     const depth = 1 + this.random.below(4)
     const gone = String(await this.rpc.call("getblockhash", height - depth + 1))
-    const fork = String(await this.rpc.call("getblockhash", height - depth))
-    await this.chainCall(["invalidateblock", gone], { holds: fork }, () => ({ holds: fork, lacks: gone }))
-    await this.generate(mine, depth + this.random.below(2), { holds: fork, lacks: gone })
+    const trunk = String(await this.rpc.call("getblockhash", Math.max(0, height - DEEPER_THAN_BRANCHES)))
+    await this.chainCall(["invalidateblock", gone], { holds: trunk }, () => ({ holds: trunk, lacks: gone }))
+    // The parent of what is gone, or the end of an older branch that has more work now.
+    await this.generate(mine, depth + this.random.below(2), { holds: await this.tip(), lacks: gone })
     if (this.random.chance(0.5)) {
-      await this.chainCall(["reconsiderblock", gone], { holds: fork }, () => ({ holds: fork }))
+      await this.chainCall(["reconsiderblock", gone], { holds: trunk }, () => ({ holds: trunk }))
     }
   }
 

@@ -38,7 +38,7 @@ class Held {
 
 /**
  * Tells the operator of blocks that are missing: each damaged record once in the log and in the metric; a doubt while one
- * of the last blocks is missing, or a reorganisation waits for one. Hands the blocks to the background check.
+ * of the last blocks or its undo data are missing, or a reorganisation waits for a block. Hands the blocks to the background check.
  */
 const make: Effect.Effect<void, never, Chain | DataHealth | Scope.Scope> = Effect.gen(function*() {
   const chain = yield* Chain
@@ -50,6 +50,10 @@ const make: Effect.Effect<void, never, Chain | DataHealth | Scope.Scope> = Effec
   )
   const waiting = new Held(
     `a reorganisation waits for a block of the best chain that is missing; it is asked for from peers, ${WITHOUT_PEERS}`
+  )
+  const undo = new Held(
+    `undo data of some of the last ${RECENT_BLOCKS} blocks are lost: what these blocks spent cannot be shown, nor can they ` +
+      "be taken back; stop the node, delete the folder chainstate and start again: it is made anew from the stored blocks"
   )
   const changes = yield* Queue.sliding<void>(1)
   yield* Effect.acquireRelease(
@@ -66,6 +70,7 @@ const make: Effect.Effect<void, never, Chain | DataHealth | Scope.Scope> = Effec
     }
     yield* recent.become(health, losses.recent)
     yield* waiting.become(health, losses.waitsFor !== undefined)
+    yield* undo.become(health, losses.recentUndo)
     const { any } = losses
     if (any === missed) return
     missed = any

@@ -14,6 +14,10 @@ export interface Loss {
   readonly reason: string
 }
 
+/** Whether a block was connected and its undo data are not in the undo files any more. The first block needs none. */
+export const lacksUndo = (index: BlockIndex, id: number): boolean =>
+  id !== 0 && index.has(id, Status.VALID) && !index.has(id, Status.HAVE_UNDO)
+
 /** The best chain, as far as it is judged. */
 interface BestChain {
   readonly isActive: (id: number) => boolean
@@ -31,6 +35,8 @@ export class BlockLosses {
   private readonly index: BlockIndex
   private readonly chain: BestChain
   private readonly missing = new Set<number>()
+  /** Blocks of the best chain whose undo data were lost. */
+  private readonly withoutUndo = new Set<number>()
   private untold: Array<Loss> = []
   private readonly listeners = new Set<() => void>()
   private waiting: number | undefined
@@ -53,7 +59,11 @@ export class BlockLosses {
   /** Looks through the whole best chain. */
   look(active: ReadonlyArray<number>): void {
     this.missing.clear()
-    for (const id of active) if (!this.index.has(id, Status.HAVE_DATA)) this.missing.add(id)
+    this.withoutUndo.clear()
+    for (const id of active) {
+      if (!this.index.has(id, Status.HAVE_DATA)) this.missing.add(id)
+      if (lacksUndo(this.index, id)) this.withoutUndo.add(id)
+    }
     this.changed()
   }
 
@@ -61,7 +71,7 @@ export class BlockLosses {
   lose(loss: Loss): void {
     const { family, id } = loss
     this.index.clearStatus(id, family === "blk" ? Status.HAVE_DATA : Status.HAVE_UNDO)
-    if (family === "blk" && this.index.has(id, Status.VALID)) this.missing.add(id)
+    if (this.index.has(id, Status.VALID)) (family === "blk" ? this.missing : this.withoutUndo).add(id)
     this.untold.push(loss)
     this.changed()
   }
@@ -110,6 +120,15 @@ export class BlockLosses {
     const { settledHeight } = this.chain
     for (let height = Math.max(0, settledHeight - RECENT_BLOCKS + 1); height <= settledHeight; height++) {
       if (!this.index.has(this.chain.at(height), Status.HAVE_DATA)) return true
+    }
+    return false
+  }
+
+  /** Whether the undo data of one of the last `RECENT_BLOCKS` are lost. A block that is connected anew has them again. */
+  get recentUndo(): boolean {
+    for (const id of this.withoutUndo) {
+      if (!lacksUndo(this.index, id)) this.withoutUndo.delete(id)
+      else if (this.chain.isActive(id) && this.index.height(id) > this.chain.settledHeight - RECENT_BLOCKS) return true
     }
     return false
   }

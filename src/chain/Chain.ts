@@ -14,6 +14,7 @@ import { guarded } from "../storage/Database.ts"
 import { type StorageFailure, StorageUnavailable } from "../storage/errors.ts"
 import { attempt } from "./attempt.ts"
 import { NONE, Status } from "./BlockIndex.ts"
+import { lacksUndo } from "./BlockLosses.ts"
 import type { ChainEvent } from "./ChainEvent.ts"
 import { type Accepted, ChainState, type ChainStateOptions } from "./ChainState.ts"
 import * as ChainWriter from "./ChainWriter.ts"
@@ -114,7 +115,7 @@ export class Chain extends Context.Tag("svcd/Chain")<Chain, {
   /** A header by its hash in wire order. */
   readonly header: (hash: Bytes) => Effect.Effect<HeaderInfo, BlockNotFound>
   readonly block: (hash: Bytes) => Effect.Effect<Block, BlockNotFound | BlockUnavailable | StorageFailure>
-  /** What undoing a connected block needs; `undefined` for a block that never was connected, or whose undo data are lost. */
+  /** What undoing a connected block needs; `undefined` for a block that never was connected. Fails where they are lost. */
   readonly undo: (hash: Bytes) => Effect.Effect<Undo | undefined, BlockNotFound | StorageFailure>
   /** The unspent output at an outpoint key, with the tip that it was looked up at. */
   readonly coin: (
@@ -413,7 +414,9 @@ const make = (options: ChainOptions): Effect.Effect<Context.Tag.Service<Chain>, 
       undo: (hash) =>
         Effect.flatMap(
           find(hash),
-          (id) => attempt(() => state.index.has(id, Status.HAVE_UNDO) ? state.undo(id) : undefined)
+          (id) => attempt(() =>
+            state.index.has(id, Status.HAVE_UNDO) || lacksUndo(state.index, id) ? state.undo(id) : undefined
+          )
         ),
       coin: (outpoint) => undisturbed(attempt(() => ({ coin: state.coins.peek(outpoint), tip: info(state.tip) }))),
       coinOf: (txid) => stored(attempt(() => state.database.coinOf(txid))),

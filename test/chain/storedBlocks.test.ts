@@ -201,6 +201,7 @@ describe("undo data", () => {
           for (const { family, id } of lost) {
             assert.strictEqual(family, "undo")
             assert.isFalse(state.index.has(id, Status.HAVE_UNDO))
+            assert.isTrue(state.losses.recentUndo)
           }
           // In one of the frames, which say nothing that the index does not know.
           if (lost.length === 0) {

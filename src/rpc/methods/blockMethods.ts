@@ -25,7 +25,7 @@ export const missingBlock = (failure: BlockNotFound | BlockUnavailable | Storage
   return blockError(failure)
 }
 
-/** The coins that a block's transactions spent, the coinbase left out, where its undo data are here. */
+/** The coins that a block's transactions spent, the coinbase left out, where it was connected. */
 export const spentBy = (
   chain: typeof Chain.Service,
   block: Block,
@@ -33,7 +33,11 @@ export const spentBy = (
 ): Effect.Effect<SpentCoins | undefined, RpcError> =>
   chain.undo(block.hash).pipe(
     Effect.map((undo) => undo === undefined ? undefined : spentCoins(block, height, undo.removed).slice(1)),
-    Effect.mapError(blockError)
+    Effect.mapError((failure) =>
+      failure._tag === "StorageCorrupted"
+        ? RpcError.misc(`Can't read undo data from disk: ${failure.message}`)
+        : blockError(failure)
+    )
   )
 
 /** For the examples: the first block of the main network. */
@@ -66,7 +70,12 @@ export const blockMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | N
       { when: "verbosity is 3 or more", shape: BLOCK_WITH_COINS }
     ],
     examples: [[GENESIS], [GENESIS, 0]],
-    errors: ["-5 Block not found", "-1 Block not available (not fully downloaded)", "-1 Block not found on disk"],
+    errors: [
+      "-5 Block not found",
+      "-1 Block not available (not fully downloaded)",
+      "-1 Block not found on disk",
+      "-1 Can't read undo data from disk"
+    ],
     handler: ({ blockhash, verbosity }) =>
       Effect.gen(function*() {
         const info = yield* find(blockhash)

@@ -146,7 +146,8 @@ export const transactionMethods: Effect.Effect<
       "-5 No such transaction found in the provided block. Use gettransaction for wallet transactions.",
       "-5 Block hash not found",
       "-5 The genesis block coinbase is not considered an ordinary transaction and cannot be retrieved",
-      "-1 Block not available"
+      "-1 Block not available",
+      "-1 Can't read undo data from disk"
     ],
     handler: ({ blockhash, txid, verbosity }) =>
       Effect.gen(function*() {

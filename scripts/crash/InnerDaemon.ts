@@ -93,7 +93,7 @@ export class InnerDaemon {
         if (now - answering > patience) return { _tag: "NotReady", reason: body }
       }
       if (now - begun > hangs) return { _tag: "Hung" }
-      await pause(status === 503 ? 5 : 2)
+      await pause(10)
     }
   }
 

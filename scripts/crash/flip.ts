@@ -3,9 +3,9 @@ import { cpSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { DaemonProcess } from "./DaemonProcess.ts"
-import { baseOf, FLIP_FLAGS, makeDirectories } from "./flipData.ts"
+import { basesOf, FLIP_FLAGS, makeDirectories } from "./flipData.ts"
 import { kindOf } from "./flipKinds.ts"
-import type { Line, Plan } from "./flipWorker.ts"
+import type { Line, Place, Plan } from "./flipWorker.ts"
 import { isFailure } from "./judgeFlip.ts"
 import { undoAtEnd } from "./leftovers.ts"
 import { type Options, Tally } from "./report.ts"
@@ -13,7 +13,7 @@ import { freePort, makeWorkplace, ROOT } from "./workplace.ts"
 
 /** Processes at a time, and the rounds of one before the next takes its place. */
 const WORKERS = 2
-const ROUNDS_PER_WORKER = 200
+const ROUNDS_PER_WORKER = 500
 
 /** How long a worker may say nothing, in milliseconds. */
 const SILENCE = 180_000
@@ -70,24 +70,34 @@ const note = (tally: Tally, line: Line): void => {
   if (healed === false) tally.fail({ round, what: "ILL", detail: `not well with a peer: ${detail}`, where })
 }
 
+/** A node on a copy of a directory that others get blocks from. */
+const peerOn = async (directory: string): Promise<{ readonly peer: DaemonProcess; readonly port: number }> => {
+  const copy = `${directory}-peer`
+  cpSync(directory, copy, { recursive: true })
+  const port = await freePort()
+  const args = ["-maxpeers", "20", "-maxoutbound", "0", "-listen", `127.0.0.1:${port}`, ...FLIP_FLAGS.slice(2)]
+  const peer = await DaemonProcess.spawn({ directory: copy, args })
+  const start = await peer.start()
+  if (!start.ready) throw new Error(`a peer for the test does not start: ${start.reason}`)
+  return { peer, port }
+}
+
 /** Flips one bit of a data directory at a time, and looks what a node on it says. */
-export const runFlip = async ({ count, only, seed, tell }: Options): Promise<Tally> => {
+export const runFlip = async ({ count, files, only, seed, tell }: Options): Promise<Tally> => {
   const tally = new Tally("bit flips", seed)
   const place = makeWorkplace()
-  let peer: DaemonProcess | undefined
+  const peers: Array<DaemonProcess> = []
   try {
-    const directories = await makeDirectories(place.path)
-    const bases = []
-    for (const directory of directories) bases.push(await baseOf(directory))
-    tell(`${bases.map(({ asked, directory }) => `${directory}: ${asked.length} questions`).join("\n")}`)
-    const port = await freePort()
-    const copy = join(place.path, "peer")
-    cpSync(directories.at(-1) ?? "", copy, { recursive: true })
-    const online = ["-maxpeers", "20", "-maxoutbound", "0", "-listen", `127.0.0.1:${port}`, ...FLIP_FLAGS.slice(2)]
-    peer = await DaemonProcess.spawn({ directory: copy, args: online })
-    await peer.start()
+    const places: Array<Place> = []
+    for (const directory of await makeDirectories(place.path)) {
+      const { bare, full } = await basesOf(directory)
+      const { peer, port } = await peerOn(directory)
+      peers.push(peer)
+      places.push({ bare, full, peer: port })
+      tell(`${directory}: ${full.asked.length} questions`)
+    }
     const planFile = join(place.path, "plan.json")
-    const plan: Plan = { place: place.path, bases, peer: port }
+    const plan: Plan = { place: place.path, places, files: files ?? "" }
     writeFileSync(planFile, JSON.stringify(plan))
 
     const rounds = only === undefined ? Array.from({ length: count }, (_, i) => i) : [only]
@@ -105,7 +115,7 @@ export const runFlip = async ({ count, only, seed, tell }: Options): Promise<Tal
       }
     }))
   } finally {
-    await peer?.kill()
+    for (const peer of peers) await peer.kill()
     place.remove()
   }
   return tally

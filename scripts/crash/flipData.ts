@@ -1,17 +1,20 @@
-import { cpSync, writeFileSync } from "node:fs"
+import { cpSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { DaemonProcess } from "./DaemonProcess.ts"
+import type { Topic } from "./flipKinds.ts"
 import { InnerDaemon } from "./InnerDaemon.ts"
 import { Ledger } from "./Ledger.ts"
 import { Load } from "./Load.ts"
 import { Random } from "./random.ts"
-import { type Answer, listOf, pause, type Question, recordOf, RpcClient } from "./rpc.ts"
+import { type Answer, answersIn, listOf, pause, type Question, recordOf, RpcClient } from "./rpc.ts"
 
 /** The time of the nodes, so that no answer depends on when it is asked for. */
 const TIME = 1_700_000_000
 
 /** Flags of the node that is asked. Offline; with the index of transactions, as its file is one to flip. */
 export const FLIP_FLAGS: ReadonlyArray<string> = ["-maxpeers", "0", "-txindex", "-mocktime", String(TIME)]
+
+const WITHOUT_WALLETS: ReadonlyArray<string> = [...FLIP_FLAGS, "-disablewallet"]
 
 /** A second wallet of the data directory, loaded at each start. */
 export const SECOND_WALLET = "second"
@@ -27,17 +30,19 @@ const NAMES = Array.from({ length: 8 }, (_, i) => `d/flipped-${i}`)
 const MOST_BLOCKS = 25
 
 /** Answers of the load that stands for an ordinary owner's day. */
-const LOAD_ANSWERS = 120
+const LOAD_ANSWERS = 90
 
-/** A call, and whose wallet it is about. */
+/** A call, what it is about, and whose wallet. */
 export interface Asked {
+  readonly topic: Topic
   readonly wallet: string
   readonly question: Question
 }
 
-/** A data directory to flip bits in, and what a node says on it. */
+/** What a node says on a data directory, with its wallets or, in half the time, without. */
 export interface Base {
   readonly directory: string
+  readonly flags: ReadonlyArray<string>
   readonly asked: ReadonlyArray<Asked>
   readonly expected: ReadonlyArray<string>
   /** Lines that the node logs as warnings and errors on the undamaged directory. */
@@ -66,7 +71,7 @@ const startOf = async (directory: string): Promise<DaemonProcess> => {
 const fill = async ({ rpc }: DaemonProcess, directory: string): Promise<void> => {
   const mine = await rpc.call("getnewaddress", "mined")
   const generate = (blocks: number): Promise<unknown> => rpc.call("generatetoaddress", blocks, mine)
-  await generate(140)
+  await generate(112)
   for (const name of NAMES) await rpc.call("name_autoregister", name, `{"map":{"":{"ip":"192.0.2.1"}}}`)
   for (let i = 0; i < MOST_BLOCKS && listOf(await rpc.call("name_scan")).length < NAMES.length; i++) {
     await generate(1)
@@ -76,7 +81,7 @@ const fill = async ({ rpc }: DaemonProcess, directory: string): Promise<void> =>
   for (const name of NAMES.slice(0, 5)) await rpc.call("name_update", name, `{"ip":"192.0.2.2"}`)
   await generate(5)
   for (const name of NAMES.slice(0, 3)) await rpc.call("name_update", name, `{"ip":"192.0.2.3"}`)
-  await generate(20)
+  await generate(8)
   await rpc.call("createwallet", SECOND_WALLET, false, false, "", false, true, true)
   await busy(rpc, directory, "clean", LOAD_ANSWERS)
   await generate(3)
@@ -101,7 +106,7 @@ export const makeDirectories = async (place: string): Promise<ReadonlyArray<stri
   return [clean, killed]
 }
 
-/** What the node is asked: what people and programs rely on, over all its files. */
+/** What people and programs rely on, over all files. Asked of a node with its wallets. */
 const questionsOf = async (rpc: RpcClient): Promise<ReadonlyArray<Asked>> => {
   const height = Number(await rpc.call("getblockcount"))
   const hashes = (await rpc.askAll(Array.from({ length: height + 1 }, (_, i): Question => ["getblockhash", i])))
@@ -129,34 +134,42 @@ const questionsOf = async (rpc: RpcClient): Promise<ReadonlyArray<Asked>> => {
     ["name_registrations"],
     ["name_autorenew"]
   ]
-  const questions: ReadonlyArray<Question> = [
-    ["getblockcount"],
-    ["getbestblockhash"],
-    ["gettxoutsetinfo"],
-    ["getchaintips"],
-    ["name_scan", "", 1000],
-    ["name_scan", "", 1000, { maxConf: 20 }],
-    ["getrawmempool", true],
-    ["listbanned"],
-    ["getnodeaddresses", 0],
-    ["estimatesmartfee", 2],
-    ["listwallets"],
-    ["getindexinfo"],
-    ...own,
-    ...names.flatMap((name): ReadonlyArray<Question> => [
-      ["name_show", name, { allowExpired: true }],
-      ["name_history", name]
-    ]),
-    ...hashes.flatMap((hash): ReadonlyArray<Question> => [["getblock", hash, 3], ["getblock", hash, 0]]),
-    ...hashes.filter((_, i) => i % 10 === 0).map((hash): Question => ["getblockheader", hash]),
-    ...txids.flatMap((txid): ReadonlyArray<Question> => [["gettransaction", txid], ["getrawtransaction", txid, 1]]),
-    ...coins.map(({ txid, vout }): Question => ["gettxout", txid, vout]),
-    ...addresses.slice(0, 30).map((address): Question => ["getaddressinfo", address]),
-    ...addresses.slice(0, 5).map((address): Question => ["signmessage", address, "the same key"])
-  ]
+  const about = (topic: Topic, questions: ReadonlyArray<Question>, wallet = ""): ReadonlyArray<Asked> =>
+    questions.map((question) => ({ topic, question, wallet }))
   return [
-    ...questions.map((question) => ({ wallet: "", question })),
-    ...own.map((question) => ({ wallet: SECOND_WALLET, question }))
+    ...about("node", [
+      ["getblockcount"],
+      ["getbestblockhash"],
+      ["gettxoutsetinfo"],
+      ["getchaintips"],
+      ["name_scan", "", 1000],
+      ["getrawmempool", true],
+      ["listbanned"],
+      ["getnodeaddresses", 0],
+      ["estimatesmartfee", 2],
+      ["getindexinfo"]
+    ]),
+    ...about("names", [
+      ["name_scan", "", 1000, { maxConf: 20 }],
+      ...names.flatMap((name): ReadonlyArray<Question> => [
+        ["name_show", name, { allowExpired: true }],
+        ["name_history", name]
+      ])
+    ]),
+    ...about("blocks", [
+      ...hashes.map((hash): Question => ["getblock", hash, 3]),
+      ...hashes.filter((_, i) => i % 10 === 0).map((hash): Question => ["getblockheader", hash]),
+      ...txids.map((txid): Question => ["getrawtransaction", txid, 1]),
+      ...coins.map(({ txid, vout }): Question => ["gettxout", txid, vout])
+    ]),
+    ...about("wallets", [
+      ["listwallets"],
+      ...own,
+      ...txids.map((txid): Question => ["gettransaction", txid]),
+      ...addresses.slice(0, 30).map((address): Question => ["getaddressinfo", address]),
+      ...addresses.slice(0, 5).map((address): Question => ["signmessage", address, "the same key"])
+    ]),
+    ...about("wallets", own, SECOND_WALLET)
   ]
 }
 
@@ -196,7 +209,7 @@ const patiently = async (
 }
 
 /** Questions of one request, so that it is known before each few whether the node called itself ready. */
-const BATCH = 60
+const BATCH = 120
 
 /** An answer that is not the expected one. */
 export interface Difference {
@@ -212,56 +225,102 @@ export interface Difference {
 
 export const textOf = (answer: Answer): string => JSON.stringify(answer)
 
-/** Asks all, in an order that does not matter to the node. */
-export const interview = async (
-  port: number,
-  asked: ReadonlyArray<Asked>,
-  expected: ReadonlyArray<string>
-): Promise<ReadonlyArray<Difference>> => {
-  const differences: Array<Difference> = []
-  const main = new RpcClient(port)
-  const settledBy = performance.now() + SETTLING_PATIENCE
-  let readyBefore = (await main.get("/ready")).status === 200
-  for (const wallet of ["", SECOND_WALLET]) {
-    const rpc = new RpcClient(port, wallet)
-    const mine = asked.flatMap((one, i) => one.wallet === wallet ? [{ question: one.question, i }] : [])
-    for (let at = 0; at < mine.length; at += BATCH) {
-      const part = mine.slice(at, at + BATCH)
-      const answers = await rpc.askAll(part.map(({ question }) => question))
+/** Questions of one request, and the text of an answer to all of them in which each was the expected one. */
+interface Batch {
+  readonly wallet: string
+  readonly questions: ReadonlyArray<Question>
+  readonly expected: ReadonlyArray<string | undefined>
+  sound?: string
+}
+
+/** What is asked of a node on a base about some topics; kept, so that sound answers are known by their text. */
+export class Interview {
+  private readonly batches: ReadonlyArray<Batch>
+
+  constructor({ asked, expected }: Pick<Base, "asked" | "expected">, topics: ReadonlySet<Topic>) {
+    const batches: Array<Batch> = []
+    for (const wallet of ["", SECOND_WALLET]) {
+      const mine = asked.flatMap((one, i) =>
+        one.wallet === wallet && topics.has(one.topic) ? [{ question: one.question, known: expected[i] }] : []
+      )
+      for (let at = 0; at < mine.length; at += BATCH) {
+        const part = mine.slice(at, at + BATCH)
+        batches.push({
+          wallet,
+          questions: part.map(({ question }) => question),
+          expected: part.map(({ known }) => known)
+        })
+      }
+    }
+    this.batches = batches
+  }
+
+  /** Asks all, in an order that does not matter to the node. */
+  async hold(port: number): Promise<ReadonlyArray<Difference>> {
+    const differences: Array<Difference> = []
+    const main = new RpcClient(port)
+    const settledBy = performance.now() + SETTLING_PATIENCE
+    let readyBefore = (await main.get("/ready")).status === 200
+    for (const batch of this.batches) {
+      const rpc = new RpcClient(port, batch.wallet)
+      const text = await rpc.textOfAll(batch.questions)
+      if (text === batch.sound) continue
+      const answers = answersIn(text, batch.questions.length)
       const wrong: Array<Omit<Difference, "readyBefore" | "readyAfter">> = []
-      for (const [k, { i, question }] of part.entries()) {
-        const known = expected[i]
+      let waited = false
+      for (const [k, question] of batch.questions.entries()) {
+        const known = batch.expected[k]
         let answer = answers[k] ?? { result: undefined }
-        if (known !== undefined) answer = await patiently(rpc, question, answer, known, settledBy)
+        if (known !== undefined && textOf(answer) !== known) {
+          waited = true
+          answer = await patiently(rpc, question, answer, known, settledBy)
+        }
         const got = textOf(answer)
         if (got !== known) wrong.push({ question, expected: known ?? "", got, refused: "error" in answer })
       }
+      if (!waited && wrong.length === 0) batch.sound = text
       const readyAfter = (await main.get("/ready")).status === 200
       for (const one of wrong) differences.push({ ...one, readyBefore, readyAfter })
       readyBefore = readyAfter
     }
+    return differences
   }
-  return differences
 }
 
 export const warningsIn = (log: string): ReadonlyArray<string> =>
   log.split("\n").filter((line) => /\b(WARN|ERROR|FATAL|warn|error|fatal)/.test(line))
 
+/** The answers to these questions, as texts, in their order. */
+const answersOf = async (port: number, asked: ReadonlyArray<Asked>): Promise<ReadonlyArray<string>> => {
+  const texts = new Array<string>(asked.length).fill("")
+  for (const wallet of ["", SECOND_WALLET]) {
+    const mine = asked.flatMap((one, i) => one.wallet === wallet ? [{ question: one.question, i }] : [])
+    const answers = await new RpcClient(port, wallet).askAll(mine.map(({ question }) => question))
+    answers.forEach((answer, k) => (texts[mine[k]?.i ?? 0] = textOf(answer)))
+  }
+  return texts
+}
+
 /** Starts a node on a copy of a directory and notes what it says; what changes from start to start is left out. */
-export const baseOf = async (directory: string): Promise<Base> => {
+const baseOf = async (
+  directory: string,
+  flags: ReadonlyArray<string>,
+  known: ReadonlyArray<Asked> | undefined
+): Promise<Base> => {
   const runs: Array<{ readonly answers: ReadonlyArray<string>; readonly warnings: number }> = []
-  let asked: ReadonlyArray<Asked> = []
+  let asked = known ?? []
   for (let run = 0; run < 2; run++) {
-    const copy = `${directory}-asked-${run}`
+    const copy = `${directory}-asked`
     cpSync(directory, copy, { recursive: true })
-    const daemon = await InnerDaemon.open(copy, FLIP_FLAGS)
+    const daemon = await InnerDaemon.open(copy, flags)
     const start = await daemon.start(30_000, 60_000)
     if (start._tag !== "Ready") throw new Error(`the undamaged directory does not start: ${JSON.stringify(start)}`)
     await pause(SETTLING_PATIENCE)
-    if (run === 0) asked = await questionsOf(daemon.rpc)
-    const answers = (await interview(daemon.port, asked, [])).map(({ got }) => got)
+    if (run === 0 && known === undefined) asked = await questionsOf(daemon.rpc)
+    const answers = await answersOf(daemon.port, asked)
     runs.push({ answers, warnings: warningsIn(daemon.log()).length })
     if (!await daemon.stop()) throw new Error("the node on the undamaged directory does not stop")
+    rmSync(copy, { recursive: true, force: true })
   }
   const [first, second] = runs
   if (first === undefined || second === undefined) throw new Error("there were two runs")
@@ -271,8 +330,16 @@ export const baseOf = async (directory: string): Promise<Base> => {
   })
   return {
     directory,
+    flags,
     asked: stable.map(({ one }) => one),
     expected: stable.map(({ answer }) => answer),
     warnings: Math.max(first.warnings, second.warnings)
   }
+}
+
+/** What a node says on a directory with its wallets, and without. */
+export const basesOf = async (directory: string): Promise<{ readonly full: Base; readonly bare: Base }> => {
+  const full = await baseOf(directory, FLIP_FLAGS, undefined)
+  const bare = await baseOf(directory, WITHOUT_WALLETS, full.asked.filter(({ topic }) => topic !== "wallets"))
+  return { full, bare }
 }

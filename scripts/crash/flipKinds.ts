@@ -2,10 +2,15 @@ import { readdirSync, statSync } from "node:fs"
 import { join } from "node:path"
 import type { Random } from "./random.ts"
 
+/** What questions are about. */
+export type Topic = "node" | "blocks" | "names" | "wallets"
+
 /** A family of files: how often one is chosen, and what its damage may do. */
 export interface Kind {
   readonly pattern: RegExp
   readonly weight: number
+  /** What is always asked about beside the node; the rest in one case of four, as it costs most of the time. */
+  readonly topics: ReadonlyArray<Topic>
   /** Whether a node may refuse to start, with a message that names the file. */
   readonly refusable?: true
   /** Methods whose answers may change where the log names the file that was put aside: what it held is no promise. */
@@ -14,27 +19,28 @@ export interface Kind {
 
 /** The first that fits counts. Small files that matter get more than their share. */
 export const KINDS: ReadonlyArray<Kind> = [
-  { pattern: /-shm$/, weight: 1 },
-  { pattern: /-wal$/, weight: 6 },
-  { pattern: /\.sums(-.*)?$/, weight: 3 },
-  { pattern: /^chainstate\/chainstate\.db$/, weight: 18 },
-  { pattern: /^chainstate\/txindex\.db$/, weight: 6 },
-  { pattern: /^chainstate\/wallet.*\.db$/, weight: 6 },
-  { pattern: /^names\.db$/, weight: 18 },
-  { pattern: /^blocks\/blk/, weight: 10 },
-  { pattern: /^blocks\/undo/, weight: 6 },
-  { pattern: /^wallet\.json$/, weight: 12, refusable: true },
-  { pattern: /^wallets\/.*\.json$/, weight: 5, refusable: true },
-  { pattern: /^wallets\.json$/, weight: 2, refusable: true },
-  { pattern: /^peers\.json$/, weight: 3, dispensable: ["listbanned", "getnodeaddresses"] },
-  { pattern: /^mempool\.dat$/, weight: 3, dispensable: ["getrawmempool"] },
-  { pattern: /^fee_estimates\.json$/, weight: 3, dispensable: ["estimatesmartfee"] },
-  { pattern: /^svcd\.conf$/, weight: 1, refusable: true },
-  { pattern: /^NETWORK$/, weight: 1, refusable: true },
-  { pattern: /^LOCK$/, weight: 1 },
+  { pattern: /-shm$/, weight: 1, topics: ["blocks", "names", "wallets"] },
+  { pattern: /wallet.*-(wal|sums)$/, weight: 2, topics: ["wallets"] },
+  { pattern: /-wal$/, weight: 4, topics: ["blocks", "names"] },
+  { pattern: /\.sums(-.*)?$/, weight: 3, topics: ["blocks", "names", "wallets"] },
+  { pattern: /^chainstate\/chainstate\.db$/, weight: 18, topics: ["blocks", "names"] },
+  { pattern: /^chainstate\/txindex\.db$/, weight: 6, topics: ["blocks"] },
+  { pattern: /^chainstate\/wallet.*\.db$/, weight: 6, topics: ["wallets"] },
+  { pattern: /^names\.db$/, weight: 18, topics: ["names"] },
+  { pattern: /^blocks\/blk/, weight: 10, topics: ["blocks"] },
+  { pattern: /^blocks\/undo/, weight: 6, topics: ["blocks"] },
+  { pattern: /^wallet\.json$/, weight: 12, topics: ["wallets"], refusable: true },
+  { pattern: /^wallets\/.*\.json$/, weight: 5, topics: ["wallets"], refusable: true },
+  { pattern: /^wallets\.json$/, weight: 2, topics: ["wallets"], refusable: true },
+  { pattern: /^peers\.json$/, weight: 3, topics: [], dispensable: ["listbanned", "getnodeaddresses"] },
+  { pattern: /^mempool\.dat$/, weight: 3, topics: [], dispensable: ["getrawmempool"] },
+  { pattern: /^fee_estimates\.json$/, weight: 3, topics: [], dispensable: ["estimatesmartfee"] },
+  { pattern: /^svcd\.conf$/, weight: 1, topics: [], refusable: true },
+  { pattern: /^NETWORK$/, weight: 1, topics: [], refusable: true },
+  { pattern: /^LOCK$/, weight: 1, topics: [] },
   // Copies that the owner made are read by nobody.
-  { pattern: /^backup-/, weight: 0 },
-  { pattern: /./, weight: 2 }
+  { pattern: /^backup-/, weight: 0, topics: [] },
+  { pattern: /./, weight: 2, topics: ["blocks", "names", "wallets"] }
 ]
 
 export const kindOf = (file: string): Kind => {

@@ -2,19 +2,26 @@
 
 import { closeSync, cpSync, openSync, readFileSync, readSync, rmSync, writeSync } from "node:fs"
 import { join } from "node:path"
-import { type Base, type Difference, FLIP_FLAGS, interview, warningsIn } from "./flipData.ts"
-import { chooseFlip, type Flip, targetsIn } from "./flipKinds.ts"
+import { type Base, type Difference, Interview, warningsIn } from "./flipData.ts"
+import { chooseFlip, type Flip, kindOf, targetsIn, type Topic } from "./flipKinds.ts"
 import { InnerDaemon, type InnerStart } from "./InnerDaemon.ts"
 import { isFailure, judge, type Observation, type Verdict } from "./judgeFlip.ts"
 import { Random } from "./random.ts"
 import { NodeGone, pause } from "./rpc.ts"
 
+/** A data directory, and the port of a node that has its whole chain. */
+export interface Place {
+  readonly full: Base
+  readonly bare: Base
+  readonly peer: number
+}
+
 /** What the workers work from. */
 export interface Plan {
   readonly place: string
-  readonly bases: ReadonlyArray<Base>
-  /** The port of a node that has the whole chain. */
-  readonly peer: number
+  readonly places: ReadonlyArray<Place>
+  /** The files to flip bits in, as a regular expression. */
+  readonly files: string
 }
 
 /** What a worker says of a round; a line without `verdict` says that it has begun. */
@@ -39,6 +46,9 @@ const HEAL = 30_000
 
 /** Nodes that are not ready are given a peer in one case of so many: it takes seconds. */
 const HEALED_OF = 4
+
+/** How often a node is asked about things that the flipped file has nothing to do with, and has its wallets. */
+const WHOLE = 0.25
 
 const [planFile = "", seedText = "1", ...rounds] = process.argv.slice(2)
 const plan: Plan = JSON.parse(readFileSync(planFile, "utf8"))
@@ -65,9 +75,9 @@ const untilReady = async (daemon: InnerDaemon, patience: number): Promise<string
   }
 }
 
-const questioned = async (daemon: InnerDaemon, base: Base): Promise<ReadonlyArray<Difference>> => {
+const questioned = async (daemon: InnerDaemon, interview: Interview): Promise<ReadonlyArray<Difference>> => {
   try {
-    return await interview(daemon.port, base.asked, base.expected)
+    return await interview.hold(daemon.port)
   } catch (error) {
     if (error instanceof NodeGone) return []
     throw error
@@ -75,17 +85,17 @@ const questioned = async (daemon: InnerDaemon, base: Base): Promise<ReadonlyArra
 }
 
 /** Starts a node on the damaged directory and looks what becomes of it. */
-const observe = async (directory: string, file: string, base: Base): Promise<Observation> => {
-  const daemon = await InnerDaemon.open(directory, FLIP_FLAGS)
+const observe = async (directory: string, file: string, base: Base, interview: Interview): Promise<Observation> => {
+  const daemon = await InnerDaemon.open(directory, base.flags)
   const start = await daemon.start(NOT_READY, HANGS)
   let first: ReadonlyArray<Difference> = []
   let last: ReadonlyArray<Difference> | undefined
   let notReady = start._tag === "NotReady" ? start.reason : undefined
   if (start._tag === "Ready" || start._tag === "NotReady") {
-    first = await questioned(daemon, base)
+    first = await questioned(daemon, interview)
     if (daemon.end === undefined && (first.length > 0 || notReady !== undefined)) {
       notReady = await untilReady(daemon, start._tag === "Ready" ? REPAIR : NOT_READY)
-      if (notReady === undefined) last = await questioned(daemon, base)
+      if (notReady === undefined) last = await questioned(daemon, interview)
     }
   }
   const ended: InnerStart | undefined = start._tag === "Ready" || start._tag === "NotReady" ? daemon.end : undefined
@@ -95,12 +105,12 @@ const observe = async (directory: string, file: string, base: Base): Promise<Obs
 }
 
 /** Whether a node that is not ready by itself is well once it has a peer. */
-const heals = async (directory: string, base: Base): Promise<boolean> => {
-  const online = ["-maxpeers", "8", "-listen", "", "-addpeer", `127.0.0.1:${plan.peer}`, ...FLIP_FLAGS.slice(2)]
+const heals = async (directory: string, base: Base, peer: number, interview: Interview): Promise<boolean> => {
+  const online = ["-maxpeers", "8", "-listen", "", "-addpeer", `127.0.0.1:${peer}`, ...base.flags.slice(2)]
   const daemon = await InnerDaemon.open(directory, online)
   await daemon.start(HEAL, HEAL)
   const notReady = await untilReady(daemon, HEAL)
-  const differences = notReady === undefined ? await questioned(daemon, base) : []
+  const differences = notReady === undefined ? await questioned(daemon, interview) : []
   await daemon.stop()
   return notReady === undefined && differences.every(({ question: [method] }) => method === "getnodeaddresses")
 }
@@ -110,24 +120,42 @@ const cpuSince = (start: NodeJS.CpuUsage): number => {
   return Math.round((system + user) / 1000)
 }
 
+const wanted = new RegExp(plan.files)
+const interviews = new Map<string, Interview>()
+
+/** One for each base and choice of topics. */
+const interviewOn = (base: Base, topics: ReadonlyArray<Topic>): Interview => {
+  const key = `${base.directory} ${base.flags.join(" ")} ${topics.join(" ")}`
+  const known = interviews.get(key) ?? new Interview(base, new Set(topics))
+  interviews.set(key, known)
+  return known
+}
+
 for (const text of rounds) {
   const round = Number(text)
   const random = Random.of(seed, round)
-  const base = random.pick(plan.bases)
+  const place = random.pick(plan.places)
+  const { directory: source } = place.full
   const directory = join(plan.place, `flip-${process.pid}`)
   rmSync(directory, { recursive: true, force: true })
-  cpSync(base.directory, directory, { recursive: true })
-  const flip = chooseFlip(random, targetsIn(base.directory))
+  cpSync(source, directory, { recursive: true })
+  const flip = chooseFlip(random, targetsIn(source).filter(({ file }) => wanted.test(file)))
+  const { topics } = kindOf(flip.file)
+  const whole = random.chance(WHOLE)
+  const base = whole || topics.includes("wallets") ? place.full : place.bare
+  const interview = interviewOn(base, whole ? ["node", "blocks", "names", "wallets"] : ["node", ...topics])
   const begun = performance.now()
   const cpu = process.cpuUsage()
-  say({ round, base: base.directory, ...flip })
+  say({ round, base: source, ...flip })
   flipBit(directory, flip)
-  const seen = await observe(directory, flip.file, base)
+  const seen = await observe(directory, flip.file, base, interview)
   const { detail, verdict } = judge(seen)
-  const healed = verdict === "not ready" && round % HEALED_OF === 0 ? await heals(directory, base) : undefined
+  const healed = verdict === "not ready" && round % HEALED_OF === 0
+    ? await heals(directory, base, place.peer, interview)
+    : undefined
   say({
     round,
-    base: base.directory,
+    base: source,
     ...flip,
     verdict,
     detail: isFailure(verdict) || verdict === "not ready" ? detail : detail.slice(0, 300),

@@ -1,4 +1,5 @@
 // Shows what the node's files are worth: npm run crash -- kill|cut|flip [--count N] [--seed S] [--only K] [--json FILE]
+//                                               [--files PATTERN]
 //   kill  a daemon under load is killed over and over; what it acknowledged must be there each time
 //   cut   a daemon is started on what a disk may hold after a power cut
 //   flip  a daemon is started on data of which one bit was flipped
@@ -24,7 +25,8 @@ const { positionals: [name = ""], values } = parseArgs({
     count: { type: "string" },
     seed: { type: "string", default: "1" },
     only: { type: "string" },
-    json: { type: "string" }
+    json: { type: "string" },
+    files: { type: "string" }
   }
 })
 const test = TESTS[name]
@@ -40,6 +42,7 @@ const tally = await test.run({
   count: Number(values.count ?? test.count),
   seed: Number(values.seed),
   only: values.only === undefined ? undefined : Number(values.only),
+  ...values.files === undefined ? {} : { files: values.files },
   tell: (line) => void process.stderr.write(`${line}\n`)
 })
 process.stdout.write(tally.table())

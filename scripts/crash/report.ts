@@ -4,6 +4,8 @@ export interface Options {
   readonly seed: number
   /** One round alone. */
   readonly only: number | undefined
+  /** The files in which bits are flipped; all where it is left out. */
+  readonly files?: string
   /** Is told how far the run is. */
   readonly tell: (line: string) => void
 }

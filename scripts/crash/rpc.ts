@@ -23,6 +23,21 @@ const answerOf = (value: unknown): Answer => {
   return { error: { code: Number(code), message: String(message) } }
 }
 
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new NodeGone(`half an answer: ${String(cause)}`, { cause })
+  }
+}
+
+/** The answers in the text of a batch. */
+export const answersIn = (text: string, count: number): ReadonlyArray<Answer> => {
+  const answers = parsed(text)
+  if (!Array.isArray(answers) || answers.length !== count) throw new NodeGone("the batch has no answer")
+  return answers.map(answerOf)
+}
+
 /** Asks a node on a loopback port. */
 export class RpcClient {
   readonly url: string
@@ -35,32 +50,31 @@ export class RpcClient {
     this.wallet = `${this.url}/wallet/${wallet}`
   }
 
-  private async post(body: unknown): Promise<unknown> {
+  private async post(body: unknown): Promise<string> {
     try {
       const response = await fetch(this.wallet, {
         method: "POST",
         body: JSON.stringify(body),
         signal: AbortSignal.timeout(PATIENCE)
       })
-      const value: unknown = await response.json()
-      return value
+      return await response.text()
     } catch (cause) {
       throw new NodeGone(`no answer: ${String(cause)}`, { cause })
     }
   }
 
   async ask([method, ...params]: Question): Promise<Answer> {
-    return answerOf(await this.post({ jsonrpc: "2.0", id: 0, method, params }))
+    return answerOf(parsed(await this.post({ jsonrpc: "2.0", id: 0, method, params })))
   }
 
   /** The answers to many calls, in their order. */
   async askAll(questions: ReadonlyArray<Question>): Promise<ReadonlyArray<Answer>> {
-    if (questions.length === 0) return []
-    const answers = await this.post(
-      questions.map(([method, ...params], id) => ({ jsonrpc: "2.0", id, method, params }))
-    )
-    if (!Array.isArray(answers) || answers.length !== questions.length) throw new NodeGone("the batch has no answer")
-    return answers.map(answerOf)
+    return questions.length === 0 ? [] : answersIn(await this.textOfAll(questions), questions.length)
+  }
+
+  /** The same as it came: whether it is what it was before shows without taking it apart. */
+  textOfAll(questions: ReadonlyArray<Question>): Promise<string> {
+    return this.post(questions.map(([method, ...params], id) => ({ jsonrpc: "2.0", id, method, params })))
   }
 
   /** The result of a call that is expected to have one. */

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
-import { type Answer, listOf, pause, type Question, recordOf, type RpcClient } from "./rpc.ts"
+import { type Answer, listOf, pause, type Question, recordOf, type RpcClient, textOf } from "./rpc.ts"
 
 /** How an acknowledged result is looked for after a crash. */
 export type Look =
@@ -146,7 +146,7 @@ export class Ledger {
       if (answer === undefined || !look.holds(answer)) missing.push(`${what}: ${shortly(answer)}`)
     })
     for (const { look, what } of looked) {
-      if ("file" in look && !look.holds(textOf(join(directory, look.file)))) missing.push(what)
+      if ("file" in look && !look.holds(contentOf(join(directory, look.file)))) missing.push(what)
     }
     return [...missing, ...await this.misplaced(rpc, crash), ...await this.changed(rpc, crash)]
   }
@@ -173,7 +173,7 @@ export class Ledger {
     if (snapshot === undefined) return []
     const answers = await rpc.askAll(snapshot.questions)
     return snapshot.questions.flatMap((question, i) =>
-      JSON.stringify(answers[i]) === JSON.stringify(snapshot.answers[i])
+      textOf(answers[i]) === textOf(snapshot.answers[i])
         ? []
         : [
           `answer ${JSON.stringify(question)} at ${tip}: ${shortly(answers[i])} instead of ${
@@ -202,7 +202,7 @@ export const kindOf = (missing: string): string => missing.split(" ")[0] ?? ""
 
 const shortly = (value: unknown): string => (JSON.stringify(value) ?? "nothing").slice(0, 300)
 
-const textOf = (path: string): string => {
+const contentOf = (path: string): string => {
   try {
     return readFileSync(path, "utf8")
   } catch {

@@ -6,7 +6,7 @@ import { InnerDaemon } from "./InnerDaemon.ts"
 import { Ledger } from "./Ledger.ts"
 import { Load } from "./Load.ts"
 import { Random } from "./random.ts"
-import { type Answer, answersIn, listOf, pause, type Question, recordOf, RpcClient } from "./rpc.ts"
+import { type Answer, answersIn, listOf, pause, type Question, recordOf, RpcClient, textOf } from "./rpc.ts"
 
 /** The time of the nodes, so that no answer depends on when it is asked for. */
 const TIME = 1_700_000_000
@@ -222,8 +222,6 @@ export interface Difference {
   readonly readyBefore: boolean
   readonly readyAfter: boolean
 }
-
-export const textOf = (answer: Answer): string => JSON.stringify(answer)
 
 /** Questions of one request, and the text of an answer to all of them in which each was the expected one. */
 interface Batch {

@@ -24,6 +24,9 @@ export interface Failure {
 /** Failures that are kept with their details; further ones are counted. */
 const MOST_KEPT = 2000
 
+const failureText = ({ detail, round, what, where }: Failure): string =>
+  `  #${round} ${what} ${where === undefined ? "" : `${JSON.stringify(where)} `}${detail}`
+
 /** What came of a run. */
 export class Tally {
   readonly test: string
@@ -32,6 +35,7 @@ export class Tally {
   /** Why nothing was tested, where that is so. */
   skipped: string | undefined
   private failed = 0
+  private shown = 0
   private readonly counts = new Map<string, number>()
   private readonly since = performance.now()
 
@@ -71,17 +75,19 @@ export class Tally {
     return [...this.counts].sort(([a], [b]) => a < b ? -1 : 1)
   }
 
+  /** How far the run is, and the failures since the last line. */
   line(): string {
-    return `${Math.round(this.seconds)} s  ${this.sorted.map(([what, count]) => `${what} ${count}`).join(", ")}`
+    const fresh = this.failures.slice(this.shown).map((failure) => `\n${failureText(failure)}`)
+    this.shown = this.failures.length
+    const counts = this.sorted.map(([what, count]) => `${what} ${count}`).join(", ")
+    return `${Math.round(this.seconds)} s  ${counts}${fresh.join("")}`
   }
 
   /** For people. */
   table(): string {
     if (this.skipped !== undefined) return `${this.test}: SKIPPED, nothing was tested: ${this.skipped}\n`
     const rows = this.sorted.map(([what, count]) => `  ${what.padEnd(44)}${String(count).padStart(9)}`)
-    const failures = this.failures.slice(0, 40).map(({ detail, round, what, where }) =>
-      `  #${round} ${what} ${where === undefined ? "" : `${JSON.stringify(where)} `}${detail}`
-    )
+    const failures = this.failures.slice(0, 40).map(failureText)
     return [
       `${this.test}, seed ${this.seed}: ${this.passed ? "passed" : "FAILED"} in ${this.seconds} s`,
       ...rows,

@@ -238,7 +238,11 @@ export class Load {
   }
 
   private async update(): Promise<void> {
-    const owned = listOf(await this.rpc.call("name_list")).map(recordOf).filter(({ ismine }) => ismine === true)
+    // Refused while names are behind the chain.
+    const answer = await this.ask(["name_list"])
+    const owned = "result" in answer
+      ? listOf(answer.result).map(recordOf).filter(({ ismine }) => ismine === true)
+      : []
     if (owned.length === 0) return
     const name = String(this.random.pick(owned)["name"])
     await this.act(["name_update", name, this.label()], (txid) => [transactionClaim(String(txid))])

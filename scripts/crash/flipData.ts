@@ -70,12 +70,15 @@ const startOf = async (directory: string): Promise<DaemonProcess> => {
 /** Makes the chain, the names and the wallets. */
 const fill = async ({ rpc }: DaemonProcess, directory: string): Promise<void> => {
   const mine = await rpc.call("getnewaddress", "mined")
-  const generate = (blocks: number): Promise<unknown> => rpc.call("generatetoaddress", blocks, mine)
+  // Names are asked about next.
+  const generate = async (blocks: number): Promise<void> => {
+    await rpc.call("generatetoaddress", blocks, mine)
+    await rpc.call("syncwithvalidationinterfacequeue")
+  }
   await generate(112)
   for (const name of NAMES) await rpc.call("name_autoregister", name, `{"map":{"":{"ip":"192.0.2.1"}}}`)
-  for (let i = 0; i < MOST_BLOCKS && listOf(await rpc.call("name_scan")).length < NAMES.length; i++) {
+  for (let i = 0; i < MOST_BLOCKS && listOf(await rpc.call("name_scan", "", 1000)).length < NAMES.length; i++) {
     await generate(1)
-    await rpc.call("syncwithvalidationinterfacequeue")
     await pause(20)
   }
   for (const name of NAMES.slice(0, 5)) await rpc.call("name_update", name, `{"ip":"192.0.2.2"}`)

@@ -31,7 +31,8 @@ export const KINDS: ReadonlyArray<Kind> = [
   { pattern: /^blocks\/undo/, weight: 6, topics: ["blocks"] },
   { pattern: /^wallet\.json$/, weight: 12, topics: ["wallets"], refusable: true },
   { pattern: /^wallets\/.*\.json$/, weight: 5, topics: ["wallets"], refusable: true },
-  { pattern: /^wallets\.json$/, weight: 2, topics: ["wallets"], refusable: true },
+  // All wallets are loaded in its place.
+  { pattern: /^wallets\.json$/, weight: 2, topics: ["wallets"], dispensable: ["listwallets"] },
   { pattern: /^peers\.json$/, weight: 3, topics: [], dispensable: ["listbanned", "getnodeaddresses"] },
   { pattern: /^mempool\.dat$/, weight: 3, topics: [], dispensable: ["getrawmempool"] },
   { pattern: /^fee_estimates\.json$/, weight: 3, topics: [], dispensable: ["estimatesmartfee"] },

@@ -9,7 +9,7 @@ export type Answer = { readonly result: unknown } | { readonly error: RpcRefusal
 
 /** An answer to compare with another: how large a database is says nothing about what is in it. */
 export const textOf = (answer: Answer | undefined): string =>
-  (JSON.stringify(answer) ?? "").replace(/"disk_size":\d+/, '"disk_size":0')
+  (JSON.stringify(answer) ?? "").replace(/"disk_size":\d+/, "\"disk_size\":0")
 
 /** A call: the method, then its parameters. */
 export type Question = readonly [method: string, ...params: ReadonlyArray<unknown>]

@@ -414,9 +414,10 @@ const make = (options: ChainOptions): Effect.Effect<Context.Tag.Service<Chain>, 
       undo: (hash) =>
         Effect.flatMap(
           find(hash),
-          (id) => attempt(() =>
-            state.index.has(id, Status.HAVE_UNDO) || lacksUndo(state.index, id) ? state.undo(id) : undefined
-          )
+          (id) =>
+            attempt(() =>
+              state.index.has(id, Status.HAVE_UNDO) || lacksUndo(state.index, id) ? state.undo(id) : undefined
+            )
         ),
       coin: (outpoint) => undisturbed(attempt(() => ({ coin: state.coins.peek(outpoint), tip: info(state.tip) }))),
       coinOf: (txid) => stored(attempt(() => state.database.coinOf(txid))),

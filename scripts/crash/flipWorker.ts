@@ -104,15 +104,28 @@ const observe = async (directory: string, file: string, base: Base, interview: I
   return { directory, file, start, ended, first, last, notReady, warnings, stopped }
 }
 
-/** Whether a node that is not ready by itself is well once it has a peer. */
-const heals = async (directory: string, base: Base, peer: number, interview: Interview): Promise<boolean> => {
+/** What may be otherwise once a node had a peer, or made its chain state anew. */
+const CHANGES = new Set(["getnodeaddresses", "getchaintips"])
+
+/**
+ * Whether a node that is not ready by itself is well once it has a peer. Undo data come from no peer: there the operator
+ * does what the node says.
+ */
+const heals = async (
+  directory: string,
+  file: string,
+  base: Base,
+  peer: number,
+  interview: Interview
+): Promise<boolean> => {
+  if (file.startsWith("blocks/undo")) rmSync(join(directory, "chainstate"), { recursive: true })
   const online = ["-maxpeers", "8", "-listen", "", "-addpeer", `127.0.0.1:${peer}`, ...base.flags.slice(2)]
   const daemon = await InnerDaemon.open(directory, online)
   await daemon.start(HEAL, HEAL)
   const notReady = await untilReady(daemon, HEAL)
   const differences = notReady === undefined ? await questioned(daemon, interview) : []
   await daemon.stop()
-  return notReady === undefined && differences.every(({ question: [method] }) => method === "getnodeaddresses")
+  return notReady === undefined && differences.every(({ question: [method] }) => CHANGES.has(method))
 }
 
 const cpuSince = (start: NodeJS.CpuUsage): number => {
@@ -151,7 +164,7 @@ for (const text of rounds) {
   const seen = await observe(directory, flip.file, base, interview)
   const { detail, verdict } = judge(seen)
   const healed = verdict === "not ready" && round % HEALED_OF === 0
-    ? await heals(directory, base, place.peer, interview)
+    ? await heals(directory, flip.file, base, place.peer, interview)
     : undefined
   say({
     round,

@@ -168,6 +168,7 @@ export class Ledger {
   }
 
   private async changed(rpc: RpcClient, crash: number): Promise<ReadonlyArray<string>> {
+    await rpc.call("syncwithvalidationinterfacequeue")
     const tip = String(await rpc.call("getbestblockhash"))
     const snapshot = this.snapshotAt(tip, crash)
     if (snapshot === undefined) return []

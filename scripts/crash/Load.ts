@@ -12,6 +12,9 @@ export const FIRST_BLOCKS = 130
 /** So far below the tip no branch begins that a load leaves behind and that could still become the best one. */
 const DEEPER_THAN_BRANCHES = 20
 
+/** The code of a call about names that are behind the chain. */
+const NAMES_BEHIND = -10
+
 const ADDRESS_TYPES = ["legacy", "p2sh-segwit", "bech32", "bech32m"]
 
 /** Has a key of nobody: coins that go there are gone. */
@@ -158,7 +161,10 @@ export class Load {
       ...this.names.slice(-5).map((name): Question => ["name_history", name])
     ]
     const tip = await this.tip()
+    await this.rpc.call("syncwithvalidationinterfacequeue")
     const answers = await this.rpc.askAll(questions)
+    // Names that are behind the chain again have no answer to compare.
+    if (answers.some((answer) => "error" in answer && answer.error.code === NAMES_BEHIND)) return
     if (await this.tip() === tip) this.ledger.snapshot(tip, questions, answers)
   }
 

@@ -333,7 +333,7 @@ const stores = () => {
     pageSize: 4096,
     coinCacheBytes: 1e8,
     verifyThreads: 0
-  })
+  }).pipe(Layer.provideMerge(DataHealth.layer))
   const waiting = Layer.merge(Miner.layer, FeeEstimator.layer({ filename: undefined })).pipe(
     Layer.provideMerge(Mempool.layer({ filename: undefined })),
     Layer.provideMerge(SyncStatus.layer({ offline: true })),
@@ -347,7 +347,7 @@ const stores = () => {
     Scheduler.layer,
     DataHealth.layer,
     NodeClock.layer(),
-    NameDb.layer({ filename: join(directory, "names.db"), pageSize: 4096 }),
+    Layer.provide(NameDb.layer({ filename: join(directory, "names.db"), pageSize: 4096 }), DataHealth.layer),
     TxIndex.layerOff,
     Lifecycle.layer,
     Layer.succeed(LogControl, log),

@@ -9,6 +9,7 @@ import * as Chain from "../../src/chain/Chain.ts"
 import { regtestParams } from "../../src/consensus/params.ts"
 import * as NameDb from "../../src/names/NameDb.ts"
 import { displayHash, parseDisplayHash } from "../../src/protocol/bytes.ts"
+import * as DataHealth from "../../src/storage/DataHealth.ts"
 
 const [file = "", mode = "checked", threads = "1", tip = ""] = process.argv.slice(2)
 
@@ -46,7 +47,10 @@ const program = Effect.gen(function*() {
 })
 
 const result = await Effect.runPromise(
-  Effect.provide(program, Layer.mergeAll(chain, names, Logger.remove(Logger.defaultLogger)))
+  Effect.provide(
+    program,
+    Layer.mergeAll(chain, names).pipe(Layer.provide(DataHealth.layer), Layer.merge(Logger.remove(Logger.defaultLogger)))
+  )
 )
 rmSync(directory, { recursive: true, force: true })
 console.log(JSON.stringify({ ...result, peakMemoryMB: Math.round(process.resourceUsage().maxRSS / 1024) }))

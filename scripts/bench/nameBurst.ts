@@ -18,6 +18,7 @@ import { merkleRoot } from "../../src/protocol/merkle.ts"
 import { NAME_TX_VERSION, nameScript } from "../../src/protocol/nameOperation.ts"
 import { Op } from "../../src/protocol/script.ts"
 import { makeTransaction, outpoint, type TransactionOutput } from "../../src/protocol/transaction.ts"
+import * as DataHealth from "../../src/storage/DataHealth.ts"
 
 const [count = "40000", file] = process.argv.slice(2)
 
@@ -110,7 +111,7 @@ const layers = Layer.mergeAll(
   NameDb.layer({ filename: join(directory, "names.db"), pageSize: 4096 }),
   TxIndex.layer({ directory: join(directory, "chainstate"), pageSize: 4096 }),
   Logger.remove(Logger.defaultLogger)
-)
+).pipe(Layer.provide(DataHealth.layer))
 const result = await Effect.runPromise(Effect.provide(program, layers))
 rmSync(directory, { recursive: true, force: true })
 console.log(JSON.stringify(result))

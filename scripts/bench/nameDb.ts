@@ -10,6 +10,7 @@ import { decodeBlock } from "../../src/protocol/block.ts"
 import { hash160, sha256 } from "../../src/protocol/hash.ts"
 import { regtest } from "../../src/protocol/networks.ts"
 import { makeTransaction } from "../../src/protocol/transaction.ts"
+import * as DataHealth from "../../src/storage/DataHealth.ts"
 
 /** Names that change in one block, and blocks that come at once. */
 const NAMES_PER_BLOCK = 20
@@ -110,7 +111,7 @@ export const benchNameDb = async ({ names }: { readonly names: number }): Promis
   const opened = <A, E>(program: Effect.Effect<A, E, NameDb.NameDb>): Promise<A> =>
     Effect.runPromise(program.pipe(
       Effect.provide(Layer.merge(
-        NameDb.layer({ filename, pageSize: 4096 }),
+        Layer.provide(NameDb.layer({ filename, pageSize: 4096 }), DataHealth.layer),
         Logger.remove(Logger.defaultLogger)
       ))
     ))

@@ -2,6 +2,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
+import * as Queue from "effect/Queue"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
@@ -11,10 +12,13 @@ import type { Coin, NameClaim } from "../consensus/view.ts"
 import type { Block, BlockHeader } from "../protocol/block.ts"
 import { type Bytes, displayHash } from "../protocol/bytes.ts"
 import { guarded } from "../storage/Database.ts"
+import type { DataHealth } from "../storage/DataHealth.ts"
 import { type StorageFailure, StorageUnavailable } from "../storage/errors.ts"
 import { attempt } from "./attempt.ts"
 import { NONE, Status } from "./BlockIndex.ts"
 import { lacksUndo } from "./BlockLosses.ts"
+
+import { checkPages, removeDamaged } from "./chainDamage.ts"
 import type { ChainEvent } from "./ChainEvent.ts"
 import { type Accepted, ChainState, type ChainStateOptions } from "./ChainState.ts"
 import * as ChainWriter from "./ChainWriter.ts"
@@ -27,7 +31,6 @@ import { type HeaderInfo, headerInfo } from "./headerInfo.ts"
 import { type HeaderTree, headerTree } from "./HeaderTree.ts"
 import { type ImportProgress, type ImportReport, importSources } from "./importBlocks.ts"
 import { removeUnpacked } from "./importSource.ts"
-import { removeForRebuild } from "./rebuild.ts"
 import { recordRefused } from "./recordChain.ts"
 import { cutTails } from "./repairFiles.ts"
 import type { Timings } from "./timings.ts"
@@ -192,7 +195,7 @@ export class Chain extends Context.Tag("svcd/Chain")<Chain, {
   readonly flush: Effect.Effect<void, StorageFailure>
 }>() {}
 
-export interface ChainOptions extends Omit<ChainStateOptions, "now"> {
+export interface ChainOptions extends Omit<ChainStateOptions, "now" | "onDamage"> {
   /** Threads that check scripts beside the one that runs everything. */
   readonly verifyThreads: number
   /** Unix time in seconds; the Effect clock where it is left out. */
@@ -212,21 +215,27 @@ const START_CHECK_MS = 60_000
 /** Rows read at once where all coins or claims are visited. */
 const VISIT_ROWS = 2_000
 
-const make = (options: ChainOptions): Effect.Effect<Context.Tag.Service<Chain>, StorageFailure, Scope.Scope> =>
+const make = (
+  options: ChainOptions
+): Effect.Effect<Context.Tag.Service<Chain>, StorageFailure, DataHealth | Scope.Scope> =>
   Effect.gen(function*() {
     const { temporaryDirectory } = options
     yield* attempt(() => guarded(temporaryDirectory, "tidying", "", () => removeUnpacked(temporaryDirectory)))
     const clock = yield* Effect.clock
     const now = options.now ?? (() => Math.floor(clock.unsafeCurrentTimeMillis() / 1000))
-    const rebuilt = yield* attempt(() => removeForRebuild(options.chainstateDirectory, options.blocksDirectory))
-    if (rebuilt !== undefined) yield* Effect.logError("the chain state is made anew", { reason: rebuilt })
+    const rebuilt = yield* removeDamaged(options)
+    const met = yield* Queue.sliding<StorageFailure>(1)
     const state = yield* Effect.acquireRelease(
-      attempt(() => new ChainState({ ...options, now })),
+      attempt(() => new ChainState({ ...options, now, onDamage: (damage) => void met.unsafeOffer(damage) })),
       (state) => Effect.sync(() => state.close())
     )
     const pool = yield* VerifyPool.make(options.verifyThreads)
     const writer = yield* ChainWriter.make(state, pool)
     const { activate, catchUp, exclusively, flush, flushAfter, stored, undisturbed } = writer
+    const endBy = (damage: Effect.Effect<never, StorageFailure>) => Effect.ignore(exclusively(damage))
+    yield* checkPages(options, state, endBy)
+    // Also where only a caller's read met it: the database may answer others wrongly.
+    yield* Effect.forkScoped(Effect.flatMap(Queue.take(met), (damage) => endBy(Effect.fail(damage))))
     let importing: ImportProgress | undefined
     // Waits for whoever writes: a batch under way is settled first, with the threads that check it still there.
     yield* Effect.addFinalizer(() =>
@@ -514,4 +523,5 @@ const branchStatus = (state: ChainState, id: number, best: number): BranchStatus
   return state.index.has(id, Status.VALID) ? "valid-fork" : "valid-headers"
 }
 
-export const layer = (options: ChainOptions): Layer.Layer<Chain, StorageFailure> => Layer.scoped(Chain, make(options))
+export const layer = (options: ChainOptions): Layer.Layer<Chain, StorageFailure, DataHealth> =>
+  Layer.scoped(Chain, make(options))

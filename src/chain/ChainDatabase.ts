@@ -3,8 +3,10 @@ import type { Coin, NameClaim } from "../consensus/view.ts"
 import { binaryString, type Bytes, concat } from "../protocol/bytes.ts"
 import { DecodeError } from "../protocol/Reader.ts"
 import { OUTPOINT_SIZE } from "../protocol/transaction.ts"
-import { type Database, guarded, openDatabase, type Statement } from "../storage/Database.ts"
+import { type Database, guarded, openDatabase, PAGES_HAVE_SUMS, type Statement } from "../storage/Database.ts"
 import { StorageCorrupted } from "../storage/errors.ts"
+import { type Inspected, newerThan } from "../storage/inspect.ts"
+import type { PageGuard } from "../storage/PageGuard.ts"
 import { repeated, rowWriter } from "../storage/rowWriter.ts"
 import { PAGE_BYTES } from "./BlockIndex.ts"
 import { coinKey, decodeCoin, encodeCoin, outpointOfKey } from "./coinCodec.ts"
@@ -13,6 +15,8 @@ import { coinKey, decodeCoin, encodeCoin, outpointOfKey } from "./coinCodec.ts"
  * chainstate/chainstate.db: coins, name claims, the block index and the best block. They change in one transaction
  * from tip to tip. Methods throw `StorageFailure`.
  */
+
+const FILE = "chainstate.db"
 
 const REMEDY =
   "Stop the node, delete the folder chainstate and start again: it is made anew from the stored blocks. Where that does not help, delete the folder blocks too"
@@ -26,11 +30,18 @@ const MIGRATIONS = [
      one INTEGER PRIMARY KEY CHECK (one = 1),
      header_count INTEGER NOT NULL,
      best_hash BLOB NOT NULL
-   ) STRICT;`
+   ) STRICT;`,
+  PAGES_HAVE_SUMS
 ]
 
 /** Names that one statement asks for. */
 const NAMES_AT_ONCE = 256
+
+/** What a look at the database before it is opened has to know. */
+export const inspected = (directory: string): Inspected => {
+  const filename = join(directory, FILE)
+  return { filename, what: FILE, remedy: REMEDY, newer: newerThan(MIGRATIONS.length, filename) }
+}
 
 const FIRST_INDEX = new Uint8Array(4)
 const LAST_INDEX = new Uint8Array(4).fill(0xff)
@@ -136,16 +147,23 @@ const prepare = (database: Database) => {
 
 export class ChainDatabase {
   readonly file: string
+  /** Compares the pages with their sums. */
+  readonly sums: PageGuard
   private readonly database: Database
   private readonly statements: ReturnType<typeof prepare>
+  /** Told of damage, wherever it was met. */
+  private readonly damaged: (damage: StorageCorrupted) => void
 
-  constructor(directory: string, pageSize: number) {
-    this.file = join(directory, "chainstate.db")
-    this.database = openDatabase({ filename: this.file, pageSize, migrations: MIGRATIONS, remedy: REMEDY })
+  constructor(directory: string, pageSize: number, damaged: (damage: StorageCorrupted) => void = () => {}) {
+    this.file = join(directory, FILE)
+    this.damaged = damaged
+    const opened = openDatabase({ filename: this.file, pageSize, migrations: MIGRATIONS, remedy: REMEDY })
+    this.database = opened.database
+    this.sums = opened.guard
     try {
       this.statements = prepare(this.database)
     } catch (cause) {
-      this.database.close()
+      this.sums.close()
       throw this.corrupted(
         `it is not a chain state of svcd (${cause instanceof Error ? cause.message : String(cause)})`
       )
@@ -153,15 +171,20 @@ export class ChainDatabase {
   }
 
   private guard<A>(doing: string, work: () => A): A {
-    return guarded(this.file, doing, REMEDY, () => {
-      try {
-        return work()
-      } catch (cause) {
-        // A damaged file may hold another type where a blob belongs.
-        if (!this.database.open || !(cause instanceof DecodeError || cause instanceof TypeError)) throw cause
-        throw this.corrupted(`a row does not decode (${cause.message})`)
-      }
-    })
+    try {
+      return guarded(this.file, doing, REMEDY, () => {
+        try {
+          return work()
+        } catch (cause) {
+          // A damaged file may hold another type where a blob belongs.
+          if (!this.database.open || !(cause instanceof DecodeError || cause instanceof TypeError)) throw cause
+          throw this.corrupted(`a row does not decode (${cause.message})`)
+        }
+      })
+    } catch (cause) {
+      if (cause instanceof StorageCorrupted) this.damaged(cause)
+      throw cause
+    }
   }
 
   /** The failure of data that contradict themselves. */
@@ -303,7 +326,12 @@ export class ChainDatabase {
       Number(this.database.pragma("page_size", { simple: true })))
   }
 
+  /** Copies the write-ahead log into the file where it has grown enough; to be called after a commit. */
+  committed(): void {
+    this.guard("writing", () => this.sums.committed())
+  }
+
   close(): void {
-    this.database.close()
+    this.sums.close()
   }
 }

@@ -35,6 +35,8 @@ export interface ChainStateOptions {
   readonly coinCacheBytes: number
   /** Unix time in seconds. */
   readonly now: () => number
+  /** Called in the midst of the work that meets damage of chainstate.db; the next start makes it anew. */
+  readonly onDamage?: (damage: StorageCorrupted) => void
 }
 
 /** What came of a header or block that was offered. */
@@ -126,7 +128,14 @@ export class ChainState {
     this.params = options.params
     this.files = new BlockFiles(options.blocksDirectory, options.params.network.magic)
     try {
-      this.database = new ChainDatabase(options.chainstateDirectory, options.pageSize)
+      this.database = new ChainDatabase(
+        options.chainstateDirectory,
+        options.pageSize,
+        (damage) => {
+          requestRebuild(options.chainstateDirectory, damage.found)
+          options.onDamage?.(damage)
+        }
+      )
     } catch (cause) {
       this.files.close()
       throw cause
@@ -596,6 +605,7 @@ export class ChainState {
       this.files.sync()
       const rest = { pages, headerCount: this.index.count, bestHash: this.index.hash(this.tip) }
       this.coins.flush(rest, this.options.coinCacheBytes / 2)
+      this.database.committed()
       chainstateFlushDuration.observe((performance.now() - started) / 1000)
       return true
     } catch (cause) {

@@ -1,15 +1,17 @@
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as PubSub from "effect/PubSub"
+import type * as Scope from "effect/Scope"
 import { type Reject, reject } from "../consensus/Reject.ts"
 import { displayHash } from "../protocol/bytes.ts"
 import { StorageCorrupted, type StorageFailure } from "../storage/errors.ts"
+import type { Repair } from "../storage/repair.ts"
 import { attempt, isStorageFailure } from "./attempt.ts"
 import { Status } from "./BlockIndex.ts"
 import { ChainEvent } from "./ChainEvent.ts"
 import type { ChainState, Connected, Settled } from "./ChainState.ts"
 import type { Follower } from "./Follower.ts"
-import { cursorOf, follow, type Following } from "./followers.ts"
+import { advance, cursorOf, follow, type Following } from "./followers.ts"
 import { recordBatch, recordDisconnected } from "./recordChain.ts"
 import { turnOfEventLoop } from "./turnOfEventLoop.ts"
 import type { ScriptFailure } from "./verifyMessage.ts"
@@ -88,8 +90,9 @@ const noteWait = (state: ChainState, missing: number): Effect.Effect<void> => {
   )
 }
 
-export const make = (state: ChainState, pool: VerifyPool): Effect.Effect<ChainWriter> =>
+export const make = (state: ChainState, pool: VerifyPool): Effect.Effect<ChainWriter, never, Scope.Scope> =>
   Effect.gen(function*() {
+    const scope = yield* Effect.scope
     const events = yield* PubSub.sliding<ChainEvent>(EVENT_BACKLOG)
     const permit = yield* Effect.makeSemaphore(1)
     const failure = yield* Deferred.make<never, StorageFailure>()
@@ -124,7 +127,12 @@ export const make = (state: ChainState, pool: VerifyPool): Effect.Effect<ChainWr
     const tell = (
       following: Following,
       recent: ReadonlyMap<number, Connected>
-    ): Effect.Effect<void, StorageFailure> => follow(state, following, recent)
+    ): Effect.Effect<void, StorageFailure> =>
+      following.rebuilding ? Effect.void : Effect.catchIf(
+        follow(state, following, recent),
+        (failure) => following.follower.repair?.concerns(failure) === true,
+        () => Effect.sync(() => void (following.rebuilding = true))
+      )
 
     const catchUp: Effect.Effect<void, StorageFailure> = Effect.suspend(() => {
       const started = performance.now()
@@ -217,8 +225,36 @@ export const make = (state: ChainState, pool: VerifyPool): Effect.Effect<ChainWr
 
     const undisturbed = permit.withPermits(1)
 
+    const exclusively: ChainWriter["exclusively"] = (work) => fatal(undisturbed(work))
+
+    /** Makes the store of a follower anew each time that it is found damaged, between the blocks that come. */
+    const repairing = (following: Following, repair: Repair): Effect.Effect<void, StorageFailure> => {
+      const begin = Effect.suspend(() => {
+        following.rebuilding = true
+        following.cursor = undefined
+        return Effect.uninterruptible(repair.begin)
+      })
+      /** Whether the store has arrived. In one step with the last one, so that no block comes in between. */
+      const onward = Effect.gen(function*() {
+        if (yield* advance(state, following)) return false
+        following.rebuilding = false
+        if (following.follower.arrived !== undefined) yield* following.follower.arrived
+        return true
+      })
+      return repair.wanted.pipe(
+        Effect.zipRight(exclusively(begin)),
+        Effect.zipRight(Effect.repeat(
+          Effect.zipLeft(exclusively(onward), turnOfEventLoop),
+          { until: (arrived) => arrived }
+        )),
+        Effect.zipRight(repair.done),
+        Effect.forever,
+        Effect.annotateLogs("subsystem", "storage")
+      )
+    }
+
     return {
-      exclusively: (work) => fatal(undisturbed(work)),
+      exclusively,
       undisturbed,
       stored: (work) => undisturbed(Effect.zipRight(fatal(flush), work)),
       activate,
@@ -230,9 +266,10 @@ export const make = (state: ChainState, pool: VerifyPool): Effect.Effect<ChainWr
         ),
       enlist: (follower) =>
         Effect.gen(function*() {
-          const following: Following = { follower, cursor: yield* follower.cursor }
+          const following: Following = { follower, cursor: yield* follower.cursor, rebuilding: false }
           yield* tell(following, untold)
           followers.push(following)
+          if (follower.repair !== undefined) yield* Effect.forkIn(repairing(following, follower.repair), scope)
         }),
       dismiss: (follower) =>
         Effect.sync(() => {

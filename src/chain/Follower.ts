@@ -3,6 +3,7 @@ import type { NameEffect } from "../consensus/view.ts"
 import type { Block } from "../protocol/block.ts"
 import type { Bytes } from "../protocol/bytes.ts"
 import type { StorageFailure } from "../storage/errors.ts"
+import type { Repair } from "../storage/repair.ts"
 
 /** A place in the chain. */
 export interface Cursor {
@@ -45,4 +46,6 @@ export interface Follower {
    * until a reorganisation is through.
    */
   readonly arrived?: Effect.Effect<void, StorageFailure>
+  /** How the store is made anew where it turns out to be damaged while the node runs; without it, that ends the node. */
+  readonly repair?: Repair
 }

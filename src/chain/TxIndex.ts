@@ -3,8 +3,11 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { join } from "node:path"
 import type { Bytes } from "../protocol/bytes.ts"
-import { type Database, guarded, openDatabase, type Statement } from "../storage/Database.ts"
+import { type Database, guarded, openDatabase, PAGES_HAVE_SUMS, type Statement } from "../storage/Database.ts"
+import { DataHealth } from "../storage/DataHealth.ts"
 import { StorageCorrupted, type StorageFailure } from "../storage/errors.ts"
+import { newerThan, removeDamaged, removeDatabase } from "../storage/inspect.ts"
+import { makeRepair, pagesOf } from "../storage/repair.ts"
 import { attempt } from "./attempt.ts"
 import type { ConnectedBlock, Cursor, Follower } from "./Follower.ts"
 
@@ -24,7 +27,8 @@ const REMEDY = "Stop the node, delete the file and start again: the index is reb
 const MIGRATIONS = [
   `CREATE TABLE transactions (txid BLOB PRIMARY KEY, height INTEGER NOT NULL) WITHOUT ROWID, STRICT;
    CREATE INDEX transactions_by_height ON transactions (height);
-   CREATE TABLE cursor (one INTEGER PRIMARY KEY CHECK (one = 1), height INTEGER NOT NULL, hash BLOB NOT NULL) STRICT;`
+   CREATE TABLE cursor (one INTEGER PRIMARY KEY CHECK (one = 1), height INTEGER NOT NULL, hash BLOB NOT NULL) STRICT;`,
+  PAGES_HAVE_SUMS
 ]
 
 /** The statements, prepared once. Throws what the driver throws where the file has other tables. */
@@ -41,47 +45,71 @@ const prepare = (database: Database) => {
   }
 }
 
+/** The file, open. Throws `StorageFailure`. */
+const open = (filename: string, pageSize: number) => {
+  const { database, guard } = openDatabase({ filename, pageSize, migrations: MIGRATIONS, remedy: REMEDY })
+  try {
+    return { database, guard, ...prepare(database) }
+  } catch (cause) {
+    guard.close()
+    const found = `it is not a transaction index of svcd (${cause instanceof Error ? cause.message : String(cause)})`
+    throw new StorageCorrupted({ file: filename, found, remedy: REMEDY })
+  }
+}
+
+type Opened = ReturnType<typeof open>
+
+const applyTo = ({ database, insert, putCursor }: Opened, blocks: ReadonlyArray<ConnectedBlock>): void =>
+  database.transaction(() => {
+    const rows = blocks.flatMap(({ block, height }) => block.transactions.map(({ txid }) => ({ txid, height })))
+    // In the order of the keys the tree is written from one end to the other.
+    rows.sort((a, b) => Buffer.compare(a.txid, b.txid))
+    for (const { height, txid } of rows) insert.run(txid, height)
+    const last = blocks.at(-1)
+    if (last !== undefined) putCursor.run(last.height, last.hash)
+  })()
+
+const rewindTo = ({ database, putCursor, remove }: Opened, to: Cursor): void =>
+  database.transaction(() => {
+    remove.run(to.height)
+    putCursor.run(to.height, to.hash)
+  })()
+
 const make = (directory: string, pageSize: number) =>
   Effect.gen(function*() {
     const filename = join(directory, FILE)
-    const database = yield* Effect.acquireRelease(
-      attempt(() => openDatabase({ filename, pageSize, migrations: MIGRATIONS, remedy: REMEDY })),
-      (database) => Effect.sync(() => database.close())
+    const inspected = { filename, what: FILE, remedy: REMEDY, newer: newerThan(MIGRATIONS.length, filename) }
+    yield* removeDamaged({ ...inspected, instead: "the index is made anew from the stored blocks" })
+    let store: Opened = yield* attempt(() => open(filename, pageSize))
+    yield* Effect.addFinalizer(() => Effect.sync(() => store.guard.close()))
+    const repair = yield* makeRepair(
+      inspected,
+      attempt(() => {
+        store.guard.abandon()
+        removeDatabase(filename)
+        store = open(filename, pageSize)
+      })
     )
-    const { insert, putCursor, readCursor, remove, select } = yield* attempt(() => {
-      try {
-        return prepare(database)
-      } catch (cause) {
-        const found = `it is not a transaction index of svcd (${
-          cause instanceof Error ? cause.message : String(cause)
-        })`
-        throw new StorageCorrupted({ file: filename, found, remedy: REMEDY })
-      }
-    })
-    const run = <A>(doing: string, work: () => A): Effect.Effect<A, StorageFailure> =>
-      attempt(() => guarded(filename, doing, REMEDY, work))
+    const health = yield* DataHealth
+    yield* health.register(pagesOf(inspected, () => store.guard, repair.noticed))
+    const run = <A>(doing: string, work: (store: Opened) => A): Effect.Effect<A, StorageFailure> =>
+      Effect.tapError(attempt(() => guarded(filename, doing, REMEDY, () => work(store))), repair.noticed)
+    const change = (work: (store: Opened) => void): Effect.Effect<void, StorageFailure> =>
+      run("writing", (store) => {
+        work(store)
+        store.guard.committed()
+      })
 
-    const apply = database.transaction((blocks: ReadonlyArray<ConnectedBlock>) => {
-      const rows = blocks.flatMap(({ block, height }) => block.transactions.map(({ txid }) => ({ txid, height })))
-      // In the order of the keys the tree is written from one end to the other.
-      rows.sort((a, b) => Buffer.compare(a.txid, b.txid))
-      for (const { height, txid } of rows) insert.run(txid, height)
-      const last = blocks.at(-1)
-      if (last !== undefined) putCursor.run(last.height, last.hash)
-    })
-    const rewind = database.transaction((to: Cursor) => {
-      remove.run(to.height)
-      putCursor.run(to.height, to.hash)
-    })
     const follower: Follower = {
       name: "txindex",
-      cursor: run("reading", () => readCursor.get()),
-      apply: (blocks) => run("writing", () => apply(blocks)),
-      rewind: (to) => run("writing", () => rewind(to))
+      cursor: run("reading", ({ readCursor }) => readCursor.get()),
+      apply: (blocks) => change((store) => applyTo(store, blocks)),
+      rewind: (to) => change((store) => rewindTo(store, to)),
+      repair
     }
     return TxIndex.of({
       enabled: true,
-      heightOf: (txid) => run("reading", () => select.get(txid)?.height),
+      heightOf: (txid) => run("reading", ({ select }) => select.get(txid)?.height),
       follower
     })
   })
@@ -90,7 +118,7 @@ const make = (directory: string, pageSize: number) =>
 export const layer = (options: {
   readonly directory: string
   readonly pageSize: number
-}): Layer.Layer<TxIndex, StorageFailure> => Layer.scoped(TxIndex, make(options.directory, options.pageSize))
+}): Layer.Layer<TxIndex, StorageFailure, DataHealth> => Layer.scoped(TxIndex, make(options.directory, options.pageSize))
 
 /** No index: nothing is known of any transaction. */
 export const layerOff: Layer.Layer<TxIndex> = Layer.succeed(TxIndex, {

@@ -64,6 +64,8 @@ export const cursorOf = (state: ChainState, id: number): Cursor => ({
 export interface Following {
   readonly follower: Follower
   cursor: Cursor | undefined
+  /** Whether its store is made anew, step by step between the blocks that come: it hears of these later. */
+  rebuilding: boolean
 }
 
 /** Blocks of a way that is worth a line in the log now and then. */
@@ -104,6 +106,15 @@ export const follow = (
       }
       yield* turnOfEventLoop
     }
+  })
+
+/** One step of the way of a follower that others do not wait for. False where it is there, or can go no further now. */
+export const advance = (state: ChainState, following: Following): Effect.Effect<boolean, StorageFailure> =>
+  Effect.suspend(() => {
+    const move = nextMove(state, following.cursor)
+    return move.type === "wait" || (move.type === "forward" && move.from > state.settledHeight)
+      ? Effect.succeed(false)
+      : Effect.uninterruptible(step(state, following, move, new Map()))
   })
 
 /** One step of the way; false where it cannot be taken now. */

@@ -17,13 +17,16 @@ export const requestRebuild = (chainstateDirectory: string, reason: string): voi
   guarded(marker, "writing", "", () => replaceFileNow(marker, `${reason}\n`))
 }
 
+/** Whether the next start makes the chain state anew. */
+export const rebuildRequested = (chainstateDirectory: string): boolean => existsSync(markerOf(chainstateDirectory))
+
 /**
  * Removes the chain state and all undo data where that was asked for. Returns the reason; `undefined` where there is
  * nothing to do. To be called before anything of it is open. Throws `StorageUnavailable`.
  */
 export const removeForRebuild = (chainstateDirectory: string, blocksDirectory: string): string | undefined => {
   const marker = markerOf(chainstateDirectory)
-  if (!existsSync(marker)) return undefined
+  if (!rebuildRequested(chainstateDirectory)) return undefined
   return guarded(marker, "rebuilding", "", () => {
     const reason = readFileSync(marker, "utf8").trim()
     for (const name of readdirSync(chainstateDirectory)) {

@@ -6,7 +6,6 @@ import { printable } from "../protocol/nameText.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import { firstOperationAt, plain } from "./NameRecord.ts"
 import { type NamesFile, query } from "./NamesFile.ts"
-import type { PointReads } from "./PointReads.ts"
 
 /** What came of comparing names.db with the claims of the chain state. */
 export interface CheckResult {
@@ -92,7 +91,7 @@ const faultsWithin = (file: NamesFile, claims: number): Effect.Effect<ReadonlyAr
   )
 
 /** Starts a comparison. */
-export const makeClaimCheck = (file: NamesFile, points: PointReads): ClaimCheck => {
+export const makeClaimCheck = (file: NamesFile): ClaimCheck => {
   const faults: Array<string> = []
   let names = 0
   let reading: Effect.Effect<void, StorageFailure> = Effect.void
@@ -102,7 +101,7 @@ export const makeClaimCheck = (file: NamesFile, points: PointReads): ClaimCheck 
       try {
         for (const [key, claim] of claims) {
           const name = fromBinaryString(key)
-          const fault = contradiction(name, claim, points.claim(name))
+          const fault = contradiction(name, claim, file.points.claim(name))
           if (fault !== undefined && faults.length < MAX_FAULTS) faults.push(fault)
         }
         names += claims.length

@@ -13,6 +13,7 @@ import { expirationDepth, isExpired } from "../consensus/expiry.ts"
 import type { ConsensusParams } from "../consensus/params.ts"
 import { binaryString, type Bytes, displayHash, EMPTY } from "../protocol/bytes.ts"
 import { printable } from "../protocol/nameText.ts"
+import type { DataHealth } from "../storage/DataHealth.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import { type ClaimCheck, makeClaimCheck } from "./ClaimCheck.ts"
 import { NameExpired, NameHashNotFound, NameNotFound } from "./errors.ts"
@@ -33,7 +34,6 @@ import {
 import type { NameClock, NameHistoryEntry, NameRecord } from "./NameRecord.ts"
 import { scan, type ScanOptions } from "./nameScan.ts"
 import * as NamesFile from "./NamesFile.ts"
-import { PointReads } from "./PointReads.ts"
 import { RecordCache } from "./RecordCache.ts"
 
 export type { NameClock, NameEvent, NameHistoryEntry, NameRecord, NameStats }
@@ -132,17 +132,16 @@ const updateHeightsOf = (
 
 const make = (
   options: NameDbOptions
-): Effect.Effect<Context.Tag.Service<NameDb>, StorageFailure, Scope.Scope> =>
+): Effect.Effect<Context.Tag.Service<NameDb>, StorageFailure, DataHealth | Scope.Scope> =>
   Effect.gen(function*() {
     const file = yield* NamesFile.open(options)
-    const points = yield* file.point(() => new PointReads(file.points))
     const cache = new RecordCache<Exit.Exit<NameRecord>>(options.cacheEntries ?? CACHE_ENTRIES)
     const position = new RecordCache<Cursor>(2)
     const events = yield* PubSub.sliding<NameEvent>(EVENT_BACKLOG)
 
     /** Reads a record and keeps it in one step: a batch that came between the two would leave an old one behind. */
     const readRecord = (name: Bytes, key: string): Exit.Exit<NameRecord> | undefined => {
-      const record = points.record(name)
+      const record = file.points.record(name)
       if (record === undefined) return undefined
       const found = Exit.succeed(record)
       if (isSmall(record)) cache.put(key, found)
@@ -163,7 +162,7 @@ const make = (
       })
 
     const readCursor = (): Cursor | undefined => {
-      const found = points.cursor()
+      const found = file.points.cursor()
       if (found !== undefined) position.put(TIP, found)
       return found
     }
@@ -201,7 +200,7 @@ const make = (
       recent,
       resolveActive: (name, clock) => Effect.flatMap(resolve(name), ensureActive(clock)),
       resolveByHash: (hash) =>
-        Effect.flatMap(file.point(() => points.recordByHash(hash)), (record) =>
+        Effect.flatMap(file.point(() => file.points.recordByHash(hash)), (record) =>
           record === undefined
             ? Effect.fail(new NameHashNotFound({ requested: displayHash(hash) }))
             : Effect.succeed(record)),
@@ -222,21 +221,21 @@ const make = (
         const { from, to } = updateHeightsOf(range, params)
         return updatedBetween(file, from, to)
       },
-      heightOfTransaction: (txid) => file.point(() => points.heightOfTransaction(txid)),
+      heightOfTransaction: (txid) => file.point(() => file.points.heightOfTransaction(txid)),
       stats,
       cursor,
       follower: makeFollower({ file, cursor, records: cache, position, events, backlog: EVENT_BACKLOG }),
       changes: Stream.fromPubSub(events),
-      check: Effect.sync(() => makeClaimCheck(file, points))
+      check: Effect.sync(() => makeClaimCheck(file))
     })
   })
 
 /** Opens names.db for as long as the layer lives. */
-export const layer = (options: NameDbOptions): Layer.Layer<NameDb, StorageFailure> =>
+export const layer = (options: NameDbOptions): Layer.Layer<NameDb, StorageFailure, DataHealth> =>
   Layer.scoped(NameDb, make(options))
 
 /** A database of its own in a folder that goes with the layer: for tests. */
-export const layerTemporary: Layer.Layer<NameDb, StorageFailure> = Layer.unwrapScoped(
+export const layerTemporary: Layer.Layer<NameDb, StorageFailure, DataHealth> = Layer.unwrapScoped(
   Effect.map(
     Effect.acquireRelease(
       Effect.sync(() => mkdtempSync(join(tmpdir(), "svcd-names-"))),

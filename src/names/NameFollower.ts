@@ -3,6 +3,7 @@ import * as PubSub from "effect/PubSub"
 import type { ConnectedBlock, Cursor, Follower } from "../chain/Follower.ts"
 import type { NameEffect } from "../consensus/view.ts"
 import type { StorageFailure } from "../storage/errors.ts"
+import type { Repair } from "../storage/repair.ts"
 import { batchOf } from "./nameChanges.ts"
 import { NameEvent } from "./NameEvent.ts"
 import type { NameRecord } from "./NameRecord.ts"
@@ -57,6 +58,16 @@ export const makeFollower = ({ backlog, cursor, events, file, position, records 
         })
     )
 
+  /** The height up to which listeners have heard of all, so that they do not hear it again when the file is made anew. */
+  let told = -1
+  const news = (events: ReadonlyArray<NameEvent>, upTo: number): ReadonlyArray<NameEvent> => {
+    const fresh = events.filter((event) =>
+      event._tag === "Rewound" ? event.to.height < told : event.record.height > told
+    )
+    told = upTo
+    return fresh
+  }
+
   const apply = (blocks: ReadonlyArray<ConnectedBlock>): Effect.Effect<void, StorageFailure> =>
     Effect.suspend(() => {
       const [first, ...others] = blocks
@@ -75,7 +86,7 @@ export const makeFollower = ({ backlog, cursor, events, file, position, records 
       const heard = batch.operations.slice(-backlog)
       const happened = heard.map(({ effect }) => NameEvent.Updated({ record: recordOfEffect(effect) }))
       return changing(batch.latest.keys(), write).pipe(
-        Effect.zipRight(PubSub.publishAll(events, happened)),
+        Effect.zipRight(Effect.suspend(() => PubSub.publishAll(events, news(happened, Math.max(told, last.height))))),
         Effect.zipRight(said("names stored", { height: last.height, operations: batch.operations.length }))
       )
     }).pipe(Effect.withSpan("NameDb.apply"))
@@ -87,11 +98,26 @@ export const makeFollower = ({ backlog, cursor, events, file, position, records 
           ? rewindTo(connection, to)
           : Effect.dieMessage(`names.db was to go back to block ${to.height}, and stands at block ${at?.height}`))
     )
-    return Effect.zipRight(changing("all", write), PubSub.publish(events, NameEvent.Rewound({ to }))).pipe(
+    const happened = Effect.suspend(() =>
+      PubSub.publishAll(events, news([NameEvent.Rewound({ to })], Math.min(told, to.height)))
+    )
+    return Effect.zipRight(changing("all", write), happened).pipe(
       Effect.zipRight(said("names taken back", { height: to.height })),
       Effect.withSpan("NameDb.rewind")
     )
   }
 
-  return { name: "names.db", cursor, trail: file.snapshot(readTrail), apply, rewind }
+  const repair: Repair = {
+    ...file.repair,
+    // What the caches hold was right, and is not in the file for a while.
+    begin: changing("all", file.repair.begin)
+  }
+  return {
+    name: "names.db",
+    cursor: Effect.tap(cursor, (at) => Effect.sync(() => void (told = Math.max(told, at?.height ?? -1)))),
+    trail: file.snapshot(readTrail),
+    apply,
+    rewind,
+    repair
+  }
 }

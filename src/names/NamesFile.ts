@@ -7,14 +7,21 @@ import type { SqlError } from "@effect/sql/SqlError"
 import SQLite from "better-sqlite3"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import type * as Scope from "effect/Scope"
+import * as Scope from "effect/Scope"
+import { basename } from "node:path"
 import { keepPrivate } from "../base/privateFile.ts"
+import { attempt } from "../chain/attempt.ts"
 import type { Histogram } from "../metrics/families.ts"
 import { nameDbReadLatency, nameDbWriteLatency } from "../metrics/metrics.ts"
-import { type Database, requireWritable, storageFailure } from "../storage/Database.ts"
+import { guarded, newerFormat, newerRemedy, pragmas, requireWritable, storageFailure } from "../storage/Database.ts"
+import { DataHealth } from "../storage/DataHealth.ts"
 import { StorageCorrupted, type StorageFailure, StorageUnavailable } from "../storage/errors.ts"
+import { removeDamaged, removeDatabase } from "../storage/inspect.ts"
+import { PageGuard } from "../storage/PageGuard.ts"
+import { makeRepair, pagesOf, type Repair } from "../storage/repair.ts"
 import { LATEST_MIGRATION, migrations } from "./migrations/all.ts"
 import { WrongRow } from "./NameRecord.ts"
+import { PointReads } from "./PointReads.ts"
 
 /** What an operator can do about a damaged names.db: nothing in it is lost with it. */
 const REMEDY = "Stop the node, move the file away and start again: it is rebuilt from the stored blocks"
@@ -36,7 +43,7 @@ export interface NamesFile {
   /** For what is asked of many rows at once. */
   readonly reader: SqlClient.SqlClient
   /** For single rows, straight on the driver: a point read takes 5 µs here and 60 µs through the client. */
-  readonly points: Database
+  readonly points: PointReads
   /** Runs statements of the writer as one transaction: all of them, or none. */
   readonly write: <A>(work: (connection: Connection) => Effect.Effect<A, SqlError>) => Effect.Effect<A, StorageFailure>
   /** Runs queries of the reader on one state. */
@@ -49,6 +56,8 @@ export interface NamesFile {
   readonly point: <A>(work: () => A) => Effect.Effect<A, StorageFailure>
   /** Fails with what happened to the file when a read of `points` threw this; dies of what is no fault of the file. */
   readonly failed: (cause: unknown) => Effect.Effect<never, StorageFailure>
+  /** How the file is made anew: `reader` and `points` are others then. */
+  readonly repair: Repair
 }
 
 /** Runs a statement inside of a transaction. The caller states the shape of the rows, which is that of the tables. */
@@ -65,10 +74,17 @@ const rootOf = (error: unknown): unknown => {
   return root
 }
 
+/** What the driver says of a connection that was closed while somebody read from it. */
+const isClosed = (root: unknown): boolean =>
+  root instanceof TypeError && root.message === "The database connection is not open"
+
 /** Turns whatever a client failed or died of into what happened to the file; dies of anything else. */
 const failing = (filename: string, doing: Doing) => (error: unknown): Effect.Effect<never, StorageFailure> =>
   Effect.suspend(() => {
     const root = rootOf(error)
+    if (isClosed(root)) {
+      return new StorageUnavailable({ file: filename, doing, reason: "the file is damaged, and is made anew just now" })
+    }
     return root instanceof WrongRow
       ? new StorageCorrupted({ file: filename, found: root.message, remedy: REMEDY })
       : Effect.fail(storageFailure(filename, doing, REMEDY)(root))
@@ -139,11 +155,7 @@ const migrate = (filename: string, client: SqlClient.SqlClient): Effect.Effect<v
     const [done] = yield* client<{ readonly latest: number }>`
       SELECT max(migration_id) AS latest FROM ${client(MIGRATIONS_TABLE)}`
     const latest = done?.latest ?? 0
-    if (latest <= LATEST_MIGRATION) return
-    return yield* unknown(
-      `its format is ${latest}, this version of svcd knows formats up to ${LATEST_MIGRATION}`,
-      `Use the version of svcd that made it, or: ${REMEDY}`
-    )
+    if (latest > LATEST_MIGRATION) return yield* unknown(newerFormat(latest, LATEST_MIGRATION), newerRemedy(REMEDY))
   }).pipe(
     Effect.provideService(SqlClient.SqlClient, client),
     Effect.catchTags({
@@ -156,26 +168,42 @@ const migrate = (filename: string, client: SqlClient.SqlClient): Effect.Effect<v
 
 const MIGRATIONS_TABLE = "effect_sql_migrations"
 
-/** Largest write-ahead log that is kept, in bytes. It is copied into the file at a quarter of this. */
-const LOG_BYTES = 64 * 1024 * 1024
+/** Tells a damaged file of a newer version: its steps are numbered from 1 on, which a changed number is not. */
+const newerMigrations = (database: SQLite.Database): string | undefined => {
+  const done = database.prepare<[], { readonly latest: number; readonly steps: number }>(
+    `SELECT max(migration_id) AS latest, count(*) AS steps FROM ${MIGRATIONS_TABLE}`
+  ).get()
+  return done !== undefined && done.latest > LATEST_MIGRATION && done.steps === done.latest
+    ? newerFormat(done.latest, LATEST_MIGRATION)
+    : undefined
+}
 
 const prepare = ({ filename, pageSize }: NamesFileOptions, client: SqlClient.SqlClient) =>
-  Effect.forEach([
-    // The page size is fixed by the first write, and switching to WAL is a write.
-    `PRAGMA page_size = ${pageSize}`,
-    "PRAGMA journal_mode = WAL",
-    // What a power cut takes away is rebuilt from the blocks; a killed process loses nothing.
-    "PRAGMA synchronous = NORMAL",
-    "PRAGMA temp_store = MEMORY",
-    `PRAGMA journal_size_limit = ${LOG_BYTES}`,
-    `PRAGMA wal_autocheckpoint = ${Math.ceil(LOG_BYTES / 4 / pageSize)}`
-  ], (pragma) =>
-    client.unsafe(pragma), { discard: true }).pipe(Effect.catchAll(failing(filename, "opening")))
+  Effect.forEach(
+    pragmas(pageSize),
+    (pragma) => client.unsafe(`PRAGMA ${pragma}`),
+    { discard: true }
+  ).pipe(Effect.catchAll(failing(filename, "opening")))
 
-/** Opens names.db for as long as the scope lives, and brings it to its present form. */
-export const open = (options: NamesFileOptions): Effect.Effect<NamesFile, StorageFailure, Scope.Scope> =>
+/** The connections to the file. */
+interface Connections {
+  readonly writer: SqlClient.SqlClient
+  readonly reader: SqlClient.SqlClient
+  readonly points: PointReads
+  readonly guard: PageGuard
+}
+
+/** A connection straight on the driver. One that copies the log is not to wait for readers: they wait for it. */
+const driver = (filename: string, options: SQLite.Options) =>
+  Effect.try({
+    try: () => new SQLite(filename, options),
+    catch: storageFailure(filename, "opening", REMEDY)
+  })
+
+/** Opens the file and brings it to its present form. */
+const openConnections = (options: NamesFileOptions): Effect.Effect<Connections, StorageFailure, Scope.Scope> =>
   Effect.gen(function*() {
-    const { filename } = options
+    const { filename, pageSize } = options
     yield* Effect.try({
       try: () => {
         requireWritable(filename)
@@ -183,27 +211,95 @@ export const open = (options: NamesFileOptions): Effect.Effect<NamesFile, Storag
       },
       catch: storageFailure(filename, "opening", REMEDY)
     })
-    // The writer is closed last: it then folds the log into the file.
+    // The guard's connection is closed last, when it has copied the log and there is nothing left for SQLite to copy.
+    const keeper = yield* driver(filename, { timeout: 0 })
+    const guard = yield* Effect.acquireRelease(
+      Effect.try({
+        try: () => {
+          try {
+            for (const pragma of pragmas(pageSize)) keeper.pragma(pragma)
+            return new PageGuard(filename, keeper)
+          } catch (cause) {
+            keeper.close()
+            throw cause
+          }
+        },
+        catch: storageFailure(filename, "opening", REMEDY)
+      }),
+      (guard) => Effect.sync(() => guard.close())
+    )
     const writer = yield* connect(options, false)
     yield* prepare(options, writer)
     yield* migrate(filename, writer)
     const reader = yield* connect(options, true)
     const points = yield* Effect.acquireRelease(
-      Effect.try({
-        try: () => new SQLite(filename, { readonly: true }),
-        catch: storageFailure(filename, "opening", REMEDY)
-      }),
+      driver(filename, { readonly: true }),
       (database) => Effect.sync(() => database.close())
     )
-    const failed = failing(filename, "reading")
     yield* Effect.annotateLogs(Effect.logDebug("database opened", { file: filename }), "subsystem", "storage")
+    const reads = yield* Effect.try({
+      try: () => new PointReads(points),
+      catch: storageFailure(filename, "opening", REMEDY)
+    })
+    return { writer, reader, points: reads, guard }
+  })
+
+/** Opens names.db for as long as the scope lives; one that is damaged is removed, since the chain has all of it. */
+export const open = (options: NamesFileOptions): Effect.Effect<NamesFile, StorageFailure, DataHealth | Scope.Scope> =>
+  Effect.gen(function*() {
+    const { filename } = options
+    const inspected = { filename, what: basename(filename), remedy: REMEDY, newer: newerMigrations }
+    yield* removeDamaged({ ...inspected, instead: "it is made anew from the stored blocks" })
+
+    const opening = Effect.gen(function*() {
+      const scope = yield* Scope.make()
+      const connections = yield* openConnections(options).pipe(
+        Scope.extend(scope),
+        Effect.onError((cause) => Scope.close(scope, Exit.failCause(cause)))
+      )
+      return { ...connections, close: Scope.close(scope, Exit.void) }
+    }).pipe(Effect.uninterruptible)
+    let current = yield* opening
+    yield* Effect.addFinalizer(() => Effect.suspend(() => current.close))
+    const repair = yield* makeRepair(
+      inspected,
+      Effect.suspend(() => current.close).pipe(
+        Effect.zipRight(attempt(() => guarded(filename, "removing", REMEDY, () => removeDatabase(filename)))),
+        Effect.zipRight(opening),
+        Effect.map((opened) => void (current = opened)),
+        Effect.uninterruptible
+      )
+    )
+    const health = yield* DataHealth
+    yield* health.register(pagesOf(inspected, () => current.guard, repair.noticed))
+
+    const noticing = <A>(use: Effect.Effect<A, StorageFailure>): Effect.Effect<A, StorageFailure> =>
+      Effect.tapError(use, repair.noticed)
+    const failed = (cause: unknown) => noticing(failing(filename, "reading")(cause))
+    const committed = attempt(() => guarded(filename, "writing", REMEDY, () => current.guard.committed()))
     return {
-      reader,
-      points,
+      get reader() {
+        return current.reader
+      },
+      get points() {
+        return current.points
+      },
       write: (work) =>
-        timed(nameDbWriteLatency, explained(filename, "writing", transaction(writer, "BEGIN IMMEDIATE", work))),
-      snapshot: (work) => timed(nameDbReadLatency, explained(filename, "reading", transaction(reader, "BEGIN", work))),
-      reading: (query) => timed(nameDbReadLatency, explained(filename, "reading", query)),
+        timed(
+          nameDbWriteLatency,
+          Effect.suspend(() =>
+            explained(filename, "writing", transaction(current.writer, "BEGIN IMMEDIATE", work)).pipe(
+              Effect.zipLeft(committed),
+              noticing
+            )
+          )
+        ),
+      snapshot: (work) =>
+        timed(
+          nameDbReadLatency,
+          Effect.suspend(() => noticing(explained(filename, "reading", transaction(current.reader, "BEGIN", work))))
+        ),
+      reading: (query) => timed(nameDbReadLatency, noticing(explained(filename, "reading", query))),
       point: (work) =>
         Effect.suspend(() => {
           const started = performance.now()
@@ -215,6 +311,7 @@ export const open = (options: NamesFileOptions): Effect.Effect<NamesFile, Storag
             nameDbReadLatency.observe((performance.now() - started) / 1000)
           }
         }),
-      failed
+      failed,
+      repair
     }
   })

@@ -3,6 +3,7 @@ import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
+import { join } from "node:path"
 import { Budget } from "../base/MemoryBudget.ts"
 import * as Chain from "../chain/Chain.ts"
 import type { ImportFailed } from "../chain/errors.ts"
@@ -38,6 +39,7 @@ import * as Memory from "./memory.ts"
 import * as Node from "./node.ts"
 import { NodeMetrics } from "./nodeMetrics.ts"
 import * as NodePages from "./pages.ts"
+import { Restarts } from "./Restarts.ts"
 
 /** What of the settings is about answers. */
 const answerOptions = (settings: Settings): typeof NodeOptions.Service => {
@@ -45,15 +47,18 @@ const answerOptions = (settings: Settings): typeof NodeOptions.Service => {
   return { allowExpired, nameEncoding, nameHashIndex, nameHistory, valueEncoding }
 }
 
+/** Until there is a node to ask. */
+const STARTING: Effect.Effect<HealthReport> = Effect.succeed({
+  initializing: true,
+  syncing: true,
+  blockHeight: 0,
+  peers: 0,
+  doubts: []
+})
+
 /** Tells /health and /ready how the node is, from before there is a chain. */
 class NodeHealth {
-  private report: Effect.Effect<HealthReport> = Effect.succeed({
-    initializing: true,
-    syncing: true,
-    blockHeight: 0,
-    peers: 0,
-    doubts: []
-  })
+  private report = STARTING
 
   readonly service = Health.of({ report: Effect.suspend(() => this.report) })
 
@@ -198,8 +203,11 @@ export const run = (settings: Settings) => {
     // One budget for RPC, which answers before there is a node, and for the peers of the node.
     Layer.provideMerge(Memory.layer)
   )
+  const restarts = new Restarts(join(settings.dataDir, "chainstate"))
   return Effect.scoped(Effect.flatten(start(settings, health, sampling))).pipe(
     Effect.provide(daemon),
+    Effect.tapError(() => Effect.sync(() => health.become(STARTING))),
+    Effect.retry({ while: restarts.mayMend }),
     // Behind all that is closed: who reads this may move the data directory.
     Effect.onExit((exit) =>
       Exit.isSuccess(exit) || Exit.isInterrupted(exit) ? Effect.logInfo("node stopped") : Effect.void

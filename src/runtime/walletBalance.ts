@@ -3,12 +3,13 @@ import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { attempt, isStorageFailure } from "../chain/attempt.ts"
 import { BlockIndex, NONE } from "../chain/BlockIndex.ts"
-import { ChainDatabase } from "../chain/ChainDatabase.ts"
+import { ChainDatabase, inspected } from "../chain/ChainDatabase.ts"
 import { turnOfEventLoop } from "../chain/turnOfEventLoop.ts"
 import { OPTIONS } from "../config/options.ts"
 import { COINBASE_MATURITY } from "../consensus/params.ts"
 import { parseNameScript } from "../protocol/nameOperation.ts"
 import type { StorageFailure } from "../storage/errors.ts"
+import { requireSound } from "../storage/inspect.ts"
 import type { KeyRing } from "../wallet/keys/KeyRing.ts"
 
 /** What a wallet has in the blocks that a node has stored, as no node runs. Amounts in smallest units. */
@@ -72,6 +73,7 @@ export const storedBalance = (
 ): Effect.Effect<StoredBalance | undefined, StorageFailure> =>
   Effect.gen(function*() {
     if (!existsSync(join(chainstate, "chainstate.db"))) return undefined
+    yield* requireSound(inspected(chainstate))
     const database = yield* Effect.acquireRelease(
       attempt(() => new ChainDatabase(chainstate, Number(OPTIONS.pagesize.default))),
       (opened) => Effect.sync(() => opened.close())

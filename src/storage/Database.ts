@@ -2,6 +2,7 @@ import SQLite from "better-sqlite3"
 import { accessSync, constants, existsSync } from "node:fs"
 import { keepPrivate } from "../base/privateFile.ts"
 import { StorageCorrupted, type StorageFailure, StorageUnavailable } from "./errors.ts"
+import { PageDamaged, PageGuard } from "./PageGuard.ts"
 
 /**
  * SQLite for the stores whose budget leaves no room for a fiber a statement: prepared statements straight on the
@@ -13,15 +14,21 @@ export type Statement<Bind extends Array<unknown>, Row> = SQLite.Statement<Bind,
 
 const CORRUPTED = new Set(["SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_CORRUPT_INDEX", "SQLITE_CORRUPT_VTAB"])
 
+/** Whether the driver says that a file is damaged. */
+export const isDamage = (cause: unknown): cause is Error & { readonly code: string } =>
+  cause instanceof Error && "code" in cause && typeof cause.code === "string" && CORRUPTED.has(cause.code)
+
 /** Turns what the driver or the file system throws into what happened to which file; rethrows anything else. */
 export const storageFailure = (file: string, doing: string, remedy: string) => (cause: unknown): StorageFailure => {
   if (cause instanceof StorageCorrupted || cause instanceof StorageUnavailable) return cause
+  if (isDamage(cause) || cause instanceof PageDamaged) {
+    return new StorageCorrupted({ file, found: cause.message, remedy })
+  }
   // The driver's own words for a folder that is not there, the one refusal that has no code.
   if (cause instanceof TypeError && cause.message.includes("directory does not exist")) {
     return new StorageUnavailable({ file, doing, reason: cause.message })
   }
   if (!(cause instanceof Error) || !("code" in cause) || typeof cause.code !== "string") throw cause
-  if (CORRUPTED.has(cause.code)) return new StorageCorrupted({ file, found: cause.message, remedy })
   return new StorageUnavailable({ file, doing, reason: `${cause.message} (${cause.code})` })
 }
 
@@ -52,31 +59,56 @@ export interface OpenOptions {
   readonly remedy: string
 }
 
+/** A step that changes nothing: a version that knows no sums refuses the file, instead of leaving them out of date. */
+export const PAGES_HAVE_SUMS = "-- pages have sums beside the file"
+
+/** A database and what keeps the sums of its pages. */
+export interface OpenDatabase {
+  readonly database: Database
+  readonly guard: PageGuard
+}
+
 /**
- * Opens a SQLite file and brings it to its present form. Throws `StorageFailure`, also for a file made by a newer
+ * Opens a SQLite file and brings it to its present form. Its guard is to hear of each commit, and closes it. Throws `StorageFailure`, also for a file made by a newer
  * version: what it holds cannot be judged, so it is not touched.
  */
-export const openDatabase = ({ filename, migrations, pageSize, remedy }: OpenOptions): Database =>
+export const openDatabase = ({ filename, migrations, pageSize, remedy }: OpenOptions): OpenDatabase =>
   guarded(filename, "opening", remedy, () => {
     requireWritable(filename)
     keepPrivate(filename)
     const database = new SQLite(filename)
+    let guard: PageGuard | undefined
     try {
       refuseNewer(database, filename, migrations, remedy)
-      // The page size is fixed by the first write, and switching to WAL is a write.
-      database.pragma(`page_size = ${pageSize}`)
-      database.pragma("journal_mode = WAL")
-      database.pragma("synchronous = NORMAL")
-      database.pragma("temp_store = MEMORY")
-      // SQLite grows the log until it can be copied back; a bound keeps a long import from filling the disk twice.
-      database.pragma("journal_size_limit = 67108864")
+      for (const pragma of pragmas(pageSize)) database.pragma(pragma)
+      guard = new PageGuard(filename, database)
       migrate(database, migrations)
-      return database
+      return { database, guard }
     } catch (cause) {
-      database.close()
+      if (guard === undefined) database.close()
+      else guard.close()
       throw cause
     }
   })
+
+/** How every database of the node is set up, in this order: the page size is fixed by the first write. */
+export const pragmas = (pageSize: number): ReadonlyArray<string> => [
+  `page_size = ${pageSize}`,
+  // A write, where the file is new.
+  "journal_mode = WAL",
+  // What a power cut takes away is had again from the blocks; a killed process loses nothing.
+  "synchronous = NORMAL",
+  "temp_store = MEMORY",
+  // The guard copies the log, after it has written the sums of what it copies.
+  "wal_autocheckpoint = 0"
+]
+
+/** What is wrong with a file of a newer version. */
+export const newerFormat = (version: number, known: number): string =>
+  `its format is ${version}, this version of svcd knows formats up to ${known}`
+
+/** What the operator can do about that. */
+export const newerRemedy = (remedy: string): string => `Use the version of svcd that made it, or: ${remedy}`
 
 const versionOf = (database: Database): number => Number(database.pragma("user_version", { simple: true }))
 
@@ -84,8 +116,7 @@ const versionOf = (database: Database): number => Number(database.pragma("user_v
 const refuseNewer = (database: Database, file: string, migrations: ReadonlyArray<string>, remedy: string): void => {
   const version = versionOf(database)
   if (version <= migrations.length) return
-  const found = `its format is ${version}, this version of svcd knows formats up to ${migrations.length}`
-  throw new StorageCorrupted({ file, found, remedy: `Use the version of svcd that made it, or: ${remedy}` })
+  throw new StorageCorrupted({ file, found: newerFormat(version, migrations.length), remedy: newerRemedy(remedy) })
 }
 
 const migrate = (database: Database, migrations: ReadonlyArray<string>): void => {

@@ -12,6 +12,7 @@ import { Mempool } from "../mempool/Mempool.ts"
 import { NameDb } from "../names/NameDb.ts"
 import { binaryString, displayHash, fromBinaryString } from "../protocol/bytes.ts"
 import { outpoint, outpointKey, prevoutIndex, prevoutTxid } from "../protocol/transaction.ts"
+import type { DataHealth } from "../storage/DataHealth.ts"
 import { type StorageFailure, StorageUnavailable } from "../storage/errors.ts"
 import { InvalidWalletRequest, WalletDamaged } from "./errors.ts"
 import { registrationsProblem } from "./keys/documentCheck.ts"
@@ -48,7 +49,7 @@ export interface WalletOptions {
 }
 
 /** What a wallet works with. */
-export type WalletServices = Chain | Mempool | FeeEstimator | SyncStatus | NameDb
+export type WalletServices = Chain | Mempool | FeeEstimator | SyncStatus | NameDb | DataHealth
 
 /** Events that a slow listener may be behind by; it then misses the oldest. */
 const EVENT_BACKLOG = 1_024

@@ -1,12 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import SQLite from "better-sqlite3"
-import { Effect } from "effect"
-import { rmSync, writeFileSync } from "node:fs"
+import { Effect, Layer, Logger } from "effect"
+import { closeSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from "node:fs"
 import { join } from "node:path"
 import type { Chain } from "../../src/chain/Chain.ts"
+import { turnOfEventLoop } from "../../src/chain/turnOfEventLoop.ts"
 import * as TxIndex from "../../src/chain/TxIndex.ts"
 import type { Block } from "../../src/protocol/block.ts"
 import { toHex } from "../../src/protocol/bytes.ts"
+import * as DataHealth from "../../src/storage/DataHealth.ts"
 import { blocksOf, temporaryDirectory, withChain } from "../support/chain.ts"
 import { fixtureJson } from "../support/fixtures.ts"
 
@@ -24,7 +26,8 @@ const blocks = blocksOf("regtest-names/blocks.dat")
 const stale = blocksOf("regtest-names/stale.dat")
 const branches = fixtureJson<Stale>("regtest-names/stale.json").branches
 
-const layerIn = (directory: string) => TxIndex.layer({ directory, pageSize: 4096 })
+const layerIn = (directory: string) =>
+  TxIndex.layer({ directory, pageSize: 4096 }).pipe(Layer.provide(DataHealth.layer))
 
 /** A chain with an index that follows it, both kept in a directory. */
 const withIndex = <A, E>(
@@ -104,20 +107,19 @@ describe("TxIndex", () => {
         }))
     }))
 
-  it.scopedLive("names its file where that is damaged, of something else, or newer, and says what to do", () =>
+  it.scopedLive("names its file where that is of something else, or newer, and says what to do", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
       const file = join(directory, "txindex.db")
       const fails = Effect.flip(Effect.provide(TxIndex.TxIndex, layerIn(directory)))
       const make = (sql: string): void => {
-        rmSync(file, { force: true })
+        for (const end of ["", ".sums"]) rmSync(`${file}${end}`, { force: true })
         const database = new SQLite(file)
         database.exec(sql)
         database.close()
       }
       for (
         const damage of [
-          () => writeFileSync(file, Buffer.alloc(5000, 0x5a)),
           () => make("CREATE TABLE something (x); PRAGMA user_version = 1"),
           () => make("PRAGMA user_version = 9")
         ]
@@ -129,6 +131,46 @@ describe("TxIndex", () => {
         assert.include(failure.message, "delete the file and start again")
       }
     }))
+
+  it.scopedLive("begins anew where its file is no database", () =>
+    Effect.gen(function*() {
+      const directory = yield* temporaryDirectory
+      writeFileSync(join(directory, "txindex.db"), Buffer.alloc(5000, 0x5a))
+      const index = yield* Effect.provide(TxIndex.TxIndex, layerIn(directory))
+      assert.isTrue(index.enabled)
+    }).pipe(Effect.provide(Logger.remove(Logger.defaultLogger))))
+
+  it.scopedLive("is made anew while the chain runs, when a page changes under it", () =>
+    Effect.gen(function*() {
+      const directory = yield* temporaryDirectory
+      const some = blocks.slice(0, 120)
+      yield* withIndex(directory, (chain) => submitAll(chain, some.slice(1)))
+      yield* withChain(directory, (chain) =>
+        Effect.gen(function*() {
+          const health = yield* DataHealth.DataHealth
+          const index = yield* TxIndex.TxIndex
+          const part = (yield* health.parts).find(({ what }) => what === "txindex.db")
+          if (index.follower === undefined || part === undefined) return assert.fail("the index is off")
+          yield* chain.register(index.follower)
+          const file = join(directory, "chainstate", "txindex.db")
+          const bytes = readFileSync(file)
+          const at = bytes.length - 100
+          const descriptor = openSync(file, "r+")
+          writeSync(descriptor, Uint8Array.of((bytes[at] ?? 0) ^ 1), 0, 1, at)
+          closeSync(descriptor)
+          for (let next: number | undefined = 0; next !== undefined;) next = yield* part.check(next)
+          assert.deepStrictEqual((yield* health.doubts).map(({ what }) => what), ["txindex.db"])
+          while ((yield* health.doubts).length > 0) yield* turnOfEventLoop
+          for (const [height, { transactions }] of some.entries()) {
+            for (const { txid } of transactions) assert.strictEqual(yield* index.heightOf(txid), height)
+          }
+          assert.isUndefined(yield* part.check(0))
+        }).pipe(Effect.provide(
+          TxIndex.layer({ directory: join(directory, "chainstate"), pageSize: 4096 }).pipe(
+            Layer.provideMerge(DataHealth.layer)
+          )
+        )))
+    }).pipe(Effect.provide(Logger.remove(Logger.defaultLogger))))
 
   it.effect("knows nothing where it is off", () =>
     Effect.gen(function*() {

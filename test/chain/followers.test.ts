@@ -208,7 +208,7 @@ describe("follow", () => {
         rewind: ({ height }) => Effect.sync(() => void heard.push(`-${height}`)),
         arrived: Effect.sync(() => void heard.push("here"))
       }
-      yield* follow(state, { follower, cursor: from }, new Map())
+      yield* follow(state, { follower, cursor: from, rebuilding: false }, new Map())
       return heard
     }).pipe(Effect.provide(Logger.remove(Logger.defaultLogger)))
 

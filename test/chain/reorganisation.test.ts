@@ -11,6 +11,7 @@ import { binaryString, displayHash, fromBinaryString } from "../../src/protocol/
 import { merkleRoot } from "../../src/protocol/merkle.ts"
 import { regtest } from "../../src/protocol/networks.ts"
 import { outpoint, prevoutIndex, prevoutTxid, type Transaction } from "../../src/protocol/transaction.ts"
+import * as DataHealth from "../../src/storage/DataHealth.ts"
 import { coinState, temporaryDirectory, withChain } from "../support/chain.ts"
 import type { MemoryChain } from "../support/MemoryChain.ts"
 import { numbers, shuffled } from "../support/numbers.ts"
@@ -265,7 +266,10 @@ const withNames = <A, E>(
     const names = yield* NameDb.NameDb
     yield* chain.register(names.follower)
     return yield* use(names)
-  }).pipe(Effect.provide(NameDb.layer({ filename: join(directory, "names.db"), pageSize: 4096 })))
+  }).pipe(
+    Effect.provide(NameDb.layer({ filename: join(directory, "names.db"), pageSize: 4096 })),
+    Effect.provide(DataHealth.layer)
+  )
 
 const stateOf = (chain: Service, names: typeof NameDb.NameDb.Service) =>
   Effect.all({ coins: coinState(chain), claims: claimsOf(chain), names: dump(names) })

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import SQLite from "better-sqlite3"
 import { Effect } from "effect"
-import { readFileSync, writeFileSync } from "node:fs"
+import { readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { blocksOf, temporaryDirectory, withChain } from "../support/chain.ts"
 
@@ -92,6 +92,8 @@ describe("verifyChain", () => {
           const database = new SQLite(join(directory, "chainstate", "chainstate.db"))
           assert.isAbove(database.prepare(sql).run().changes, 0)
           database.close()
+          // As if these pages had always been.
+          rmSync(join(directory, "chainstate", "chainstate.db.sums"))
           const failure = yield* Effect.flip(withChain(directory, (chain) => chain.tip))
           assert.strictEqual(failure._tag, "StorageCorrupted")
           assert.match(

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import SQLite from "better-sqlite3"
 import { Effect } from "effect"
+import { rmSync } from "node:fs"
 import { join } from "node:path"
 import type { NameClaim } from "../../src/consensus/view.ts"
 import { binaryString } from "../../src/protocol/bytes.ts"
@@ -34,6 +35,8 @@ const faultsWith = (claims: Claims, spoil = "") =>
     const database = new SQLite(filename)
     database.exec(spoil)
     database.close()
+    // As if these pages had always been.
+    rmSync(`${filename}.sums`)
     return yield* withDb(filename, (db) =>
       Effect.gen(function*() {
         const check = yield* db.check

@@ -2,10 +2,11 @@ import { assert, describe, it } from "@effect/vitest"
 import SQLite from "better-sqlite3"
 import { Cause, Effect, Exit, Stream } from "effect"
 import { spawn } from "node:child_process"
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { regtestParams } from "../../src/consensus/params.ts"
+import { LATEST_MIGRATION } from "../../src/names/migrations/all.ts"
 import { temporaryDirectory } from "../support/chain.ts"
 import { applyAll, batches, blockAt, crashBlock, dump, text, withDb } from "./blocks.ts"
 
@@ -71,15 +72,13 @@ describe("a file that is no names.db", () => {
   it.scoped.each([
     { what: "text", content: "This is not a database. ".repeat(400) },
     { what: "zeros", content: "\0".repeat(8192) }
-  ])("of $what is corrupted, and stays as it is", ({ content }) =>
+  ])("of $what is damaged, and made anew", ({ content }) =>
     Effect.gen(function*() {
       const filename = (yield* files)("names.db")
       writeFileSync(filename, content)
-      const error = yield* opening(filename)
-      assert.strictEqual(typeof error === "string" ? error : error._tag, "StorageCorrupted")
-      assert.include(String(error), filename)
-      assert.include(String(error), "move the file away and start again")
-      assert.strictEqual(readFileSync(filename, "utf8"), content)
+      assert.isUndefined(yield* withDb(filename, (db) => db.cursor))
+      yield* withDb(filename, (db) => applyAll(db, [[blockAt(0, [{ name }])]]))
+      assert.strictEqual((yield* withDb(filename, (db) => db.resolve(name))).height, 0)
     }))
 
   it.scoped("but another database is refused, and stays as it is", () =>
@@ -94,22 +93,36 @@ describe("a file that is no names.db", () => {
       })
     }))
 
-  it.scoped("but one of a newer version is refused", () =>
+  it.scoped.each([
+    { what: "with sums of a file that it was", after: () => {} },
+    { what: "without sums", after: (filename: string) => rmSync(`${filename}.sums`) }
+  ])("but one of a newer version is refused, and stays as it is: $what", ({ after }) =>
+    Effect.gen(function*() {
+      const filename = (yield* files)("names.db")
+      yield* withDb(filename, (db) => applyAll(db, [[blockAt(0, [{ name }])]]))
+      const next = LATEST_MIGRATION + 1
+      yield* withRaw(filename, (database) => {
+        database.exec(`INSERT INTO effect_sql_migrations (migration_id, name) VALUES (${next}, 'later')`)
+      })
+      after(filename)
+      const before = readFileSync(filename)
+      const error = yield* opening(filename)
+      const known = `its format is ${next}, this version of svcd knows formats up to ${LATEST_MIGRATION}`
+      assert.include(String(error), `${known}. Use the version of svcd that made it`)
+      assert.isTrue(before.equals(readFileSync(filename)))
+    }))
+
+  it.scoped("but a changed number of a step is damage", () =>
     Effect.gen(function*() {
       const filename = (yield* files)("names.db")
       yield* withDb(filename, (db) => applyAll(db, [[blockAt(0, [{ name }])]]))
       yield* withRaw(filename, (database) => {
-        database.exec("INSERT INTO effect_sql_migrations (migration_id, name) VALUES (3, 'later')")
+        const changed = LATEST_MIGRATION + 8
+        database.exec(
+          `UPDATE effect_sql_migrations SET migration_id = ${changed} WHERE migration_id = ${LATEST_MIGRATION}`
+        )
       })
-      const error = yield* opening(filename)
-      assert.match(
-        String(error),
-        /its format is 3, this version of svcd knows formats up to 2\. Use the version of svcd/
-      )
-      yield* withRaw(filename, (database) => {
-        database.exec("DELETE FROM effect_sql_migrations WHERE migration_id = 3")
-      })
-      assert.strictEqual((yield* withDb(filename, (db) => db.resolve(name))).height, 0)
+      assert.isUndefined(yield* withDb(filename, (db) => db.cursor))
     }))
 })
 
@@ -150,15 +163,16 @@ describe("a file that cannot be used now", () => {
 })
 
 describe("a file that is damaged", () => {
-  /** A file of some hundred pages, of which those from `first` on are overwritten. */
-  const damaged = (filename: string, first: number) =>
-    Effect.gen(function*() {
-      const blocks = Array.from({ length: 60 }, (_, height) => crashBlock(height))
-      yield* withDb(filename, (db) => applyAll(db, batches(blocks, 20)))
-      const bytes = readFileSync(filename)
-      assert.isAbove(bytes.length, 100 * 4096)
-      writeFileSync(filename, bytes.fill(0xa5, first * 4096))
-    })
+  /** A file of some hundred pages. */
+  const filled = (filename: string) =>
+    withDb(filename, (db) => applyAll(db, batches(Array.from({ length: 60 }, (_, height) => crashBlock(height)), 20)))
+
+  /** Overwrites pages from `first` on. */
+  const damage = (filename: string, first: number) => {
+    const bytes = readFileSync(filename)
+    assert.isAbove(bytes.length, 100 * 4096)
+    writeFileSync(filename, bytes.fill(0xa5, first * 4096))
+  }
 
   const corruptedBy = <A, E>(filename: string, exit: Exit.Exit<A, E>) => {
     assert.isTrue(Exit.isFailure(exit), "it was noticed")
@@ -168,12 +182,13 @@ describe("a file that is damaged", () => {
     assert.include(String(error), "rebuilt from the stored blocks")
   }
 
-  it.scoped("fails each question that meets the damage with what to do", () =>
+  it.scoped("under an open database fails each question that meets the damage with what to do", () =>
     Effect.gen(function*() {
       const filename = (yield* files)("names.db")
-      yield* damaged(filename, 20)
+      yield* filled(filename)
       yield* withDb(filename, (db) =>
         Effect.gen(function*() {
+          damage(filename, 20)
           const [effect] = crashBlock(0).effects
           corruptedBy(filename, yield* Effect.exit(db.resolve(effect?.name ?? name)))
           corruptedBy(filename, yield* Effect.exit(db.history(effect?.name ?? name)))
@@ -202,6 +217,8 @@ describe("a file that is damaged", () => {
         )
       })
       yield* withRaw(filename, (database) => database.exec(spoil))
+      // As if these pages had always been.
+      rmSync(`${filename}.sums`)
       yield* withDb(filename, (db) =>
         Effect.gen(function*() {
           corruptedBy(filename, yield* Effect.exit(db.resolve(name)))
@@ -213,12 +230,16 @@ describe("a file that is damaged", () => {
         }))
     }))
 
-  it.scoped("fails to open where the damage is in what every file has", () =>
-    Effect.gen(function*() {
-      const filename = (yield* files)("names.db")
-      yield* damaged(filename, 0)
-      corruptedBy(filename, yield* Effect.exit(withDb(filename, () => Effect.void)))
-    }))
+  it.scoped.each([{ first: 0 }, { first: 20 }])(
+    "is made anew at the start: from page $first on",
+    ({ first }) =>
+      Effect.gen(function*() {
+        const filename = (yield* files)("names.db")
+        yield* filled(filename)
+        damage(filename, first)
+        assert.isUndefined(yield* withDb(filename, (db) => db.cursor))
+      })
+  )
 
   it.scoped("is made anew where it was moved away, even with its old log beside it", () =>
     Effect.gen(function*() {

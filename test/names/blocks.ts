@@ -1,5 +1,5 @@
 import SQLite from "better-sqlite3"
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import type { ConnectedBlock } from "../../src/chain/Follower.ts"
 import type { NameEffect } from "../../src/consensus/view.ts"
 import * as NameDb from "../../src/names/NameDb.ts"
@@ -8,6 +8,7 @@ import { type Bytes, toHex } from "../../src/protocol/bytes.ts"
 import { hash256 } from "../../src/protocol/hash.ts"
 import { regtest } from "../../src/protocol/networks.ts"
 import { makeTransaction } from "../../src/protocol/transaction.ts"
+import * as DataHealth from "../../src/storage/DataHealth.ts"
 
 /** Blocks as a follower of the chain gets them, of which only what happens to names is real. */
 
@@ -73,11 +74,15 @@ export const withDb = <A, E, R>(
   filename: string,
   use: (db: Db) => Effect.Effect<A, E, R>,
   options: Partial<NameDb.NameDbOptions> = {}
-) => Effect.provide(Effect.flatMap(NameDb.NameDb, use), NameDb.layer({ filename, pageSize: 4096, ...options }))
+) =>
+  Effect.provide(
+    Effect.flatMap(NameDb.NameDb, use),
+    NameDb.layer({ filename, pageSize: 4096, ...options }).pipe(Layer.provide(DataHealth.layer))
+  )
 
 /** Works with a database that nobody used yet. */
 export const withNewDb = <A, E, R>(use: (db: Db) => Effect.Effect<A, E, R>) =>
-  Effect.provide(Effect.flatMap(NameDb.NameDb, use), NameDb.layerTemporary)
+  Effect.provide(Effect.flatMap(NameDb.NameDb, use), Layer.provide(NameDb.layerTemporary, DataHealth.layer))
 
 export const applyAll = (db: Db, all: ReadonlyArray<ReadonlyArray<ConnectedBlock>>) =>
   Effect.forEach(all, (blocks) => db.follower.apply(blocks), { discard: true })

@@ -3,7 +3,7 @@ import SQLite from "better-sqlite3"
 import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { keepPrivate } from "../../src/base/privateFile.ts"
-import { guarded, openDatabase, type OpenOptions } from "../../src/storage/Database.ts"
+import { type Database, guarded, openDatabase as openWithGuard, type OpenOptions } from "../../src/storage/Database.ts"
 import { StorageCorrupted, type StorageFailure, StorageUnavailable } from "../../src/storage/errors.ts"
 import { withDirectory } from "../support/temporary.ts"
 
@@ -18,6 +18,18 @@ const optionsOf = (filename: string, options: Partial<OpenOptions> = {}): OpenOp
   remedy: REMEDY,
   ...options
 })
+
+/** Opens a database that its guard closes, whoever closes it. */
+const openDatabase = (options: OpenOptions): Database => {
+  const { database, guard } = openWithGuard(options)
+  const close = database.close.bind(database)
+  database.close = () => {
+    database.close = close
+    guard.close()
+    return database
+  }
+  return database
+}
 
 /** Runs `work` with the path of a database that is not there yet. */
 const withFile = (work: (file: string, directory: string) => void): void =>
@@ -236,7 +248,8 @@ describe.skipIf(process.platform === "win32")("the mode of a database's files", 
       withFile((file, directory) => {
         const database = openDatabase(optionsOf(file))
         database.exec("INSERT INTO one (a) VALUES (1)")
-        assert.deepStrictEqual(modesOf(directory), [["test.db", "600"], ["test.db-shm", "600"], ["test.db-wal", "600"]])
+        const names = ["test.db", "test.db-shm", "test.db-wal", "test.db.sums"]
+        assert.deepStrictEqual(modesOf(directory), names.map((name) => [name, "600"]))
         database.close()
       })
     ))

@@ -7,6 +7,7 @@ import { CoinStats } from "../../src/chain/coinStats.ts"
 import { type ConsensusParams, regtestParams } from "../../src/consensus/params.ts"
 import { type Block, decodeBlock } from "../../src/protocol/block.ts"
 import { displayHash, fromBinaryString } from "../../src/protocol/bytes.ts"
+import * as DataHealth from "../../src/storage/DataHealth.ts"
 import { fixtureBytes } from "./fixtures.ts"
 
 /** A directory of its own that goes with the scope. */
@@ -34,7 +35,7 @@ export const chainLayer = (
       verifyThreads: 0,
       now: () => Math.floor(Date.now() / 1000)
     })
-  }).pipe(Layer.provide(logging))
+  }).pipe(Layer.provide(logging), Layer.provideMerge(DataHealth.layer))
 
 /** Runs work on a chain in a directory, and closes it. */
 export const withChain = <A, E>(

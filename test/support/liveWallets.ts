@@ -128,7 +128,8 @@ export const withWallets = <A, E>(
     Layer.provideMerge(SyncStatus.layer({ offline: true })),
     Layer.provideMerge(DataHealth.layer),
     Layer.provideMerge(chainLayer(directory, params)),
-    Layer.merge(NameDb.layer({ filename: join(directory, "names.db"), pageSize: 4096 }))
+    Layer.merge(NameDb.layer({ filename: join(directory, "names.db"), pageSize: 4096 })),
+    Layer.provideMerge(DataHealth.layer)
   )
   const wallets = Wallets.layer({
     directory,

@@ -212,6 +212,7 @@ const make = (options: MethodNodeOptions) =>
       Scheduler.layer
     ).pipe(
       Layer.provideMerge(Layer.merge(chainAndPool, NameDb.layerTemporary)),
+      Layer.provideMerge(DataHealth.layer),
       Layer.provide(Logger.remove(Logger.defaultLogger))
     )
     const context = yield* Layer.build(stores)

@@ -129,23 +129,28 @@ describe("Wallet", () => {
         }))
     }))
 
-  it.scopedLive("an index whose row holds another transaction is named as damaged", () =>
+  it.scopedLive("an index of an older version whose row holds another transaction is made anew", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
       const file = join(directory, "chainstate", "wallet.db")
-      yield* withWallets(directory, ({ fund }) => fund)
+      const before = yield* withWallets(
+        directory,
+        ({ fund, wallet }) => Effect.zipRight(fund, Effect.sync(() => wallet.transactions().length))
+      )
+      assert.isAbove(before, 0)
       for (
-        const [change, found] of [
-          ["bytes = CAST(substr(bytes, 1, length(bytes) - 1) || x'01' AS BLOB)", /holds another transaction$/],
-          ["bytes = zeroblob(length(bytes))", /holds no transaction$/]
-        ] as const
+        const change of [
+          "bytes = CAST(substr(bytes, 1, length(bytes) - 1) || x'01' AS BLOB)",
+          "bytes = zeroblob(length(bytes))"
+        ]
       ) {
         const database = new SQLite(file)
         database.exec(`UPDATE transactions SET ${change}`)
         database.close()
-        const failure = yield* Effect.flip(withWallets(directory, () => Effect.void))
-        assert.deepInclude(failure, { _tag: "StorageCorrupted", file })
-        if (failure._tag === "StorageCorrupted") assert.match(failure.found, found)
+        // Without the sums of its pages the rows alone tell.
+        rmSync(`${file}.sums`)
+        const after = yield* withWallets(directory, ({ wallet }) => Effect.sync(() => wallet.transactions().length))
+        assert.strictEqual(after, before)
       }
     }))
 

@@ -87,15 +87,23 @@ export const transactionMethods: Effect.Effect<
       return coin?.height ?? (yield* names.heightOfTransaction(txid))
     }).pipe(Effect.mapError(storageError))
 
+  /** The index is made anew in the background where its file was damaged. */
+  const indexIsBehind = Effect.gen(function*() {
+    const cursor = index.follower === undefined ? undefined : yield* index.follower.cursor
+    return (cursor?.height ?? -1) < (yield* chain.tip).height
+  }).pipe(Effect.mapError(storageError))
+
   const find = (txid: Bytes): Effect.Effect<Located, RpcError> =>
     Effect.gen(function*() {
       const height = yield* heightOf(txid)
       const info = height === undefined ? undefined : yield* chain.headerAt(height)
       const located = info === undefined ? Option.none<Located>() : yield* inBlock(info, txid)
       if (Option.isSome(located)) return located.value
-      const why = index.enabled
-        ? "No such mempool or blockchain transaction"
-        : "No such mempool transaction. Use -txindex or provide a block hash to enable blockchain transaction queries"
+      const why = !index.enabled
+        ? "No such mempool transaction. Use -txindex or provide a block hash to enable blockchain transaction queries"
+        : (yield* indexIsBehind)
+        ? "No such mempool transaction. Blockchain transactions are still in the process of being indexed"
+        : "No such mempool or blockchain transaction"
       return yield* RpcError.invalidAddressOrKey(`${why}. Use gettransaction for wallet transactions.`)
     })
 

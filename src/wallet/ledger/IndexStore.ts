@@ -1,9 +1,12 @@
+import { basename } from "node:path"
 import type { Cursor } from "../../chain/Follower.ts"
 import { type Bytes, displayHash, equal } from "../../protocol/bytes.ts"
 import { DecodeError } from "../../protocol/Reader.ts"
 import { decodeTransaction, type Transaction } from "../../protocol/transaction.ts"
-import { type Database, guarded, openDatabase, type Statement } from "../../storage/Database.ts"
+import { type Database, guarded, openDatabase, PAGES_HAVE_SUMS, type Statement } from "../../storage/Database.ts"
 import { StorageCorrupted } from "../../storage/errors.ts"
+import { newerThan, removeDatabase } from "../../storage/inspect.ts"
+import type { PageGuard } from "../../storage/PageGuard.ts"
 
 /** A transaction of the wallet in a block of the best chain. */
 export interface ConfirmedRow {
@@ -45,8 +48,21 @@ const MIGRATIONS = [
    CREATE INDEX transactions_by_height ON transactions (height);
    CREATE TABLE conflicts (txid BLOB PRIMARY KEY, height INTEGER NOT NULL) WITHOUT ROWID, STRICT;
    CREATE TABLE sources (descriptor TEXT PRIMARY KEY) WITHOUT ROWID, STRICT;
-   CREATE TABLE cursor (one INTEGER PRIMARY KEY CHECK (one = 1), height INTEGER NOT NULL, hash BLOB NOT NULL) STRICT;`
+   CREATE TABLE cursor (one INTEGER PRIMARY KEY CHECK (one = 1), height INTEGER NOT NULL, hash BLOB NOT NULL) STRICT;`,
+  PAGES_HAVE_SUMS
 ]
+
+/** What the file holds, but for the sources. */
+export interface IndexContent extends Omit<IndexChange, "cursor"> {
+  readonly cursor: Cursor | undefined
+}
+
+/** Where the file can be had from while the wallet is open: its ledger has all of it in memory. */
+export interface IndexBackup {
+  readonly content: () => IndexContent
+  /** Told what was found before the file is made anew. */
+  readonly damaged: (damage: StorageCorrupted) => void
+}
 
 interface Row {
   readonly txid: Buffer
@@ -85,37 +101,101 @@ const prepare = (database: Database) => {
   }
 }
 
+/** The file, open. Throws `StorageFailure`. */
+const openIndex = (filename: string, pageSize: number) => {
+  const { database, guard } = openDatabase({ filename, pageSize, migrations: MIGRATIONS, remedy: REMEDY })
+  try {
+    return { database, guard, statements: prepare(database) }
+  } catch (cause) {
+    guard.close()
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new StorageCorrupted({ file: filename, found: `it is no index of a wallet (${reason})`, remedy: REMEDY })
+  }
+}
+
+/** What a look at the file before it is opened has to know. */
+export const inspectedIndex = (filename: string) => ({
+  filename,
+  what: basename(filename),
+  remedy: REMEDY,
+  newer: newerThan(MIGRATIONS.length, filename),
+  instead: "the index is made anew from the stored blocks and wallet.json"
+})
+
 /**
  * The file of a wallet's confirmed transactions. All of it can be had again from the blocks. Its methods throw
  * `StorageFailure`.
  */
 export class IndexStore {
   private readonly filename: string
-  private readonly database: Database
-  private readonly statements: ReturnType<typeof prepare>
+  private readonly pageSize: number
+  private opened: ReturnType<typeof openIndex>
+  /** What is in the table of sources. */
+  private readonly known: Set<string>
+  private backup: IndexBackup | undefined
 
   constructor(filename: string, pageSize: number) {
     this.filename = filename
-    this.database = openDatabase({ filename, pageSize, migrations: MIGRATIONS, remedy: REMEDY })
-    try {
-      this.statements = prepare(this.database)
-    } catch (cause) {
-      this.database.close()
-      const reason = cause instanceof Error ? cause.message : String(cause)
-      throw new StorageCorrupted({ file: filename, found: `it is no index of a wallet (${reason})`, remedy: REMEDY })
-    }
+    this.pageSize = pageSize
+    this.opened = openIndex(filename, pageSize)
+    this.known = new Set(this.reading(() => this.statements.sources.all()).map(({ descriptor }) => descriptor))
+  }
+
+  private get statements(): ReturnType<typeof prepare> {
+    return this.opened.statements
+  }
+
+  /** Compares the pages with their sums. */
+  get guard(): PageGuard {
+    return this.opened.guard
   }
 
   close(): void {
-    this.database.close()
+    this.guard.close()
+  }
+
+  /** From now on a file that is found damaged is made anew at once. */
+  backUpFrom(backup: IndexBackup): void {
+    this.backup = backup
+  }
+
+  /** Runs work on the file, once more where it was damaged and could be made anew. */
+  private using<A>(doing: string, work: () => A): A {
+    try {
+      return guarded(this.filename, doing, REMEDY, work)
+    } catch (damage) {
+      if (this.backup === undefined || !(damage instanceof StorageCorrupted)) throw damage
+      this.renew(damage)
+      return guarded(this.filename, doing, REMEDY, work)
+    }
+  }
+
+  /** Makes the file anew of what the backup has. */
+  renew(damage: StorageCorrupted): void {
+    const { backup } = this
+    if (backup === undefined) throw damage
+    backup.damaged(damage)
+    const { conflicts, cursor, rows } = backup.content()
+    guarded(this.filename, "writing", REMEDY, () => {
+      this.guard.abandon()
+      removeDatabase(this.filename)
+      this.opened = openIndex(this.filename, this.pageSize)
+      this.opened.database.transaction(() => {
+        for (const source of this.known) this.statements.putSource.run(source)
+        this.put({ rows, conflicts, ...cursor === undefined ? {} : { cursor } })
+      })()
+      // As much is on disk for certain as was before.
+      this.guard.copyLog()
+    })
   }
 
   private reading<A>(work: () => A): A {
-    return guarded(this.filename, "reading", REMEDY, work)
+    return this.using("reading", work)
   }
 
   private writing(work: () => void): void {
-    guarded(this.filename, "writing", REMEDY, () => this.database.transaction(work)())
+    this.using("writing", () => this.opened.database.transaction(work)())
+    this.using("writing", () => this.guard.committed())
   }
 
   cursor(): Cursor | undefined {
@@ -165,14 +245,14 @@ export class IndexStore {
     if (cursor === undefined) return
     // Of a write in this mode SQLite syncs its log, and with it all writes before. One that leaves each byte as it is
     // would be no write, so the row is made anew.
-    this.reading(() => this.database.pragma("synchronous = FULL"))
+    this.reading(() => this.opened.database.pragma("synchronous = FULL"))
     try {
       this.writing(() => {
         this.statements.dropCursor.run()
         this.statements.putCursor.run(cursor.height, cursor.hash)
       })
     } finally {
-      this.reading(() => this.database.pragma("synchronous = NORMAL"))
+      this.reading(() => this.opened.database.pragma("synchronous = NORMAL"))
     }
   }
 
@@ -184,37 +264,47 @@ export class IndexStore {
 
   /** What the chain was looked through for, up to the cursor. */
   sources(): ReadonlySet<string> {
-    return new Set(this.reading(() => this.statements.sources.all()).map(({ descriptor }) => descriptor))
+    return new Set(this.known)
   }
 
   addSources(sources: Iterable<string>): void {
+    const added = [...sources]
     this.writing(() => {
-      for (const source of sources) this.statements.putSource.run(source)
+      for (const source of added) this.statements.putSource.run(source)
     })
+    for (const source of added) this.known.add(source)
   }
 
   dropSource(source: string): void {
     this.writing(() => void this.statements.dropSource.run(source))
+    this.known.delete(source)
   }
 
   /** Empties the file: nothing of it holds, or a chain begins at this place. */
   reset(sources: Iterable<string>, cursor: Cursor | undefined): void {
+    const all = [...sources]
     this.writing(() => {
-      this.database.exec("DELETE FROM transactions; DELETE FROM conflicts; DELETE FROM sources; DELETE FROM cursor")
-      for (const source of sources) this.statements.putSource.run(source)
+      this.opened.database.exec(
+        "DELETE FROM transactions; DELETE FROM conflicts; DELETE FROM sources; DELETE FROM cursor"
+      )
+      for (const source of all) this.statements.putSource.run(source)
       if (cursor !== undefined) this.statements.putCursor.run(cursor.height, cursor.hash)
     })
+    this.known.clear()
+    for (const source of all) this.known.add(source)
   }
 
-  write({ conflicts, cursor, rows }: IndexChange): void {
+  write(change: IndexChange): void {
+    this.writing(() => this.put(change))
+  }
+
+  private put({ conflicts, cursor, rows }: IndexChange): void {
     const { put, putConflict, putCursor } = this.statements
-    this.writing(() => {
-      for (const { blockTime, bytes, hash, height, order, position, time, txid } of rows) {
-        put.run(txid, bytes, height, hash, position, blockTime, time, order)
-      }
-      for (const { height, txid } of conflicts) putConflict.run(txid, height)
-      if (cursor !== undefined) putCursor.run(cursor.height, cursor.hash)
-    })
+    for (const { blockTime, bytes, hash, height, order, position, time, txid } of rows) {
+      put.run(txid, bytes, height, hash, position, blockTime, time, order)
+    }
+    for (const { height, txid } of conflicts) putConflict.run(txid, height)
+    if (cursor !== undefined) putCursor.run(cursor.height, cursor.hash)
   }
 
   rewind(to: Cursor): void {

@@ -1,5 +1,6 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Runtime from "effect/Runtime"
 import type * as Scope from "effect/Scope"
 import { attempt } from "../../chain/attempt.ts"
 import type { Chain } from "../../chain/Chain.ts"
@@ -8,13 +9,16 @@ import { NO_HEADER } from "../../chain/HeaderTree.ts"
 import { turnOfEventLoop } from "../../chain/turnOfEventLoop.ts"
 import { binaryString, parseDisplayHash } from "../../protocol/bytes.ts"
 import type { Transaction } from "../../protocol/transaction.ts"
-import type { StorageFailure } from "../../storage/errors.ts"
+import { DataHealth } from "../../storage/DataHealth.ts"
+import type { StorageCorrupted, StorageFailure } from "../../storage/errors.ts"
+import { type Inspected, removeDamaged } from "../../storage/inspect.ts"
+import { pagesOf } from "../../storage/repair.ts"
 import { InvalidWalletRequest } from "../errors.ts"
 import type { KeyRing } from "../keys/KeyRing.ts"
 import type { TransactionEntry, WalletDocument } from "../keys/WalletDocument.ts"
 import type { WalletFile } from "../keys/WalletFile.ts"
 import { documentEntry, keptForGood, notesOf, transactionOf, withEntries, withoutEntries } from "./entries.ts"
-import { IndexStore } from "./IndexStore.ts"
+import { type IndexContent, IndexStore, inspectedIndex } from "./IndexStore.ts"
 import type { Ledger } from "./Ledger.ts"
 import { markUsed, scanBlocks, type ScannedBlock } from "./scanBlocks.ts"
 
@@ -122,13 +126,52 @@ const load = (store: IndexStore, { file, ledger, ring }: WalletIndexOptions): vo
   for (const { height, txid } of store.conflicts()) ledger.conflict(binaryString(txid), height)
 }
 
+/** What the file of an index should hold, as the ledger has it. */
+const contentOf = (ledger: Ledger): IndexContent => ({
+  rows: ledger.confirmedAbove(-1).flatMap(({ order, state, time, transaction }) => {
+    if (state.type !== "confirmed") return []
+    const { blockTime, hash, height, index: position } = state
+    const { bytes, txid } = transaction
+    return [{ txid, bytes, height, hash, position, blockTime, time, order }]
+  }),
+  conflicts: ledger.unconfirmed().flatMap(({ state, transaction }) =>
+    state.type === "conflicted" ? [{ txid: transaction.txid, height: state.height }] : []
+  ),
+  cursor: ledger.tip.height < 0 ? undefined : ledger.tip
+})
+
+/** Has a damaged file made anew from the ledger, which stays right meanwhile, and its pages looked at now and then. */
+const mendFromLedger = (
+  store: IndexStore,
+  ledger: Ledger,
+  inspected: Inspected
+): Effect.Effect<void, never, DataHealth | Scope.Scope> =>
+  Effect.gen(function*() {
+    const health = yield* DataHealth
+    const runtime = yield* Effect.runtime()
+    store.backUpFrom({
+      content: () => contentOf(ledger),
+      damaged: ({ found }) => {
+        const said = Effect.logError(`${inspected.filename} is damaged (${found}): it is made anew from memory`)
+        Runtime.runFork(runtime)(Effect.zipRight(health.damaged(inspected.what), said))
+      }
+    })
+    const renew = (failure: StorageFailure): Effect.Effect<void> =>
+      failure._tag === "StorageCorrupted"
+        ? Effect.catchAll(attempt(() => store.renew(failure)), ({ message }) => Effect.logError(message))
+        : Effect.void
+    yield* health.register(pagesOf(inspected, () => store.guard, renew))
+  })
+
 /** Opens the index for as long as the scope lives, and fills the ledger. */
 export const make = (
   options: WalletIndexOptions
-): Effect.Effect<WalletIndex, StorageFailure, Scope.Scope> =>
+): Effect.Effect<WalletIndex, StorageFailure, DataHealth | Scope.Scope> =>
   Effect.gen(function*() {
     const { chain, file, ledger, ring } = options
     const { tree } = chain
+    const inspected = inspectedIndex(options.filename)
+    yield* removeDamaged(inspected)
     const store = yield* Effect.acquireRelease(
       attempt(() => new IndexStore(options.filename, options.pageSize)),
       (store) => Effect.sync(() => store.close())
@@ -158,28 +201,50 @@ export const make = (
       return height < 0 ? undefined : { height, hash: tree.hash(tree.at(height)).slice() }
     }
 
+    const empty = (): ReadonlyArray<string> => {
+      store.reset(sourcesOf(file.document).keys(), beginning(file.document))
+      return []
+    }
+
     /** An index of other keys says nothing about these. */
     const prepare = (): ReadonlyArray<string> => {
       const wanted = sourcesOf(file.document)
       const known = store.sources()
       const foreign = [...known].some((source) => !wanted.has(source))
       if (foreign || (store.cursor() === undefined && known.size === 0)) {
-        store.reset(wanted.keys(), beginning(file.document))
-        return []
+        return empty()
       }
       if (file.document.rescanFrom !== undefined) return [...wanted.keys()]
       return [...wanted.keys()].filter((source) => !known.has(source))
     }
 
-    const missing = yield* attempt(() => {
+    const filled = attempt(() => {
       const sources = prepare()
       load(store, options)
+      return sources
+    })
+    /** Rows that are no transactions are damage from before the file had sums of its pages. */
+    const refilled = ({ found }: StorageCorrupted) =>
+      Effect.gen(function*() {
+        const { damaged } = yield* DataHealth
+        yield* damaged(inspected.what)
+        yield* Effect.logError(`${options.filename} is damaged (${found}) and is emptied: ${inspected.instead}`)
+        return yield* attempt(() => {
+          const sources = empty()
+          load(store, options)
+          return sources
+        })
+      })
+    const sources = yield* Effect.catchTag(filled, "StorageCorrupted", refilled)
+    const missing = yield* attempt(() => {
       const cursor = store.cursor()
       if (cursor !== undefined) ledger.tip = cursor
       const times = sourcesOf(file.document)
       const { rescanFrom = Number.POSITIVE_INFINITY } = file.document
       return sources.map((source) => ({ source, timestamp: Math.min(times.get(source) ?? 0, rescanFrom) }))
     })
+
+    yield* mendFromLedger(store, ledger, inspected)
 
     /** Whether an entry of wallet.json is so deep in the chain that the index alone may hold it. */
     const isSettled = ({ txid }: TransactionEntry): boolean => {

@@ -100,6 +100,8 @@ describe("imports", () => {
       withIndex((database) =>
         database.exec("DELETE FROM sources WHERE descriptor LIKE 'pkh(%'; DELETE FROM transactions")
       )
+      // They are of what the node wrote.
+      rmSync(join(directory, "chainstate", "wallet.db.sums"))
       loseChain(directory)
       const known = () =>
         withIndex((database) => database.prepare("SELECT descriptor FROM sources WHERE descriptor LIKE 'pkh(%'").all())

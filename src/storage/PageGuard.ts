@@ -1,0 +1,207 @@
+import type SQLite from "better-sqlite3"
+import { closeSync, fstatSync, fsyncSync, openSync, rmSync } from "node:fs"
+import { ANY, type PageSums, readSums, sumOf, sumsFile, writeSums } from "./pageSums.ts"
+import { readFully, readWal, type WalContent, walFile, walSize } from "./walFile.ts"
+
+/** Bytes that the write-ahead log may have before it is copied into the database. */
+export const LOG_BYTES = 16 * 1024 * 1024
+
+/** Bytes of pages that one call of `check` reads: about a millisecond. */
+const CHECK_BYTES = 1024 * 1024
+
+/** What a page, or the log, turned out to be. */
+export class PageDamaged extends Error {
+  override readonly name = "PageDamaged"
+}
+
+const PAGE_SIZE_OFFSET = 16
+
+/** Bytes of a page, as the first page says; `undefined` where that is no database. */
+const pageSizeOf = (descriptor: number): number | undefined => {
+  const bytes = Buffer.alloc(2)
+  if (readFully(descriptor, bytes, PAGE_SIZE_OFFSET) < bytes.length) return undefined
+  const said = bytes.readUInt16BE(0)
+  const size = said === 1 ? 65_536 : said
+  return size >= 512 && (size & (size - 1)) === 0 ? size : undefined
+}
+
+/** The sums of all pages as they are. */
+const sumsOfFile = (descriptor: number): PageSums => {
+  const pageSize = pageSizeOf(descriptor)
+  if (pageSize === undefined) throw new PageDamaged("its first page is none of a database")
+  const sums = new Uint32Array(Math.floor(fstatSync(descriptor).size / pageSize))
+  const page = Buffer.alloc(pageSize)
+  for (const i of sums.keys()) {
+    readFully(descriptor, page, i * pageSize)
+    sums[i] = sumOf(page)
+  }
+  return { pageSize, sums }
+}
+
+const hasLog = (file: string): boolean => readWal(file).frames > 0
+
+/**
+ * Keeps the sums of an open database in step with its pages. In WAL mode the database itself changes only when the log is
+ * copied into it, and that is done here and nowhere else:
+ *
+ *     commit → log ──(1) sync the log──(2) new sums, synced and renamed──(3) copy the log──► database
+ *
+ * So at every moment, also after a crash, a page either has its sum or is superseded by a whole frame of the log. Methods
+ * throw `PageDamaged` where that does not hold, and what the driver and the system throw.
+ *
+ * The database file stays open here until `close`: closing it would drop the locks that SQLite has on it.
+ */
+export class PageGuard {
+  private readonly file: string
+  private readonly database: SQLite.Database
+  private readonly descriptor: number
+  private inForce: PageSums
+  /** Whether each page that the log does not hold has its sum, and each that it holds had it before. */
+  private settled: boolean
+  /** Size of the log at which it is tried next to copy it. */
+  private due = LOG_BYTES
+
+  /** `database` is in WAL mode, and no connection copies the log by itself. Makes the sums where there are none. */
+  constructor(file: string, database: SQLite.Database) {
+    this.file = file
+    this.database = database
+    // With its first read a connection takes the lock that tells other connections, when they are closed, that they are
+    // not the last: the last one copies the log.
+    database.pragma("schema_version")
+    this.descriptor = openSync(file, "r")
+    try {
+      const known = readSums(file)
+      if (typeof known === "string") {
+        this.inForce = sumsOfFile(this.descriptor)
+        writeSums(file, this.inForce)
+      } else this.inForce = known
+      this.settled = !hasLog(file)
+    } catch (cause) {
+      closeSync(this.descriptor)
+      throw cause
+    }
+  }
+
+  /** Pages with a sum. */
+  get pages(): number {
+    return this.inForce.sums.length
+  }
+
+  /** To be called after each commit: copies the log into the database where it has grown enough. */
+  committed(): void {
+    if (walSize(this.file) >= this.due) this.copyLog()
+  }
+
+  /** Copies the log into the database now. A reader of an older state puts the end of that off. */
+  copyLog(): void {
+    if (walSize(this.file) === 0) return
+    this.sync()
+    const log = readWal(this.file)
+    this.compareLog(log)
+    if (log.frames > 0) {
+      const next = this.sumsAfter(log)
+      writeSums(this.file, next)
+      this.inForce = next
+    }
+    this.settled = false
+    this.settled = this.checkpoint("TRUNCATE")?.busy === 0
+    this.due = this.settled ? LOG_BYTES : walSize(this.file) + LOG_BYTES / 4
+  }
+
+  /** What SQLite says of its log: whether a reader was in the way, and how many frames it counts. */
+  private checkpoint(mode: "NOOP" | "TRUNCATE") {
+    const waits = Number(this.database.pragma("busy_timeout", { simple: true }))
+    // A reader of an older state may be of this process: it cannot end while it is waited for.
+    this.database.pragma("busy_timeout = 0")
+    try {
+      return this.database
+        .prepare<[], { readonly busy: number; readonly log: number }>(`PRAGMA wal_checkpoint(${mode})`).get()
+    } finally {
+      this.database.pragma(`busy_timeout = ${waits}`)
+    }
+  }
+
+  private sync(): void {
+    const log = openSync(walFile(this.file), "r")
+    try {
+      fsyncSync(log)
+    } finally {
+      closeSync(log)
+    }
+  }
+
+  /** SQLite reads frames that it wrote without a look at their sums: they are looked at here. */
+  private compareLog({ frames }: WalContent): void {
+    if (frames < (this.checkpoint("NOOP")?.log ?? 0)) {
+      throw new PageDamaged(`frame ${frames + 1} of its write-ahead log has changed`)
+    }
+  }
+
+  /** The sums after the log was copied. What it replaces is compared first: a page that changed may be copied already. */
+  private sumsAfter(log: WalContent): PageSums {
+    const { pageSize, sums } = this.inForce
+    if (log.pageSize !== pageSize) throw new PageDamaged(`its log has pages of ${log.pageSize} bytes, not ${pageSize}`)
+    const next = new Uint32Array(log.pageCount)
+    next.set(sums.subarray(0, log.pageCount))
+    const before = Buffer.alloc(pageSize)
+    for (const [page, sum] of log.pages) {
+      if (page > log.pageCount) continue
+      if (this.settled && page <= sums.length) this.compare(page, before)
+      next[page - 1] = sum
+    }
+    return { pageSize, sums: next }
+  }
+
+  /** Reads a page into `bytes` and compares it with its sum. */
+  private compare(page: number, bytes: Buffer): void {
+    if (!this.isSound(page, bytes)) throw new PageDamaged(`page ${page} has changed`)
+  }
+
+  private isSound(page: number, bytes: Buffer): boolean {
+    const { pageSize, sums } = this.inForce
+    const sum = sums[page - 1] ?? ANY
+    if (sum === ANY) return true
+    return readFully(this.descriptor, bytes, (page - 1) * pageSize) === pageSize && sumOf(bytes) === sum
+  }
+
+  /**
+   * Compares some pages, from number `from` on (the first is 0), and after the last one the log. Returns the number of
+   * the next one, `undefined` at the end.
+   */
+  check(from: number): number | undefined {
+    const { pageSize, sums } = this.inForce
+    const to = Math.min(sums.length, from + Math.max(1, Math.floor(CHECK_BYTES / pageSize)))
+    const bytes = Buffer.alloc(pageSize)
+    let log: WalContent | undefined
+    for (let page = from + 1; page <= to; page++) {
+      if (this.isSound(page, bytes)) continue
+      log ??= readWal(this.file)
+      if (!log.pages.has(page)) throw new PageDamaged(`page ${page} has changed`)
+    }
+    if (to < sums.length) return to
+    if (walSize(this.file) > 0) this.compareLog(readWal(this.file))
+    return undefined
+  }
+
+  /** Closes the database as it is: it is about to be removed. */
+  abandon(): void {
+    this.database.close()
+    closeSync(this.descriptor)
+  }
+
+  /**
+   * Copies the log and closes the database, which may be the last connection. Where the log cannot be copied here, SQLite
+   * does so at the close. The sums stay where a page is damaged: the next start finds that it does not have its sum. Else
+   * they go first, and the next start makes them anew.
+   */
+  close(): void {
+    try {
+      this.copyLog()
+    } catch (cause) {
+      if (!(cause instanceof PageDamaged)) rmSync(sumsFile(this.file), { force: true })
+    } finally {
+      this.database.close()
+      closeSync(this.descriptor)
+    }
+  }
+}

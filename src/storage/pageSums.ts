@@ -1,0 +1,70 @@
+import { readFileSync } from "node:fs"
+import { crc32 } from "node:zlib"
+import { replaceFileNow } from "./atomicFile.ts"
+
+/**
+ * The sums of a database's pages, which lie beside it in `<file>.sums`: 32 bytes of header, then a CRC-32 a page. All
+ * numbers are little endian. With a sum a page the absence of a row is as sure as a row.
+ *
+ * | offset | bytes | |
+ * |---|---|---|
+ * | 0 | 8 | `svcdsums` |
+ * | 8 | 4 | version, 1 |
+ * | 12 | 4 | bytes of a page |
+ * | 16 | 4 | number of pages |
+ * | 20 | 4 | CRC-32 of the bytes before and of the sums |
+ * | 24 | 8 | zero |
+ */
+export interface PageSums {
+  readonly pageSize: number
+  /** By page number, the first page at 0; `ANY` where whatever stands there will do. */
+  readonly sums: Uint32Array
+}
+
+const MAGIC = Buffer.from("svcdsums", "latin1")
+const VERSION = 1
+const HEADER_BYTES = 32
+const CHECKED_HEADER = 20
+
+/** Of a page that SQLite counts and never wrote: it reads it only after it has written it. */
+export const ANY = 0
+
+export const sumsFile = (file: string): string => `${file}.sums`
+
+/** The sum of a page. Never `ANY`. */
+export const sumOf = (page: Uint8Array): number => crc32(page) || 1
+
+const bytesOf = ({ pageSize, sums }: PageSums): Buffer => {
+  const bytes = Buffer.alloc(HEADER_BYTES + 4 * sums.length)
+  MAGIC.copy(bytes)
+  bytes.writeUInt32LE(VERSION, 8)
+  bytes.writeUInt32LE(pageSize, 12)
+  bytes.writeUInt32LE(sums.length, 16)
+  for (const [i, sum] of sums.entries()) bytes.writeUInt32LE(sum, HEADER_BYTES + 4 * i)
+  bytes.writeUInt32LE(crc32(bytes.subarray(HEADER_BYTES), crc32(bytes.subarray(0, CHECKED_HEADER))), 20)
+  return bytes
+}
+
+/** `undefined` for bytes that are no sums, or were changed. */
+export const decodeSums = (bytes: Buffer): PageSums | undefined => {
+  if (bytes.length < HEADER_BYTES || !bytes.subarray(0, 8).equals(MAGIC)) return undefined
+  const [version, pageSize, count, sum] = [8, 12, 16, 20].map((offset) => bytes.readUInt32LE(offset))
+  if (version !== VERSION || pageSize === undefined || count === undefined) return undefined
+  if (pageSize < 512 || bytes.length !== HEADER_BYTES + 4 * count) return undefined
+  if (bytes.readBigUInt64LE(24) !== 0n) return undefined
+  if (sum !== crc32(bytes.subarray(HEADER_BYTES), crc32(bytes.subarray(0, CHECKED_HEADER)))) return undefined
+  return { pageSize, sums: Uint32Array.from({ length: count }, (_, i) => bytes.readUInt32LE(HEADER_BYTES + 4 * i)) }
+}
+
+/** The sums beside a database: `missing` where there are none, `unreadable` where the file is not what was written. */
+export const readSums = (file: string): PageSums | "missing" | "unreadable" => {
+  try {
+    return decodeSums(readFileSync(sumsFile(file))) ?? "unreadable"
+  } catch (cause) {
+    if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") return "missing"
+    throw cause
+  }
+}
+
+/** Replaces the sums beside a database: they are on disk when this returns. */
+export const writeSums = (file: string, sums: PageSums): void => replaceFileNow(sumsFile(file), bytesOf(sums))

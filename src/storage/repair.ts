@@ -1,0 +1,76 @@
+import * as Effect from "effect/Effect"
+import * as Queue from "effect/Queue"
+import { guarded } from "./Database.ts"
+import { type Checkable, DataHealth } from "./DataHealth.ts"
+import { StorageCorrupted, type StorageFailure, StorageUnavailable } from "./errors.ts"
+import type { Inspected } from "./inspect.ts"
+import type { PageGuard } from "./PageGuard.ts"
+
+/** What a store with derived data offers to who brings it to the tip: how it is made anew. */
+export interface Repair {
+  /** Whether a failure says that this store is damaged. */
+  readonly concerns: (failure: StorageFailure) => boolean
+  /** Completes when the store was found damaged, once each time. */
+  readonly wanted: Effect.Effect<void>
+  /** Empties the store: nobody writes to it meanwhile, and its cursor is `undefined` afterwards. */
+  readonly begin: Effect.Effect<void, StorageFailure>
+  /** To be run when the store is at the tip again. */
+  readonly done: Effect.Effect<void>
+}
+
+export interface StoreRepair extends Repair {
+  /** Notes damage: a doubt until `done`, and the wish to be made anew. More of it meanwhile changes nothing. */
+  readonly noticed: (failure: StorageFailure) => Effect.Effect<void>
+}
+
+/** `begin` empties the store. */
+export const makeRepair = (
+  { filename, what }: Pick<Inspected, "filename" | "what">,
+  begin: Effect.Effect<void, StorageFailure>
+): Effect.Effect<StoreRepair, never, DataHealth> =>
+  Effect.gen(function*() {
+    const health = yield* DataHealth
+    const wishes = yield* Queue.sliding<void>(1)
+    /** Takes the doubt back; `undefined` while there is none. */
+    let doubted: Effect.Effect<void> | undefined
+    const concerns = (failure: StorageFailure): failure is StorageCorrupted =>
+      failure instanceof StorageCorrupted && failure.file === filename
+    return {
+      concerns,
+      wanted: Queue.take(wishes),
+      begin,
+      noticed: (failure) =>
+        Effect.gen(function*() {
+          if (!concerns(failure) || doubted !== undefined) return
+          doubted = Effect.void
+          yield* health.damaged(what)
+          doubted = yield* health.doubt({ what, reason: `${failure.found}; it is made anew from the stored blocks` })
+          yield* Queue.offer(wishes, undefined)
+        }).pipe(Effect.uninterruptible),
+      done: Effect.suspend(() => {
+        const end = doubted ?? Effect.void
+        doubted = undefined
+        return end
+      })
+    }
+  })
+
+/** The pages of a database, for the background check. `noticed` hears of damage. */
+export const pagesOf = (
+  { filename, remedy, what }: Inspected,
+  guard: () => PageGuard,
+  noticed: (failure: StorageFailure) => Effect.Effect<void>
+): Checkable => ({
+  what,
+  unit: "pages",
+  total: Effect.sync(() => guard().pages),
+  check: (from) =>
+    Effect.suspend(() => {
+      try {
+        return Effect.succeed(guarded(filename, "reading", remedy, () => guard().check(from)))
+      } catch (failure) {
+        if (failure instanceof StorageCorrupted) return Effect.as(noticed(failure), undefined)
+        return failure instanceof StorageUnavailable ? Effect.fail(failure) : Effect.die(failure)
+      }
+    })
+})

@@ -1,0 +1,307 @@
+import { assert, describe, it } from "@effect/vitest"
+import SQLite from "better-sqlite3"
+import { Effect, FastCheck, Logger } from "effect"
+import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { openDatabase } from "../../src/storage/Database.ts"
+import * as DataHealth from "../../src/storage/DataHealth.ts"
+import { newerThan, removeDamaged } from "../../src/storage/inspect.ts"
+import { PageDamaged } from "../../src/storage/PageGuard.ts"
+import { decodeSums, readSums, sumOf, sumsFile } from "../../src/storage/pageSums.ts"
+import { readWal, walFile } from "../../src/storage/walFile.ts"
+import { withDirectory, withDirectoryAsync } from "../support/temporary.ts"
+
+const PAGE = 512
+const TABLE = "CREATE TABLE rows (id INTEGER PRIMARY KEY, data BLOB NOT NULL) STRICT"
+const REMEDY = "Do this and that"
+
+const open = (filename: string) => openDatabase({ filename, pageSize: PAGE, migrations: [TABLE], remedy: REMEDY })
+
+const withFile = (work: (file: string, directory: string) => void): void =>
+  withDirectory((directory) => work(join(directory, "test.db"), directory))
+
+/** Looks at a file as a start does; returns how often damage was found. */
+const inspected = async (filename: string): Promise<number> => {
+  const looked = Effect.gen(function*() {
+    yield* removeDamaged({
+      filename,
+      what: "other",
+      remedy: REMEDY,
+      newer: newerThan(1, filename),
+      instead: "made anew"
+    })
+    const health = yield* DataHealth.DataHealth
+    yield* health.register({
+      what: "other",
+      unit: "pages",
+      total: Effect.succeed(0),
+      check: () => Effect.succeed(undefined)
+    })
+    return (yield* health.progress)[0]?.damaged ?? 0
+  })
+  return Effect.runPromise(looked.pipe(
+    Effect.scoped,
+    Effect.provide(DataHealth.layer),
+    Effect.provide(Logger.remove(Logger.defaultLogger))
+  ))
+}
+
+const flip = (file: string, bit: number): void => {
+  const bytes = readFileSync(file)
+  const at = (bit >>> 3) % bytes.length
+  bytes[at] = (bytes[at] ?? 0) ^ (1 << (bit & 7))
+  writeFileSync(file, bytes)
+}
+
+/** What a process that ends now leaves behind. */
+const copyTo = (file: string, directory: string): string => {
+  mkdirSync(directory, { recursive: true })
+  const copy = join(directory, "test.db")
+  for (const end of ["", "-wal", ".sums"]) {
+    rmSync(`${copy}${end}`, { force: true })
+    if (existsSync(`${file}${end}`)) copyFileSync(`${file}${end}`, `${copy}${end}`)
+  }
+  return copy
+}
+
+const steps = FastCheck.array(
+  FastCheck.oneof(
+    FastCheck.record({ type: FastCheck.constant("put" as const), id: FastCheck.nat(60), size: FastCheck.nat(3_000) }),
+    FastCheck.record({ type: FastCheck.constant("remove" as const), id: FastCheck.nat(60) }),
+    FastCheck.record({
+      type: FastCheck.constant("undone" as const),
+      id: FastCheck.nat(60),
+      size: FastCheck.nat(3_000)
+    }),
+    FastCheck.record({ type: FastCheck.constant("copy" as const) }),
+    FastCheck.record({ type: FastCheck.constant("reopen" as const) })
+  ),
+  { minLength: 1, maxLength: 20 }
+)
+
+type Opened = ReturnType<typeof open>
+
+const rowsOf = (database: Opened["database"]): unknown =>
+  database.prepare<[], { readonly id: number; readonly data: Buffer }>("SELECT id, data FROM rows ORDER BY id").all()
+    .map(({ data, id }) => `${id} ${data.toString("hex")}`)
+
+const put = ({ database }: Opened, id: number, size: number): void =>
+  void database.prepare("INSERT OR REPLACE INTO rows (id, data) VALUES (?, ?)").run(id, Buffer.alloc(size, id))
+
+/** Takes the steps; calls `after` after each. */
+const take = (
+  file: string,
+  all: typeof steps extends FastCheck.Arbitrary<infer A> ? A : never,
+  after: (opened: Opened, rows: unknown) => void
+): void => {
+  let opened = open(file)
+  try {
+    for (const step of all) {
+      const { database, guard } = opened
+      if (step.type === "put") put(opened, step.id, step.size)
+      else if (step.type === "remove") database.prepare("DELETE FROM rows WHERE id = ?").run(step.id)
+      else if (step.type === "undone") {
+        database.exec("BEGIN")
+        put(opened, step.id, step.size)
+        database.exec("ROLLBACK")
+      } else if (step.type === "copy") guard.copyLog()
+      else {
+        guard.close()
+        opened = open(file)
+      }
+      after(opened, rowsOf(opened.database))
+    }
+  } finally {
+    opened.guard.close()
+  }
+}
+
+describe("readWal", () => {
+  it("finds what SQLite recovers from a log, wherever it is cut or changed", () => {
+    FastCheck.assert(
+      FastCheck.property(steps, FastCheck.nat(), FastCheck.nat(), (all, cut, bit) =>
+        withFile((file, directory) => {
+          take(file, all, () => {})
+          const opened = open(file)
+          for (let id = 0; id < 5; id++) put(opened, id, 900 * id)
+          const copy = copyTo(file, join(directory, "copy"))
+          opened.guard.close()
+          const log = readFileSync(walFile(copy))
+          // The main file without what the log holds: SQLite's recovery is what counts.
+          const changed = cut % 2 === 0 ? log.subarray(0, cut % (log.length + 1)) : log
+          writeFileSync(walFile(copy), changed)
+          if (cut % 2 === 1) flip(walFile(copy), bit)
+          const ours = readWal(copy)
+          const database = new SQLite(copy)
+          try {
+            database.pragma("wal_autocheckpoint = 0")
+            database.prepare("SELECT count(*) FROM sqlite_master").get()
+            const [row] = [database.prepare<[], { readonly log: number }>("PRAGMA wal_checkpoint(NOOP)").get()]
+            assert.strictEqual(ours.frames, Math.max(0, row?.log ?? 0))
+            database.pragma("wal_checkpoint(TRUNCATE)")
+            if (ours.frames > 0) assert.strictEqual(database.pragma("page_count", { simple: true }), ours.pageCount)
+          } finally {
+            database.close()
+          }
+          const pages = readFileSync(copy)
+          for (const [page, sum] of ours.pages) {
+            if (page <= ours.pageCount) assert.strictEqual(sumOf(pages.subarray((page - 1) * PAGE, page * PAGE)), sum)
+          }
+        })),
+      { numRuns: 20, endOnFailure: true }
+    )
+  })
+})
+
+describe("the sums of a database", () => {
+  it("hold after every step, also for a process that ends there", async () => {
+    await FastCheck.assert(
+      FastCheck.asyncProperty(steps, async (all) => {
+        const pending: Array<() => Promise<void>> = []
+        await withDirectoryAsync(async (directory) => {
+          let number = 0
+          take(join(directory, "test.db"), all, (_opened, rows) => {
+            const copy = copyTo(join(directory, "test.db"), join(directory, `copy${number++}`))
+            pending.push(async () => {
+              assert.strictEqual(await inspected(copy), 0)
+              const again = open(copy)
+              try {
+                assert.deepStrictEqual(rowsOf(again.database), rows)
+                again.guard.copyLog()
+                for (let next: number | undefined = 0; next !== undefined;) next = again.guard.check(next)
+              } finally {
+                again.guard.close()
+              }
+            })
+          })
+          for (const one of pending) await one()
+        })
+      }),
+      { numRuns: 8, endOnFailure: true }
+    )
+  })
+
+  it("hold between the write of the sums and the copy of the log", async () => {
+    await withDirectoryAsync(async (directory) => {
+      const file = join(directory, "test.db")
+      const opened = open(file)
+      for (let id = 0; id < 20; id++) put(opened, id, 700)
+      const before = copyTo(file, join(directory, "before"))
+      opened.guard.copyLog()
+      const rows = rowsOf(opened.database)
+      opened.guard.close()
+      // The old file and its log with the new sums: what a crash in the middle of `copyLog` leaves.
+      copyFileSync(sumsFile(file), sumsFile(before))
+      assert.strictEqual(await inspected(before), 0)
+      const again = open(before)
+      assert.deepStrictEqual(rowsOf(again.database), rows)
+      again.guard.close()
+      assert.strictEqual(await inspected(before), 0)
+    })
+  })
+
+  it("tell of any single bit that changes in a closed file", async () => {
+    await FastCheck.assert(
+      FastCheck.asyncProperty(FastCheck.nat(), async (bit) =>
+        withDirectoryAsync(async (directory) => {
+          const file = join(directory, "test.db")
+          const opened = open(file)
+          for (let id = 0; id < 40; id++) put(opened, id, 700)
+          opened.guard.close()
+          flip(file, bit)
+          assert.strictEqual(await inspected(file), 1)
+          assert.isFalse(existsSync(file) || existsSync(sumsFile(file)))
+          open(file).guard.close()
+          assert.strictEqual(await inspected(file), 0)
+        })),
+      { numRuns: 15, endOnFailure: true }
+    )
+  })
+
+  it("are made anew where they are gone or changed, and the database is sound", async () => {
+    await withDirectoryAsync(async (directory) => {
+      const file = join(directory, "test.db")
+      const opened = open(file)
+      for (let id = 0; id < 40; id++) put(opened, id, 700)
+      const rows = rowsOf(opened.database)
+      opened.guard.close()
+      for (const damage of [() => rmSync(sumsFile(file)), () => flip(sumsFile(file), 777)]) {
+        damage()
+        assert.strictEqual(await inspected(file), 0)
+        const again = open(file)
+        assert.deepStrictEqual(rowsOf(again.database), rows)
+        again.guard.close()
+        const sums = readSums(file)
+        assert.isTrue(typeof sums !== "string" && sums.sums.length * PAGE === statSync(file).size)
+      }
+    })
+  })
+
+  it("are not taken from a changed file of sums", () => {
+    withFile((file) => {
+      open(file).guard.close()
+      const bytes = readFileSync(sumsFile(file))
+      FastCheck.assert(FastCheck.property(FastCheck.nat(8 * bytes.length - 1), (bit) => {
+        const changed = Buffer.from(bytes)
+        changed[bit >>> 3] = (changed[bit >>> 3] ?? 0) ^ (1 << (bit & 7))
+        assert.isUndefined(decodeSums(changed))
+      }))
+    })
+  })
+
+  it("tell of a page that changed under an open database: by the check, and before it is overwritten", () => {
+    for (const how of ["check", "copy"] as const) {
+      withFile((file) => {
+        const opened = open(file)
+        for (let id = 0; id < 40; id++) put(opened, id, 700)
+        opened.guard.copyLog()
+        put(opened, 7, 700)
+        const changed = [...readWal(file).pages.keys()].find((page) => page > 2)
+        if (changed === undefined) assert.fail("the log holds the root alone")
+        flip(file, 8 * (changed - 1) * PAGE + 777)
+        if (how === "copy") assert.throws(() => opened.guard.copyLog(), PageDamaged, "has changed")
+        else {
+          // The log has this page: nothing reads it.
+          assert.isUndefined(opened.guard.check(0))
+          flip(file, 8 * (changed - 1) * PAGE + 777)
+          opened.guard.copyLog()
+          flip(file, 8 * (changed - 1) * PAGE + 777)
+          assert.throws(() => opened.guard.check(0), PageDamaged, `page ${changed} has changed`)
+        }
+        opened.guard.abandon()
+      })
+    }
+  })
+
+  it("tell of a log that changed under an open database", () => {
+    withFile((file) => {
+      const opened = open(file)
+      put(opened, 1, 700)
+      put(opened, 2, 700)
+      flip(walFile(file), 8 * 32 + 777)
+      assert.throws(() => opened.guard.check(0), PageDamaged, "write-ahead log")
+      assert.throws(() => opened.guard.copyLog(), PageDamaged, "write-ahead log")
+      opened.guard.abandon()
+    })
+  })
+
+  it("wait for a reader of an older state", () => {
+    withFile((file) => {
+      const opened = open(file)
+      put(opened, 1, 700)
+      const reader = new SQLite(file, { readonly: true })
+      reader.exec("BEGIN")
+      reader.prepare("SELECT count(*) FROM rows").get()
+      for (let id = 2; id < 40; id++) put(opened, id, 700)
+      opened.guard.copyLog()
+      assert.isUndefined(opened.guard.check(0))
+      assert.isAbove(readWal(file).frames, 0)
+      reader.exec("COMMIT")
+      reader.close()
+      opened.guard.copyLog()
+      assert.strictEqual(readWal(file).frames, 0)
+      assert.isUndefined(opened.guard.check(0))
+      opened.guard.close()
+    })
+  })
+})

@@ -44,15 +44,23 @@ export const completeNames = (
       return at !== undefined && equal(at.hash, tip.hash) ? at : undefined
     })
 
+    /** The same for a denial. A block that was stored a moment ago counts as missing until it is connected. */
+    const settled = Effect.gen(function*() {
+      const at = yield* position
+      if (at !== undefined || (yield* status.initialDownload)) return at
+      yield* chain.atTip(() => Effect.void)
+      return yield* position
+    })
+
     const ask: CompleteNames["ask"] = (question, denies) =>
       Effect.gen(function*() {
         const answer = yield* question
         if (!denies(answer)) return answer
-        const before = yield* position
+        const before = yield* settled
         if (before === undefined) return yield* new NamesIncomplete()
         const again = yield* question
         if (!denies(again)) return again
-        const after = yield* position
+        const after = yield* settled
         return after !== undefined && equal(before.hash, after.hash) ? again : yield* new NamesIncomplete()
       })
 

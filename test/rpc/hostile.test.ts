@@ -189,7 +189,6 @@ describe("a client that means harm", () => {
         const [took, status] = yield* Effect.timed(ask(port, fresh, { from: "127.0.0.3", password: "right" }))
         assert.strictEqual(status, 200)
         assert.isBelow(Duration.toMillis(took), 1_000, "it is next in turn")
-        assert.isBelow(refused, 100, "guesses still wait")
         yield* Fiber.interrupt(guesses)
       }),
     20_000

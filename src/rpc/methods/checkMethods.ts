@@ -67,7 +67,9 @@ export const checkMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | D
     examples: [[]],
     handler: () =>
       Effect.gen(function*() {
-        const parts = (yield* health.progress).map(({ what, ...progress }) => [what, progress] as const)
+        const parts = (yield* health.progress).map(({ checked, damaged, passes, total, unit, what }) =>
+          [what, { unit, checked, total, passes, damaged }] as const
+        )
         return {
           parts: Object.fromEntries(parts),
           missing_blocks: chain.tree.losses.count,

@@ -51,7 +51,7 @@ export const namesOn = (
         options,
         namesOf(records),
         fakeWalletsLayer(wallets.map(({ wallet }) => wallet)),
-        Layer.mock(SyncStatus, { syncing: Effect.succeed(syncing) }),
+        Layer.mock(SyncStatus, { syncing: Effect.succeed(syncing), initialDownload: Effect.succeed(syncing) }),
         DataHealth.layer
       )
     ),

@@ -106,8 +106,12 @@ export const blockMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | N
         const info = yield* find(blockhash)
         // The tree keeps no proofs: they lie with the blocks.
         const stored = info.header.hasAuxpowFlag ? Effect.asSome(chain.block(blockhash)) : Effect.succeedNone
-        // A proof that is not here is left out of an object; the serialization would be a broken one without it.
-        const known = verbose ? Effect.catchTag(stored, "BlockUnavailable", () => Effect.succeedNone) : stored
+        // A proof that is not here yet is left out of an object; the serialization would be a broken one without it. One
+        // that was lost is no shorter answer.
+        const { find: idOf, wasConnected } = chain.tree
+        const known = !verbose || wasConnected(idOf(blockhash))
+          ? stored
+          : Effect.catchTag(stored, "BlockUnavailable", () => Effect.succeedNone)
         const block = Option.getOrUndefined(yield* Effect.mapError(known, missingBlock))
         if (verbose) return blockHeaderJson(context, info, block?.auxpow)
         return toHex(encodeBlockHeader({ header: info.header, auxpow: block?.auxpow }))

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Chunk, Effect, Stream } from "effect"
+import { Chunk, Effect, Layer, Stream } from "effect"
 import { mkdirSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { Chain } from "../../src/chain/Chain.ts"
@@ -267,8 +267,10 @@ const withNames = <A, E>(
     yield* chain.register(names.follower)
     return yield* use(names)
   }).pipe(
-    Effect.provide(NameDb.layer({ filename: join(directory, "names.db"), pageSize: 4096 })),
-    Effect.provide(DataHealth.layer)
+    Effect.provide(Layer.provideMerge(
+      NameDb.layer({ filename: join(directory, "names.db"), pageSize: 4096 }),
+      DataHealth.layer
+    ))
   )
 
 const stateOf = (chain: Service, names: typeof NameDb.NameDb.Service) =>

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import SQLite from "better-sqlite3"
-import { Effect, FastCheck, Logger } from "effect"
+import { Effect, FastCheck, Layer, Logger } from "effect"
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { openDatabase } from "../../src/storage/Database.ts"
@@ -41,8 +41,7 @@ const inspected = async (filename: string): Promise<number> => {
   })
   return Effect.runPromise(looked.pipe(
     Effect.scoped,
-    Effect.provide(DataHealth.layer),
-    Effect.provide(Logger.remove(Logger.defaultLogger))
+    Effect.provide(Layer.merge(DataHealth.layer, Logger.remove(Logger.defaultLogger)))
   ))
 }
 

@@ -207,7 +207,6 @@ const make = (options: MethodNodeOptions) =>
       noPeers,
       options.txIndex === true ? TxIndex.layer({ directory, pageSize: 4096 }) : TxIndex.layerOff,
       Lifecycle.layer,
-      DataHealth.layer,
       clockNobodyKeeps,
       Scheduler.layer
     ).pipe(

@@ -160,6 +160,7 @@ export type OperationFailure =
   | NameUnavailable
   | OperationRejected
   | RegistrationFailed
+  | NotSynced
   | DaemonFailure
   | ClientFailure
 

@@ -2,11 +2,18 @@ import * as Effect from "effect/Effect"
 import { Chain } from "../chain/Chain.ts"
 import type { Cursor } from "../chain/Follower.ts"
 import { SyncStatus } from "../chain/SyncStatus.ts"
-import { equal } from "../protocol/bytes.ts"
+import { isExpired } from "../consensus/expiry.ts"
+import { type Bytes, equal } from "../protocol/bytes.ts"
 import { DataHealth } from "../storage/DataHealth.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import { NamesIncomplete } from "./errors.ts"
-import { NameDb } from "./NameDb.ts"
+import { NameDb, type NameRecord } from "./NameDb.ts"
+
+/** What is known of a name at the tip. */
+export type KnownName =
+  | { readonly type: "active"; readonly record: NameRecord }
+  | { readonly type: "expired" }
+  | { readonly type: "unknown" }
 
 /**
  * The one place that decides whether a node may deny a name: that it never existed, or is expired. It may where names.db
@@ -23,6 +30,8 @@ export interface CompleteNames {
     question: Effect.Effect<A, E>,
     denies: (answer: A) => boolean
   ) => Effect.Effect<A, E | NamesIncomplete | StorageFailure>
+  /** What a name is at the tip: one of no record, or an expired one, is known to be free. */
+  readonly known: (name: Bytes) => Effect.Effect<KnownName, NamesIncomplete | StorageFailure>
 }
 
 /** `syncing` tells whether blocks are missing, where it is not for `SyncStatus` to tell. */
@@ -64,5 +73,17 @@ export const completeNames = (
         return after !== undefined && equal(before.hash, after.hash) ? again : yield* new NamesIncomplete()
       })
 
-    return { complete: Effect.map(position, (at) => at !== undefined), ask }
+    const known: CompleteNames["known"] = (name) => {
+      const question = Effect.gen(function*() {
+        const record = yield* Effect.catchTag(names.resolve(name), "NameNotFound", () => Effect.succeed(undefined))
+        if (record === undefined) return { type: "unknown" } as const
+        const { height } = yield* chain.tip
+        return isExpired(record.height, height, chain.params)
+          ? { type: "expired" } as const
+          : { type: "active", record } as const
+      })
+      return ask(question, ({ type }) => type !== "active")
+    }
+
+    return { complete: Effect.map(position, (at) => at !== undefined), ask, known }
   })

@@ -1,12 +1,15 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import { Chain } from "../chain/Chain.ts"
+import { SyncStatus } from "../chain/SyncStatus.ts"
 import { decodeConfig, type DecodedConfig, type EmbeddedConfig } from "../client/config.ts"
 import { InvalidConfig, type OpenFailure } from "../client/errors.ts"
 import { endWithScope, Lifespan } from "../client/Lifespan.ts"
 import { type ClientConfig, NameClient } from "../client/NameClient.ts"
 import * as DataDirectory from "../config/DataDirectory.ts"
 import type { Settings } from "../config/settings.ts"
+import { completeNames } from "../names/completeNames.ts"
 import { StorageUnavailable } from "../storage/errors.ts"
 import { Wallets } from "../wallet/Wallets.ts"
 import * as EmbeddedNames from "./embeddedNames.ts"
@@ -61,14 +64,27 @@ const start = (settings: Settings, lifespan: Lifespan) =>
     )
   })
 
+/** Offline, everything that there is to know about names is there before the mempool is loaded. */
+const nameKnowledge = ({ maxPeers }: Settings) =>
+  Effect.gen(function*() {
+    const chain = yield* Chain
+    const status = yield* SyncStatus
+    return yield* completeNames(
+      maxPeers === 0
+        ? Effect.map(chain.progress, ({ behind, importing }) => behind || importing !== undefined)
+        : status.syncing
+    )
+  })
+
 const make = (config: DecodedConfig, settings: Settings) =>
   Effect.gen(function*() {
     const scope = yield* Effect.scope
     const lifespan = new Lifespan()
     yield* start(settings, lifespan)
     yield* openWallet(config.embedded)
-    const names = yield* EmbeddedNames.make(settings.maxPeers === 0)
-    const operations = yield* EmbeddedOperations.make(config.embedded, lifespan, scope)
+    const complete = yield* nameKnowledge(settings)
+    const names = yield* EmbeddedNames.make(complete)
+    const operations = yield* EmbeddedOperations.make(config.embedded, complete, lifespan, scope)
     yield* endWithScope(lifespan)
     return NameClient.of({
       mode: "embedded",

@@ -2,7 +2,6 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Stream from "effect/Stream"
 import { Chain } from "../chain/Chain.ts"
-import { SyncStatus } from "../chain/SyncStatus.ts"
 import { namesOf } from "../client/blockNames.ts"
 import { NotSynced, type ReadFailure, type ResolveFailure } from "../client/errors.ts"
 import type {
@@ -16,7 +15,7 @@ import type {
 import { type ChainRecord, type FixedPart, fixedPart, recordAt, tooOld } from "../client/record.ts"
 import { limitOf, nameBytes, namespaceBytes } from "../client/text.ts"
 import { isExpired } from "../consensus/expiry.ts"
-import { completeNames } from "../names/completeNames.ts"
+import type { CompleteNames } from "../names/completeNames.ts"
 import { NameExpired, NameNotFound } from "../names/errors.ts"
 import { NameDb, type NameRecord as StoredRecord } from "../names/NameDb.ts"
 import type { Bytes } from "../protocol/bytes.ts"
@@ -30,20 +29,12 @@ const SYNC_AGE = 50
 
 const NO_OPTIONS: ResolveOptions = {}
 
-/** What a client says about the names of the node in this process. `offline`: nobody is asked for blocks. */
-export const make = (offline: boolean) =>
+/** What a client says about the names of the node in this process. */
+export const make = ({ ask, complete }: CompleteNames) =>
   Effect.gen(function*() {
     const chain = yield* Chain
     const names = yield* NameDb
-    const status = yield* SyncStatus
     const { params } = chain
-
-    // Offline, everything that there is to know about names is there before the mempool is loaded.
-    const syncing = offline
-      ? Effect.map(chain.progress, ({ behind, importing }) => behind || importing !== undefined)
-      : status.syncing
-
-    const { ask, complete } = yield* completeNames(syncing)
 
     let lately: { readonly synced: boolean; readonly until: number } | undefined
     let said: Freshness = { height: 0, synced: false }

@@ -9,6 +9,7 @@ import {
   InsufficientFunds,
   InvalidRequest,
   NameUnavailable,
+  NotSynced,
   type OperationFailure,
   OperationRejected,
   WalletDisabled,
@@ -18,8 +19,11 @@ import type { Lifespan } from "../client/Lifespan.ts"
 import type { OperationOptions, OperationResult, RegisterOptions, UpdateOptions } from "../client/NameClient.ts"
 import { follow, REGISTER_WAITS, type RegistrationState, UPDATE_WAITS } from "../client/registering.ts"
 import { choiceOf, nameBytes, valueBytes } from "../client/text.ts"
+import type { CompleteNames } from "../names/completeNames.ts"
+import { NameDb } from "../names/NameDb.ts"
 import { parseAddress, scriptOf } from "../protocol/address.ts"
 import { binaryString, type Bytes, displayHash, equal, parseDisplayHash } from "../protocol/bytes.ts"
+import type { StorageFailure } from "../storage/errors.ts"
 import type { NameFailure, NameOptions, Registration, Wallet, WalletTxState } from "../wallet/Wallet.ts"
 import { Wallets } from "../wallet/Wallets.ts"
 
@@ -56,11 +60,24 @@ const operationFailure = (name: string) => (failure: NameFailure): OperationFail
   }
 }
 
-export const make = (config: EmbeddedConfig, lifespan: Lifespan, scope: Scope.Scope) =>
+export const make = (config: EmbeddedConfig, names: CompleteNames, lifespan: Lifespan, scope: Scope.Scope) =>
   Effect.gen(function*() {
     const chain = yield* Chain
+    const db = yield* NameDb
     const wallets = yield* Wallets
     const { network } = chain.params
+
+    const notSynced = Effect.flatMap(db.cursor, (at) => Effect.fail(new NotSynced({ height: at?.height ?? 0 })))
+
+    /** While blocks are missing, a name without a record may be registered in one of them. */
+    const settled = (name: Bytes): Effect.Effect<unknown, NotSynced | StorageFailure> =>
+      Effect.catchTag(names.known(name), "NamesIncomplete", () => notSynced)
+
+    /** A failure that says that there is no such name holds where names are those of the tip. */
+    const judged = (name: string) => (failure: NameFailure): Effect.Effect<never, OperationFailure> =>
+      failure._tag === "NameUnavailable" && failure.code === "unknown"
+        ? Effect.flatMap(names.complete, (told) => told ? Effect.fail(operationFailure(name)(failure)) : notSynced)
+        : Effect.fail(operationFailure(name)(failure))
 
     const wallet: Effect.Effect<Wallet, WalletDisabled> = Effect.suspend(() => {
       const found = wallets.get(config.wallet ?? "")
@@ -163,6 +180,7 @@ export const make = (config: EmbeddedConfig, lifespan: Lifespan, scope: Scope.Sc
         yield* choiceOf("waitFor", options.waitFor, REGISTER_WAITS)
         const own = yield* wallet
         const [bytes, given, more] = [yield* nameBytes(name), yield* valueBytes(value), yield* readOptions(options)]
+        yield* settled(bytes)
         const { newTxid } = yield* Effect.mapError(own.register(bytes, given, more), operationFailure(name))
         const txHash = displayHash(newTxid)
         return yield* follow({ name, txHash, options, states: states(own, bytes), lifespan, scope })
@@ -185,7 +203,7 @@ export const make = (config: EmbeddedConfig, lifespan: Lifespan, scope: Scope.Sc
         const txHash = yield* own.nameUpdate({ ...more, name: bytes, value: given }).pipe(
           Effect.map(({ txid }) => displayHash(txid)),
           Effect.catchAll((failure) => kept(own, failure)),
-          Effect.mapError(operationFailure(name))
+          Effect.catchAll(judged(name))
         )
         if (options.waitFor === "confirmed") yield* confirmation(own, txHash)
         return { txHash }

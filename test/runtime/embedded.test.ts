@@ -178,8 +178,13 @@ describe("the embedded client", () => {
         const { name: expired = "" } = textNames.find(({ show }) => show.expired) ?? {}
         assert.strictEqual((yield* Effect.flip(client.resolveName(expired)))._tag, "NotSynced")
         assert.strictEqual((yield* Effect.flip(client.listNames({ namespace: "none/" })))._tag, "NotSynced")
+        for (const operation of [client.registerName("d/nobody", "v"), client.updateName("d/nobody", "v")]) {
+          assert.deepInclude({ ...(yield* Effect.flip(operation)) }, { _tag: "NotSynced", height: HEIGHT })
+        }
         // A peer is configured that nobody reaches: there may be blocks that we have not heard of.
-      }).pipe(Effect.provide(embedded({ dataDir, maxPeers: 1, bootstrapPeers: ["127.0.0.1:9"] })))
+      }).pipe(
+        Effect.provide(embedded({ dataDir, disableWallet: false, maxPeers: 1, bootstrapPeers: ["127.0.0.1:9"] }))
+      )
     }))
 
   it.scopedLive("does not call itself synced before the names are where the chain is", () =>

@@ -46,8 +46,7 @@ export const nameWalletMethods: Effect.Effect<
   Chain | NameDb | SyncStatus | DataHealth | NodeOptions | Wallets
 > = Effect.gen(function*() {
   const chain = yield* Chain
-  const names = yield* NameDb
-  const known = knownNames(chain, names, yield* completeNames())
+  const known = knownNames(yield* completeNames())
   const options = yield* NodeOptions
   const wallets = yield* Wallets
   if (!wallets.enabled) return []

@@ -45,7 +45,7 @@ interface Found extends Forwarding {
 
 type Failure = NoSuchRecipient | RecipientsUnavailable
 
-/** How long an answer is remembered. That there is none is asked again at once. */
+/** How long an answer is remembered. A lookup that failed is asked again at once. */
 const timeToLive = (exit: Exit.Exit<Found, Failure>): Duration.Duration =>
   Exit.match(exit, {
     onSuccess: () => REMEMBERED,
@@ -106,13 +106,17 @@ const make = ({ capacity = CAPACITY, namespace, resolve }: NameRecipientsOptions
 
     const cache = yield* Cache.makeWith({ capacity, lookup, timeToLive })
 
+    /** A failure is kept until the clock moves on, however short its time: it is taken out. */
+    const cached = (label: string): Effect.Effect<Found, Failure> =>
+      Effect.tapErrorTag(cache.get(label), "RecipientsUnavailable", () => cache.invalidate(label))
+
     const current = (label: string): Effect.Effect<Found, Failure> =>
       Effect.flatMap(
-        cache.get(label),
+        cached(label),
         (found) =>
           found.expiresAt > height
             ? Effect.succeed(found)
-            : Effect.zipRight(cache.invalidate(label), cache.get(label))
+            : Effect.zipRight(cache.invalidate(label), cached(label))
       )
 
     return Recipients.of({

@@ -18,6 +18,7 @@ import { benchParse } from "./parse.ts"
 import { benchPeers } from "./peers.ts"
 import { report, type Results } from "./report.ts"
 import { benchRpc } from "./rpc.ts"
+import { benchStart } from "./start.ts"
 
 const LOAD = join(ROOT, "../shared/fixtures/regtest-load")
 
@@ -143,7 +144,8 @@ for (
     ["--peers", benchNetwork],
     ["--rpc", benchAnswers],
     ["--embedded", benchEmbedded],
-    ["--mail", benchRelay]
+    ["--mail", benchRelay],
+    ["--start", benchStart]
   ] as const
 ) {
   if (!process.argv.includes(flag)) continue
@@ -170,7 +172,8 @@ const results: Results = {
   mail: await benchRelay(),
   names10k: await benchNameDb({ names: 10_000 }),
   names1M: await benchNameDb({ names: 1_000_000 }),
-  headerTree
+  headerTree,
+  start: await benchStart()
 }
 
 process.stdout.write(`${JSON.stringify(results, undefined, 2)}\n`)

@@ -9,6 +9,7 @@ export interface Results {
   readonly names10k: object
   readonly names1M: object
   readonly headerTree: object
+  readonly start: object
 }
 
 const shown = (value: unknown): string => {
@@ -88,4 +89,8 @@ ${table(results.names1M)}
 ## Header tree
 
 ${table(results.headerTree)}
+
+## Start
+
+${table(results.start)}
 `

@@ -1,0 +1,98 @@
+import { Effect, Layer, Logger } from "effect"
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import * as Chain from "../../src/chain/Chain.ts"
+import { meetsTarget } from "../../src/consensus/difficulty.ts"
+import { regtestParams } from "../../src/consensus/params.ts"
+import { type BlockHeader, decodeBlock } from "../../src/protocol/block.ts"
+import { type Header, makeHeader } from "../../src/protocol/header.ts"
+import * as DataHealth from "../../src/storage/DataHealth.ts"
+import { NodeProcess } from "./nodeProcess.ts"
+
+const HEADERS = 1_000_000
+
+/** Headers that are accepted at once, as peers send them. */
+const AT_ONCE = 2_000
+
+/** Starts that are measured; the middle one counts. */
+const STARTS = 5
+
+const LAYOUT = ["blocks", "chainstate"]
+
+/** A header with proof of work; nearly every second nonce of regtest has it. */
+const mined = (parts: Omit<Parameters<typeof makeHeader>[0], "nonce">): Header => {
+  for (let nonce = 0;; nonce++) {
+    const header = makeHeader({ ...parts, nonce })
+    if (meetsTarget(header.hash, parts.bits, regtestParams.powLimit)) return header
+  }
+}
+
+/** Headers on regtest from the first block on, some at a time. */
+const headers = function*(): Iterable<ReadonlyArray<BlockHeader>> {
+  const genesis = decodeBlock(regtestParams.network.genesisBlock)
+  const merkleRoot = new Uint8Array(32)
+  let last = genesis.header
+  for (let made = 0; made < HEADERS; made += AT_ONCE) {
+    yield Array.from({ length: AT_ONCE }, () => {
+      const { bits, hash, time } = last
+      last = mined({ version: 0x00010004, prevHash: hash, merkleRoot, time: time + 1, bits })
+      return { header: last, auxpow: undefined }
+    })
+  }
+}
+
+/** A data directory whose block index has a million entries. */
+const fill = (directory: string): Promise<void> => {
+  for (const name of LAYOUT) mkdirSync(join(directory, name))
+  const layer = Chain.layer({
+    params: regtestParams,
+    blocksDirectory: join(directory, "blocks"),
+    chainstateDirectory: join(directory, "chainstate"),
+    temporaryDirectory: directory,
+    pageSize: 4096,
+    coinCacheBytes: 100 * 1024 * 1024,
+    verifyThreads: 0
+  }).pipe(Layer.provide(DataHealth.layer))
+  const program = Effect.gen(function*() {
+    const chain = yield* Chain.Chain
+    for (const part of headers()) yield* chain.acceptHeaders(part)
+  })
+  return Effect.runPromise(program.pipe(Effect.provide(layer), Effect.provide(Logger.remove(Logger.defaultLogger))))
+}
+
+const knows = (answer: unknown): boolean =>
+  typeof answer === "object" && answer !== null && "headers" in answer && answer.headers === HEADERS
+
+/**
+ * The start of the daemon on a block index with a million entries: from the call of the program until RPC answers with
+ * all of them.
+ */
+export const benchStart = async (): Promise<object> => {
+  const directory = mkdtempSync(join(tmpdir(), "svcd-bench-"))
+  try {
+    await fill(directory)
+    const seconds: Array<number> = []
+    for (let run = 0; run < STARTS; run++) {
+      const node = await NodeProcess.start({
+        directory,
+        args: ["-maxpeers", "0", "-disablewallet"]
+      })
+      try {
+        seconds.push(await node.until("getblockchaininfo", knows))
+      } finally {
+        await node.stop()
+      }
+    }
+    seconds.sort((a, b) => a - b)
+    return {
+      what: "start of the daemon on a block index of a million entries, until RPC answers with them",
+      entries: HEADERS,
+      seconds: seconds[STARTS >> 1] ?? 0,
+      slowest: seconds.at(-1) ?? 0,
+      goal: "< 2 s"
+    }
+  } finally {
+    rmSync(directory, { recursive: true, force: true })
+  }
+}

@@ -32,7 +32,7 @@ export const CheckLevel = {
 export const DEFAULT_CHECK = { level: CheckLevel.COINS, blocks: 6 } as const
 
 /** Coins and claims that are kept in memory: blocks below are checked without them. */
-const MOST_COINS = 500_000
+const MOST_COINS = 100_000
 
 export interface VerifyOptions {
   readonly level: number
@@ -156,9 +156,18 @@ const reconnect = (
   return { contradiction, scripts: delta.scripts, flags }
 }
 
+/** The first script of a block that fails. The threads end what they have begun. */
+const scriptsOf = (pool: VerifyPool, { flags, scripts }: Reconnected) =>
+  Effect.uninterruptible(Effect.suspend(() => {
+    const batch = pool.begin()
+    batch.add(0, scripts, flags)
+    return batch.finish
+  }))
+
 /**
- * Checks the last blocks of the best chain, the tip first. Nobody may move the chain meanwhile: between two blocks only
- * readers have a turn. A block whose data are lost ends the comparison of coins: what lies below needs it.
+ * Checks the last blocks of the best chain, the tip first. The chain may not move meanwhile: between two blocks only
+ * readers have a turn, and there the check can be interrupted. A block whose data are lost ends the comparison of coins:
+ * what lies below needs it.
  */
 export const verifyChain = (
   state: ChainState,
@@ -181,9 +190,7 @@ export const verifyChain = (
       compares &&= block !== undefined && undo !== undefined && view.size < MOST_COINS
       if (compares && block !== undefined && undo !== undefined) {
         const again = yield* attempt(() => reconnect(state, view, id, block, undo, level >= CheckLevel.SCRIPTS))
-        const batch = pool.begin()
-        batch.add(0, again.scripts, again.flags)
-        const failed = yield* batch.finish
+        const failed = yield* scriptsOf(pool, again)
         const contradiction = again.contradiction ?? failed?.error
         if (contradiction !== undefined) {
           const name = `block ${displayHash(state.index.hash(id))} at height ${height}`
@@ -193,4 +200,4 @@ export const verifyChain = (
       yield* turnOfEventLoop
     }
     return { checked, damaged, contradiction: undefined }
-  }).pipe(Effect.uninterruptible)
+  })

@@ -1,8 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import SQLite from "better-sqlite3"
-import { Effect } from "effect"
+import { Effect, Exit, Fiber } from "effect"
 import { readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { turnOfEventLoop } from "../../src/chain/turnOfEventLoop.ts"
 import { blocksOf, temporaryDirectory, withChain } from "../support/chain.ts"
 
 const blocks = blocksOf("regtest-names/blocks.dat")
@@ -53,6 +54,23 @@ describe("verifyChain", () => {
           assert.strictEqual((yield* chain.verify({ level: 0, blocks: 0, deadline: 0 })).checked, 0)
         }))
     }), 120_000)
+
+  it.scopedLive("ends between two blocks where it is interrupted, and the chain goes on", () =>
+    Effect.gen(function*() {
+      const directory = yield* filled(300)
+      yield* withChain(directory, (chain) =>
+        Effect.gen(function*() {
+          const check = yield* Effect.fork(chain.verify({ level: 4, blocks: 0 }))
+          yield* turnOfEventLoop
+          let turns = 0
+          const counting = Effect.forever(Effect.tap(turnOfEventLoop, () => Effect.sync(() => void turns++)))
+          assert.isTrue(Exit.isInterrupted(yield* Effect.raceFirst(Fiber.interrupt(check), counting)))
+          // It gives others a turn after each block.
+          assert.isBelow(turns, 100)
+          yield* chain.deliver(blocks.slice(301, 302), false)
+          assert.strictEqual((yield* chain.tip).height, 301)
+        }))
+    }))
 
   it.scopedLive("finds a damaged block and damaged undo data, and goes on below them", () =>
     Effect.gen(function*() {

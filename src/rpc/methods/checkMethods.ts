@@ -18,6 +18,8 @@ export const checkMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | D
   const verifychain = method({
     name: "verifychain",
     group: "Blockchain",
+    // Hours, where the caller asks for all blocks: it ends with the node, and when its caller has gone.
+    waits: true,
     summary:
       "Checks the last blocks of the best chain, the tip first. No block is connected meanwhile. A block that is " +
       "damaged counts as missing and is asked for from peers.",

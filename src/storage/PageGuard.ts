@@ -122,7 +122,8 @@ export class PageGuard {
   }
 
   private sync(): void {
-    const log = openSync(walFile(this.file), "r")
+    // Windows syncs only what is open for writing.
+    const log = openSync(walFile(this.file), "r+")
     try {
       fsyncSync(log)
     } finally {
@@ -183,8 +184,9 @@ export class PageGuard {
     return undefined
   }
 
-  /** Closes the database as it is: it is about to be removed. */
+  /** Closes the database as it is: it is about to be removed. Once only: the descriptor's number is soon another file's. */
   abandon(): void {
+    if (!this.database.open) return
     this.database.close()
     closeSync(this.descriptor)
   }
@@ -195,13 +197,13 @@ export class PageGuard {
    * they go first, and the next start makes them anew.
    */
   close(): void {
+    if (!this.database.open) return
     try {
       this.copyLog()
     } catch (cause) {
       if (!(cause instanceof PageDamaged)) rmSync(sumsFile(this.file), { force: true })
     } finally {
-      this.database.close()
-      closeSync(this.descriptor)
+      this.abandon()
     }
   }
 }

@@ -1,7 +1,17 @@
 import { assert, describe, it } from "@effect/vitest"
 import SQLite from "better-sqlite3"
 import { Effect, FastCheck, Layer, Logger } from "effect"
-import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import {
+  closeSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync
+} from "node:fs"
 import { join } from "node:path"
 import { openDatabase } from "../../src/storage/Database.ts"
 import * as DataHealth from "../../src/storage/DataHealth.ts"
@@ -303,4 +313,20 @@ describe("the sums of a database", () => {
       opened.guard.close()
     })
   })
+})
+
+describe("a guard that is closed", () => {
+  it("leaves alone what has its descriptor's number since", () =>
+    withFile((file, directory) => {
+      const { guard } = open(file)
+      const other = join(directory, "other")
+      writeFileSync(other, "words")
+      guard.abandon()
+      // The system gives the lowest free number: the one that the guard had.
+      const descriptor = openSync(other, "r")
+      guard.close()
+      guard.abandon()
+      assert.strictEqual(readFileSync(descriptor, "utf8"), "words")
+      closeSync(descriptor)
+    }))
 })

@@ -40,6 +40,10 @@ export class BlockLosses {
   private untold: Array<Loss> = []
   private readonly listeners = new Set<() => void>()
   private waiting: number | undefined
+  /** How often a peer said, or showed by silence, that it does not have the block that is waited for. */
+  private refused = 0
+  /** Missing blocks that were waited for in vain: no branch is gone to that leaves the chain below one of them. */
+  private readonly givenUp = new Set<number>()
 
   constructor(index: BlockIndex, chain: BestChain) {
     this.index = index
@@ -76,9 +80,11 @@ export class BlockLosses {
     this.changed()
   }
 
-  /** A block is stored. */
-  regained(id: number): void {
+  /** A block is stored. Returns whether branches can be gone to again that were given up. */
+  regained(id: number): boolean {
+    const opened = this.givenUp.delete(id)
     if (this.missing.delete(id)) this.changed()
+    return opened
   }
 
   /** What was lost since the last call. */
@@ -116,10 +122,20 @@ export class BlockLosses {
 
   /** Whether one of the last `RECENT_BLOCKS` is missing. */
   get recent(): boolean {
+    return this.isRecentMissing(() => true)
+  }
+
+  /** The same, but for those that were waited for in vain. */
+  get recentAwaited(): boolean {
+    return this.isRecentMissing((id) => !this.givenUp.has(id))
+  }
+
+  private isRecentMissing(counts: (id: number) => boolean): boolean {
     if (this.missing.size === 0) return false
     const { settledHeight } = this.chain
     for (let height = Math.max(0, settledHeight - RECENT_BLOCKS + 1); height <= settledHeight; height++) {
-      if (!this.index.has(this.chain.at(height), Status.HAVE_DATA)) return true
+      const id = this.chain.at(height)
+      if (!this.index.has(id, Status.HAVE_DATA) && counts(id)) return true
     }
     return false
   }
@@ -141,6 +157,47 @@ export class BlockLosses {
   waitFor(id: number | undefined): void {
     if (this.waiting === id) return
     this.waiting = id
+    this.refused = 0
     this.changed()
+  }
+
+  /** Notes that a peer does not have a block. */
+  refusedBy(id: number): void {
+    if (this.waiting !== id) return
+    this.refused++
+    this.changed()
+  }
+
+  /** How often a peer did not have the block that is waited for. */
+  get refusals(): number {
+    return this.refused
+  }
+
+  /** Gives the block up that is waited for, until it comes. */
+  giveUp(): void {
+    if (this.waiting === undefined) return
+    this.givenUp.add(this.waiting)
+    this.waitFor(undefined)
+  }
+
+  /** The missing block that keeps the chain from a branch which was given up. */
+  get inTheWay(): number | undefined {
+    for (const id of this.givenUp) if (this.has(id)) return id
+    return undefined
+  }
+
+  /** Whether a reorganisation needs a block that is missing: it is asked for from any peer. */
+  needs(id: number): boolean {
+    return this.waiting === id || this.givenUp.has(id)
+  }
+
+  /** Whether the way to a block leads back over one that was given up. */
+  bars(id: number): boolean {
+    const { index } = this
+    for (const missing of this.givenUp) {
+      const height = index.height(missing)
+      if (this.has(missing) && (index.height(id) < height || index.ancestor(id, height) !== missing)) return true
+    }
+    return false
   }
 }

@@ -93,10 +93,10 @@ export class Candidates {
     }
   }
 
-  /** The block to go to: the one with the most work, of several the first to arrive. */
-  best(tip: number): number {
+  /** The block to go to: the one with the most work, of several the first to arrive. `barred` ones are left out. */
+  best(tip: number, barred: (id: number) => boolean = () => false): number {
     let best = NONE
-    for (const id of this.candidates) if (best === NONE || this.isBetter(id, best)) best = id
+    for (const id of this.candidates) if ((best === NONE || this.isBetter(id, best)) && !barred(id)) best = id
     return best === NONE ? tip : best
   }
 

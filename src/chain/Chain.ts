@@ -17,7 +17,7 @@ import { type StorageFailure, StorageUnavailable } from "../storage/errors.ts"
 import { attempt } from "./attempt.ts"
 import { NONE, Status } from "./BlockIndex.ts"
 import { lacksUndo } from "./BlockLosses.ts"
-
+import { type Branch, branchOf, giveUpBranch } from "./branches.ts"
 import { checkPages, removeDamaged } from "./chainDamage.ts"
 import type { ChainEvent } from "./ChainEvent.ts"
 import { type Accepted, ChainState, type ChainStateOptions } from "./ChainState.ts"
@@ -65,16 +65,6 @@ export interface Delivery {
   readonly refused: ReadonlyArray<Reject | undefined>
   /** Verdicts on blocks that were judged meanwhile, of this delivery or an earlier one: refused, or connected. */
   readonly judged: ReadonlyArray<{ readonly hash: Bytes; readonly reject: Reject | undefined }>
-}
-
-/** How a branch stands (the reference node's words in `getchaintips`). */
-export type BranchStatus = "active" | "valid-fork" | "valid-headers" | "headers-only" | "invalid"
-
-export interface Branch {
-  readonly tip: HeaderInfo
-  /** Blocks from the best chain to the tip of the branch. */
-  readonly length: number
-  readonly status: BranchStatus
 }
 
 /** The whole state at one tip, to be read from one end to the other. */
@@ -160,6 +150,11 @@ export class Chain extends Context.Tag("svcd/Chain")<Chain, {
   readonly invalidate: (hash: Bytes) => Effect.Effect<void, BlockNotFound | StorageFailure>
   /** Takes that back, or a refusal. */
   readonly reconsider: (hash: Bytes) => Effect.Effect<void, BlockNotFound | StorageFailure>
+  /**
+   * Gives up the branch that waits for a missing block, until the block comes, and moves to the best chain without it. False
+   * where nothing waits, or the tip counts as invalid so that the chain may not stay.
+   */
+  readonly giveUpBranch: Effect.Effect<boolean, StorageFailure>
   /** All branches, highest first. */
   readonly branches: Effect.Effect<ReadonlyArray<Branch>>
   /** Brings a follower to the tip and keeps it there. */
@@ -395,13 +390,6 @@ const make = (
           ? Effect.succeed(report)
           : Effect.fail(state.beyondRepair(report.contradiction))))
 
-    const branch = (id: number): Branch => {
-      const best = state.at(state.settledHeight)
-      const tip = info(id)
-      const length = tip.height - state.index.height(state.index.forkPoint(id, best))
-      return { tip, length, status: branchStatus(state, id, best) }
-    }
-
     const service: Context.Tag.Service<Chain> = {
       params: options.params,
       tip: readTip,
@@ -442,7 +430,10 @@ const make = (
       submit,
       invalidate: reorganise((id) => state.invalidate(id)),
       reconsider: reorganise((id) => state.reconsider(id)),
-      branches: Effect.sync(() => state.tips().map(branch)),
+      giveUpBranch: exclusively(
+        Effect.tap(attempt(() => giveUpBranch(state)), () => Effect.zipRight(activate(false), flushAfter(false)))
+      ),
+      branches: Effect.sync(() => state.tips().map(branchOf(state))),
       register: (follower) => exclusively(writer.enlist(follower)),
       unregister: (follower) => undisturbed(writer.dismiss(follower)),
       importFrom: (paths) => importFrom(paths),
@@ -515,13 +506,6 @@ const checkAtStart = (
     if (damaged > 0) yield* Effect.logError("some of the last blocks are missing or damaged", facts)
     else if (checked > 0) yield* Effect.logDebug("the last blocks are as they were stored", facts)
   })
-
-const branchStatus = (state: ChainState, id: number, best: number): BranchStatus => {
-  if (id === best) return "active"
-  if (state.index.isFailed(id)) return "invalid"
-  if (!state.index.has(id, Status.HAVE_DATA)) return "headers-only"
-  return state.index.has(id, Status.VALID) ? "valid-fork" : "valid-headers"
-}
 
 export const layer = (options: ChainOptions): Layer.Layer<Chain, StorageFailure, DataHealth> =>
   Layer.scoped(Chain, make(options))

@@ -12,6 +12,7 @@ import { type Bytes, equal } from "../protocol/bytes.ts"
 import { BlockFiles, type Place } from "../storage/BlockFiles.ts"
 import { StorageCorrupted, StorageUnavailable } from "../storage/errors.ts"
 import { recordChecksum } from "../storage/recordChecksum.ts"
+import { BestHeader } from "./BestHeader.ts"
 import { BlockIndex, NONE, Status } from "./BlockIndex.ts"
 import { BlockLosses } from "./BlockLosses.ts"
 import { Candidates } from "./Candidates.ts"
@@ -120,7 +121,8 @@ export class ChainState {
   private readonly active: Array<number> = []
   /** How many blocks at the end of the best chain are connected on trust only. */
   private onTrust = 0
-  private best = NONE
+  /** The headers with the most work. */
+  readonly best = new BestHeader(this.index, this.losses)
 
   /** Opens the stores and brings them to a sound state. Throws `StorageFailure`. */
   constructor(options: ChainStateOptions) {
@@ -154,7 +156,7 @@ export class ChainState {
       if (!this.hasStrayBlocks) this.storeGenesis()
       this.losses.look(this.active)
       this.candidates.rebuild(this.active)
-      this.findBestHeader()
+      this.best.find(this.tip)
     } catch (cause) {
       this.close()
       throw cause
@@ -202,15 +204,6 @@ export class ChainState {
     for (let id = tip; id !== NONE; id = this.index.parent(id)) this.active[this.index.height(id)] = id
   }
 
-  private findBestHeader(): void {
-    this.best = this.tip
-    for (let id = 0; id < this.index.count; id++) this.consider(id)
-  }
-
-  private consider(id: number): void {
-    if (!this.index.isFailed(id) && this.index.compareWork(id, this.best) > 0) this.best = id
-  }
-
   /** The number of the last block of the best chain. */
   get tip(): number {
     return this.active[this.active.length - 1] ?? 0
@@ -220,9 +213,9 @@ export class ChainState {
     return this.active.length - 1
   }
 
-  /** The number of the header with the most work that nothing is known against. */
+  /** The number of the header with the most work that nothing is known against and that the chain can go to. */
   get bestHeader(): number {
-    return this.best
+    return this.best.reachable
   }
 
   /** The number of the block of the best chain at a height, or `NONE`. */
@@ -251,7 +244,7 @@ export class ChainState {
     const reject = (checked ? undefined : checkProofOfWork(header, this.params)) ?? this.checkPlace(header)
     if (reject !== undefined) return { type: "rejected", reject }
     const id = this.index.add(header.header, this.index.find(header.header.prevHash))
-    this.consider(id)
+    this.best.consider(id)
     return { type: "new", id }
   }
 
@@ -283,7 +276,7 @@ export class ChainState {
     if (accepted.type !== "new") return accepted
     const { place, record } = lies ?? { place: this.files.appendBlock(block.bytes), record: block.bytes }
     this.index.setData(accepted.id, place, block.transactions.length, recordChecksum(record))
-    this.losses.regained(accepted.id)
+    if (this.losses.regained(accepted.id)) this.best.find(this.tip)
     this.stored.remember(accepted.id, block)
     this.candidates.arrived(accepted.id, this.tip)
     this.timings.append += performance.now() - checked
@@ -321,12 +314,12 @@ export class ChainState {
     }
     this.stored.forget(failed)
     this.candidates.rebuild(this.active)
-    this.findBestHeader()
+    this.best.find(this.tip)
   }
 
   /** What to do next to get to the chain with the most work. */
   nextStep(): Step {
-    const target = this.candidates.best(this.tip)
+    const target = this.candidates.best(this.tip, (id) => this.losses.bars(id))
     const fork = this.index.forkPoint(target, this.tip)
     const missing = this.wayBack.obstacle(this.tip, fork)
     this.losses.waitFor(missing)
@@ -404,7 +397,7 @@ export class ChainState {
       view: this.coins,
       medianTimePast: prev === NONE ? 0 : this.index.medianTimePast(prev),
       medianTimePastAt: (height: number) => this.index.medianTimePast(this.index.ancestor(id, height)),
-      checkScripts: !scriptsAssumed(this.index, id, this.best, this.params)
+      checkScripts: !scriptsAssumed(this.index, id, this.bestHeader, this.params)
     })
     this.timings.connect += performance.now() - started
     return result
@@ -556,7 +549,7 @@ export class ChainState {
       if (parent !== NONE && this.index.isFailed(parent)) this.index.addStatus(other, Status.FAILED_PARENT)
     }
     this.candidates.rebuild(this.active)
-    this.findBestHeader()
+    this.best.find(this.tip)
   }
 
   /** The last headers of all branches, the best chain's tip among them, highest first. */

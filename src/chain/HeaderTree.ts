@@ -35,8 +35,10 @@ export interface HeaderTree {
   readonly wasConnected: (id: number) => boolean
   /** The last block of the best chain. */
   readonly tip: () => number
-  /** The header with the most work that nothing is known against. */
+  /** The header with the most work that nothing is known against and that the chain can go to. */
   readonly best: () => number
+  /** The same, on a branch that was given up too: the way there leads over a block that is missing. */
+  readonly mostWork: () => number
   /** How many headers there are; their numbers are 0 to count - 1. */
   readonly count: () => number
   /** The block of the best chain at a height; `NO_HEADER` above the tip. */
@@ -68,6 +70,7 @@ export const headerTree = (state: ChainState): HeaderTree => {
     wasConnected: (id) => index.has(id, Status.VALID),
     tip: () => state.at(state.settledHeight),
     best: () => state.bestHeader,
+    mostWork: () => state.best.mostWork,
     count: () => index.count,
     at: (height) => height > state.settledHeight ? NONE : state.at(height),
     isActive: (id) => state.isActive(id),

@@ -66,6 +66,8 @@ export interface Following {
   cursor: Cursor | undefined
   /** Whether its store is made anew, step by step between the blocks that come: it hears of these later. */
   rebuilding: boolean
+  /** The height of a block that does not read, while the follower waits before it. */
+  waitsFor?: number | undefined
 }
 
 /** Blocks of a way that is worth a line in the log now and then. */
@@ -128,6 +130,7 @@ const step = (
     if (move.type === "rewind") {
       yield* following.follower.rewind(move.to)
       following.cursor = move.to
+      yield* goesOn(following)
       return true
     }
     const { blocks, thrown } = batchFrom(state, move.from, recent)
@@ -135,11 +138,22 @@ const step = (
     if (last !== undefined) {
       yield* following.follower.apply(blocks)
       following.cursor = { height: last.height, hash: last.hash }
+      yield* goesOn(following)
       return true
     }
     if (!(thrown instanceof StorageCorrupted)) return yield* attempt(() => rethrow(thrown))
+    // Each block that comes is a new try: the log has the first.
+    if (following.waitsFor === move.from) return false
+    following.waitsFor = move.from
     yield* Effect.logError(`${following.follower.name} waits at height ${move.from - 1}: ${thrown.message}`)
     return false
+  })
+
+const goesOn = (following: Following): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    const { follower, waitsFor } = following
+    following.waitsFor = undefined
+    return waitsFor === undefined ? Effect.void : Effect.logInfo(`${follower.name} goes on from height ${waitsFor}`)
   })
 
 const rethrow = (cause: unknown): never => {

@@ -15,12 +15,18 @@ export interface HealthReport {
   readonly peers: number
   /** What on disk is damaged and under repair, so that answers may be wrong or missing. */
   readonly doubts: ReadonlyArray<Doubt>
+  /** What the operator is to know and what makes no answer wrong. */
+  readonly notices: ReadonlyArray<Doubt>
 }
 
 /** Knows how the node is. */
 export class Health extends Context.Tag("svcd/Health")<Health, {
   readonly report: Effect.Effect<HealthReport>
 }>() {}
+
+/** Doubts or notices as they are shown; nothing where there are none. */
+const shown = (doubts: ReadonlyArray<Doubt>) =>
+  doubts.length === 0 ? undefined : doubts.map(({ reason, what }) => ({ what, reason }))
 
 export type HealthPath = "/health" | "/ready"
 
@@ -31,7 +37,7 @@ export interface HealthAnswer {
 
 /** Returns the answer of an endpoint (rpc.md 1.12; spec.md 2 and 3). */
 export const healthAnswer = (path: HealthPath, report: HealthReport): HealthAnswer => {
-  const { blockHeight, doubts, initializing, peers } = report
+  const { blockHeight, doubts, initializing, notices, peers } = report
   const syncing = initializing || report.syncing
   const good = path === "/health" ? !initializing : !syncing && doubts.length === 0
   const waiting = initializing ? "initializing" : syncing ? "syncing" : "repairing"
@@ -43,7 +49,8 @@ export const healthAnswer = (path: HealthPath, report: HealthReport): HealthAnsw
       block_height: blockHeight,
       peers,
       syncing: path === "/ready" || syncing ? syncing : undefined,
-      doubts: doubts.length === 0 ? undefined : doubts.map(({ reason, what }) => ({ what, reason }))
+      doubts: shown(doubts),
+      notices: shown(notices)
     })
   }
 }

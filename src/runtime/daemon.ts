@@ -53,7 +53,8 @@ const STARTING: Effect.Effect<HealthReport> = Effect.succeed({
   syncing: true,
   blockHeight: 0,
   peers: 0,
-  doubts: []
+  doubts: [],
+  notices: []
 })
 
 /** Tells /health and /ready how the node is, from before there is a chain. */
@@ -155,7 +156,8 @@ const start = (settings: Settings, health: NodeHealth, sampling: Sampling) =>
         syncing: (yield* status.syncing) || (yield* namesBehind(tip.hash)),
         blockHeight: tip.height,
         peers: inbound + outbound,
-        doubts: yield* data.doubts
+        doubts: yield* data.doubts,
+        notices: yield* data.notices
       }
     })
     const documents = yield* NodePages.pagesOfNode(settings)

@@ -53,6 +53,10 @@ export class DataHealth extends Context.Tag("svcd/DataHealth")<DataHealth, {
   readonly doubts: Effect.Effect<ReadonlyArray<Doubt>>
   /** Notes a doubt, in the log too, until the returned effect is run. */
   readonly doubt: (doubt: Doubt) => Effect.Effect<Effect.Effect<void>>
+  /** What the operator is to know and what makes no answer wrong: `/ready` stays as it is. */
+  readonly notices: Effect.Effect<ReadonlyArray<Doubt>>
+  /** Notes such a thing, in the log too, until the returned effect is run. */
+  readonly notice: (notice: Doubt) => Effect.Effect<Effect.Effect<void>>
   /** Notes damage that was found, for the metric and the progress. */
   readonly damaged: (what: string) => Effect.Effect<void>
   /** Hands a part to the background check for as long as the scope lives. */
@@ -79,6 +83,7 @@ const labelOf = (what: string): StoreLabel =>
 const make = Effect.sync(() => {
   const doubts = new Set<Doubt>()
   const show = (): void => storageDoubts.set(doubts.size)
+  const notices = new Set<Doubt>()
   const parts = new Map<string, Checkable>()
   const tallies = new Map<string, Tally>()
   const tally = (what: string): Tally => {
@@ -104,6 +109,12 @@ const make = Effect.sync(() => {
           show()
           return held ? Effect.logInfo("repaired", { what: doubt.what }) : Effect.void
         }))
+      ),
+    notices: Effect.sync(() => [...notices]),
+    notice: (notice) =>
+      Effect.sync(() => void notices.add(notice)).pipe(
+        Effect.zipRight(Effect.logWarning("the operator may have to act", { ...notice })),
+        Effect.as(Effect.sync(() => void notices.delete(notice)))
       ),
     damaged: (what) =>
       Effect.sync(() => {

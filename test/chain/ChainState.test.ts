@@ -1,35 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
-import { mkdirSync } from "node:fs"
-import { join } from "node:path"
-import { ChainState } from "../../src/chain/ChainState.ts"
+import type { ChainState } from "../../src/chain/ChainState.ts"
 import { regtestParams } from "../../src/consensus/params.ts"
 import { reject } from "../../src/consensus/Reject.ts"
 import { displayHash } from "../../src/protocol/bytes.ts"
 import { StorageUnavailable } from "../../src/storage/errors.ts"
 import { blocksOf } from "../support/chain.ts"
+import { BATCH_LIMITS, closeState, connectAll, openState } from "../support/chainState.ts"
 import { withDirectory } from "../support/temporary.ts"
 
 const blocks = blocksOf("regtest-names/blocks.dat").slice(0, 161)
-const LIMITS = { blocks: 64, inputs: 4_000, bytes: 4_000_000 }
-
-const open = (directory: string): ChainState => {
-  const [blocksDirectory, chainstateDirectory] = [join(directory, "blocks"), join(directory, "chainstate")]
-  for (const path of [blocksDirectory, chainstateDirectory]) mkdirSync(path, { recursive: true })
-  return new ChainState({
-    params: regtestParams,
-    blocksDirectory,
-    chainstateDirectory,
-    pageSize: 4096,
-    coinCacheBytes: 1e8,
-    now: () => 1_900_000_000
-  })
-}
-
-const close = (state: ChainState): void => {
-  state.flush()
-  state.close()
-}
-
 const offer = (state: ChainState, from: number, to: number): void => {
   for (const block of blocks.slice(from, to + 1)) assert.strictEqual(state.acceptBlock(block).type, "new")
 }
@@ -37,11 +16,7 @@ const offer = (state: ChainState, from: number, to: number): void => {
 const prepare = (state: ChainState) => {
   const step = state.nextStep()
   if (step.type !== "connect") throw new Error(`the next step is ${step.type}`)
-  return state.prepare(step.target, LIMITS, () => {})
-}
-
-const connectAll = (state: ChainState): void => {
-  while (state.nextStep().type === "connect") state.settle(prepare(state), undefined)
+  return state.prepare(step.target, BATCH_LIMITS, () => {})
 }
 
 /** All coins, as far as they tell states apart. */
@@ -53,11 +28,11 @@ const coinsOf = (state: ChainState) => {
 /** The coins of a chain that went straight to a height. */
 const straightTo = (height: number) =>
   withDirectory((directory) => {
-    const state = open(directory)
+    const state = openState(directory)
     offer(state, 1, height)
     connectAll(state)
     const coins = coinsOf(state)
-    close(state)
+    closeState(state)
     return coins
   })
 
@@ -67,7 +42,7 @@ describe("ChainState", () => {
   it("takes a batch back that nobody could judge, as if it had never been", () => {
     const at120 = straightTo(120)
     withDirectory((directory) => {
-      const state = open(directory)
+      const state = openState(directory)
       offer(state, 1, 120)
       connectAll(state)
       offer(state, 121, 160)
@@ -80,14 +55,14 @@ describe("ChainState", () => {
       // Nothing is held against the blocks.
       connectAll(state)
       assert.strictEqual(state.settledHeight, 160)
-      close(state)
+      closeState(state)
     })
   })
 
   it("keeps what comes before a block that fails, whatever came behind it", () => {
     const at130 = straightTo(130)
     withDirectory((directory) => {
-      const state = open(directory)
+      const state = openState(directory)
       offer(state, 1, 120)
       connectAll(state)
       offer(state, 121, 160)
@@ -97,14 +72,14 @@ describe("ChainState", () => {
       assert.deepStrictEqual([state.height, state.settledHeight], [130, 130])
       assert.deepStrictEqual(coinsOf(state), at130)
       assert.strictEqual(state.nextStep().type, "none")
-      close(state)
+      closeState(state)
     })
   })
 
   it("connects no block whose undo data cannot be written, so that every block can be taken back", () => {
     const at110 = straightTo(110)
     withDirectory((directory) => {
-      const state = open(directory)
+      const state = openState(directory)
       offer(state, 1, 100)
       connectAll(state)
       offer(state, 101, 150)
@@ -119,8 +94,8 @@ describe("ChainState", () => {
       assert.throws(() => state.settle(batch, undefined), "no space")
       assert.deepStrictEqual([state.height, state.settledHeight], [110, 110])
       assert.deepStrictEqual(coinsOf(state), at110)
-      close(state)
-      const again = open(directory)
+      closeState(state)
+      const again = openState(directory)
       assert.deepStrictEqual(again.repairs, [])
       assert.strictEqual(again.settledHeight, 110)
       connectAll(again)

@@ -1,16 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Logger } from "effect"
-import { mkdirSync } from "node:fs"
-import { join } from "node:path"
 import { NONE } from "../../src/chain/BlockIndex.ts"
 import { ChainState } from "../../src/chain/ChainState.ts"
 import type { Cursor, Follower } from "../../src/chain/Follower.ts"
-import { cursorOf, follow, nextMove } from "../../src/chain/followers.ts"
-import { regtestParams } from "../../src/consensus/params.ts"
+import { cursorOf, follow, type Following, nextMove } from "../../src/chain/followers.ts"
 import { decodeBlock } from "../../src/protocol/block.ts"
 import { StorageCorrupted } from "../../src/storage/errors.ts"
 import { recordsOf } from "../support/bytes.ts"
 import { temporaryDirectory } from "../support/chain.ts"
+import { moveAll, openState } from "../support/chainState.ts"
 import { fixtureBytes } from "../support/fixtures.ts"
 import { withDirectory } from "../support/temporary.ts"
 
@@ -20,18 +18,6 @@ const TIP = 64
 const main = recordsOf(fixtureBytes("regtest-names/blocks.dat"))
 /** Two blocks on top of block 60 that lose against the main chain. */
 const stale = recordsOf(fixtureBytes("regtest-names/stale.dat")).slice(0, 2)
-
-/** Goes to the best chain, scripts taken as valid. */
-const settle = (state: ChainState): void => {
-  for (let step = state.nextStep(); step.type !== "none"; step = state.nextStep()) {
-    if (step.type === "wait") throw new Error("a block of the best chain is missing")
-    if (step.type === "disconnect") state.disconnectTip()
-    else {assert.isUndefined(
-        state.settle(state.prepare(step.target, { blocks: 100, inputs: 1e9, bytes: 4_000_000 }, () => {}), undefined)
-          .refused
-      )}
-  }
-}
 
 const offer = (state: ChainState, blocks: ReadonlyArray<Uint8Array>): void => {
   for (const bytes of blocks) assert.notStrictEqual(state.acceptBlock(decodeBlock(bytes)).type, "rejected")
@@ -44,28 +30,18 @@ interface Branched {
 
 /** The main chain up to `TIP`; `connected` says whether the stale branch was the best chain for a while. */
 const makeState = (directory: string, connected: boolean): Branched => {
-  const [blocksDirectory, chainstateDirectory] = [join(directory, "blocks"), join(directory, "chainstate")]
-  mkdirSync(blocksDirectory)
-  mkdirSync(chainstateDirectory)
-  const state = new ChainState({
-    params: regtestParams,
-    blocksDirectory,
-    chainstateDirectory,
-    pageSize: 4096,
-    coinCacheBytes: 1e8,
-    now: () => 1_900_000_000
-  })
+  const state = openState(directory)
   offer(state, main.slice(1, FORK + 1))
-  settle(state)
+  moveAll(state)
   if (connected) {
     offer(state, stale)
-    settle(state)
+    moveAll(state)
     assert.strictEqual(state.height, FORK + 2)
   }
   offer(state, main.slice(FORK + 1, TIP + 1))
-  settle(state)
+  moveAll(state)
   if (!connected) offer(state, stale)
-  settle(state)
+  moveAll(state)
   assert.strictEqual(state.settledHeight, TIP)
   const staleIds = stale.map((bytes) => state.index.find(decodeBlock(bytes).hash))
   assert.isFalse(staleIds.includes(NONE))
@@ -171,7 +147,7 @@ describe("nextMove", () => {
     withState(false, (state) => {
       const tip = cursorOf(state, state.tip)
       state.invalidate(state.at(TIP - 1))
-      settle(state)
+      moveAll(state)
       assert.strictEqual(state.settledHeight, TIP - 2)
       assert.deepStrictEqual(nextMove(state, tip), { type: "rewind", to: cursorOf(state, state.at(TIP - 2)) })
     })
@@ -219,6 +195,40 @@ describe("follow", () => {
       assert.deepStrictEqual(yield* heardFrom(state, from, FORK), [`-${FORK}`, "here"])
       const part = [FORK + 1, FORK + 2].join()
       assert.deepStrictEqual(yield* heardFrom(state, from, FORK + 2), [`-${FORK}`, `+${part}`, "here"])
+    }))
+
+  it.scoped("logs once that it waits for a block, however many come, and once that it goes on", () =>
+    Effect.gen(function*() {
+      const { state } = yield* opened(false)
+      const from = cursorOf(state, state.at(FORK))
+      let readable = FORK
+      state.connected = (id) => {
+        if (state.index.height(id) <= readable) return ChainState.prototype.connected.call(state, id)
+        throw new StorageCorrupted({ file: "blk00000.dat", found: "nothing", remedy: "Fetch it again" })
+      }
+      const follower: Follower = {
+        name: "test",
+        cursor: Effect.succeed(from),
+        apply: () => Effect.void,
+        rewind: () => Effect.void
+      }
+      const following: Following = { follower, cursor: from, rebuilding: false }
+      const logged: Array<string> = []
+      const logger = Logger.make(({ message }) => void logged.push(String(message).split(":")[0] ?? ""))
+      const told = Effect.provide(
+        follow(state, following, new Map()),
+        Logger.replace(Logger.defaultLogger, logger)
+      )
+      yield* told
+      yield* told
+      assert.deepStrictEqual(logged, [`test waits at height ${FORK}`])
+      readable = FORK + 2
+      yield* told
+      yield* told
+      assert.deepStrictEqual(logged.slice(1), [
+        `test goes on from height ${FORK + 1}`,
+        `test waits at height ${FORK + 2}`
+      ])
     }))
 
   it.scoped("says nothing where it has not moved", () =>

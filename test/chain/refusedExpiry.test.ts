@@ -4,7 +4,6 @@ import { cpSync } from "node:fs"
 import { join } from "node:path"
 import * as Chain from "../../src/chain/Chain.ts"
 import { ChainDatabase } from "../../src/chain/ChainDatabase.ts"
-import { ChainState } from "../../src/chain/ChainState.ts"
 import { regtestParams } from "../../src/consensus/params.ts"
 import { reject } from "../../src/consensus/Reject.ts"
 import type { Coin } from "../../src/consensus/view.ts"
@@ -13,6 +12,7 @@ import { binaryString, equal, toHex } from "../../src/protocol/bytes.ts"
 import { Op } from "../../src/protocol/script.ts"
 import { StorageCorrupted } from "../../src/storage/errors.ts"
 import { chainLayer, temporaryDirectory, withChain } from "../support/chain.ts"
+import { BATCH_LIMITS, openState } from "../support/chainState.ts"
 import { commit, first, keyOf, mineEmpty, NAME, register } from "../support/connecting.ts"
 import {
   ANYONE,
@@ -205,7 +205,7 @@ describe("a name that expires where its claim has", () => {
         throw state.database.corrupted("a row does not decode (coin)")
       }
       assert.strictEqual(state.acceptBlock(plain).type, "new")
-      const batch = state.prepare(state.index.find(plain.hash), LIMITS, () => {})
+      const batch = state.prepare(state.index.find(plain.hash), BATCH_LIMITS, () => {})
       assert.throws(() => state.settle(batch, undefined), "a row does not decode")
       const id = state.index.find(plain.hash)
       assert.isFalse(state.index.isFailed(id))
@@ -219,7 +219,7 @@ describe("a name that expires where its claim has", () => {
       const state = openState(directory)
       state.acceptBlock(failing)
       const given: Array<readonly [block: number, txids: ReadonlyArray<string>]> = []
-      const batch = state.prepare(state.index.find(failing.hash), LIMITS, (block, checks) => {
+      const batch = state.prepare(state.index.find(failing.hash), BATCH_LIMITS, (block, checks) => {
         given.push([block, checks.map(({ transaction }) => transaction.txidKey)])
       })
       const second = failing.transactions[1] ?? assert.fail()
@@ -231,15 +231,3 @@ describe("a name that expires where its claim has", () => {
       state.close()
     }))
 })
-
-const LIMITS = { blocks: 64, inputs: 4_000, bytes: 4_000_000 }
-
-const openState = (directory: string): ChainState =>
-  new ChainState({
-    params: regtestParams,
-    blocksDirectory: join(directory, "blocks"),
-    chainstateDirectory: join(directory, "chainstate"),
-    pageSize: 4096,
-    coinCacheBytes: 1e8,
-    now: () => 1_900_000_000
-  })

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, FastCheck } from "effect"
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { NONE, Status } from "../../src/chain/BlockIndex.ts"
-import { ChainState } from "../../src/chain/ChainState.ts"
+import type { ChainState } from "../../src/chain/ChainState.ts"
 import { checkStored } from "../../src/chain/checkStored.ts"
 import { regtestParams } from "../../src/consensus/params.ts"
 import { type Block, encodeBlockHeader } from "../../src/protocol/block.ts"
@@ -11,48 +11,18 @@ import { type Bytes, equal, toHex } from "../../src/protocol/bytes.ts"
 import { StorageCorrupted } from "../../src/storage/errors.ts"
 import { NO_CHECKSUM } from "../../src/storage/recordChecksum.ts"
 import { blocksOf, temporaryDirectory, withChain } from "../support/chain.ts"
+import { closeState, connectAll, flipBit, openState } from "../support/chainState.ts"
 import { withDirectory } from "../support/temporary.ts"
 
 const blocks = blocksOf("regtest-names/blocks.dat").slice(0, 301)
-const LIMITS = { blocks: 64, inputs: 4_000, bytes: 4_000_000 }
 const NO_LIMITS = { milliseconds: Infinity, bytes: Infinity }
 
-const open = (directory: string): ChainState => {
-  const [blocksDirectory, chainstateDirectory] = [join(directory, "blocks"), join(directory, "chainstate")]
-  for (const path of [blocksDirectory, chainstateDirectory]) mkdirSync(path, { recursive: true })
-  return new ChainState({
-    params: regtestParams,
-    blocksDirectory,
-    chainstateDirectory,
-    pageSize: 4096,
-    coinCacheBytes: 1e8,
-    now: () => 1_900_000_000
-  })
-}
-
-const connectAll = (state: ChainState): void => {
-  for (let step = state.nextStep(); step.type === "connect"; step = state.nextStep()) {
-    state.settle(state.prepare(step.target, LIMITS, () => {}), undefined)
-  }
-}
-
-const close = (state: ChainState): void => {
-  state.flush()
-  state.close()
-}
-
 const fill = (directory: string, upTo = blocks.length - 1): void => {
-  const state = open(directory)
+  const state = openState(directory)
   for (const block of blocks.slice(1, upTo + 1)) state.acceptBlock(block)
   connectAll(state)
   assert.strictEqual(state.height, upTo)
-  close(state)
-}
-
-const flip = (file: string, bit: number): void => {
-  const bytes = readFileSync(file)
-  bytes.writeUInt8(bytes.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3)
-  writeFileSync(file, bytes)
+  closeState(state)
 }
 
 /** What a read gives, or that it finds the damage. */
@@ -96,8 +66,8 @@ describe("a stored block", () => {
       FastCheck.assert(
         FastCheck.property(FastCheck.integer({ min: 0, max: 8 * whole.length - 1 }), (bit) => {
           writeFileSync(file, whole)
-          flip(file, bit)
-          const state = open(directory)
+          flipBit(file, bit)
+          const state = openState(directory)
           try {
             serves(state)
             const lost = [...state.losses.ids()]
@@ -130,8 +100,8 @@ describe("a stored block", () => {
         const { bytes } = blockAt(height)
         const start = whole.indexOf(bytes)
         writeFileSync(file, whole)
-        flip(file, 8 * (back < 0 ? start - back : start + bytes.length - back))
-        const state = open(directory)
+        flipBit(file, 8 * (back < 0 ? start - back : start + bytes.length - back))
+        const state = openState(directory)
         assert.isUndefined(checkStored(state, 0, NO_LIMITS))
         assert.deepStrictEqual([...state.losses.ids()].map((id) => state.index.height(id)), [height])
         const [loss] = state.losses.takeUntold()
@@ -140,7 +110,7 @@ describe("a stored block", () => {
         state.close()
       }
       writeFileSync(file, whole)
-      const state = open(directory)
+      const state = openState(directory)
       assert.isUndefined(checkStored(state, 0, NO_LIMITS))
       assert.isFalse(state.losses.any)
       state.close()
@@ -150,15 +120,15 @@ describe("a stored block", () => {
   it("of a version that kept no checksum is judged by the rules, once, and gets one", () => {
     withDirectory((directory) => {
       fill(directory)
-      const before = open(directory)
+      const before = openState(directory)
       for (let id = 0; id < before.index.count; id++) before.index.setChecksum(id, NO_CHECKSUM)
-      close(before)
+      closeState(before)
       const file = join(directory, "blocks", "blk00000.dat")
       const whole = readFileSync(file)
       const { bytes } = blocks.find(({ auxpow }) => auxpow !== undefined) ?? assert.fail()
       // In the merged-mining proof, which neither hash nor merkle root cover.
-      flip(file, 8 * (whole.indexOf(bytes) + 130))
-      const state = open(directory)
+      flipBit(file, 8 * (whole.indexOf(bytes) + 130))
+      const state = openState(directory)
       assert.isUndefined(checkStored(state, 0, NO_LIMITS))
       assert.strictEqual(state.losses.count, 1)
       for (let id = 1; id < state.index.count; id++) {
@@ -171,7 +141,7 @@ describe("a stored block", () => {
   it("is given in steps of bounded size to the check", () => {
     withDirectory((directory) => {
       fill(directory)
-      const state = open(directory)
+      const state = openState(directory)
       let steps = 0
       for (let at: number | undefined = 0; at !== undefined;) {
         at = checkStored(state, at, { milliseconds: Infinity, bytes: 20_000 })
@@ -193,8 +163,8 @@ describe("undo data", () => {
       FastCheck.assert(
         FastCheck.property(FastCheck.integer({ min: 0, max: 8 * whole.length - 1 }), (bit) => {
           writeFileSync(file, whole)
-          flip(file, bit)
-          const state = open(directory)
+          flipBit(file, bit)
+          const state = openState(directory)
           checkStored(state, 0, NO_LIMITS)
           const lost = state.losses.takeUntold()
           assert.isAtMost(lost.length, 1)
@@ -222,7 +192,7 @@ describe("undo data", () => {
   it("that a reorganisation needs and that are lost are said to be beyond repair, before the first step", () => {
     withDirectory((directory) => {
       fill(directory, 100)
-      const state = open(directory)
+      const state = openState(directory)
       state.index.clearStatus(state.at(99), Status.HAVE_UNDO)
       state.invalidate(state.at(98))
       assert.throws(() => state.nextStep(), /block [0-9a-f]{64} at height 99 has to be taken back/)
@@ -237,8 +207,8 @@ describe("a reorganisation over a missing block", () => {
     withDirectory((directory) => {
       fill(directory, 100)
       const file = join(directory, "blocks", "blk00000.dat")
-      flip(file, 8 * (readFileSync(file).indexOf(blockAt(97).bytes) + 90))
-      const state = open(directory)
+      flipBit(file, 8 * (readFileSync(file).indexOf(blockAt(97).bytes) + 90))
+      const state = openState(directory)
       state.invalidate(state.at(95))
       const missing = state.index.find(blockAt(97).hash)
       assert.deepStrictEqual(state.nextStep(), { type: "wait", missing })
@@ -319,8 +289,8 @@ describe("the first block", () => {
     withDirectory((directory) => {
       fill(directory, 3)
       const file = join(directory, "blocks", "blk00000.dat")
-      flip(file, 8 * 30)
-      const state = open(directory)
+      flipBit(file, 8 * 30)
+      const state = openState(directory)
       assert.isTrue(equal(state.stored.bytes(0), regtestParams.network.genesisBlock))
       assert.notStrictEqual(state.index.find(regtestParams.network.genesisHash), NONE)
       state.close()

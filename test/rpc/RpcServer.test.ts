@@ -271,7 +271,14 @@ describe("health (rpc.md 1.12)", () => {
       const { http, post } = yield* testServer({
         credentials: CREDENTIALS,
         rateLimit: 1,
-        health: Effect.as(Effect.sleep(1), { initializing: false, syncing: true, blockHeight: 7, peers: 2, doubts: [] })
+        health: Effect.as(Effect.sleep(1), {
+          initializing: false,
+          syncing: true,
+          blockHeight: 7,
+          peers: 2,
+          doubts: [],
+          notices: []
+        })
       })
       yield* post(COUNT, { headers: { authorization: RIGHT } })
       for (let i = 0; i < 5; i++) {

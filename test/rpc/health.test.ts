@@ -7,6 +7,7 @@ const report = (changes: Partial<HealthReport>): HealthReport => ({
   blockHeight: 7,
   peers: 2,
   doubts: [],
+  notices: [],
   ...changes
 })
 
@@ -41,6 +42,12 @@ describe("healthAnswer", () => {
       { doubts: [DOUBT] },
       503,
       `{"status":"repairing","block_height":7,"peers":2,"syncing":false,"doubts":[${JSON.stringify(DOUBT)}]}`
+    ],
+    [
+      "/ready",
+      { notices: [DOUBT] },
+      200,
+      `{"status":"ready","block_height":7,"peers":2,"syncing":false,"notices":[${JSON.stringify(DOUBT)}]}`
     ]
   ])("%s with %j is %d (rpc.md 1.12)", (path, changes, status, body) => {
     assert.deepStrictEqual(healthAnswer(path, report(changes)), { status, body })

@@ -19,6 +19,7 @@ import { newerThan, removeDamaged } from "../../src/storage/inspect.ts"
 import { PageDamaged } from "../../src/storage/PageGuard.ts"
 import { decodeSums, readSums, sumOf, sumsFile } from "../../src/storage/pageSums.ts"
 import { readWal, walFile } from "../../src/storage/walFile.ts"
+import { flipBit } from "../support/chainState.ts"
 import { withDirectory, withDirectoryAsync } from "../support/temporary.ts"
 
 const PAGE = 512
@@ -53,13 +54,6 @@ const inspected = async (filename: string): Promise<number> => {
     Effect.scoped,
     Effect.provide(Layer.merge(DataHealth.layer, Logger.remove(Logger.defaultLogger)))
   ))
-}
-
-const flip = (file: string, bit: number): void => {
-  const bytes = readFileSync(file)
-  const at = (bit >>> 3) % bytes.length
-  bytes[at] = (bytes[at] ?? 0) ^ (1 << (bit & 7))
-  writeFileSync(file, bytes)
 }
 
 /** What a process that ends now leaves behind. */
@@ -139,7 +133,7 @@ describe("readWal", () => {
           // The main file without what the log holds: SQLite's recovery is what counts.
           const changed = cut % 2 === 0 ? log.subarray(0, cut % (log.length + 1)) : log
           writeFileSync(walFile(copy), changed)
-          if (cut % 2 === 1) flip(walFile(copy), bit)
+          if (cut % 2 === 1) flipBit(walFile(copy), bit)
           const ours = readWal(copy)
           const database = new SQLite(copy)
           try {
@@ -217,7 +211,7 @@ describe("the sums of a database", () => {
           const opened = open(file)
           for (let id = 0; id < 40; id++) put(opened, id, 700)
           opened.guard.close()
-          flip(file, bit)
+          flipBit(file, bit)
           assert.strictEqual(await inspected(file), 1)
           assert.isFalse(existsSync(file) || existsSync(sumsFile(file)))
           open(file).guard.close()
@@ -234,7 +228,7 @@ describe("the sums of a database", () => {
       for (let id = 0; id < 40; id++) put(opened, id, 700)
       const rows = rowsOf(opened.database)
       opened.guard.close()
-      for (const damage of [() => rmSync(sumsFile(file)), () => flip(sumsFile(file), 777)]) {
+      for (const damage of [() => rmSync(sumsFile(file)), () => flipBit(sumsFile(file), 777)]) {
         damage()
         assert.strictEqual(await inspected(file), 0)
         const again = open(file)
@@ -267,14 +261,14 @@ describe("the sums of a database", () => {
         put(opened, 7, 700)
         const changed = [...readWal(file).pages.keys()].find((page) => page > 2)
         if (changed === undefined) assert.fail("the log holds the root alone")
-        flip(file, 8 * (changed - 1) * PAGE + 777)
+        flipBit(file, 8 * (changed - 1) * PAGE + 777)
         if (how === "copy") assert.throws(() => opened.guard.copyLog(), PageDamaged, "has changed")
         else {
           // The log has this page: nothing reads it.
           assert.isUndefined(opened.guard.check(0))
-          flip(file, 8 * (changed - 1) * PAGE + 777)
+          flipBit(file, 8 * (changed - 1) * PAGE + 777)
           opened.guard.copyLog()
-          flip(file, 8 * (changed - 1) * PAGE + 777)
+          flipBit(file, 8 * (changed - 1) * PAGE + 777)
           assert.throws(() => opened.guard.check(0), PageDamaged, `page ${changed} has changed`)
         }
         opened.guard.abandon()
@@ -287,7 +281,7 @@ describe("the sums of a database", () => {
       const opened = open(file)
       put(opened, 1, 700)
       put(opened, 2, 700)
-      flip(walFile(file), 8 * 32 + 777)
+      flipBit(walFile(file), 8 * 32 + 777)
       assert.throws(() => opened.guard.check(0), PageDamaged, "write-ahead log")
       assert.throws(() => opened.guard.copyLog(), PageDamaged, "write-ahead log")
       opened.guard.abandon()

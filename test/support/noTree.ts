@@ -24,6 +24,7 @@ export const noTree: HeaderTree = {
   wasConnected: asked,
   tip: asked,
   best: asked,
+  mostWork: asked,
   count: asked,
   at: asked,
   isActive: asked,

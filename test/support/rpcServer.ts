@@ -104,7 +104,7 @@ export interface HttpRequest {
   readonly body?: string | Uint8Array
 }
 
-const HEALTHY: HealthReport = { initializing: false, syncing: false, blockHeight: 0, peers: 0, doubts: [] }
+const HEALTHY: HealthReport = { initializing: false, syncing: false, blockHeight: 0, peers: 0, doubts: [], notices: [] }
 
 export const httpRequest = (port: number, options: HttpRequest): Effect.Effect<HttpAnswer, Error> =>
   Effect.async((resume) => {

@@ -15,7 +15,6 @@ import type { Received } from "./HandOver.ts"
 import { takeBlock, takeNotFound, Verdicts } from "./incomingBlocks.ts"
 import { takeCompact, takeTransactions } from "./incomingCompact.ts"
 import { askAll, askHeaders, takeHeaders, takeInventory } from "./incomingHeaders.ts"
-import { planMissing } from "./missingBlocks.ts"
 import {
   isChosen,
   isNearTip,
@@ -115,8 +114,8 @@ export class Scheduler {
         turn = this.time.ran
       }
       if (this.context.loading) return
-      const { download, now, tree } = this.context
-      this.send([...planMissing(download, tree, tree.losses, now()), ...download.plan(now())])
+      const { download, missing, now } = this.context
+      this.send([...missing.plan(now()), ...download.plan(now())])
     })
   }
 

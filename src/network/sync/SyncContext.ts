@@ -13,6 +13,7 @@ import type { ChainSyncTimers } from "./ChainSyncTimers.ts"
 import type { HandOver } from "./HandOver.ts"
 import type { HeaderSync } from "./HeaderSync.ts"
 import type { HighBandwidth } from "./HighBandwidth.ts"
+import type { MissingBlocks } from "./missingBlocks.ts"
 import { PartialBlocks } from "./PartialBlocks.ts"
 import type { Presync } from "./Presync.ts"
 
@@ -44,6 +45,7 @@ export interface SyncContext {
   readonly params: ConsensusParams
   readonly peers: Map<number, SyncPeer>
   readonly download: BlockDownload
+  readonly missing: MissingBlocks
   readonly headers: HeaderSync
   readonly timers: ChainSyncTimers
   readonly highBandwidth: HighBandwidth

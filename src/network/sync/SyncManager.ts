@@ -21,6 +21,7 @@ import { HandOver } from "./HandOver.ts"
 import { HeaderSync } from "./HeaderSync.ts"
 import { HighBandwidth } from "./HighBandwidth.ts"
 import { admits } from "./incomingBlocks.ts"
+import { MissingBlocks } from "./missingBlocks.ts"
 import { type MessageEvent, Scheduler, type SyncEvent, TICK } from "./Scheduler.ts"
 import { screen } from "./screen.ts"
 import type { SyncContext } from "./SyncContext.ts"
@@ -94,6 +95,7 @@ export const make = (
     const events = yield* Effect.acquireRelease(Queue.bounded<SyncEvent>(QUEUE), Queue.shutdown)
     const wakeUps = yield* Queue.sliding<void>(1)
     const handOver = new HandOver(tree)
+    const download = new BlockDownload({ tree, minimumChainWork: params.minimumChainWork })
     const context: SyncContext = {
       chain,
       status,
@@ -101,7 +103,8 @@ export const make = (
       tree,
       params,
       peers: new Map(),
-      download: new BlockDownload({ tree, minimumChainWork: params.minimumChainWork }),
+      download,
+      missing: new MissingBlocks(download, tree, tree.losses),
       headers: new HeaderSync(params.targetSpacing),
       timers: new ChainSyncTimers(tree),
       highBandwidth: new HighBandwidth(),

@@ -75,7 +75,7 @@ export const takeBlock = (context: SyncContext, state: SyncPeer, block: Block, u
 
 /** Judges a block that its sender was not asked for. Returns whether it goes on. */
 const welcome = (context: SyncContext, state: SyncPeer, block: Block, id: number): boolean => {
-  const { download, tree } = context
+  const { tree } = context
   const parent = tree.find(block.header.prevHash)
   if (parent === NO_HEADER) {
     misbehaves(state, "a block whose predecessor is unknown")
@@ -85,9 +85,13 @@ const welcome = (context: SyncContext, state: SyncPeer, block: Block, id: number
     learn(context, state, id)
     if (!isNew(context, id)) return false
   }
-  // What another peer was asked for is wanted from anybody; but it stays asked for until this one is known to be good.
-  return download.askersOf(id).length > 0 || isAhead(context, block, parent)
+  // What another peer was asked for stays asked for until this one is known to be good.
+  return isWanted(context, id) || isAhead(context, block, parent)
 }
+
+/** Whether a known block is wanted from any peer: another was asked for it, or a reorganisation needs it. */
+export const isWanted = ({ download, tree }: SyncContext, id: number): boolean =>
+  id !== NO_HEADER && (download.askersOf(id).length > 0 || tree.losses.needs(id))
 
 /** Takes the word of a peer that it does not have what it was asked for. */
 export const takeNotFound = (
@@ -100,7 +104,7 @@ export const takeNotFound = (
     const id = context.tree.find(item.hash)
     if (id === NO_HEADER) continue
     partial.delete(id)
-    context.download.lacks(peer.id, id)
+    if (!context.missing.refused(peer.id, id)) context.download.lacks(peer.id, id)
   }
 }
 

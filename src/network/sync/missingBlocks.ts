@@ -5,34 +5,95 @@ import { type DownloadPeer, firstOfLimited } from "./DownloadPeer.ts"
 /** Missing blocks that are looked at in one turn: enough to keep all peers busy. */
 const MOST_LOOKED_AT = 256
 
-const canGive = (tree: DownloadTree, peer: DownloadPeer, id: number, onAnyChain: boolean): boolean => {
+/** Milliseconds after which another peer is asked for a block that the one before may never have had. */
+const SILENCE = 10_000
+
+/** Milliseconds after which a peer that did not have a block is asked for it again. */
+const ASK_AGAIN = 120_000
+
+const canGive = (tree: DownloadTree, peer: DownloadPeer, id: number): boolean => {
   const height = tree.height(id)
   return peer.stalling === undefined && peer.flights.size < peer.score.limit && !peer.lacks.has(id) &&
     height < peer.source.below && (!peer.source.limited || height >= firstOfLimited(tree.height(peer.best))) &&
-    (onAnyChain || tree.ancestor(peer.best, height) === id)
+    tree.ancestor(peer.best, height) === id
+}
+
+/** What the plan has to know of the blocks that are missing. */
+type Losses = Pick<BlockLosses, "ids" | "needs" | "refusedBy">
+
+/** A block that peers are asked for whatever chain they are on. */
+interface Search {
+  /** When each peer was asked. */
+  readonly asked: Map<number, number>
+  /** The peer that was asked last and has not answered. */
+  pending: number | undefined
 }
 
 /**
- * Whom to ask for blocks of the best chain that were here and are missing; noted as asked. They lie below the window of
- * `BlockDownload.plan`, which looks at what is still to be connected. A block that a reorganisation has to take back is
- * not in the chain of those who have the other branch: whoever it is may still have it.
+ * Whom to ask for blocks of the best chain that were here and are missing. They lie below the window of
+ * `BlockDownload.plan`, which looks at what is still to be connected.
+ *
+ * A block that a reorganisation has to take back is not in the chain of those who have the other branch, and any of them may
+ * still have it. They are asked one after the other, again and again, and owe no answer: the download does not know of
+ * these questions, and the block is welcome from any peer at any time. Times are milliseconds of one clock.
  */
-export const planMissing = (
-  download: BlockDownload,
-  tree: DownloadTree,
-  losses: Pick<BlockLosses, "ids" | "waitsFor">,
-  now: number
-): ReadonlyArray<BlockRequest> => {
-  const requests: Array<BlockRequest> = []
-  let looked = 0
-  for (const id of losses.ids()) {
-    if (looked++ >= MOST_LOOKED_AT || download.room <= 0) break
-    if (download.askersOf(id).length > 0 || download.isUnstored(id)) continue
-    const needed = losses.waitsFor === id
-    const peer = (needed ? download.everyone() : download.ranked()).find((peer) => canGive(tree, peer, id, needed))
-    if (peer === undefined) continue
-    download.ask(peer.id, id, now)
-    requests.push({ peer: peer.id, id })
+export class MissingBlocks {
+  private readonly download: BlockDownload
+  private readonly tree: DownloadTree
+  private readonly losses: Losses
+  private readonly searches = new Map<number, Search>()
+
+  constructor(download: BlockDownload, tree: DownloadTree, losses: Losses) {
+    this.download = download
+    this.tree = tree
+    this.losses = losses
   }
-  return requests
+
+  /** What to ask whom for now; noted as asked. */
+  plan(now: number): ReadonlyArray<BlockRequest> {
+    const { download, losses, tree } = this
+    const requests: Array<BlockRequest> = []
+    for (const id of this.searches.keys()) if (!losses.needs(id) || tree.hasBlock(id)) this.searches.delete(id)
+    let looked = 0
+    for (const id of losses.ids()) {
+      if (looked++ >= MOST_LOOKED_AT || download.room <= 0) break
+      if (download.askersOf(id).length > 0 || download.isUnstored(id)) continue
+      const peer = download.ranked().find((peer) => canGive(tree, peer, id))
+      if (peer !== undefined) {
+        download.ask(peer.id, id, now)
+        requests.push({ peer: peer.id, id })
+      } else if (losses.needs(id)) requests.push(...this.search(id, now))
+    }
+    return requests
+  }
+
+  /** A peer says that it does not have a block. Returns whether that was asked on the chance that it has it. */
+  refused(peer: number, id: number): boolean {
+    const search = this.searches.get(id)
+    if (search?.pending !== peer) return false
+    this.without(id, search)
+    return true
+  }
+
+  private without(id: number, search: Search): void {
+    search.pending = undefined
+    this.losses.refusedBy(id)
+  }
+
+  private search(id: number, now: number): ReadonlyArray<BlockRequest> {
+    const search = this.searches.get(id) ?? { asked: new Map<number, number>(), pending: undefined }
+    this.searches.set(id, search)
+    if (search.pending !== undefined) {
+      if (now - (search.asked.get(search.pending) ?? -Infinity) < SILENCE) return []
+      this.without(id, search)
+    }
+    const peers = this.download.everyone()
+    const known = new Set(peers.map((peer) => peer.id))
+    for (const peer of search.asked.keys()) if (!known.has(peer)) search.asked.delete(peer)
+    const free = peers.find((peer) => now - (search.asked.get(peer.id) ?? -Infinity) >= ASK_AGAIN)
+    if (free === undefined) return []
+    search.asked.set(free.id, now)
+    search.pending = free.id
+    return [{ peer: free.id, id }]
+  }
 }

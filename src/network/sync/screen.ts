@@ -1,7 +1,7 @@
 import { NO_HEADER } from "../../chain/HeaderTree.ts"
 import { checkProofOfWork } from "../../consensus/header.ts"
 import type { BlockHeader } from "../../protocol/block.ts"
-import { isAhead, isRoom } from "./incomingBlocks.ts"
+import { isAhead, isRoom, isWanted } from "./incomingBlocks.ts"
 import { isCompactWelcome } from "./incomingCompact.ts"
 import { isNew, misbehaves, type SyncContext, type SyncPeer } from "./SyncContext.ts"
 
@@ -30,10 +30,9 @@ export const screen = (
     misbehaves(state, "a block whose predecessor is unknown")
     return "drop"
   }
-  // What another peer was asked for is wanted from anybody.
   const welcome = compact
     ? isCompactWelcome(context, header, parent)
-    : download.askersOf(id).length > 0 || isAhead(context, header, parent)
+    : isWanted(context, id) || isAhead(context, header, parent)
   if (!welcome) return id === NO_HEADER ? "drop" : "announced"
   const unproven = checkProofOfWork(header, params)
   if (unproven === undefined) return "decode"

@@ -63,6 +63,10 @@ export const checkMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | D
         doubts: Shape.array(Shape.object({
           what: Shape.string("The file or store"),
           reason: Shape.string("What was found, and what is done about it")
+        })),
+        notices: Shape.array(Shape.object({
+          what: Shape.string("The file or store"),
+          reason: Shape.string("What the operator is to know; no answer is wrong because of it")
         }))
       })
     }],
@@ -75,7 +79,8 @@ export const checkMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | D
         return {
           parts: Object.fromEntries(parts),
           missing_blocks: chain.tree.losses.count,
-          doubts: (yield* health.doubts).map(({ reason, what }) => ({ what, reason }))
+          doubts: (yield* health.doubts).map(({ reason, what }) => ({ what, reason })),
+          notices: (yield* health.notices).map(({ reason, what }) => ({ what, reason }))
         }
       })
   })

@@ -25,6 +25,7 @@ import {
   mine,
   minimalAuxpow
 } from "../../support/regtest.ts"
+import { allBlocks, firstOf } from "../../support/twoBranches.ts"
 import { entryOf, mempoolWith } from "../relay/fakePool.ts"
 import { FakePeer, type FakePeerOptions, ServedBlocks } from "./fakePeers.ts"
 
@@ -43,16 +44,6 @@ const grow = (chain: MemoryChain, salt = 0, time = chain.tip.header.time + 60): 
     extra: Uint8Array.of(Op.OP_0 + salt, 1)
   })
   return mine(chain, [], { coinbase, time })
-}
-
-const allBlocks = (chain: MemoryChain): ReadonlyArray<Block> =>
-  Array.from({ length: chain.height + 1 }, (_, height) => chain.blockAt(height))
-
-/** The first blocks of a chain as a chain of its own. */
-const firstOf = (chain: MemoryChain, height: number): MemoryChain => {
-  const first = new MemoryChain(regtestParams, trustScripts)
-  for (let at = 1; at <= height; at++) first.connect(chain.blockAt(at))
-  return first
 }
 
 interface Network {

@@ -7,6 +7,7 @@ import { ChainSyncTimers } from "../../../src/network/sync/ChainSyncTimers.ts"
 import { HandOver } from "../../../src/network/sync/HandOver.ts"
 import { HeaderSync } from "../../../src/network/sync/HeaderSync.ts"
 import { HighBandwidth } from "../../../src/network/sync/HighBandwidth.ts"
+import { MissingBlocks } from "../../../src/network/sync/missingBlocks.ts"
 import { makeSyncPeer, type SyncContext, type SyncPeer } from "../../../src/network/sync/SyncContext.ts"
 import type { FakePeer } from "./fakePeers.ts"
 
@@ -14,6 +15,7 @@ import type { FakePeer } from "./fakePeers.ts"
 export const makeContext: Effect.Effect<SyncContext, never, Chain | SyncStatus | Mempool> = Effect.gen(function*() {
   const chain = yield* Chain
   const { params, tree } = chain
+  const download = new BlockDownload({ tree, minimumChainWork: params.minimumChainWork })
   return {
     chain,
     status: yield* SyncStatus,
@@ -21,7 +23,8 @@ export const makeContext: Effect.Effect<SyncContext, never, Chain | SyncStatus |
     tree,
     params,
     peers: new Map(),
-    download: new BlockDownload({ tree, minimumChainWork: params.minimumChainWork }),
+    download,
+    missing: new MissingBlocks(download, tree, tree.losses),
     headers: new HeaderSync(params.targetSpacing),
     timers: new ChainSyncTimers(tree),
     highBandwidth: new HighBandwidth(),

@@ -1,0 +1,50 @@
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { ChainState } from "../../src/chain/ChainState.ts"
+import { regtestParams } from "../../src/consensus/params.ts"
+
+/** What a batch of blocks may have. */
+export const BATCH_LIMITS = { blocks: 64, inputs: 4_000, bytes: 4_000_000 }
+
+/** A chain state on real files in `directory`. */
+export const openState = (directory: string): ChainState => {
+  const [blocksDirectory, chainstateDirectory] = [join(directory, "blocks"), join(directory, "chainstate")]
+  for (const path of [blocksDirectory, chainstateDirectory]) mkdirSync(path, { recursive: true })
+  return new ChainState({
+    params: regtestParams,
+    blocksDirectory,
+    chainstateDirectory,
+    pageSize: 4096,
+    coinCacheBytes: 1e8,
+    now: () => 1_900_000_000
+  })
+}
+
+/** Stores everything and closes. */
+export const closeState = (state: ChainState): void => {
+  state.flush()
+  state.close()
+}
+
+/** Connects what is on the way, as long as nothing has to be taken back; scripts are taken as valid. */
+export const connectAll = (state: ChainState): void => {
+  for (let step = state.nextStep(); step.type === "connect"; step = state.nextStep()) {
+    state.settle(state.prepare(step.target, BATCH_LIMITS, () => {}), undefined)
+  }
+}
+
+/** Goes to the best chain, back and forth, until nothing is left to do or a block is waited for. */
+export const moveAll = (state: ChainState): void => {
+  for (let step = state.nextStep(); step.type === "connect" || step.type === "disconnect"; step = state.nextStep()) {
+    if (step.type === "disconnect") state.disconnectTip()
+    else connectAll(state)
+  }
+}
+
+/** Flips one bit of a file. */
+export const flipBit = (file: string, bit: number): void => {
+  const bytes = readFileSync(file)
+  const at = (bit >>> 3) % bytes.length
+  bytes.writeUInt8(bytes.readUInt8(at) ^ (1 << (bit & 7)), at)
+  writeFileSync(file, bytes)
+}

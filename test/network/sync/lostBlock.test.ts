@@ -1,0 +1,82 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Logger } from "effect"
+import * as BlockHealth from "../../../src/chain/BlockHealth.ts"
+import { Chain } from "../../../src/chain/Chain.ts"
+import * as SyncStatus from "../../../src/chain/SyncStatus.ts"
+import { turnOfEventLoop } from "../../../src/chain/turnOfEventLoop.ts"
+import * as SyncManager from "../../../src/network/sync/SyncManager.ts"
+import type { Block } from "../../../src/protocol/block.ts"
+import { equal, toHex } from "../../../src/protocol/bytes.ts"
+import { DataHealth } from "../../../src/storage/DataHealth.ts"
+import { chainLayer, temporaryDirectory } from "../../support/chain.ts"
+import { allBlocks, twoBranches } from "../../support/twoBranches.ts"
+import { mempoolWith } from "../relay/fakePool.ts"
+import { FakePeer, ServedBlocks } from "./fakePeers.ts"
+
+const { long, short } = twoBranches({ fork: 5, short: 20, long: 22 })
+const missing = short.blockAt(12)
+
+/** Turns of the event loop, up to ten seconds, until something is so. */
+const until = (what: string, test: Effect.Effect<boolean>) =>
+  Effect.gen(function*() {
+    const end = performance.now() + 10_000
+    while (!(yield* test)) {
+      if (performance.now() > end) return yield* Effect.dieMessage(`not within 10 seconds: ${what}`)
+      yield* turnOfEventLoop
+    }
+  })
+
+describe("a reorganisation over a block that was lost", () => {
+  it.scopedLive(
+    "is given up when enough peers do not have it, and done when one comes that has",
+    () =>
+      Effect.gen(function*() {
+        const layer = Layer.mergeAll(
+          BlockHealth.layer,
+          SyncStatus.layer({ offline: false })
+        ).pipe(
+          Layer.provideMerge(chainLayer(yield* temporaryDirectory)),
+          Layer.provideMerge(mempoolWith({ entries: () => [] })),
+          Layer.provideMerge(Logger.remove(Logger.defaultLogger))
+        )
+        yield* Effect.gen(function*() {
+          const chain = yield* Chain
+          const health = yield* DataHealth
+          const status = yield* SyncStatus.SyncStatus
+          yield* chain.deliver(allBlocks(short).slice(1), false)
+          const { losses } = chain.tree
+          const id = chain.tree.find(missing.hash)
+          losses.lose({ family: "blk", id, height: 12, reason: "it was cut off" })
+          yield* status.loaded
+          const manager = yield* SyncManager.make()
+          const scope = yield* Effect.scope
+          const connect = (blocks: ReadonlyArray<Block>, left: ReadonlyArray<Block> = []) =>
+            Effect.gen(function*() {
+              const served = new ServedBlocks(left.length === 0 ? blocks : left)
+              if (left.length > 0) served.extend(blocks.slice(6))
+              const peer = new FakePeer(served)
+              yield* Effect.forkIn(peer.live(manager), scope)
+              return peer
+            })
+          const tipIs = ({ hash }: Block) => Effect.sync(() => equal(chain.tree.hash(chain.tree.tip()), hash))
+          const noDoubts = Effect.map(health.doubts, ({ length }) => length === 0)
+
+          const peers = yield* Effect.replicateEffect(connect(allBlocks(long)), BlockHealth.GIVE_UP.refusals)
+          yield* until("the branch is given up", Effect.map(health.notices, ({ length }) => length === 1))
+          yield* until("nothing is in doubt", noDoubts)
+          assert.isTrue(yield* tipIs(short.tip))
+          assert.isFalse(yield* status.syncing)
+          const askedFor = (peer: FakePeer) => peer.askedBlocks.filter((hash) => hash === toHex(missing.hash)).length
+          assert.deepStrictEqual(peers.map(askedFor), peers.map(() => 1))
+
+          const last = yield* connect(allBlocks(long), allBlocks(short))
+          yield* until("the branch is taken", tipIs(long.tip))
+          assert.strictEqual(askedFor(last), 1)
+          yield* until("nothing is left to say", Effect.map(health.notices, ({ length }) => length === 0))
+          yield* until("nothing is in doubt", noDoubts)
+          assert.isTrue([...peers, last].every(({ closed }) => !closed))
+        }).pipe(Effect.provide(layer))
+      }),
+    60_000
+  )
+})

@@ -1,0 +1,116 @@
+import { assert, describe, it } from "@effect/vitest"
+import { BlockDownload } from "../../../src/network/sync/BlockDownload.ts"
+import type { Source } from "../../../src/network/sync/DownloadPeer.ts"
+import { MissingBlocks } from "../../../src/network/sync/missingBlocks.ts"
+import { START_LIMIT } from "../../../src/network/sync/PeerScore.ts"
+import { BranchTree } from "./branchTree.ts"
+
+const CHOSEN: Source = { preferred: true, limited: false, below: Infinity }
+
+/** What the chain says of its losses. */
+class FakeLosses {
+  readonly lost: Set<number>
+  readonly needed = new Set<number>()
+  readonly refused: Array<number> = []
+
+  constructor(lost: Iterable<number>) {
+    this.lost = new Set(lost)
+  }
+
+  readonly ids = (): Iterable<number> => [...this.lost]
+  readonly needs = (id: number): boolean => this.needed.has(id)
+  readonly refusedBy = (id: number): void => void this.refused.push(id)
+}
+
+/** A stored chain of which some heights are missing, a longer branch from height 2 on, and peers on either. */
+const setting = (
+  { blocks = 20, missing, on = ["own"], sources = [] }: {
+    readonly blocks?: number
+    readonly missing: ReadonlyArray<number>
+    readonly on?: ReadonlyArray<"own" | "branch">
+    readonly sources?: ReadonlyArray<Partial<Source>>
+  }
+) => {
+  const tree = new BranchTree()
+  const own = tree.grow(0, blocks)
+  const branch = tree.grow(own[1] ?? 0, blocks)
+  for (const id of own) tree.store(id)
+  for (const id of branch) tree.stored.add(id)
+  const idAt = (height: number): number => own[height - 1] ?? assert.fail()
+  for (const height of missing) tree.stored.delete(idAt(height))
+  const losses = new FakeLosses(missing.map(idAt))
+  const download = new BlockDownload({ tree, minimumChainWork: 0n })
+  for (const [peer, chain] of on.entries()) {
+    download.add(peer, { ...CHOSEN, ...sources[peer] })
+    download.setBest(peer, (chain === "own" ? own : branch).at(-1) ?? 0)
+  }
+  const plan = new MissingBlocks(download, tree, losses)
+  const asked = (now: number) => plan.plan(now).map(({ id, peer }) => [peer, tree.height(id)])
+  return { tree, download, losses, plan, asked, idAt }
+}
+
+describe("MissingBlocks", () => {
+  it("asks a peer on the own chain, each block once while it is under way", () => {
+    const { asked, download, idAt } = setting({ missing: [3, 9], on: ["own", "own"] })
+    const first = asked(0)
+    assert.deepStrictEqual(first.map(([, height]) => height), [3, 9])
+    assert.deepStrictEqual(asked(1), [])
+    download.received(first[0]?.[0] ?? -1, idAt(3), 500, 2)
+    assert.deepStrictEqual(asked(3), [], "it waits for the chain")
+    // Whoever has it not is not asked again, the other is.
+    const [peer = -1] = first[1] ?? []
+    download.lacks(peer, idAt(9))
+    assert.deepStrictEqual(asked(4), [[1 - peer, 9]])
+  })
+
+  it("asks each peer for as much as it can be expected to give", () => {
+    const heights = Array.from({ length: 40 }, (_, i) => i + 3)
+    const { asked } = setting({ blocks: 60, missing: heights })
+    assert.strictEqual(asked(0).length, START_LIMIT)
+  })
+
+  it("asks neither peers on another branch nor those that do not serve the height", () => {
+    const sources: ReadonlyArray<Partial<Source>> = [{}, { below: 5 }, { limited: true }]
+    const { asked } = setting({ blocks: 400, missing: [9], on: ["branch", "own", "own"], sources })
+    assert.deepStrictEqual(asked(0), [])
+    const late = setting({ blocks: 400, missing: [399], on: ["branch", "own", "own"], sources })
+    assert.deepStrictEqual(late.asked(0), [[2, 399]])
+  })
+
+  it("asks all peers in turn for a block that a reorganisation needs, again after a while, and holds nothing against them", () => {
+    const { asked, download, idAt, losses, plan } = setting({ missing: [9], on: ["branch", "branch"] })
+    assert.deepStrictEqual(asked(0), [])
+    losses.needed.add(idAt(9))
+    assert.deepStrictEqual(asked(0), [[0, 9]])
+    assert.deepStrictEqual(asked(9_999), [], "it may still answer")
+    assert.deepStrictEqual(asked(10_000), [[1, 9]], "the first was silent")
+    assert.deepStrictEqual(losses.refused, [idAt(9)])
+    assert.isFalse(plan.refused(0, idAt(9)), "too late")
+    assert.isTrue(plan.refused(1, idAt(9)))
+    assert.strictEqual(losses.refused.length, 2)
+    assert.deepStrictEqual(asked(10_001), [])
+    assert.deepStrictEqual(asked(119_999), [])
+    assert.deepStrictEqual(asked(120_000), [[0, 9]])
+    assert.deepStrictEqual([download.inFlight(0), download.inFlight(1), download.overdue(1e9)], [[], [], []])
+    for (const peer of [0, 1]) assert.strictEqual(download.scoreOf(peer)?.failures, 0)
+    // A peer that comes is asked at once, where nobody else is.
+    plan.refused(0, idAt(9))
+    download.add(2, CHOSEN)
+    download.setBest(2, 2)
+    assert.deepStrictEqual(asked(120_001), [[2, 9]])
+    download.remove(2)
+    assert.deepStrictEqual(asked(130_001), [[1, 9]])
+  })
+
+  it("asks a peer on the own chain first, and nobody for what is there", () => {
+    const { asked, idAt, losses, tree } = setting({ missing: [9], on: ["branch", "own"] })
+    losses.needed.add(idAt(9))
+    assert.deepStrictEqual(asked(0), [[1, 9]])
+    const alone = setting({ missing: [9], on: ["branch"] })
+    alone.losses.needed.add(alone.idAt(9))
+    alone.losses.lost.clear()
+    alone.tree.stored.add(alone.idAt(9))
+    assert.deepStrictEqual(alone.asked(0), [])
+    assert.isFalse(tree.hasBlock(idAt(9)))
+  })
+})

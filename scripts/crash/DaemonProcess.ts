@@ -8,10 +8,14 @@ export interface DaemonOptions {
   readonly directory: string
   readonly args?: ReadonlyArray<string>
   readonly env?: Readonly<Record<string, string>>
+  /** Another `bin/svcd.js` than that of the build. */
+  readonly program?: string
 }
 
 /** How a daemon came up: ready to answer, or ended with what it said on standard error. */
 export type Start = { readonly ready: true } | { readonly ready: false; readonly reason: string }
+
+const BUILT = join(ROOT, "build/src/bin/svcd.js")
 
 /** How long a start may take, in milliseconds. */
 const START_PATIENCE = 120_000
@@ -33,14 +37,18 @@ export const flagsOf = (directory: string, port: number): ReadonlyArray<string> 
 /** The daemon of the build in a process of its own, which can be killed. */
 export class DaemonProcess {
   readonly rpc: RpcClient
+  readonly port: number
   private readonly child: ChildProcess
   private readonly exit: Promise<void>
   private said = ""
   private over = false
 
-  private constructor(port: number, { args = ["-maxpeers", "0"], directory, env = {} }: DaemonOptions) {
+  private constructor(
+    port: number,
+    { args = ["-maxpeers", "0"], directory, env = {}, program = BUILT }: DaemonOptions
+  ) {
+    this.port = port
     this.rpc = new RpcClient(port)
-    const program = join(ROOT, "build/src/bin/svcd.js")
     this.child = spawn(process.execPath, [program, ...flagsOf(directory, port), "-loglevel", "warn", ...args], {
       stdio: ["ignore", "pipe", "pipe"],
       env: { ...process.env, ...env }

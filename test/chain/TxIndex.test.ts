@@ -1,16 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
 import SQLite from "better-sqlite3"
 import { Effect, Layer, Logger } from "effect"
-import { closeSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from "node:fs"
+import { rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { Chain } from "../../src/chain/Chain.ts"
-import { turnOfEventLoop } from "../../src/chain/turnOfEventLoop.ts"
 import * as TxIndex from "../../src/chain/TxIndex.ts"
 import type { Block } from "../../src/protocol/block.ts"
 import { toHex } from "../../src/protocol/bytes.ts"
 import * as DataHealth from "../../src/storage/DataHealth.ts"
 import { blocksOf, temporaryDirectory, withChain } from "../support/chain.ts"
 import { fixtureJson } from "../support/fixtures.ts"
+import { checkAll, damageOf, doubted, flipIn, spoilPages, untilSound } from "../support/liveDamage.ts"
 
 interface Stale {
   readonly branches: ReadonlyArray<{
@@ -140,36 +140,35 @@ describe("TxIndex", () => {
       assert.isTrue(index.enabled)
     }).pipe(Effect.provide(Logger.remove(Logger.defaultLogger))))
 
-  it.scopedLive("is made anew while the chain runs, when a page changes under it", () =>
+  it.scopedLive.each([
+    { what: "a bit flips that SQLite reads without complaint, at the check", noticed: "check" as const },
+    { what: "its pages cannot be read, at a question", noticed: "read" as const }
+  ])("is made anew while the chain runs, when $what", ({ noticed }) =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
       const some = blocks.slice(0, 120)
       yield* withIndex(directory, (chain) => submitAll(chain, some.slice(1)))
+      const file = join(directory, "chainstate", "txindex.db")
+      const { txid } = some[60]?.transactions[0] ?? assert.fail("no transaction")
       yield* withChain(directory, (chain) =>
         Effect.gen(function*() {
-          const health = yield* DataHealth.DataHealth
           const index = yield* TxIndex.TxIndex
-          const part = (yield* health.parts).find(({ what }) => what === "txindex.db")
-          if (index.follower === undefined || part === undefined) return assert.fail("the index is off")
+          if (index.follower === undefined) return assert.fail("the index is off")
           yield* chain.register(index.follower)
-          const file = join(directory, "chainstate", "txindex.db")
-          const bytes = readFileSync(file)
-          const at = bytes.length - 100
-          const descriptor = openSync(file, "r+")
-          writeSync(descriptor, Uint8Array.of((bytes[at] ?? 0) ^ 1), 0, 1, at)
-          closeSync(descriptor)
-          for (let next: number | undefined = 0; next !== undefined;) next = yield* part.check(next)
-          assert.deepStrictEqual((yield* health.doubts).map(({ what }) => what), ["txindex.db"])
-          while ((yield* health.doubts).length > 0) yield* turnOfEventLoop
-          for (const [height, { transactions }] of some.entries()) {
-            for (const { txid } of transactions) assert.strictEqual(yield* index.heightOf(txid), height)
+          if (noticed === "check") {
+            flipIn(file, txid)
+            yield* checkAll("txindex.db")
+          } else {
+            spoilPages(file)
+            assert.strictEqual((yield* Effect.flip(index.heightOf(txid)))._tag, "StorageCorrupted")
           }
-          assert.isUndefined(yield* part.check(0))
-        }).pipe(Effect.provide(
-          TxIndex.layer({ directory: join(directory, "chainstate"), pageSize: 4096 }).pipe(
-            Layer.provideMerge(DataHealth.layer)
-          )
-        )))
+          assert.deepStrictEqual(yield* doubted, ["txindex.db"])
+          assert.strictEqual(yield* damageOf("txindex.db"), 1)
+          yield* untilSound
+          yield* hasExactly(index, some)
+          yield* checkAll("txindex.db")
+          assert.deepStrictEqual(yield* doubted, [])
+        }).pipe(Effect.provide(TxIndex.layer({ directory: join(directory, "chainstate"), pageSize: 4096 }))))
     }).pipe(Effect.provide(Logger.remove(Logger.defaultLogger))))
 
   it.effect("knows nothing where it is off", () =>

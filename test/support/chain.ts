@@ -40,7 +40,7 @@ export const chainLayer = (
 /** Runs work on a chain in a directory, and closes it. */
 export const withChain = <A, E>(
   directory: string,
-  use: (chain: typeof Chain.Chain.Service) => Effect.Effect<A, E>,
+  use: (chain: typeof Chain.Chain.Service) => Effect.Effect<A, E, DataHealth.DataHealth>,
   params?: ConsensusParams,
   coinCacheBytes?: number
 ) => Effect.provide(Effect.flatMap(Chain.Chain, use), chainLayer(directory, params, coinCacheBytes))

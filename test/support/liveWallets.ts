@@ -116,7 +116,7 @@ export interface LiveNodeOptions extends Partial<Parameters<typeof Wallets.layer
 /** Runs work on a node in a directory, and ends the node. */
 export const withWallets = <A, E>(
   directory: string,
-  use: (node: LiveNode) => Effect.Effect<A, E, Scope.Scope>,
+  use: (node: LiveNode) => Effect.Effect<A, E, Scope.Scope | DataHealth.DataHealth>,
   options: LiveNodeOptions = {}
 ) => {
   const { mempool = (pool) => pool, params, ...walletsOptions } = options

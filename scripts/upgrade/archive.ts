@@ -1,0 +1,40 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { gunzipSync, gzipSync } from "node:zlib"
+
+/** A folder in one file: gzipped, a line of JSON with names and sizes, then the contents one behind the other. */
+
+interface Entry {
+  readonly name: string
+  readonly size: number
+}
+
+const LINE_END = 0x0a
+
+const namesIn = (directory: string, below = ""): ReadonlyArray<string> =>
+  readdirSync(join(directory, below), { withFileTypes: true }).flatMap((entry) => {
+    const name = below === "" ? entry.name : `${below}/${entry.name}`
+    return entry.isDirectory() ? namesIn(directory, name) : [name]
+  })
+
+/** The files of a folder, packed. */
+export const pack = (directory: string): Buffer => {
+  const names = [...namesIn(directory)].sort()
+  const contents = names.map((name) => readFileSync(join(directory, name)))
+  const entries = names.map((name, i): Entry => ({ name, size: contents[i]?.length ?? 0 }))
+  return gzipSync(Buffer.concat([Buffer.from(`${JSON.stringify(entries)}\n`), ...contents]), { level: 9 })
+}
+
+/** Makes the folder again. */
+export const unpack = (packed: Uint8Array, directory: string): void => {
+  const bytes = gunzipSync(packed)
+  const end = bytes.indexOf(LINE_END)
+  const entries: ReadonlyArray<Entry> = JSON.parse(bytes.toString("utf8", 0, end))
+  let at = end + 1
+  for (const { name, size } of entries) {
+    const file = join(directory, name)
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+    writeFileSync(file, bytes.subarray(at, at + size), { mode: 0o600 })
+    at += size
+  }
+}

@@ -1,0 +1,77 @@
+import { listOf, type Question, recordOf, type RpcClient, textOf } from "../crash/rpc.ts"
+import { NAMES, PASSPHRASE, SECOND } from "./fill.ts"
+
+/** The time at which a node of the fixture stands, seconds since 1970: what waits for a block is not too old then. */
+export const FIXTURE_TIME = 1_750_000_000
+
+/** What a daemon of the fixture is started with. */
+export const FIXTURE_FLAGS: ReadonlyArray<string> = ["-maxpeers", "0", "-txindex", "-mocktime", String(FIXTURE_TIME)]
+
+/** A call, the wallet that it goes to, and what was answered. */
+export interface Recorded {
+  readonly wallet: string
+  readonly question: Question
+  readonly answer: string
+}
+
+const walletQuestions = (wallet: string, addresses: ReadonlyArray<unknown>): ReadonlyArray<Question> => [
+  ["getbalances"],
+  ["listunspent", 0],
+  ["listtransactions", "*", 1_000, 0, true],
+  ["listlabels"],
+  ["listlockunspent"],
+  ["listreceivedbyaddress", 0, true],
+  ["listaddressgroupings"],
+  ["name_list"],
+  ["name_registrations"],
+  ["name_autorenew"],
+  ...addresses.map((address): Question => ["getaddressinfo", address]),
+  ...wallet === SECOND ? [["walletpassphrase", PASSPHRASE, 60] as const] : [],
+  ...addresses.filter((address) => /^[mn]/.test(String(address))).map((address): Question => [
+    "signmessage",
+    address,
+    "a message"
+  ])
+]
+
+/** What to ask a node of the fixture: every block, name, transaction, address, and what waits. */
+const questionsOf = async (
+  rpc: RpcClient,
+  second: RpcClient
+): Promise<ReadonlyArray<readonly [wallet: string, question: Question]>> => {
+  const height = Number(await rpc.call("getblockcount"))
+  const hashes = await Promise.all(Array.from({ length: height + 1 }, (_, at) => rpc.call("getblockhash", at)))
+  const txids = (await Promise.all(hashes.map((hash) => rpc.call("getblock", hash)))).flatMap((block) =>
+    listOf(recordOf(block)["tx"])
+  )
+  const node: ReadonlyArray<Question> = [
+    ["getbestblockhash"],
+    ["getchaintips"],
+    ["gettxoutsetinfo", "muhash"],
+    ...hashes.slice(-70).map((hash): Question => ["getblock", hash, 2]),
+    ["name_scan", "", 100],
+    ...Object.values(NAMES).flatMap((name): ReadonlyArray<Question> => [["name_show", name], ["name_history", name]]),
+    ...txids.slice(0, 5).concat(txids.slice(-60)).map((txid): Question => ["getrawtransaction", txid, 1]),
+    ["getrawmempool", true],
+    ["listbanned"],
+    ["listwallets"]
+  ]
+  const addressesOf = async (caller: RpcClient): Promise<ReadonlyArray<unknown>> =>
+    listOf(await caller.call("listreceivedbyaddress", 0, true)).map((entry) => recordOf(entry)["address"])
+  const [first, theirs] = [await addressesOf(rpc), await addressesOf(second)]
+  return [
+    ...node.map((question) => ["", question] as const),
+    ...walletQuestions("", first).map((question) => ["", question] as const),
+    ...walletQuestions(SECOND, theirs).map((question) => [SECOND, question] as const)
+  ]
+}
+
+/** Asks a node everything. */
+export const record = async (rpc: RpcClient, second: RpcClient): Promise<ReadonlyArray<Recorded>> => {
+  const recorded: Array<Recorded> = []
+  for (const [wallet, question] of await questionsOf(rpc, second)) {
+    const answer = textOf(await (wallet === "" ? rpc : second).ask(question))
+    recorded.push({ wallet, question, answer })
+  }
+  return recorded
+}

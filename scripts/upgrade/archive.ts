@@ -1,8 +1,11 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
-import { gunzipSync, gzipSync } from "node:zlib"
+import { brotliCompressSync, brotliDecompressSync, constants } from "node:zlib"
 
-/** A folder in one file: gzipped, a line of JSON with names and sizes, then the contents one behind the other. */
+/** The longest window that any decoder takes: what two folders have in common is packed once. */
+const PARAMS = { [constants.BROTLI_PARAM_LGWIN]: constants.BROTLI_MAX_WINDOW_BITS }
+
+/** A folder in one file: packed by brotli, a line of JSON with names and sizes, then the contents one behind the other. */
 
 interface Entry {
   readonly name: string
@@ -22,12 +25,13 @@ export const pack = (directory: string): Buffer => {
   const names = [...namesIn(directory)].sort()
   const contents = names.map((name) => readFileSync(join(directory, name)))
   const entries = names.map((name, i): Entry => ({ name, size: contents[i]?.length ?? 0 }))
-  return gzipSync(Buffer.concat([Buffer.from(`${JSON.stringify(entries)}\n`), ...contents]), { level: 9 })
+  const bytes = Buffer.concat([Buffer.from(`${JSON.stringify(entries)}\n`), ...contents])
+  return brotliCompressSync(bytes, { params: { ...PARAMS, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } })
 }
 
 /** Makes the folder again. */
 export const unpack = (packed: Uint8Array, directory: string): void => {
-  const bytes = gunzipSync(packed)
+  const bytes = brotliDecompressSync(packed)
   const end = bytes.indexOf(LINE_END)
   const entries: ReadonlyArray<Entry> = JSON.parse(bytes.toString("utf8", 0, end))
   let at = end + 1

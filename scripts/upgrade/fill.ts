@@ -13,7 +13,7 @@ export const NAMES = {
   updated: "id/updated",
   given: "d/given",
   expired: "d/expired",
-  binary: "d/b\\xfcro",
+  byHand: "d/by-hand",
   waiting: "d/waiting"
 } as const
 
@@ -46,9 +46,9 @@ export const fill = async ({ rpc, second }: Callers): Promise<void> => {
   await rpc.call("name_autoregister", NAMES.alive, "{\"ip\":\"192.0.2.1\"}")
   await rpc.call("name_autoregister", NAMES.updated, "{\"version\":1}")
   await rpc.call("name_autoregister", NAMES.given, "{\"owner\":\"first\"}")
-  const [newTxid, rand] = listOf(await rpc.call("name_new", NAMES.binary, { nameEncoding: "ascii" }).catch(() => []))
+  const [newTxid, rand] = listOf(await rpc.call("name_new", NAMES.byHand))
   await generate(13)
-  if (newTxid !== undefined) await rpc.call("name_firstupdate", NAMES.binary, rand, newTxid, "by hand")
+  await rpc.call("name_firstupdate", NAMES.byHand, rand, newTxid, "by hand")
   await generate(2)
   await rpc.call("name_update", NAMES.updated, "{\"version\":2}")
   await rpc.call("name_update", NAMES.given, "{\"owner\":\"second\"}", { destAddress: theirs })
@@ -60,7 +60,8 @@ export const fill = async ({ rpc, second }: Callers): Promise<void> => {
   // A branch that lost.
   const tip = await rpc.call("getbestblockhash")
   await rpc.call("invalidateblock", tip)
-  await generate(2)
+  // To another address: the clock stands, and the same block would come again.
+  await rpc.call("generatetoaddress", 2, await rpc.call("getnewaddress", "the other branch"))
   await rpc.call("reconsiderblock", tip)
 
   await rpc.call("setban", "203.0.113.7", "add", 4_000_000_000, true)

@@ -1,4 +1,5 @@
-import { listOf, type Question, recordOf, type RpcClient, textOf } from "../crash/rpc.ts"
+import { createHash } from "node:crypto"
+import { type Answer, listOf, type Question, recordOf, type RpcClient, textOf } from "../crash/rpc.ts"
 import { NAMES, PASSPHRASE, SECOND } from "./fill.ts"
 
 /** The time at which a node of the fixture stands, seconds since 1970: what waits for a block is not too old then. */
@@ -7,11 +8,20 @@ export const FIXTURE_TIME = 1_750_000_000
 /** What a daemon of the fixture is started with. */
 export const FIXTURE_FLAGS: ReadonlyArray<string> = ["-maxpeers", "0", "-txindex", "-mocktime", String(FIXTURE_TIME)]
 
-/** A call, the wallet that it goes to, and what was answered. */
+/** A call, the wallet that it goes to, and what was answered: the text, or of a long one its SHA-256. */
 export interface Recorded {
   readonly wallet: string
   readonly question: Question
   readonly answer: string
+}
+
+/** Characters of an answer that is kept as it is: names, amounts and addresses; blocks are longer. */
+const LONG = 1_000
+
+/** An answer as it is recorded. */
+export const recordedAnswer = (answer: Answer): string => {
+  const text = textOf(answer)
+  return text.length <= LONG ? text : `${createHash("sha256").update(text).digest("hex")} of ${text.length} characters`
 }
 
 const walletQuestions = (wallet: string, addresses: ReadonlyArray<unknown>): ReadonlyArray<Question> => [
@@ -70,8 +80,8 @@ const questionsOf = async (
 export const record = async (rpc: RpcClient, second: RpcClient): Promise<ReadonlyArray<Recorded>> => {
   const recorded: Array<Recorded> = []
   for (const [wallet, question] of await questionsOf(rpc, second)) {
-    const answer = textOf(await (wallet === "" ? rpc : second).ask(question))
-    recorded.push({ wallet, question, answer })
+    const answer = await (wallet === "" ? rpc : second).ask(question)
+    recorded.push({ wallet, question, answer: recordedAnswer(answer) })
   }
   return recorded
 }

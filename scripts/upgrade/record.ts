@@ -9,8 +9,8 @@ import { fill, SECOND } from "./fill.ts"
 import { FIXTURE_FLAGS, record, type Recorded } from "./questions.ts"
 
 /**
- * Makes a data directory with another version of svcd and writes it to a folder, packed, with what that version answers:
- * `stopped` by a node that was ended in good order, `killed` by one that was killed after another block.
+ * Makes data directories with another version of svcd and writes them to a folder, packed, with what that version answers:
+ * `stopped` is of a node that was ended in good order, `killed` of the same one after another block and SIGKILL.
  *
  *     node build/scripts/upgrade/record.js <bin/svcd.js of that version> <folder>
  */
@@ -35,25 +35,28 @@ const main = async (program: string, out: string): Promise<void> => {
     rmSync(copy, { recursive: true })
     return answers
   }
-  const write = async (name: string, directory: string): Promise<void> => {
-    const packed = pack(directory)
-    const answers = gzipSync(JSON.stringify(await answersOf(directory)), { level: 9 })
-    mkdirSync(out, { recursive: true })
-    writeFileSync(join(out, `${name}.gz`), packed)
-    writeFileSync(join(out, `${name}.answers.json.gz`), answers)
-    process.stdout.write(`${name}: ${packed.length} bytes, answers ${answers.length} bytes\n`)
-  }
   try {
     const directory = join(workplace.path, "data")
+    const both = join(workplace.path, "both")
     const first = await started(directory)
     await fill(first)
     await stop(first.daemon)
-    await write("stopped", directory)
+    const ended = join(both, "stopped")
+    cpSync(directory, ended, { recursive: true })
     const next = await started(directory)
     await next.rpc.call("generatetoaddress", 1, await next.rpc.call("getnewaddress", "after the block"))
     await next.rpc.call("sendtoaddress", await next.rpc.call("getnewaddress"), 0.5, "before the kill")
     await next.daemon.kill()
-    await write("killed", directory)
+    cpSync(directory, join(both, "killed"), { recursive: true })
+    const packed = pack(both)
+    const answers = gzipSync(
+      JSON.stringify({ stopped: await answersOf(ended), killed: await answersOf(join(both, "killed")) }),
+      { level: 9 }
+    )
+    mkdirSync(out, { recursive: true })
+    writeFileSync(join(out, "directories.br"), packed)
+    writeFileSync(join(out, "answers.json.gz"), answers)
+    process.stdout.write(`directories ${packed.length} bytes, answers ${answers.length} bytes\n`)
   } finally {
     workplace.remove()
   }

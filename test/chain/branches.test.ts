@@ -1,9 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { readFileSync, rmSync } from "node:fs"
+import { join } from "node:path"
 import { Status } from "../../src/chain/BlockIndex.ts"
 import { giveUpBranch } from "../../src/chain/branches.ts"
+import type { Chain } from "../../src/chain/Chain.ts"
 import type { ChainState } from "../../src/chain/ChainState.ts"
 import type { Block } from "../../src/protocol/block.ts"
-import { connectAll, moveAll, openState } from "../support/chainState.ts"
+import { displayHash } from "../../src/protocol/bytes.ts"
+import { temporaryDirectory, withChain } from "../support/chain.ts"
+import { connectAll, flipBit, moveAll, openState } from "../support/chainState.ts"
 import { emptyChain, mine } from "../support/regtest.ts"
 import { withDirectory } from "../support/temporary.ts"
 import { allBlocks, firstOf, twoBranches } from "../support/twoBranches.ts"
@@ -110,6 +116,32 @@ describe("a way back of which the missing block is found after hundreds of block
       state.close()
     })
   })
+})
+
+describe("a chain state that is made anew from stored blocks of which one is damaged", () => {
+  it.scopedLive("is on the branch that was given up because of it", () =>
+    Effect.gen(function*() {
+      const { long, short } = twoBranches({ fork: 5, short: 20, long: 22 })
+      const directory = yield* temporaryDirectory
+      const file = join(directory, "blocks", "blk00000.dat")
+      yield* withChain(directory, (chain) => chain.deliver(allBlocks(short).slice(1), false))
+      const { bytes } = short.blockAt(12)
+      flipBit(file, 8 * (readFileSync(file).indexOf(bytes) + bytes.length - 6))
+      const hashOf = (chain: typeof Chain.Service) => Effect.map(chain.tip, ({ header }) => displayHash(header.hash))
+      yield* withChain(directory, (chain) =>
+        Effect.gen(function*() {
+          yield* chain.deliver(allBlocks(long).slice(6), false)
+          assert.isTrue(yield* chain.giveUpBranch)
+          assert.isFalse(yield* chain.giveUpBranch)
+          assert.strictEqual(yield* hashOf(chain), displayHash(short.tip.hash))
+        }))
+      rmSync(join(directory, "chainstate"), { recursive: true })
+      yield* withChain(directory, (chain) =>
+        Effect.gen(function*() {
+          assert.strictEqual(yield* hashOf(chain), displayHash(long.tip.hash))
+          assert.isFalse(chain.tree.losses.any)
+        }))
+    }))
 })
 
 describe("blocks of a chain without branches", () => {

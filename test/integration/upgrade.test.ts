@@ -1,49 +1,20 @@
 import { assert, describe, it } from "@effect/vitest"
 import SQLite from "better-sqlite3"
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, watch } from "node:fs"
-import { tmpdir } from "node:os"
+import { existsSync, readdirSync, readFileSync, watch } from "node:fs"
 import { basename, dirname, join } from "node:path"
 import { DaemonProcess } from "../../scripts/crash/DaemonProcess.ts"
 import { InnerDaemon } from "../../scripts/crash/InnerDaemon.ts"
 import { recordOf, RpcClient } from "../../scripts/crash/rpc.ts"
-import { unpack } from "../../scripts/upgrade/archive.ts"
 import { SECOND } from "../../scripts/upgrade/fill.ts"
-import { FIXTURE_FLAGS, type Recorded, recordedAnswer } from "../../scripts/upgrade/questions.ts"
+import { FIXTURE_FLAGS } from "../../scripts/upgrade/questions.ts"
 import { pragmas } from "../../src/storage/Database.ts"
 import { PageGuard } from "../../src/storage/PageGuard.ts"
 import { readSums } from "../../src/storage/pageSums.ts"
-import { fixtureBytes, fixtureJson } from "../support/fixtures.ts"
-import { withDirectoryAsync } from "../support/temporary.ts"
+import { otherAnswers, withOldDirectory } from "../support/oldDirectory.ts"
 
-/** Data directories of svcd 0.1.0, opened with this version: `test/fixtures/data-directory-0.1.0/README.md`. */
-
-const FIXTURE = "data-directory-0.1.0"
-
-type Kind = "stopped" | "killed"
-
-const recorded = fixtureJson<Readonly<Record<Kind, ReadonlyArray<Recorded>>>>(`${FIXTURE}/answers.json`)
-
-const unpacked = mkdtempSync(join(tmpdir(), "svcd-test-"))
-unpack(fixtureBytes(`${FIXTURE}/directories.br`), unpacked)
-process.once("exit", () => rmSync(unpacked, { recursive: true, force: true }))
+/** Data directories of svcd 0.1.0, opened with this version. */
 
 const DATABASES = ["names.db", "chainstate/chainstate.db", "chainstate/txindex.db", "chainstate/wallet.db"]
-
-const withCopy = (kind: Kind, use: (directory: string) => Promise<void>): Promise<void> =>
-  withDirectoryAsync(async (place) => {
-    const directory = join(place, "data")
-    cpSync(join(unpacked, kind), directory, { recursive: true })
-    await use(directory)
-  })
-
-/** Asks what 0.1.0 was asked, and compares. */
-const sameAnswers = async (port: number, kind: Kind): Promise<void> => {
-  const [rpc, second] = [new RpcClient(port), new RpcClient(port, SECOND)]
-  for (const { answer, question, wallet } of recorded[kind]) {
-    const now = recordedAnswer(await (wallet === "" ? rpc : second).ask(question))
-    assert.strictEqual(now, answer, `${wallet} ${JSON.stringify(question)}`)
-  }
-}
 
 /** Every database has sums of its pages and this version's format, and all that is stored is sound. */
 const upgraded = async (directory: string, port: number): Promise<void> => {
@@ -86,11 +57,11 @@ const killedAt = async (directory: string, file: string): Promise<void> => {
 describe("a data directory of svcd 0.1.0", () => {
   for (const kind of ["stopped", "killed"] as const) {
     it(`of a node that was ${kind} gives the same answers, is upgraded in place, and gives them again`, () =>
-      withCopy(kind, async (directory) => {
+      withOldDirectory(kind, async (directory) => {
         assert.isFalse(existsSync(join(directory, "names.db.sums")))
         for (const time of ["first", "second"]) {
           await withNode(directory, async (daemon) => {
-            await sameAnswers(daemon.port, kind)
+            assert.deepStrictEqual(await otherAnswers(daemon.port, kind), [])
             await upgraded(directory, daemon.port)
             // Nothing was made anew that could be kept.
             assert.notMatch(daemon.log(), /made anew|rebuil|damaged/, time)
@@ -101,19 +72,19 @@ describe("a data directory of svcd 0.1.0", () => {
   }
 
   it("whose upgrade is killed, again and again, is upgraded by the next start", () =>
-    withCopy("killed", async (directory) => {
+    withOldDirectory("killed", async (directory) => {
       for (const name of ["chainstate/chainstate.db", "names.db", "chainstate/txindex.db", "chainstate/wallet.db"]) {
         await killedAt(directory, `${name}.sums`)
       }
       await withNode(directory, async (daemon) => {
-        await sameAnswers(daemon.port, "killed")
+        assert.deepStrictEqual(await otherAnswers(daemon.port, "killed"), [])
         await upgraded(directory, daemon.port)
         assert.notMatch(daemon.log(), /made anew|rebuil|damaged/)
       })
     }))
 
   it("that has sums and is otherwise as it was, which a kill may leave, is upgraded by the next start", () =>
-    withCopy("stopped", async (directory) => {
+    withOldDirectory("stopped", async (directory) => {
       for (const name of DATABASES) {
         const file = join(directory, name)
         const database = new SQLite(file)
@@ -121,7 +92,7 @@ describe("a data directory of svcd 0.1.0", () => {
         new PageGuard(file, database).abandon()
       }
       await withNode(directory, async (daemon) => {
-        await sameAnswers(daemon.port, "stopped")
+        assert.deepStrictEqual(await otherAnswers(daemon.port, "stopped"), [])
         await upgraded(directory, daemon.port)
         assert.notMatch(daemon.log(), /made anew|rebuil|damaged/)
       })

@@ -25,6 +25,14 @@ export const spoilPages = (file: string): void =>
     writeSync(descriptor, Buffer.alloc(size - PAGE, 0xa5), 0, size - PAGE, PAGE)
   })
 
+/** Flips a bit of one byte. */
+export const flipByte = (file: string, at: number): void =>
+  inPlace(file, (descriptor) => {
+    const byte = Buffer.alloc(1)
+    readSync(descriptor, byte, 0, 1, at)
+    writeSync(descriptor, Uint8Array.of(byte.readUInt8(0) ^ 1), 0, 1, at)
+  })
+
 /** Flips a bit where these bytes are, which SQLite reads without a complaint. */
 export const flipIn = (file: string, bytes: Uint8Array): void =>
   inPlace(file, (descriptor) => {

@@ -1,0 +1,67 @@
+import { assert, describe, it } from "@effect/vitest"
+import { existsSync, readFileSync, statSync } from "node:fs"
+import { join } from "node:path"
+import { InnerDaemon } from "../../scripts/crash/InnerDaemon.ts"
+import { pause } from "../../scripts/crash/rpc.ts"
+import { FIXTURE_FLAGS } from "../../scripts/upgrade/questions.ts"
+import { RESTARTS_AN_HOUR } from "../../src/runtime/Restarts.ts"
+import { flipByte } from "../support/liveDamage.ts"
+import { otherAnswers, withOldDirectory } from "../support/oldDirectory.ts"
+
+/** Changes a byte of the chain state, in its write-ahead log while that has all of it. */
+const damage = (directory: string): void => {
+  const file = join(directory, "chainstate", "chainstate.db")
+  const log = `${file}-wal`
+  const target = existsSync(log) && statSync(log).size > 0 ? log : file
+  flipByte(target, statSync(target).size >> 1)
+}
+
+/** Waits until something is so, for a minute at most. */
+const until = async (what: string, test: () => boolean): Promise<void> => {
+  const end = performance.now() + 60_000
+  while (!test()) {
+    if (performance.now() > end) assert.fail(`not within a minute: ${what}`)
+    await pause(10)
+  }
+}
+
+/** What is answered differently; that a branch was the best one once is not in the blocks. */
+const differences = async (port: number): Promise<ReadonlyArray<string>> =>
+  (await otherAnswers(port, "stopped")).filter((difference) => !difference.includes("getchaintips"))
+
+describe("a daemon whose chain state is damaged while it runs", () => {
+  it("starts again in the same process, twice; the third time it ends, and says what to look at", () =>
+    withOldDirectory("stopped", async (directory) => {
+      const daemon = await InnerDaemon.open(directory, FIXTURE_FLAGS)
+      const ready = async (): Promise<void> => {
+        assert.deepStrictEqual(await daemon.start(60_000, 60_000), { _tag: "Ready" })
+        assert.deepStrictEqual(await differences(daemon.port), [])
+      }
+      const restarts = (): number => daemon.log().split("the node starts again").length - 1
+      try {
+        await ready()
+        for (let time = 1; time <= RESTARTS_AN_HOUR; time++) {
+          damage(directory)
+          await until(`restart ${time}`, () => restarts() === time)
+          await ready()
+        }
+        damage(directory)
+        await until("its end", () => daemon.end !== undefined)
+        const { end } = daemon
+        if (end?._tag !== "Refused") return assert.fail(JSON.stringify(end))
+        assert.match(end.reason, /chainstate\.db is corrupted: .* has changed\. Start the node again: it makes .* anew/)
+        assert.include(daemon.log(), "damaged again and again within an hour: check the disk")
+        assert.strictEqual(restarts(), RESTARTS_AN_HOUR)
+        assert.isNotEmpty(readFileSync(join(directory, "chainstate", "REBUILD"), "utf8"))
+      } finally {
+        await daemon.stop()
+      }
+      const next = await InnerDaemon.open(directory, FIXTURE_FLAGS)
+      try {
+        assert.deepStrictEqual(await next.start(60_000, 60_000), { _tag: "Ready" })
+        assert.deepStrictEqual(await differences(next.port), [])
+      } finally {
+        assert.isTrue(await next.stop())
+      }
+    }))
+})

@@ -116,23 +116,20 @@ const make: Effect.Effect<void, never, Chain | DataHealth | Scope.Scope> = Effec
   }
 
   /** What keeps the chain from the branch with the most work, where that was given up. */
-  const inTheWay = (): number | undefined => tree.mostWork() === tree.best() ? undefined : losses.inTheWay
+  const inTheWay = (): string | undefined => {
+    const missing = tree.mostWork() === tree.best() ? undefined : losses.inTheWay
+    return missing === undefined ? undefined : blockText(tree, missing)
+  }
 
-  const branchReason = (missing: number | undefined): string | undefined =>
-    missing === undefined
-      ? undefined
-      : `the chain with the most work is on another branch, and the way there leads back over ${
-        blockText(tree, missing)
-      }, ` +
-        `which is missing and which no peer gives: the node stays on the best chain that it has whole, and goes on asking; ${OR_REBUILD}`
+  const branchReason = (block: string): string =>
+    `the chain with the most work is on another branch, and the way there leads back over ${block}, which is missing and ` +
+    "which no peer gives: the node stays on the best chain that it has whole, and goes on asking; " + OR_REBUILD
 
-  const leftReason = (missing: number | undefined): string | undefined =>
-    missing === undefined || tree.height(tree.mostWork()) - tree.height(tree.tip()) <= MOST_BEHIND
-      ? undefined
-      : `the chain with the most work is more than ${MOST_BEHIND} blocks ahead, and ${
-        blockText(tree, missing)
-      } is missing, ` +
-        `which is in the way: the names and coins of this node are those of a chain that was left; ${OR_REBUILD}`
+  const isLeft = (): boolean => tree.height(tree.mostWork()) - tree.height(tree.tip()) > MOST_BEHIND
+
+  const leftReason = (block: string): string =>
+    `the chain with the most work is more than ${MOST_BEHIND} blocks ahead, and ${block}, which is in the way, is missing: ` +
+    "the names and coins of this node are those of a chain that was left; " + OR_REBUILD
 
   /** Gives up what was waited for long enough. */
   const giveUp = Effect.gen(function*() {
@@ -147,13 +144,14 @@ const make: Effect.Effect<void, never, Chain | DataHealth | Scope.Scope> = Effec
     Effect.ignore
   )
 
-  const standstillReason = Effect.map(Clock.currentTimeNanos, (nanos) => {
-    const missing = nextMissing(tree)
-    if (stood.look(missing, Number(nanos) / 1e6) < STANDSTILL_MS || missing === undefined) return undefined
-    return `the chain stands at height ${tree.height(tree.tip())}: ${
-      blockText(tree, missing)
-    } is missing, and no peer has ` +
-      "given it for ten minutes; connect to a peer that has it (-addpeer), or start with -loadblock and a file that has it"
+  const standstillReason = Effect.gen(function*() {
+    const { importing } = yield* chain.progress
+    const missing = importing === undefined ? nextMissing(tree) : undefined
+    const now = Number(yield* Clock.currentTimeNanos) / 1e6
+    if (stood.look(missing, now) < STANDSTILL_MS || missing === undefined) return undefined
+    const [tip, block] = [tree.height(tree.tip()), blockText(tree, missing)]
+    return `the chain stands at height ${tip}: ${block} is missing, and no peer has given it for ten minutes; connect to a ` +
+      "peer that has it (-addpeer), or start with -loadblock and a file that has it"
   })
 
   const look = Effect.gen(function*() {
@@ -163,9 +161,9 @@ const make: Effect.Effect<void, never, Chain | DataHealth | Scope.Scope> = Effec
       yield* Effect.logError(what, { height, reason })
     }
     yield* giveUp
-    const missing = inTheWay()
-    yield* givenUp.become(branchReason(missing))
-    yield* left.become(leftReason(missing))
+    const block = inTheWay()
+    yield* givenUp.become(block === undefined ? undefined : branchReason(block))
+    yield* left.become(block !== undefined && isLeft() ? leftReason(block) : undefined)
     yield* standstill.become(yield* standstillReason)
     yield* recent.become(
       losses.recentAwaited

@@ -99,7 +99,9 @@ describe("verifyChain", () => {
         "coins have another amount",
         "UPDATE coins SET coin = CAST(substr(coin, 1, 2) || x'01' || substr(coin, 4) AS BLOB)"
       ],
-      ["claims are of another height", "UPDATE claims SET height = height - 1"]
+      ["claims are of another height", "UPDATE claims SET height = height - 1"],
+      // No rule meets these: only the comparison with what the blocks make does.
+      ["the last claims are on other outputs", "UPDATE claims SET outpoint = zeroblob(36) WHERE height > 594"]
     ] as const
   ) {
     it.scopedLive(

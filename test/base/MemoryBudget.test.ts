@@ -30,6 +30,16 @@ describe("MemoryBudget", () => {
     assert.isAtMost(sum, 1_000_000)
   })
 
+  it("makes no room of what is given back twice", () => {
+    const { account, budget } = members(1_000, [0.5, 0.5])
+    const some = Math.floor(budget.limit("frames") / 4)
+    assert.isTrue(account(0).take("frames", some))
+    assert.isTrue(account(1).take("frames", some))
+    for (let time = 0; time < 2; time++) account(0).give("frames", some)
+    assert.strictEqual(account(0).held("frames"), 0)
+    assert.strictEqual(budget.held("frames"), some)
+  })
+
   it("refuses an account that wants more than its share, and counts nothing", () => {
     const { account, budget } = members(1_000, [0.5])
     const half = budget.limit("frames") / 2

@@ -3,6 +3,11 @@ import type { Account, BudgetKind, MemoryBudget } from "../base/MemoryBudget.ts"
 /** What one caller may hold, as a part of what there is for all: two that ask for much do not shut out a third. */
 const SHARE = 0.5
 
+/** Calls whose text and what is made of it take no more are not counted: nearly all. */
+const LIGHT = 16_384
+
+const nothing = (): void => {}
+
 /** Bytes of a kind that one caller may hold. */
 export const callerLimit = (budget: MemoryBudget, kind: BudgetKind): number => Math.floor(budget.limit(kind) * SHARE)
 
@@ -46,6 +51,12 @@ export class CallerMemory {
 
   give(kind: BudgetKind, bytes: number): void {
     this.#account?.give(kind, bytes)
+  }
+
+  /** Counts what a call holds while it is carried out; returns what gives it back, `undefined` where there is no room. */
+  hold(weight: number): (() => void) | undefined {
+    if (weight <= LIGHT) return nothing
+    return this.take("rpc_bodies", weight) ? () => this.give("rpc_bodies", weight) : undefined
   }
 
   /** Whether he holds more than others while the room runs short, and is to be read from slowly. */

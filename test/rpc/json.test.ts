@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { FastCheck } from "effect"
 import { encodeJson } from "../../src/rpc/encodeJson.ts"
-import { integerWithin, type Json, JsonNumber, JsonObject, parseJson, typeOf } from "../../src/rpc/json.ts"
+import { integerWithin, type Json, JsonNumber, JsonObject, typeOf } from "../../src/rpc/json.ts"
+import { parseJson } from "../../src/rpc/readJson.ts"
 
 const parsed = (text: string): Json => {
   const value = parseJson(text)

@@ -1,0 +1,24 @@
+import * as Effect from "effect/Effect"
+import type { Steps } from "../protocol/steps.ts"
+import { RpcError } from "./RpcError.ts"
+import type { CallTurns } from "./SlowLane.ts"
+
+/** Runs steps, as many in a row as the time of costly calls allows. */
+export const inTurns = <A>(turns: CallTurns, steps: Steps<A>): Effect.Effect<A> => {
+  const goOn = (): Effect.Effect<A> => {
+    for (;;) {
+      const { done, value } = steps.next()
+      if (done === true) return Effect.succeed(value)
+      if (turns.isOver()) return later
+    }
+  }
+  const later = Effect.flatMap(turns.next, goOn)
+  return Effect.suspend(goOn)
+}
+
+/** The same for steps that throw an `RpcError` for a parameter that they do not take. */
+export const checkedInTurns = <A>(turns: CallTurns, steps: Steps<A>): Effect.Effect<A, RpcError> =>
+  Effect.catchAllDefect(
+    inTurns(turns, steps),
+    (defect) => defect instanceof RpcError ? Effect.fail(defect) : Effect.die(defect)
+  )

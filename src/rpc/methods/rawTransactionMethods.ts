@@ -14,6 +14,7 @@ import {
 } from "../../wallet/signing/signTransaction.ts"
 import { checked } from "../checked.ts"
 import { formatAmount } from "../encodeJson.ts"
+import { checkedInTurns } from "../inTurns.ts"
 import { type Method, method } from "../method.ts"
 import { NAMEOP_PARAM, withNameOperation } from "../nameOperations.ts"
 import { NodeOptions } from "../NodeOptions.ts"
@@ -23,7 +24,7 @@ import { RpcError } from "../RpcError.ts"
 import * as Shape from "../shape.ts"
 import type { Members } from "../shapes/context.ts"
 import { decodeAnyTransaction } from "../shapes/decodeTransaction.ts"
-import { constructTransaction, readHashType, SIGHASH_PARAM, TRANSACTION_PARAMS } from "../transactionParams.ts"
+import { constructTransactionSteps, readHashType, SIGHASH_PARAM, TRANSACTION_PARAMS } from "../transactionParams.ts"
 import { keyMethods, readKeys } from "./keyMethods.ts"
 import { findSpentOutputs } from "./spentOutputs.ts"
 
@@ -114,8 +115,8 @@ export const rawTransactionMethods: Effect.Effect<ReadonlyArray<Method>, never, 
         "-8 Invalid parameter, duplicate key: data",
         "-8 Invalid parameter combination: Sequence number(s) contradict replaceable option"
       ],
-      handler: (request) =>
-        Effect.map(checked(() => constructTransaction(network, request)), ({ bytes }) => toHex(bytes))
+      handler: (request, { turns }) =>
+        Effect.map(checkedInTurns(turns, constructTransactionSteps(network, request)), ({ bytes }) => toHex(bytes))
     })
 
     const namerawtransaction = method({

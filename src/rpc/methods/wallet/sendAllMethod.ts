@@ -16,11 +16,12 @@ import { eligible } from "../../../wallet/spending/eligible.ts"
 import type { FeeChoice, Funded, PaymentRequest, Wallet, WalletCoin } from "../../../wallet/Wallet.ts"
 import type { Wallets } from "../../../wallet/Wallets.ts"
 import { checked } from "../../checked.ts"
+import { checkedInTurns } from "../../inTurns.ts"
 import { type Json, JsonNumber, JsonObject } from "../../json.ts"
 import type { Method } from "../../method.ts"
 import { array, boolean, int32, json, namedOptions, optional, orEmpty, uint32 } from "../../params.ts"
 import { RPC_CODE, RpcError } from "../../RpcError.ts"
-import { constructTransaction } from "../../transactionParams.ts"
+import { constructTransactionSteps } from "../../transactionParams.ts"
 import { CONF_TARGET, ESTIMATE_MODE, FEE_ERRORS, FEE_RATE, joinFees, readFeeChoice } from "./feeParams.ts"
 import { finish, FINISHED } from "./finishing.ts"
 import {
@@ -205,7 +206,7 @@ export const makeSendAllMethod = (wallets: typeof Wallets.Service, network: Netw
       `-6 ${DUST_LEFT}`,
       ...FEE_ERRORS
     ],
-    handler: ({ options, recipients, ...beside }, wallet) =>
+    handler: ({ options, recipients, ...beside }, wallet, { turns }) =>
       Effect.gen(function*() {
         const fees = yield* checked(() => joinFees(beside, options))
         const names = recipients.filter((recipient) => typeof recipient === "string")
@@ -215,8 +216,9 @@ export const makeSendAllMethod = (wallets: typeof Wallets.Service, network: Netw
         const depth = yield* checked(() =>
           readDepth(minconf, maxconf, `Invalid minconf (minconf cannot be negative): ${minconf ?? 0}`)
         )
-        const made = yield* checked(() =>
-          constructTransaction(network, {
+        const made = yield* checkedInTurns(
+          turns,
+          constructTransactionSteps(network, {
             inputs: inputs ?? [],
             outputs: withAmounts(recipients),
             locktime: locktime ?? 0,

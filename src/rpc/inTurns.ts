@@ -22,3 +22,11 @@ export const checkedInTurns = <A>(turns: CallTurns, steps: Steps<A>): Effect.Eff
     inTurns(turns, steps),
     (defect) => defect instanceof RpcError ? Effect.fail(defect) : Effect.die(defect)
   )
+
+/** Carries out an effect for each item, one after the other, as many in a row as the time of costly calls allows. */
+export const eachInTurns = <A, B, E, R>(
+  turns: CallTurns,
+  items: Iterable<A>,
+  work: (item: A, at: number) => Effect.Effect<B, E, R>
+): Effect.Effect<Array<B>, E, R> =>
+  Effect.forEach(items, (item, at) => turns.isOver() ? Effect.zipRight(turns.next, work(item, at)) : work(item, at))

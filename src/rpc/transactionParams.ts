@@ -115,7 +115,7 @@ const dataScript = (value: Json): Uint8Array => {
 }
 
 /** Reads the outputs of a transaction that is to be made: at most one with data, and each address once. */
-function* readOutputsSteps(network: Network, value: Json): Steps<ReadonlyArray<TransactionOutput>> {
+export function* readOutputsSteps(network: Network, value: Json): Steps<ReadonlyArray<TransactionOutput>> {
   const seen = new Set<string>()
   let hasData = false
   const members = outputMembers(value)

@@ -17,7 +17,7 @@ import { extractTransaction, finalizePsbtSteps, signPsbtSteps } from "../../wall
 import { checked } from "../checked.ts"
 import { descriptorProvider } from "../descriptorProvider.ts"
 import { Amount, itemsOf } from "../encodeJson.ts"
-import { checkedInTurns, inTurns } from "../inTurns.ts"
+import { checkedInTurns, eachInTurns, inTurns } from "../inTurns.ts"
 import { type Method, method } from "../method.ts"
 import { NAMEOP_PARAM, withNameOperation } from "../nameOperations.ts"
 import { NodeOptions } from "../NodeOptions.ts"
@@ -164,7 +164,7 @@ export const psbtMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Me
       ],
       handler: ({ txs }, { turns }) =>
         Effect.gen(function*() {
-          const [first, ...others] = yield* Effect.forEach(txs, (text) => decodePsbtParam(text, turns))
+          const [first, ...others] = yield* eachInTurns(turns, txs, (text) => decodePsbtParam(text, turns))
           if (first === undefined) return yield* RpcError.invalidParameter("Parameter 'txs' cannot be empty")
           const combined = yield* inTurns(turns, combinePsbtsSteps(first, others))
           if (combined !== undefined) return yield* encodedPsbt(combined, turns)
@@ -190,7 +190,7 @@ export const psbtMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Me
           if (txs.length < 2) {
             return yield* RpcError.invalidParameter("At least two PSBTs are required to join PSBTs.")
           }
-          const psbts = yield* Effect.forEach(txs, (text) => decodePsbtParam(text, turns))
+          const psbts = yield* eachInTurns(turns, txs, (text) => decodePsbtParam(text, turns))
           const random = secureRandom()
           const joined = yield* inTurns(turns, joinPsbtsSteps(psbts, (items) => shuffled(random, items)))
           if ("error" in joined) return yield* RpcError.invalidParameter(joined.error)
@@ -289,7 +289,7 @@ export const psbtMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Me
     /** The PSBT with the outputs that it spends, from the mempool and the chain. */
     const withUtxos = (psbt: Psbt, provider: SigningProvider, turns: CallTurns): Effect.Effect<Psbt, RpcError> =>
       Effect.gen(function*() {
-        const coins = yield* findSpentOutputs(chain, pool, psbt.transaction)
+        const coins = yield* findSpentOutputs(chain, pool, psbt.transaction, turns)
         const inputs: Array<PsbtInput> = []
         for (const [n, input] of psbt.inputs.entries()) {
           const prevout = psbt.transaction.inputs[n]?.prevout

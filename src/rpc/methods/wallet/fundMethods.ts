@@ -210,7 +210,7 @@ export const makeFundMethods = (
     results: [{ shape: Shape.object({ balance_change: Shape.amount("By how much, in NMC; below zero for less") }) }],
     examples: [[[TRANSACTION]]],
     errors: [`-22 ${DECODING_FAILED}`, `-8 ${SPENT_TWICE}`, `-8 ${INPUT_GONE}`],
-    handler: ({ rawtxs = [] }, wallet) =>
+    handler: ({ rawtxs = [] }, wallet, { turns }) =>
       Effect.gen(function*() {
         const made = new Map<string, number>()
         const spent = new Set<string>()
@@ -218,7 +218,7 @@ export const makeFundMethods = (
         for (const hexstring of rawtxs) {
           const transaction = decode(hexstring)
           if (transaction === undefined) return yield* RpcError.deserialization(DECODING_FAILED)
-          const coins = yield* findSpentOutputs(chain, pool, transaction)
+          const coins = yield* findSpentOutputs(chain, pool, transaction, turns)
           for (const { prevout } of transaction.inputs) {
             const key = outpointKey(prevout)
             if (spent.has(key)) return yield* RpcError.invalidParameter(SPENT_TWICE)

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import { isDust } from "../../../mempool/policy/dust.ts"
 import { feeOf, rateOf, virtualSize } from "../../../mempool/policy/feeRate.ts"
-import { binaryString, displayHash, equal } from "../../../protocol/bytes.ts"
+import { binaryString, displayHash, toHex } from "../../../protocol/bytes.ts"
 import type { Network } from "../../../protocol/networks.ts"
 import {
   outpointKey,
@@ -230,10 +230,10 @@ export const makeSendAllMethod = (wallets: typeof Wallets.Service, network: Netw
         if (inputs !== undefined && (minconf !== undefined || maxconf !== undefined)) {
           return yield* RpcError.invalidParameter(DEPTH_WITH_INPUTS)
         }
-        const scripts = yield* checked(() => names.map((name) => addressScriptOf(network, name)))
-        const open = made.outputs.flatMap(({ script }, n) => scripts.some((one) => equal(one, script)) ? [n] : [])
+        const scripts = yield* checked(() => new Set(names.map((name) => toHex(addressScriptOf(network, name)))))
+        const open = made.outputs.flatMap(({ script }, n) => scripts.has(toHex(script)) ? [n] : [])
         for (const [n, output] of made.outputs.entries()) {
-          if (open.includes(n) || !isDust(output)) continue
+          if (scripts.has(toHex(output.script)) || !isDust(output)) continue
           const given: Json | undefined = recipients[n]
           const address = given instanceof JsonObject ? given.keys[0] : given
           return yield* RpcError.invalidParameter(

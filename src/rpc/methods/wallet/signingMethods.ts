@@ -9,11 +9,11 @@ import { signMessage } from "../../../wallet/signing/message.ts"
 import type { SpentOutput } from "../../../wallet/signing/SigningContext.ts"
 import { NO_PROVIDER, type SigningProvider } from "../../../wallet/signing/SigningProvider.ts"
 import { extractTransaction, finalizePsbtSteps, signPsbtSteps } from "../../../wallet/signing/signPsbt.ts"
-import { signTransaction } from "../../../wallet/signing/signTransaction.ts"
+import { signTransactionSteps } from "../../../wallet/signing/signTransaction.ts"
 import type { Wallet } from "../../../wallet/Wallet.ts"
 import { Wallets } from "../../../wallet/Wallets.ts"
 import { checked } from "../../checked.ts"
-import { inTurns } from "../../inTurns.ts"
+import { checkedInTurns, inTurns } from "../../inTurns.ts"
 import type { Method } from "../../method.ts"
 import { boolean, hexText, string, withDefault } from "../../params.ts"
 import { PREVTXS_PARAM, readPrevouts } from "../../prevouts.ts"
@@ -104,12 +104,15 @@ export const signingMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets
         `-13 ${LOCKED}`,
         "-8 '<x>' is not a valid sighash parameter."
       ],
-      handler: ({ hexstring, prevtxs, sighashtype }, wallet) =>
+      handler: ({ hexstring, prevtxs, sighashtype }, wallet, { turns }) =>
         Effect.gen(function*() {
           const transaction = yield* decodeTransactionParam(hexstring)
           yield* ensureUnlocked(wallet)
-          const known = yield* findSpentOutputs(chain, pool, transaction)
-          const given = yield* checked(() => readPrevouts(prevtxs ?? [], (key) => known.get(key), "wallet"))
+          const known = yield* findSpentOutputs(chain, pool, transaction, turns)
+          const given = yield* checkedInTurns(
+            turns,
+            readPrevouts(prevtxs ?? [], (key) => known.get(key), "wallet")
+          )
           const hashType = yield* checked(() => readHashType(sighashtype))
           const coins = transaction.inputs.map(({ prevout }): SpentOutput | undefined => {
             const key = outpointKey(prevout)
@@ -117,7 +120,10 @@ export const signingMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets
           })
           const scripts = coins.flatMap((coin) => coin === undefined ? [] : [coin.script])
           const provider = joined(yield* signerOf(wallet), publicKnowledge(wallet, scripts))
-          return yield* signedJson(signTransaction(transaction, coins, provider, hashType), coins)
+          return yield* signedJson(
+            yield* inTurns(turns, signTransactionSteps(transaction, coins, provider, hashType)),
+            coins
+          )
         })
     })
 

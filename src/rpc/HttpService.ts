@@ -214,7 +214,7 @@ export class HttpService {
         case "Complete":
           return this.#guarded(exchange, () => {
             const read = this.#config.dispatch.readLong(body.bytes)
-            this.#runToEnd(exchange, read, false, (call) => this.#call(exchange, wallet, call), body.release)
+            this.#runToEnd(exchange, read, true, (call) => this.#call(exchange, wallet, call), body.release)
           })
       }
     })

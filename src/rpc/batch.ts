@@ -59,6 +59,7 @@ export const answerBatch = (
     Exit.succeed({ status: 500, body: encodeError({ version: "legacy", id: null }, noMemory()) })
   const goOn = (): Effect.Effect<Reply> => {
     while (at < elements.length) {
+      if (memory.isLost()) return lost()
       if (turns.isOver()) return goOnLater
       const element = elements[at++] ?? null
       if (replies.length > room) {

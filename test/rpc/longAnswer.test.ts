@@ -15,7 +15,8 @@ const memoryOf = (limit: number) => {
       held += bytes
       return true
     },
-    give: (bytes) => void (held -= bytes)
+    give: (bytes) => void (held -= bytes),
+    isLost: () => false
   }
   return { memory, held: () => held }
 }

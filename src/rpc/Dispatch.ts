@@ -101,6 +101,19 @@ const MAX_BATCH_REPLY = 2 ** 25
 /** Heavy calls that are carried out at a time: enough for one to go on while others wait for the disk. */
 const HEAVY_CALLS = 4
 
+/**
+ * Weight of a call from which it is carried out while no other such call is: what it makes of its parameters may take
+ * dozens of times their length.
+ */
+const LARGE = 500_000
+
+/** What surrounds a request that is carried out. */
+interface Around {
+  readonly memory: AnswerMemory | undefined
+  /** Whether the body that it came in is a large one. */
+  readonly large: boolean
+}
+
 /** Bytes of a body that is read at once: about a millisecond. */
 const SHORT_BODY = 65_536
 
@@ -120,6 +133,7 @@ const make = (options: DispatchOptions) =>
     let methods = methodTable(options.methods ?? [])
     const running = new Set<RunningCall>()
     const lane = new SlowLane()
+    const largeCalls = Effect.unsafeMakeSemaphore(1)
     const longBodies = Effect.unsafeMakeSemaphore(1)
 
     /** Ends what waits for something when the node stops. */
@@ -147,7 +161,7 @@ const make = (options: DispatchOptions) =>
     const execute = <A>(
       request: Request,
       context: CallContext,
-      memory: AnswerMemory | undefined,
+      { large, memory }: Around,
       finish: (outcome: string | LongText | RpcError) => A
     ): Effect.Effect<A> => {
       const phase = lifecycle.phase()
@@ -197,8 +211,9 @@ const make = (options: DispatchOptions) =>
           return failed(Cause.die(defect))
         }
       }
-      if (method.heavy) {
-        return heavyCalls.withPermits(1)(
+      if (method.heavy || (large && !method.waits)) {
+        const place = large ? largeCalls : heavyCalls
+        return place.withPermits(1)(
           Effect.matchCauseEffect(Effect.flatMap(context.turns.next, () => begin(method, request, context)), {
             onFailure: failed,
             onSuccess: succeeded
@@ -220,8 +235,8 @@ const make = (options: DispatchOptions) =>
       )
     }
 
-    const answerOne = (request: Request, caller: Caller): Effect.Effect<Reply> =>
-      execute(request, contextOf(caller), caller.memory, (outcome): Reply => {
+    const answerOne = (request: Request, caller: Caller, large: boolean): Effect.Effect<Reply> =>
+      execute(request, contextOf(caller), { memory: caller.memory, large }, (outcome): Reply => {
         if (isNotification(request)) return dropped(NO_CONTENT, outcome, caller.memory)
         if (outcome instanceof RpcError) {
           return { status: errorStatus(request, outcome), body: encodeError(request, outcome) }
@@ -232,15 +247,15 @@ const make = (options: DispatchOptions) =>
     const answerElement = (
       element: Json,
       context: CallContext,
-      memory: AnswerMemory | undefined
+      around: Around
     ): Effect.Effect<string | LongText> => {
       const request = readRequest(element)
       if ("error" in request) {
         observeMalformed?.(request.error)
         return Effect.succeed(isNotification(request) ? "" : encodeError(request, request.error))
       }
-      return execute(request, context, memory, (outcome) => {
-        if (isNotification(request)) return dropped("", outcome, memory)
+      return execute(request, context, around, (outcome) => {
+        if (isNotification(request)) return dropped("", outcome, around.memory)
         return outcome instanceof RpcError ? encodeError(request, outcome) : replyOf(request, outcome)
       })
     }
@@ -275,7 +290,7 @@ const make = (options: DispatchOptions) =>
             memory: caller.memory ?? UNCOUNTED,
             turns: context.turns,
             maxReply: maxBatchReply,
-            answer: (element) => answerElement(element, context, caller.memory)
+            answer: (element) => answerElement(element, context, { memory: caller.memory, large: weight > LARGE })
           })
         }
         return { count: value.length, waits: false, weight, answer }
@@ -287,7 +302,7 @@ const make = (options: DispatchOptions) =>
       const request = readRequest(value)
       if ("error" in request) return refused(request, 400)
       const waits = methods.get(request.method)?.waits === true
-      return { count: 1, waits, weight, answer: (caller) => answerOne(request, caller) }
+      return { count: 1, waits, weight, answer: (caller) => answerOne(request, caller, weight > LARGE) }
     }
 
     const read = (body: Uint8Array | string): Call => {

@@ -1,7 +1,7 @@
 import { displayHash, equal } from "../bytes.ts"
 import { mapSteps, runSteps, type Steps } from "../steps.ts"
 import { makeTransaction, outpointKey, prevoutIndex, prevoutTxid } from "../transaction.ts"
-import type { Psbt, PsbtInput, PsbtMap, PsbtOutput, Records } from "./Psbt.ts"
+import { EMPTY_INPUT, type Psbt, type PsbtInput, type PsbtMap, type PsbtOutput, type Records } from "./Psbt.ts"
 
 /** PSBTs put together: of one transaction (the combiner of BIP 174), or of several. Upstream `psbt.cpp`, `Merge`. */
 
@@ -82,13 +82,13 @@ export const combinePsbts = (first: Psbt, ...others: ReadonlyArray<Psbt>): Psbt 
 /** An input in another transaction: signatures of the one it comes from mean nothing there. */
 const unsigned = (input: PsbtInput): PsbtInput => ({
   ...input,
-  partialSignatures: new Map(),
+  partialSignatures: EMPTY_INPUT.partialSignatures,
   finalScriptSig: undefined,
   finalScriptWitness: undefined,
   taprootKeySignature: undefined,
-  taprootScriptSignatures: new Map(),
-  musig2Nonces: new Map(),
-  musig2Signatures: new Map()
+  taprootScriptSignatures: EMPTY_INPUT.taprootScriptSignatures,
+  musig2Nonces: EMPTY_INPUT.musig2Nonces,
+  musig2Signatures: EMPTY_INPUT.musig2Signatures
 })
 
 /** Puts the items of a list into another order, in place of which none says where a coin comes from. */

@@ -10,6 +10,7 @@ import {
   type Preimage,
   type PreimageKind,
   type PsbtInput,
+  slimInput,
   type TaprootLeaf,
   type TaprootScriptSignature
 } from "./Psbt.ts"
@@ -243,5 +244,5 @@ export function* readInput(reader: Reader, isSignature: IsSignature): Steps<Psbt
     yield
   }
   for (const { controlBlocks } of draft.taprootLeaves.values()) controlBlocks.sort(compareControlBlocks)
-  return draft
+  return slimInput(draft)
 }

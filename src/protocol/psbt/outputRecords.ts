@@ -1,7 +1,7 @@
 import type { Bytes } from "../bytes.ts"
 import { Reader } from "../Reader.ts"
 import type { Steps } from "../steps.ts"
-import type { PsbtOutput, TreeLeaf } from "./Psbt.ts"
+import { type PsbtOutput, slimMap, type TreeLeaf } from "./Psbt.ts"
 import { Fault, RecordReader } from "./RecordReader.ts"
 import { newMapDraft, sharedReaders } from "./sharedRecords.ts"
 import { OutputType } from "./types.ts"
@@ -79,5 +79,5 @@ export function* readOutputMap(reader: Reader): Steps<PsbtOutput> {
     }
     yield
   }
-  return { ...draft, taprootTree }
+  return { ...slimMap(draft), taprootTree }
 }

@@ -1,6 +1,19 @@
+import { randomBytes } from "node:crypto"
+import { regtestParams } from "../../src/consensus/params.ts"
+import { encodeAddress } from "../../src/protocol/address.ts"
+import { concat, toHex } from "../../src/protocol/bytes.ts"
+import { type Psbt, psbtOf } from "../../src/protocol/psbt/Psbt.ts"
+import { makeTransaction, NO_WITNESS, type Transaction } from "../../src/protocol/transaction.ts"
+import { encodeWif } from "../../src/protocol/wif.ts"
+import { psbtText } from "../../src/wallet/signing/psbtText.ts"
 import { pause } from "../bench/nodeProcess.ts"
 import type { Attack } from "./catalogue.ts"
 import type { Field } from "./Field.ts"
+
+const { network } = regtestParams
+
+/** An output to the hash of a key that nobody has. */
+const KEY_OUTPUT = concat(Uint8Array.of(0, 20), new Uint8Array(20))
 
 /** Bytes of the largest body that is taken, with room for what stands around an argument. */
 const BODY = 32 * 1024 * 1024
@@ -63,6 +76,35 @@ interface Question {
   readonly unread?: true
 }
 
+/** A transaction that spends and makes so many outputs, all of them alike and none of them there. */
+const large = (count: number): Transaction =>
+  makeTransaction({
+    version: 2,
+    inputs: Array.from({ length: count }, () => ({
+      prevout: concat(randomBytes(32), new Uint8Array(4)),
+      scriptSig: new Uint8Array(0),
+      sequence: 0xfffffffd,
+      witness: NO_WITNESS
+    })),
+    outputs: Array.from({ length: count }, () => ({ value: 1_000, script: KEY_OUTPUT })),
+    lockTime: 0
+  })
+
+/** A PSBT that says what its inputs spend. */
+const withCoins = (psbt: Psbt): Psbt => ({
+  ...psbt,
+  inputs: psbt.inputs.map((input) => ({ ...input, witnessUtxo: { value: 5_000, script: KEY_OUTPUT } }))
+})
+
+const outpoints = (count: number) =>
+  Array.from({ length: count }, () => ({ txid: randomBytes(32).toString("hex"), vout: 0 }))
+
+const addresses = (count: number): ReadonlyArray<string> =>
+  Array.from({ length: count }, () => encodeAddress(network, { kind: "pubkeyhash", hash: randomBytes(20) }))
+
+const keys = (count: number): ReadonlyArray<string> =>
+  Array.from({ length: count }, () => encodeWif(network, { privateKey: randomBytes(32), compressed: true }))
+
 const blocks = ({ target: { hashes } }: Field, count: number): string =>
   batch(count, (i) => call("getblock", hashes[1 + i % 600], 2))
 
@@ -124,6 +166,38 @@ const QUESTIONS: ReadonlyArray<Question> = [
     callers: 4,
     body: () => batch(2_000, () => call("getblocktemplate", { rules: ["segwit"] }))
   },
+  {
+    name: "decodepsbt of 20,000 inputs and outputs",
+    callers: 4,
+    short: true,
+    body: () => call("decodepsbt", psbtText(psbtOf(large(20_000))))
+  },
+  {
+    name: "joinpsbts of 20,000 inputs and outputs",
+    callers: 4,
+    body: () => call("joinpsbts", [large(10_000), large(10_000)].map((each) => psbtText(psbtOf(each))))
+  },
+  {
+    name: "finalizepsbt of 20,000 inputs and outputs",
+    callers: 4,
+    body: () => call("finalizepsbt", psbtText(withCoins(psbtOf(large(20_000)))))
+  },
+  {
+    name: "createrawtransaction of 10,000 inputs and outputs",
+    callers: 4,
+    body: () => call("createrawtransaction", outpoints(10_000), addresses(10_000).map((each) => ({ [each]: 0.001 })))
+  },
+  {
+    name: "gettxspendingprevout of 15,000 outputs",
+    callers: 4,
+    body: () => call("gettxspendingprevout", outpoints(15_000))
+  },
+  {
+    name: "signrawtransactionwithkey of 5,000 keys",
+    callers: 4,
+    body: () => call("signrawtransactionwithkey", toHex(large(1).bytes), keys(5_000))
+  },
+  { name: "a string of millions of escapes", callers: 4, body: () => call("echo", "\n".repeat(ARGUMENT / 5)) },
   { name: "2,000 help in a batch", callers: 4, body: () => batch(2_000, () => call("help")) },
   { name: "a million empty calls in a batch", callers: 2, body: () => batch(1_000_000, () => "{}") },
   { name: "31 MB of brackets", callers: 2, body: () => "[".repeat(ARGUMENT) },

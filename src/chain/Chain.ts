@@ -208,7 +208,7 @@ const HEADERS_A_TURN = 64
 const START_CHECK_MS = 60_000
 
 /** Rows read at once where all coins or claims are visited. */
-const VISIT_ROWS = 2_000
+const VISIT_ROWS = 250
 
 const make = (
   options: ChainOptions

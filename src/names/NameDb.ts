@@ -10,7 +10,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { Cursor, Follower } from "../chain/Follower.ts"
 import { expirationDepth, isExpired } from "../consensus/expiry.ts"
-import type { ConsensusParams } from "../consensus/params.ts"
+import { type ConsensusParams, MAX_BLOCK_WEIGHT, WITNESS_SCALE_FACTOR } from "../consensus/params.ts"
 import { binaryString, type Bytes, displayHash, EMPTY } from "../protocol/bytes.ts"
 import { printable } from "../protocol/nameText.ts"
 import type { DataHealth } from "../storage/DataHealth.ts"
@@ -108,6 +108,15 @@ const MAX_CACHED_BYTES = 4_096
 /** Events that a slow listener may be behind by. */
 const EVENT_BACKLOG = 4_096
 
+/** Bytes of a name: a coinbase may write any, but no block holds more outside witnesses. */
+const LONGEST = MAX_BLOCK_WEIGHT / WITNESS_SCALE_FACTOR
+
+/** Bytes of a name that an error shows. */
+const SHOWN = 10_000
+
+const neverExisted = (name: Bytes): Effect.Effect<never, NameNotFound> =>
+  Effect.fail(new NameNotFound({ requested: printable(name.subarray(0, SHOWN)) }))
+
 /** The key of the last block among what is kept of the file. */
 const TIP = ""
 
@@ -151,12 +160,13 @@ const make = (
     const lookUp = (name: Bytes, key: string): Effect.Effect<NameRecord, NameNotFound | StorageFailure> =>
       Effect.flatMap(
         file.point(() => readRecord(name, key)),
-        (found) => found ?? Effect.fail(new NameNotFound({ requested: printable(name) }))
+        (found) => found ?? neverExisted(name)
       )
 
     // No generator and no span: answered 100,000 times a second, and a span alone takes 30 µs.
     const resolve = (name: Bytes): Effect.Effect<NameRecord, NameNotFound | StorageFailure> =>
       Effect.suspend(() => {
+        if (name.length > LONGEST) return neverExisted(name)
         const key = binaryString(name)
         return cache.get(key) ?? lookUp(name, key)
       })
@@ -174,7 +184,7 @@ const make = (
 
     const recent = (name: Bytes): RecentRecord | undefined => {
       const tip = position.get(TIP)
-      const found = tip === undefined ? undefined : cache.get(binaryString(name))
+      const found = tip === undefined || name.length > LONGEST ? undefined : cache.get(binaryString(name))
       return tip === undefined || found === undefined || Exit.isFailure(found)
         ? undefined
         : { record: found.value, tipHeight: tip.height }
@@ -205,9 +215,9 @@ const make = (
             ? Effect.fail(new NameHashNotFound({ requested: displayHash(hash) }))
             : Effect.succeed(record)),
       history: (name) =>
-        Effect.flatMap(history(file, name), (entries) =>
+        Effect.flatMap(name.length > LONGEST ? Effect.succeed([]) : history(file, name), (entries) =>
           entries.length === 0
-            ? Effect.fail(new NameNotFound({ requested: printable(name) }))
+            ? neverExisted(name)
             : Effect.succeed(entries)).pipe(Effect.withSpan("NameDb.history")),
       historyPage: (name, range) =>
         historyPage(file, name, range).pipe(

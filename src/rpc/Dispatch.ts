@@ -5,37 +5,34 @@ import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { isUtf8 } from "node:buffer"
-import { turnOfEventLoop } from "../chain/turnOfEventLoop.ts"
+import { answerBatch, NO_CONTENT, type Reply } from "./batch.ts"
 import { type AnswerMemory, UNCOUNTED } from "./CallerMemory.ts"
 import { encodeJson, type JsonValue } from "./encodeJson.ts"
 import {
   aroundResult,
   encodeError,
   encodeResult,
-  type Envelope,
   errorStatus,
   isNotification,
   type Malformed,
   readRequest,
   type Request
 } from "./envelope.ts"
-import { type Json, JsonObject, readJson } from "./json.ts"
+import { inTurns } from "./inTurns.ts"
+import { type Json, JsonObject } from "./json.ts"
 import { Lifecycle } from "./Lifecycle.ts"
-import { encodeLong, isLong, LongText, noMemory, PieceWriter } from "./longAnswer.ts"
+import { encodeLong, isLong } from "./longAnswer.ts"
+import { LongText } from "./LongText.ts"
 import { type CallContext, type Method, type MethodTable, methodTable, type RunningCall } from "./method.ts"
+import { type ReadJson, readJson, readJsonSteps } from "./readJson.ts"
 import { RpcError } from "./RpcError.ts"
 import { settled } from "./settled.ts"
+import { SlowLane } from "./SlowLane.ts"
 
 /** What the transport knows about who asks. */
 export interface Caller extends Pick<CallContext, "wallet" | "peer" | "remote"> {
   /** What counts the bytes of a long answer; without it they are not counted. */
   readonly memory?: AnswerMemory
-}
-
-/** The answer to an HTTP request: its status, and its body unless that is empty. A long one has been counted. */
-export interface Reply {
-  readonly status: number
-  readonly body: string | LongText
 }
 
 /** A body that was read and not yet acted upon. */
@@ -57,6 +54,8 @@ export interface Call {
 export class Dispatch extends Context.Tag("svcd/Dispatch")<Dispatch, {
   /** Reads a body, bytes or text; what is no JSON-RPC is a call whose answer says so. */
   readonly read: (body: Uint8Array | string) => Call
+  /** The same for a body of any length: a long one is read in turns with other costly work, one body at a time. */
+  readonly readLong: (body: Uint8Array) => Effect.Effect<Call>
   /** Says which methods there are, in place of those said before. */
   readonly install: (methods: MethodTable) => Effect.Effect<void>
   /** How many calls have begun and not ended. */
@@ -99,14 +98,27 @@ const MAX_BATCH = 100_000
 /** Where nothing else is said. */
 const MAX_BATCH_REPLY = 2 ** 25
 
-/** The part of what a caller may hold that the reply to a batch may take: there is room for the errors behind it. */
-const BATCH_SHARE = 0.75
-
 /** Heavy calls that are carried out at a time: enough for one to go on while others wait for the disk. */
 const HEAVY_CALLS = 4
 
-/** How long a batch may keep others waiting, in milliseconds. */
-const BATCH_SLICE = 10
+/**
+ * Weight of a call from which it is carried out while no other such call is: what it makes of its parameters may take
+ * dozens of times their length.
+ */
+const LARGE = 500_000
+
+/** What surrounds a request that is carried out. */
+interface Around {
+  readonly memory: AnswerMemory | undefined
+  /** Whether the body that it came in is a large one. */
+  readonly large: boolean
+}
+
+/** Bytes of a body that is read at once: about a millisecond. */
+const SHORT_BODY = 65_536
+
+/** What is read of a body that is no text. */
+const NO_JSON: ReadJson = { read: undefined, values: 0 }
 
 const textOf = (body: Uint8Array): string | undefined =>
   isUtf8(body) ? Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("utf8") : undefined
@@ -120,6 +132,9 @@ const make = (options: DispatchOptions) =>
     const heavyCalls = Effect.unsafeMakeSemaphore(HEAVY_CALLS)
     let methods = methodTable(options.methods ?? [])
     const running = new Set<RunningCall>()
+    const lane = new SlowLane()
+    const largeCalls = Effect.unsafeMakeSemaphore(1)
+    const longBodies = Effect.unsafeMakeSemaphore(1)
 
     /** Ends what waits for something when the node stops. */
     const stopped = Effect.zipRight(lifecycle.stopRequested, Effect.suspend(RpcError.shuttingDown))
@@ -129,6 +144,7 @@ const make = (options: DispatchOptions) =>
       peer,
       remote,
       methods,
+      turns: lane.open(),
       running: () => [...running]
     })
 
@@ -145,7 +161,7 @@ const make = (options: DispatchOptions) =>
     const execute = <A>(
       request: Request,
       context: CallContext,
-      memory: AnswerMemory | undefined,
+      { large, memory }: Around,
       finish: (outcome: string | LongText | RpcError) => A
     ): Effect.Effect<A> => {
       const phase = lifecycle.phase()
@@ -185,7 +201,7 @@ const make = (options: DispatchOptions) =>
         methodReturned()
         try {
           if (isLong(result)) {
-            return Effect.matchCauseEffect(encodeLong(result, memory), {
+            return Effect.matchCauseEffect(encodeLong(result, memory, context.turns), {
               onFailure: failed,
               onSuccess: (text) => Exit.succeed(end(text))
             })
@@ -195,9 +211,10 @@ const make = (options: DispatchOptions) =>
           return failed(Cause.die(defect))
         }
       }
-      if (method.heavy) {
-        return heavyCalls.withPermits(1)(
-          Effect.matchCauseEffect(Effect.suspend(() => begin(method, request, context)), {
+      if (method.heavy || (large && !method.waits)) {
+        const place = large ? largeCalls : heavyCalls
+        return place.withPermits(1)(
+          Effect.matchCauseEffect(Effect.flatMap(context.turns.next, () => begin(method, request, context)), {
             onFailure: failed,
             onSuccess: succeeded
           })
@@ -218,8 +235,8 @@ const make = (options: DispatchOptions) =>
       )
     }
 
-    const answerOne = (request: Request, caller: Caller): Effect.Effect<Reply> =>
-      execute(request, contextOf(caller), caller.memory, (outcome): Reply => {
+    const answerOne = (request: Request, caller: Caller, large: boolean): Effect.Effect<Reply> =>
+      execute(request, contextOf(caller), { memory: caller.memory, large }, (outcome): Reply => {
         if (isNotification(request)) return dropped(NO_CONTENT, outcome, caller.memory)
         if (outcome instanceof RpcError) {
           return { status: errorStatus(request, outcome), body: encodeError(request, outcome) }
@@ -230,66 +247,17 @@ const make = (options: DispatchOptions) =>
     const answerElement = (
       element: Json,
       context: CallContext,
-      memory: AnswerMemory | undefined
+      around: Around
     ): Effect.Effect<string | LongText> => {
       const request = readRequest(element)
       if ("error" in request) {
         observeMalformed?.(request.error)
         return Effect.succeed(isNotification(request) ? "" : encodeError(request, request.error))
       }
-      return execute(request, context, memory, (outcome) => {
-        if (isNotification(request)) return dropped("", outcome, memory)
+      return execute(request, context, around, (outcome) => {
+        if (isNotification(request)) return dropped("", outcome, around.memory)
         return outcome instanceof RpcError ? encodeError(request, outcome) : replyOf(request, outcome)
       })
-    }
-
-    /** One after the other, in a loop for as long as nothing has to be waited for. */
-    const answerBatch = (elements: ReadonlyArray<Json>, caller: Caller): Effect.Effect<Reply> => {
-      const { memory = UNCOUNTED } = caller
-      const context = contextOf(caller)
-      const replies = new PieceWriter(memory)
-      const room = Math.min(maxBatchReply, Math.floor(memory.limit * BATCH_SHARE))
-      let at = 0
-      let since = performance.now()
-      let written = 0
-      /** False where there is no memory for what was answered so far. */
-      const keep = (reply: string | LongText): boolean => {
-        if (reply === "") return true
-        const mark = written++ === 0 ? "[" : ","
-        return replies.add(mark) && (typeof reply === "string" ? replies.add(reply) : replies.append(reply))
-      }
-      const lost = (): Effect.Effect<Reply> => {
-        const error = noMemory()
-        return Exit.succeed({ status: 500, body: encodeError({ version: "legacy", id: null }, error) })
-      }
-      const goOn = (): Effect.Effect<Reply> => {
-        for (;;) {
-          const element = elements[at]
-          if (element === undefined) break
-          at++
-          if (replies.length > room) {
-            if (!keep(refuseElement(element))) return lost()
-            continue
-          }
-          const answer = answerElement(element, context, caller.memory)
-          const known = settled(answer)
-          if (known === undefined) return Effect.flatMap(answer, (reply) => keep(reply) ? goOnLater() : lost())
-          if (Exit.isFailure(known)) return Exit.failCause(known.cause)
-          if (!keep(known.value)) return lost()
-          if (performance.now() - since > BATCH_SLICE) return goOnLater()
-        }
-        // A batch of notifications has no reply; an empty batch holds none, and gets the answer it always got.
-        if (written === 0) return elements.length > 0 ? NO_CONTENT_EXIT : Exit.succeed({ status: 200, body: "[]" })
-        const body = replies.add("]") ? replies.end() : undefined
-        return body === undefined ? lost() : Exit.succeed({ status: 200, body })
-      }
-      const inNewTurn = (): Effect.Effect<Reply> => {
-        since = performance.now()
-        return goOn()
-      }
-      const goOnLater = (): Effect.Effect<Reply> =>
-        performance.now() - since > BATCH_SLICE ? Effect.flatMap(turnOfEventLoop, inNewTurn) : goOn()
-      return goOn()
     }
 
     /** The answer to a body that holds no call. */
@@ -303,9 +271,7 @@ const make = (options: DispatchOptions) =>
       }
     })
 
-    const read = (body: Uint8Array | string): Call => {
-      const text = typeof body === "string" ? body : textOf(body)
-      const { read: value, values } = text === undefined ? { read: undefined, values: 0 } : readJson(text, maxValues)
+    const callOf = (text: string | undefined, { read: value, values }: ReadJson): Call => {
       if (value === undefined) {
         const error = values > maxValues
           ? RpcError.invalidRequest(`The request holds more than ${maxValues} values; send it in parts`)
@@ -318,7 +284,16 @@ const make = (options: DispatchOptions) =>
           const error = RpcError.invalidRequest(`A batch holds at most ${MAX_BATCH} requests; this one ${value.length}`)
           return refused({ version: "legacy", id: null, error }, 400)
         }
-        return { count: value.length, waits: false, weight, answer: (caller) => answerBatch(value, caller) }
+        const answer = (caller: Caller): Effect.Effect<Reply> => {
+          const context = contextOf(caller)
+          return answerBatch(value, {
+            memory: caller.memory ?? UNCOUNTED,
+            turns: context.turns,
+            maxReply: maxBatchReply,
+            answer: (element) => answerElement(element, context, { memory: caller.memory, large: weight > LARGE })
+          })
+        }
+        return { count: value.length, waits: false, weight, answer }
       }
       if (!(value instanceof JsonObject)) {
         const error = RpcError.parseError("Top-level object parse error")
@@ -327,11 +302,30 @@ const make = (options: DispatchOptions) =>
       const request = readRequest(value)
       if ("error" in request) return refused(request, 400)
       const waits = methods.get(request.method)?.waits === true
-      return { count: 1, waits, weight, answer: (caller) => answerOne(request, caller) }
+      return { count: 1, waits, weight, answer: (caller) => answerOne(request, caller, weight > LARGE) }
+    }
+
+    const read = (body: Uint8Array | string): Call => {
+      const text = typeof body === "string" ? body : textOf(body)
+      return callOf(text, text === undefined ? NO_JSON : readJson(text, maxValues))
+    }
+
+    const readInTurns = (body: Uint8Array): Effect.Effect<Call> => {
+      const turns = lane.open()
+      return Effect.gen(function*() {
+        yield* turns.next
+        const text = textOf(body)
+        if (text === undefined) return callOf(text, NO_JSON)
+        yield* turns.next
+        const read = yield* inTurns(turns, readJsonSteps(text, maxValues))
+        return callOf(text, read)
+      })
     }
 
     return Dispatch.of({
       read,
+      readLong: (body) =>
+        body.length <= SHORT_BODY ? Exit.succeed(read(body)) : longBodies.withPermits(1)(readInTurns(body)),
       install: (table) =>
         Effect.sync(() => {
           methods = table
@@ -342,9 +336,6 @@ const make = (options: DispatchOptions) =>
 
 /** What methods that do not exist are called in metrics. */
 const UNKNOWN = "unknown"
-
-const NO_CONTENT: Reply = { status: 204, body: "" }
-const NO_CONTENT_EXIT = Exit.succeed(NO_CONTENT)
 
 /** The reply to a request that was carried out. */
 const replyOf = (request: Request, result: string | LongText): string | LongText => {
@@ -357,12 +348,6 @@ const replyOf = (request: Request, result: string | LongText): string | LongText
 const dropped = <A>(answer: A, outcome: string | LongText | RpcError, memory: AnswerMemory | undefined): A => {
   if (outcome instanceof LongText) memory?.give(outcome.length)
   return answer
-}
-
-/** The answer to an element of a batch for whose result there is no room. */
-const refuseElement = (element: Json): string => {
-  const envelope: Envelope = readRequest(element)
-  return isNotification(envelope) ? "" : encodeError(envelope, RpcError.internal("The reply to the batch is too large"))
 }
 
 /** The dispatcher. It answers -28 until the lifecycle says that the node is running. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { JSON_TYPE } from "./envelope.ts"
-import { LongText } from "./longAnswer.ts"
+import { LongText } from "./LongText.ts"
 import { LINGER, NO_ANSWER_ROOM, PLAIN_TEXT, type Refusal } from "./refusals.ts"
 import type { Session } from "./Session.ts"
 import { writePieces } from "./writePieces.ts"

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from "node:http"
 import type { Socket } from "node:net"
 import type { AnswerMemory } from "./CallerMemory.ts"
-import type { LongText } from "./longAnswer.ts"
+import type { LongText } from "./LongText.ts"
 import { type PlainHead, readPlainHead } from "./plainRequest.ts"
 import { writePieces } from "./writePieces.ts"
 

@@ -7,16 +7,16 @@ import type { Socket } from "node:net"
 import type { MemoryBudget } from "../base/MemoryBudget.ts"
 import type { Credentials } from "../config/settings.ts"
 import { type Admission, admission } from "./auth.ts"
+import type { Reply } from "./batch.ts"
 import { type BrowserRule, isForeignCall, isForeignHost } from "./browser.ts"
-import type { CallerMemory } from "./CallerMemory.ts"
 import { Connections } from "./Connections.ts"
-import type { Call, Dispatch, Reply } from "./Dispatch.ts"
+import type { Call, Dispatch } from "./Dispatch.ts"
 import { JSON_TYPE } from "./envelope.ts"
 import { type Exchange, send, sendJson, sendRefusal } from "./Exchange.ts"
 import { FastLane } from "./FastLane.ts"
 import { type Health, healthAnswer, type HealthPath } from "./health.ts"
 import type { Phase } from "./Lifecycle.ts"
-import type { LongText } from "./longAnswer.ts"
+import type { LongText } from "./LongText.ts"
 import { misread } from "./misread.ts"
 import { OpenCalls } from "./OpenCalls.ts"
 import { type PageAnswer, type PageHandler, type PageRequest, pageRequest, type Pages } from "./Pages.ts"
@@ -70,16 +70,7 @@ export interface HttpServiceConfig {
   readonly onRefused: ((status: number) => void) | undefined
 }
 
-/** Bodies of which the text and what is made of it take no more are not counted: nearly all. */
-const LIGHT = 16_384
-
 const nothing = (): void => {}
-
-/** Counts what a call holds while it is carried out, and returns what gives it back; `undefined`: there is no room. */
-const holdWeight = (memory: CallerMemory, { weight }: Call): (() => void) | undefined => {
-  if (weight <= LIGHT) return nothing
-  return memory.take("rpc_bodies", weight) ? () => memory.give("rpc_bodies", weight) : undefined
-}
 
 /**
  * Serves HTTP requests: checks them in the order in which the reference node does (rpc.md 1.1), reads their bodies,
@@ -221,7 +212,10 @@ export class HttpService {
         case "NoRoom":
           return this.#refuse(exchange, NO_ROOM)
         case "Complete":
-          return this.#guarded(exchange, () => this.#call(exchange, wallet, this.#config.dispatch.read(body.bytes)))
+          return this.#guarded(exchange, () => {
+            const read = this.#config.dispatch.readLong(body.bytes)
+            this.#runToEnd(exchange, read, true, (call) => this.#call(exchange, wallet, call), body.release)
+          })
       }
     })
   }
@@ -246,7 +240,7 @@ export class HttpService {
     const seconds = this.#rates.take(client, Math.max(1, call.count), performance.now())
     if (seconds !== undefined) return this.#refuse(exchange, tooMany(seconds))
     if (this.#open.size >= this.#config.concurrentRequests) return this.#refuse(exchange, BUSY)
-    const release = holdWeight(memory, call)
+    const release = memory.hold(call.weight)
     if (release === undefined) return this.#refuse(exchange, NO_ROOM)
     const caller = { wallet, peer: client.text, remote: !client.loopback, memory: memory.answers }
     this.#runToEnd(exchange, call.answer(caller), call.waits, ({ body, status }) => {
@@ -293,7 +287,7 @@ export class HttpService {
       call === undefined || call.waits ||
       this.#rates.take(client, Math.max(1, call.count), performance.now()) !== undefined
     ) return false
-    const release = holdWeight(session.memory, call)
+    const release = session.memory.hold(call.weight)
     if (release === undefined) return false
     this.#connections.used(session)
     this.#answerPlain(session, lane, call, target.wallet, release)

@@ -10,7 +10,8 @@ import { Agent as SecureAgent, request as secureRequest } from "node:https"
 import { type Address, formatAddress } from "../config/addresses.ts"
 import type { Credentials } from "../config/settings.ts"
 import { encodeJson, type JsonValue } from "./encodeJson.ts"
-import { type Json, JsonNumber, JsonObject, parseJson } from "./json.ts"
+import { type Json, JsonNumber, JsonObject } from "./json.ts"
+import { parseJson } from "./readJson.ts"
 import { RPC_CODE } from "./RpcError.ts"
 
 /** Nobody answers at the address. */

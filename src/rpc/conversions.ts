@@ -1,4 +1,5 @@
-import { type Json, JsonObject, parseJson } from "./json.ts"
+import { type Json, JsonObject } from "./json.ts"
+import { parseJson } from "./readJson.ts"
 
 /**
  * How the arguments of a command line become the parameters of a method (rpc.md 8). The client does not know the

@@ -1,5 +1,6 @@
 import { COIN } from "../protocol/amount.ts"
 import { JsonNumber, JsonObject } from "./json.ts"
+import { LongText } from "./LongText.ts"
 
 /**
  * JSON as answers are written (rpc.md 1.5 and 6): amounts with eight decimals, doubles as the reference node prints
@@ -77,6 +78,7 @@ export type JsonValue =
   | JsonObject
   | LazyArray
   | LazyMap
+  | LongText
   | ReadonlyArray<JsonValue>
   | ReadonlyMap<string, JsonValue>
   | { readonly [key: string]: JsonValue | undefined }
@@ -214,5 +216,6 @@ export const encodeJson = (value: JsonValue): string => {
   if (isMap(value)) return encodeMembers(value)
   if (value instanceof LazyArray) return encodeArray([...value.items])
   if (value instanceof LazyMap) return encodeMembers(value.members)
+  if (value instanceof LongText) return value.toString()
   return encodeRecord(value)
 }

@@ -1,9 +1,10 @@
 import * as Effect from "effect/Effect"
-import { turnOfEventLoop } from "../chain/turnOfEventLoop.ts"
 import { type AnswerMemory, UNCOUNTED } from "./CallerMemory.ts"
 import { Amount, encodeJson, encodeString, type JsonValue, LazyArray, LazyMap, RawJson } from "./encodeJson.ts"
 import { JsonNumber, JsonObject } from "./json.ts"
+import { LongText, PIECE } from "./LongText.ts"
 import { RPC_CODE, RpcError } from "./RpcError.ts"
+import { type CallTurns, SlowLane } from "./SlowLane.ts"
 
 /**
  * Answers that are too long to be made in one turn of the event loop: they are encoded in pieces, with turns between, and
@@ -15,28 +16,6 @@ const MANY = 256
 
 /** How deep in a result its long part may stand: `result.tx[…]`. */
 const DEPTH = 2
-
-/** Characters of a piece. */
-const PIECE = 65_536
-
-/** How long others wait while an answer is encoded, in milliseconds. */
-const SLICE = 5
-
-/** JSON text in pieces. The bytes are counted with whoever asked until they are given back. */
-export class LongText {
-  readonly pieces: ReadonlyArray<Uint8Array>
-  /** Bytes in all. */
-  readonly length: number
-
-  constructor(pieces: ReadonlyArray<Uint8Array>) {
-    this.pieces = pieces
-    this.length = pieces.reduce((sum, piece) => sum + piece.length, 0)
-  }
-
-  toString(): string {
-    return Buffer.concat(this.pieces).toString("utf8")
-  }
-}
 
 /** Puts text together in pieces, as far as there is memory for them. */
 export class PieceWriter {
@@ -103,7 +82,7 @@ const isMap = (value: object): value is ReadonlyMap<string, JsonValue> => value 
 export const isLong = (value: JsonValue | undefined, depth = DEPTH): boolean => {
   if (typeof value !== "object" || value === null) return false
   if (isArray(value)) return value.length > MANY
-  if (value instanceof LazyArray || value instanceof LazyMap) return true
+  if (value instanceof LazyArray || value instanceof LazyMap || value instanceof LongText) return true
   if (value instanceof Amount || value instanceof RawJson || value instanceof JsonNumber) return false
   if (value instanceof JsonObject) return value.keys.length > MANY
   if (isMap(value)) return value.size > MANY
@@ -119,12 +98,13 @@ const membersOf = (value: JsonValue): Iterable<readonly [string, JsonValue | und
   if (value instanceof JsonObject) return value.keys.map((key, at) => [key, value.values[at] ?? null] as const)
   if (isMap(value)) return value
   if (value instanceof Amount || value instanceof RawJson || value instanceof JsonNumber) return undefined
+  if (value instanceof LongText) return undefined
   return Object.entries(value)
 }
 
 /** The text of a value, in parts of no certain length. */
 function* textsOf(value: JsonValue): Generator<string> {
-  if (!isLong(value)) return yield encodeJson(value)
+  if (!isLong(value) || value instanceof LongText) return yield encodeJson(value)
   let between = ""
   if (typeof value === "object" && value !== null && (isArray(value) || value instanceof LazyArray)) {
     yield "["
@@ -155,13 +135,15 @@ export const noMemory = (): RpcError =>
 /** Encodes a long result in pieces, each counted, with turns of the event loop between. Fails with -7. */
 export const encodeLong = (
   value: JsonValue,
-  memory: AnswerMemory = UNCOUNTED
+  memory: AnswerMemory = UNCOUNTED,
+  turns: CallTurns = new SlowLane().open()
 ): Effect.Effect<string | LongText, RpcError> =>
   Effect.suspend(() => {
+    // It is there already, and only has to be counted: as if it were the caller's alone.
+    if (value instanceof LongText) return memory.take(value.length) ? Effect.succeed(value) : noMemory()
     const writer = new PieceWriter(memory)
     const texts = textsOf(value)
     const goOn = (): Effect.Effect<string | LongText, RpcError> => {
-      const since = performance.now()
       for (;;) {
         const { done, value: text } = texts.next()
         if (done === true) {
@@ -169,7 +151,7 @@ export const encodeLong = (
           return whole === undefined ? noMemory() : Effect.succeed(whole)
         }
         if (!writer.add(text)) return noMemory()
-        if (performance.now() - since > SLICE) return Effect.flatMap(turnOfEventLoop, goOn)
+        if (turns.isOver()) return Effect.flatMap(turns.next, goOn)
       }
     }
     return Effect.onExit(Effect.suspend(goOn), (exit) =>

@@ -5,6 +5,7 @@ import { type Json, JsonObject, typeOf } from "./json.ts"
 import { type Decoded, decodeRecord, type Param, type Params } from "./params.ts"
 import { RpcError } from "./RpcError.ts"
 import type { Shape } from "./shape.ts"
+import type { CallTurns } from "./SlowLane.ts"
 
 /** The headings of the help, in the order of rpc.md 3. */
 export type Group =
@@ -29,6 +30,8 @@ export interface CallContext {
   readonly remote: boolean
   /** The table that the method is a part of. */
   readonly methods: MethodTable
+  /** For work that takes longer than a moment: turns of the event loop that the call shares with others like it. */
+  readonly turns: CallTurns
   /** The calls that are being carried out now, this one included. */
   readonly running: () => ReadonlyArray<RunningCall>
 }

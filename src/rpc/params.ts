@@ -1,4 +1,5 @@
 import { fromHex, parseDisplayHash } from "../protocol/bytes.ts"
+import { mapSteps, type Steps } from "../protocol/steps.ts"
 import { decodeAmount } from "./amounts.ts"
 import { integerWithin, type Json, JsonNumber, JsonObject, type JsonType, typeOf } from "./json.ts"
 import { RpcError } from "./RpcError.ts"
@@ -228,6 +229,17 @@ export const array = <A>(item: Param<A>, description: string): Param<ReadonlyArr
     }
   }),
   item
+})
+
+/** The same where there may be very many: the items are read in steps, when the handler asks for them. */
+export const longArray = <A>(item: Param<A>, description: string): Param<() => Steps<ReadonlyArray<A>>> => ({
+  ...array(item, description),
+  fallback: undefined,
+  decode: (value, label) => {
+    if (!Array.isArray(value)) throw wrongType(value, "array")
+    const values: ReadonlyArray<Json> = value
+    return () => mapSteps(values, (each) => decodeItem(item, each, label))
+  }
 })
 
 const decodeItem = <A>(item: Param<A>, value: Json, label: string): A => {

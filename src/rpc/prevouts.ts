@@ -4,6 +4,7 @@ import { hash160, sha256 } from "../protocol/hash.ts"
 import { addressScript } from "../protocol/nameOperation.ts"
 import { scriptText } from "../protocol/scriptText.ts"
 import { scriptTemplate } from "../protocol/scriptType.ts"
+import type { Steps } from "../protocol/steps.ts"
 import { outpoint, outpointKey } from "../protocol/transaction.ts"
 import type { SpentOutput } from "../wallet/signing/SigningContext.ts"
 import { type Json, JsonObject } from "./json.ts"
@@ -63,11 +64,11 @@ export interface Prevouts {
  * Reads `PREVTXS_PARAM`; `known` are the coins that the node has. A wallet knows its own scripts: none are read for one.
  * Throws RpcError.
  */
-export const readPrevouts = (
+export function* readPrevouts(
   prevtxs: ReadonlyArray<Json>,
   known: (outpoint: string) => SpentOutput | undefined,
   signer: "keys" | "wallet" = "keys"
-): Prevouts => {
+): Steps<Prevouts> {
   const outputs = new Map<string, SpentOutput>()
   const scripts: Array<Bytes> = []
   for (const item of prevtxs) {
@@ -85,6 +86,7 @@ export const readPrevouts = (
     }
     outputs.set(key, { script: scriptPubKey, value })
     if (signer === "keys") scripts.push(...readScripts(scriptPubKey, redeemScript, witnessScript))
+    yield
   }
   return { outputs, scripts }
 }

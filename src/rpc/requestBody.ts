@@ -3,7 +3,8 @@ import type { CallerMemory } from "./CallerMemory.ts"
 
 /** What came of reading a body. */
 export type Body =
-  | { readonly _tag: "Complete"; readonly bytes: Uint8Array }
+  /** It stays counted until `release` is called. */
+  | { readonly _tag: "Complete"; readonly bytes: Uint8Array; readonly release: () => void }
   | { readonly _tag: "TooLarge" }
   /** There is no memory for it: this caller, or all together, fill what there is for bodies. */
   | { readonly _tag: "NoRoom" }
@@ -42,10 +43,14 @@ export class BodyReader {
     let size = 0
     let counted = 0
     let settled = false
+    const release = (): void => {
+      memory.give("rpc_bodies", counted)
+      counted = 0
+    }
     const settle = (body: Body | undefined): void => {
       if (settled) return
       settled = true
-      memory.give("rpc_bodies", counted)
+      if (body?._tag !== "Complete") release()
       if (body !== undefined) done(body)
     }
     /** Counts what is beyond the first bytes, which come in one piece and go at once for nearly all bodies. */
@@ -72,7 +77,7 @@ export class BodyReader {
     request.on("end", () => {
       const all = [...joined, ...pieces]
       const [only = EMPTY] = all
-      settle({ _tag: "Complete", bytes: all.length > 1 ? Buffer.concat(all, size) : only })
+      settle({ _tag: "Complete", bytes: all.length > 1 ? Buffer.concat(all, size) : only, release })
     })
     request.on("close", () => settle(undefined))
   }

@@ -1,5 +1,6 @@
 import { Amount, type JsonValue, LazyArray, LazyMap, RawJson } from "./encodeJson.ts"
 import { JsonNumber, JsonObject, typeOf } from "./json.ts"
+import { LongText } from "./LongText.ts"
 
 /**
  * What a method answers with, said once: the help text, the OpenRPC document and a check of real results are made
@@ -175,7 +176,7 @@ const structureOf = (shape: Shape): Schema => {
 
 const kindOf = (value: JsonValue): string => {
   if (typeof value === "number" || typeof value === "bigint" || value instanceof Amount) return "number"
-  if (value instanceof RawJson) return "any"
+  if (value instanceof RawJson || value instanceof LongText) return "any"
   if (value instanceof JsonNumber || value instanceof JsonObject || typeof value !== "object" || value === null) {
     return typeOf(value)
   }

@@ -4,6 +4,7 @@ import { EMPTY, fromHex, toHex } from "../protocol/bytes.ts"
 import { concat } from "../protocol/bytes.ts"
 import type { Network } from "../protocol/networks.ts"
 import { Op, pushData } from "../protocol/script.ts"
+import { mapSteps, runSteps, type Steps } from "../protocol/steps.ts"
 import {
   makeTransaction,
   NO_WITNESS,
@@ -82,16 +83,13 @@ const readInput = (value: Json, defaultSequence: number): TransactionInput => {
 }
 
 /** Reads the inputs of a transaction that is to be made. */
-export const readInputs = (
-  inputs: ReadonlyArray<Json>,
-  { locktime, replaceable }: Pick<TransactionRequest, "locktime" | "replaceable">
-): ReadonlyArray<TransactionInput> => {
+function* readInputs({ inputs, locktime, replaceable }: TransactionRequest): Steps<ReadonlyArray<TransactionInput>> {
   const sequence = replaceable ?? true
     ? SEQUENCE_REPLACEABLE
     : locktime === 0
     ? SEQUENCE_FINAL
     : SEQUENCE_NOT_FINAL
-  return inputs.map((input) => readInput(input, sequence))
+  return yield* mapSteps(inputs, (input) => readInput(input, sequence))
 }
 
 /** The members of all objects of a list, or of the one object. */
@@ -117,10 +115,12 @@ const dataScript = (value: Json): Uint8Array => {
 }
 
 /** Reads the outputs of a transaction that is to be made: at most one with data, and each address once. */
-export const readOutputs = (network: Network, value: Json): ReadonlyArray<TransactionOutput> => {
+export function* readOutputsSteps(network: Network, value: Json): Steps<ReadonlyArray<TransactionOutput>> {
   const seen = new Set<string>()
   let hasData = false
-  return outputMembers(value).map(([name, given]) => {
+  const members = outputMembers(value)
+  yield
+  return yield* mapSteps(members, ([name, given]) => {
     if (name === "data") {
       if (hasData) throw RpcError.invalidParameter("Invalid parameter, duplicate key: data")
       hasData = true
@@ -137,10 +137,14 @@ export const readOutputs = (network: Network, value: Json): ReadonlyArray<Transa
   })
 }
 
+/** The same in one step. */
+export const readOutputs = (network: Network, value: Json): ReadonlyArray<TransactionOutput> =>
+  runSteps(readOutputsSteps(network, value))
+
 /**
  * Makes the unsigned transaction that a request describes. Throws RpcError. Source: upstream `ConstructTransaction`.
  */
-export const constructTransaction = (network: Network, request: TransactionRequest): Transaction => {
+export function* constructTransactionSteps(network: Network, request: TransactionRequest): Steps<Transaction> {
   const { locktime, replaceable, version } = request
   if (locktime < 0 || locktime > MAX_LOCK_TIME) {
     throw RpcError.invalidParameter("Invalid parameter, locktime out of range")
@@ -148,8 +152,8 @@ export const constructTransaction = (network: Network, request: TransactionReque
   if (version < MIN_VERSION || version > MAX_VERSION) {
     throw RpcError.invalidParameter(`Invalid parameter, version out of range(${MIN_VERSION}~${MAX_VERSION})`)
   }
-  const inputs = readInputs(request.inputs, request)
-  const outputs = readOutputs(network, request.outputs)
+  const inputs = yield* readInputs(request)
+  const outputs = yield* readOutputsSteps(network, request.outputs)
   const signals = inputs.some(({ sequence }) => sequence <= SEQUENCE_REPLACEABLE)
   if (replaceable === true && inputs.length > 0 && !signals) {
     throw RpcError.invalidParameter(

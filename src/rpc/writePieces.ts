@@ -1,6 +1,6 @@
 import type { Writable } from "node:stream"
 import type { AnswerMemory } from "./CallerMemory.ts"
-import type { LongText } from "./longAnswer.ts"
+import type { LongText } from "./LongText.ts"
 
 /**
  * Writes the pieces of an answer as fast as they are taken, gives each back when it is on its way, and calls `done` when

@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { FastCheck } from "effect"
 import { Amount, encodeJson, encodeString, formatAmount, formatNumber, RawJson } from "../../src/rpc/encodeJson.ts"
-import { JsonNumber, parseJson } from "../../src/rpc/json.ts"
+import { JsonNumber } from "../../src/rpc/json.ts"
+import { parseJson } from "../../src/rpc/readJson.ts"
 
 describe("formatAmount", () => {
   it.each([

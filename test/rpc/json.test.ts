@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { FastCheck } from "effect"
 import { encodeJson } from "../../src/rpc/encodeJson.ts"
-import { integerWithin, type Json, JsonNumber, JsonObject, parseJson, typeOf } from "../../src/rpc/json.ts"
+import { integerWithin, type Json, JsonNumber, JsonObject, typeOf } from "../../src/rpc/json.ts"
+import { parseJson, readJsonSteps } from "../../src/rpc/readJson.ts"
 
 const parsed = (text: string): Json => {
   const value = parseJson(text)
@@ -204,5 +205,41 @@ describe("integerWithin", () => {
     ["99999999999999999999", undefined]
   ])("reads %s as %s", (text, expected) => {
     assert.strictEqual(integerWithin(new JsonNumber(text), -(2 ** 31), 2 ** 31 - 1), expected)
+  })
+})
+
+describe("a long text", () => {
+  const BIG = Number.MAX_SAFE_INTEGER
+
+  it("has a string of hundreds of thousands of escapes read in parts, as in one", () => {
+    // Of different lengths, so that parts end before, within and behind escapes and pairs.
+    const texts = ["\\n", "\\ud83d\\ude00", "a\\\\b", "plain \\u0041 text\\t"].map((text) =>
+      `"${text.repeat(100_001)}"`
+    )
+    for (const text of [...texts, `{${texts.map((each) => `${each}:${each}`).join(",")}}`]) {
+      const steps = readJsonSteps(text, BIG)
+      let turns = 0
+      let step = steps.next()
+      for (; step.done !== true; step = steps.next()) turns++
+      assert.isAtLeast(turns, text.length / 40_000)
+      const { read } = step.value
+      const value: unknown = JSON.parse(text)
+      if (read instanceof JsonObject) {
+        assert.deepStrictEqual(Object.fromEntries(read.keys.map((key, at) => [key, read.values[at]])), value)
+      } else assert.strictEqual(read, value)
+    }
+  })
+
+  it("is refused for what stands behind the first part of a string", () => {
+    for (const end of ["", "\\", "\\ud800\"", "\\x\"", "\u0001\"", "\" x"]) {
+      assert.isUndefined(parseJson(`"${"\\n".repeat(100_000)}${end}`), JSON.stringify(end))
+    }
+  })
+
+  it("lets others have a turn after every thousand values", () => {
+    const steps = readJsonSteps(`[${"1,".repeat(99_999)}1]`, BIG)
+    let turns = 0
+    while (steps.next().done !== true) turns++
+    assert.isAtLeast(turns, 97)
   })
 })

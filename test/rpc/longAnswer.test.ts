@@ -2,7 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, FastCheck } from "effect"
 import type { AnswerMemory } from "../../src/rpc/CallerMemory.ts"
 import { Amount, encodeJson, type JsonValue, lazily, LazyArray, LazyMap } from "../../src/rpc/encodeJson.ts"
-import { encodeLong, isLong, LongText, PieceWriter } from "../../src/rpc/longAnswer.ts"
+import { encodeLong, isLong, PieceWriter } from "../../src/rpc/longAnswer.ts"
+import { LongText } from "../../src/rpc/LongText.ts"
 
 /** Memory with a limit, and how much of it is held. */
 const memoryOf = (limit: number) => {
@@ -14,7 +15,8 @@ const memoryOf = (limit: number) => {
       held += bytes
       return true
     },
-    give: (bytes) => void (held -= bytes)
+    give: (bytes) => void (held -= bytes),
+    isLost: () => false
   }
   return { memory, held: () => held }
 }

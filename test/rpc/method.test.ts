@@ -2,16 +2,18 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { JsonValue } from "../../src/rpc/encodeJson.ts"
 import { encodeJson } from "../../src/rpc/encodeJson.ts"
-import { parseJson } from "../../src/rpc/json.ts"
 import { type CallContext, type Method, method, methodTable } from "../../src/rpc/method.ts"
 import * as Param from "../../src/rpc/params.ts"
+import { parseJson } from "../../src/rpc/readJson.ts"
 import { RpcError } from "../../src/rpc/RpcError.ts"
+import { SlowLane } from "../../src/rpc/SlowLane.ts"
 
 const CONTEXT: CallContext = {
   wallet: undefined,
   peer: "127.0.0.1:1",
   remote: false,
   methods: new Map(),
+  turns: new SlowLane().open(),
   running: () => []
 }
 

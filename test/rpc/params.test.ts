@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { displayHash } from "../../src/protocol/bytes.ts"
-import { type Json, parseJson } from "../../src/rpc/json.ts"
+import type { Json } from "../../src/rpc/json.ts"
 import * as Param from "../../src/rpc/params.ts"
+import { parseJson } from "../../src/rpc/readJson.ts"
 import { RpcError } from "../../src/rpc/RpcError.ts"
 
 const json = (text: string): Json => {

@@ -78,7 +78,7 @@ describe("BodyReader", () => {
   it("takes an empty body for a complete one", async () => {
     const empty = reading(new BodyReader(100))
     await empty.end()
-    assert.deepStrictEqual(empty.bodies, [{ _tag: "Complete", bytes: new Uint8Array(0) }])
+    assert.deepStrictEqual(empty.bodies.map((body) => body._tag === "Complete" && body.bytes.length), [0])
   })
 
   it("says nothing of a body whose client went away", async () => {

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Amount, encodeJson, type JsonValue, RawJson } from "../../src/rpc/encodeJson.ts"
-import { parseJson } from "../../src/rpc/json.ts"
+import { parseJson } from "../../src/rpc/readJson.ts"
 import * as Shape from "../../src/rpc/shape.ts"
 
 const block = Shape.object({

@@ -13,13 +13,15 @@ import * as Miner from "../../src/mempool/mining/Miner.ts"
 import * as NameDb from "../../src/names/NameDb.ts"
 import { displayHash } from "../../src/protocol/bytes.ts"
 import { encodeJson, type JsonValue } from "../../src/rpc/encodeJson.ts"
-import { type Json, JsonNumber, JsonObject, parseJson } from "../../src/rpc/json.ts"
+import { type Json, JsonNumber, JsonObject } from "../../src/rpc/json.ts"
 import * as Lifecycle from "../../src/rpc/Lifecycle.ts"
 import { type CallContext, type Method, type MethodTable, methodTable } from "../../src/rpc/method.ts"
 import { allMethods } from "../../src/rpc/methods/all.ts"
 import { NodeOptions } from "../../src/rpc/NodeOptions.ts"
+import { parseJson } from "../../src/rpc/readJson.ts"
 import { RpcError } from "../../src/rpc/RpcError.ts"
 import { mismatch, type Shape } from "../../src/rpc/shape.ts"
+import { SlowLane } from "../../src/rpc/SlowLane.ts"
 import * as DataHealth from "../../src/storage/DataHealth.ts"
 import * as Wallets from "../../src/wallet/Wallets.ts"
 import { chainLayer, temporaryDirectory } from "./chain.ts"
@@ -125,6 +127,7 @@ export const callsOf = (methods: MethodTable): Calls => {
     peer: "127.0.0.1:1",
     remote: false,
     methods,
+    turns: new SlowLane().open(),
     running: () => []
   }
   const callText = (name: string, params: string): Effect.Effect<Answer, RpcError> =>

@@ -1,6 +1,7 @@
 import { assert } from "@effect/vitest"
 import { encodeJson } from "../../src/rpc/encodeJson.ts"
-import { type Json, JsonObject, parseJson } from "../../src/rpc/json.ts"
+import { type Json, JsonObject } from "../../src/rpc/json.ts"
+import { parseJson } from "../../src/rpc/readJson.ts"
 import { fixtureText } from "./fixtures.ts"
 
 /** Recorded answers as they were written: order of members and spelling of numbers kept. */

@@ -174,6 +174,21 @@ const EMPTY_MAP: PsbtMap = {
   unknown: NONE
 }
 
+/** The records, or the one map that stands for none: an input has fifteen of them, and nearly all are empty. */
+export const recordsOr = <A>(records: Records<A>): Records<A> => records.size === 0 ? NONE : records
+
+/** A map whose empty records take no memory. */
+export const slimMap = (map: PsbtMap): PsbtMap => ({
+  redeemScript: map.redeemScript,
+  witnessScript: map.witnessScript,
+  origins: recordsOr(map.origins),
+  taprootInternalKey: map.taprootInternalKey,
+  taprootOrigins: recordsOr(map.taprootOrigins),
+  musig2Participants: recordsOr(map.musig2Participants),
+  proprietary: recordsOr(map.proprietary),
+  unknown: recordsOr(map.unknown)
+})
+
 /** An input of which nothing is known. */
 export const EMPTY_INPUT: PsbtInput = {
   ...EMPTY_MAP,
@@ -190,6 +205,29 @@ export const EMPTY_INPUT: PsbtInput = {
   taprootMerkleRoot: undefined,
   musig2Nonces: NONE,
   musig2Signatures: NONE
+}
+
+/** The same of an input. */
+export const slimInput = (input: PsbtInput): PsbtInput => {
+  const { hash160, hash256, ripemd160, sha256 } = input.preimages
+  return {
+    ...slimMap(input),
+    nonWitnessUtxo: input.nonWitnessUtxo,
+    witnessUtxo: input.witnessUtxo,
+    partialSignatures: recordsOr(input.partialSignatures),
+    sighashType: input.sighashType,
+    finalScriptSig: input.finalScriptSig,
+    finalScriptWitness: input.finalScriptWitness,
+    preimages: hash160.size + hash256.size + ripemd160.size + sha256.size === 0
+      ? EMPTY_INPUT.preimages
+      : input.preimages,
+    taprootKeySignature: input.taprootKeySignature,
+    taprootScriptSignatures: recordsOr(input.taprootScriptSignatures),
+    taprootLeaves: recordsOr(input.taprootLeaves),
+    taprootMerkleRoot: input.taprootMerkleRoot,
+    musig2Nonces: recordsOr(input.musig2Nonces),
+    musig2Signatures: recordsOr(input.musig2Signatures)
+  }
 }
 
 /** An output of which nothing is known. */

@@ -138,12 +138,8 @@ export const readOrigin = (value: Bytes): KeyOrigin => {
   return { fingerprint: value.subarray(0, 4), path }
 }
 
-/** Runs `read`; answers why the bytes are none, if they are not. */
-export const attemptRead = <A extends object>(read: () => A): A | { readonly error: string } => {
-  try {
-    return read()
-  } catch (error) {
-    if (error instanceof Fault || error instanceof DecodeError) return { error: error.message }
-    throw error
-  }
+/** Why bytes cannot be read, of what reading them threw; throws what is no reason. */
+export const whyUnreadable = (error: unknown): string => {
+  if (error instanceof Fault || error instanceof DecodeError) return error.message
+  throw error
 }

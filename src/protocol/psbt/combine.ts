@@ -1,6 +1,7 @@
 import { displayHash, equal } from "../bytes.ts"
+import { mapSteps, runSteps, type Steps } from "../steps.ts"
 import { makeTransaction, outpointKey, prevoutIndex, prevoutTxid } from "../transaction.ts"
-import type { Psbt, PsbtInput, PsbtMap, PsbtOutput, Records } from "./Psbt.ts"
+import { EMPTY_INPUT, type Psbt, type PsbtInput, type PsbtMap, type PsbtOutput, type Records } from "./Psbt.ts"
 
 /** PSBTs put together: of one transaction (the combiner of BIP 174), or of several. Upstream `psbt.cpp`, `Merge`. */
 
@@ -46,40 +47,48 @@ const mergeOutputs = (a: PsbtOutput, b: PsbtOutput): PsbtOutput => ({
   taprootTree: a.taprootTree.length > 0 ? a.taprootTree : b.taprootTree
 })
 
-const mergePsbts = (a: Psbt, b: Psbt): Psbt => ({
-  transaction: a.transaction,
-  xpubs: both(a.xpubs, b.xpubs),
-  inputs: a.inputs.map((input, n) => {
-    const other = b.inputs[n]
-    return other === undefined ? input : mergeInputs(input, other)
-  }),
-  outputs: a.outputs.map((output, n) => {
-    const other = b.outputs[n]
-    return other === undefined ? output : mergeOutputs(output, other)
-  }),
-  proprietary: both(a.proprietary, b.proprietary),
-  unknown: both(a.unknown, b.unknown)
-})
+function* mergePsbts(a: Psbt, b: Psbt): Steps<Psbt> {
+  return {
+    transaction: a.transaction,
+    xpubs: both(a.xpubs, b.xpubs),
+    inputs: yield* mapSteps(a.inputs, (input, n) => {
+      const other = b.inputs[n]
+      return other === undefined ? input : mergeInputs(input, other)
+    }),
+    outputs: yield* mapSteps(a.outputs, (output, n) => {
+      const other = b.outputs[n]
+      return other === undefined ? output : mergeOutputs(output, other)
+    }),
+    proprietary: both(a.proprietary, b.proprietary),
+    unknown: both(a.unknown, b.unknown)
+  }
+}
 
 /**
  * Puts together what several PSBTs know of one transaction; `undefined` if they are of different ones. Where they
  * contradict each other, the first one is right.
  */
-export const combinePsbts = (first: Psbt, ...others: ReadonlyArray<Psbt>): Psbt | undefined => {
+export function* combinePsbtsSteps(first: Psbt, others: ReadonlyArray<Psbt>): Steps<Psbt | undefined> {
   if (others.some(({ transaction }) => !equal(transaction.txid, first.transaction.txid))) return undefined
-  return others.reduce(mergePsbts, first)
+  let combined = first
+  for (const other of others) combined = yield* mergePsbts(combined, other)
+  return combined
 }
+
+/** The same in one step. */
+export const combinePsbts = (first: Psbt, ...others: ReadonlyArray<Psbt>): Psbt | undefined =>
+  runSteps(combinePsbtsSteps(first, others))
 
 /** An input in another transaction: signatures of the one it comes from mean nothing there. */
 const unsigned = (input: PsbtInput): PsbtInput => ({
   ...input,
-  partialSignatures: new Map(),
+  partialSignatures: EMPTY_INPUT.partialSignatures,
   finalScriptSig: undefined,
   finalScriptWitness: undefined,
   taprootKeySignature: undefined,
-  taprootScriptSignatures: new Map(),
-  musig2Nonces: new Map(),
-  musig2Signatures: new Map()
+  taprootScriptSignatures: EMPTY_INPUT.taprootScriptSignatures,
+  musig2Nonces: EMPTY_INPUT.musig2Nonces,
+  musig2Signatures: EMPTY_INPUT.musig2Signatures
 })
 
 /** Puts the items of a list into another order, in place of which none says where a coin comes from. */
@@ -90,32 +99,37 @@ export type Shuffle = <A>(items: ReadonlyArray<A>) => ReadonlyArray<A>
  * lowest of their lock times; the inputs and outputs in the order that `shuffle` gives them.
  * Upstream `rpc/rawtransaction.cpp`, `joinpsbts`.
  */
-export const joinPsbts = (
+export function* joinPsbtsSteps(
   psbts: ReadonlyArray<Psbt>,
   shuffle: Shuffle
-): { readonly psbt: Psbt } | { readonly error: string } => {
+): Steps<{ readonly psbt: Psbt } | { readonly error: string }> {
   const seen = new Set<string>()
   for (const { inputs } of psbts.map(({ transaction }) => transaction)) {
     for (const { prevout } of inputs) {
+      yield
       if (seen.size !== seen.add(outpointKey(prevout)).size) continue
       return { error: `Input ${displayHash(prevoutTxid(prevout))}:${prevoutIndex(prevout)} exists in multiple PSBTs` }
     }
   }
-  const inputs = shuffle(psbts.flatMap((psbt) =>
+  const parts = psbts.flatMap((psbt) =>
     psbt.transaction.inputs.flatMap((input, n) => {
       const map = psbt.inputs[n]
-      return map === undefined ? [] : [{ input, map: unsigned(map) }]
+      return map === undefined ? [] : [{ input, map }]
     })
-  ))
+  )
+  yield
+  const inputs = shuffle(yield* mapSteps(parts, ({ input, map }) => ({ input, map: unsigned(map) })))
+  yield
   const outputs = shuffle(psbts.flatMap((psbt) =>
     psbt.transaction.outputs.flatMap((output, n) => {
       const map = psbt.outputs[n]
       return map === undefined ? [] : [{ output, map }]
     })
   ))
+  yield
   const transaction = makeTransaction({
-    version: Math.max(1, ...psbts.map(({ transaction }) => transaction.version)),
-    lockTime: Math.min(0xffffffff, ...psbts.map(({ transaction }) => transaction.lockTime)),
+    version: psbts.reduce((most, { transaction }) => Math.max(most, transaction.version), 1),
+    lockTime: psbts.reduce((least, { transaction }) => Math.min(least, transaction.lockTime), 0xffffffff),
     inputs: inputs.map(({ input }) => input),
     outputs: outputs.map(({ output }) => output)
   })
@@ -130,3 +144,9 @@ export const joinPsbts = (
     }
   }
 }
+
+/** The same in one step. */
+export const joinPsbts = (
+  psbts: ReadonlyArray<Psbt>,
+  shuffle: Shuffle
+): { readonly psbt: Psbt } | { readonly error: string } => runSteps(joinPsbtsSteps(psbts, shuffle))

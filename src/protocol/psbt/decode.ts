@@ -1,10 +1,11 @@
 import { binaryString, type Bytes, concat, equal } from "../bytes.ts"
 import { Reader } from "../Reader.ts"
+import { runSteps, type Steps } from "../steps.ts"
 import { prevoutIndex, prevoutTxid, readTransaction, type Transaction } from "../transaction.ts"
 import { type IsSignature, readInput } from "./inputRecords.ts"
 import { readOutputMap } from "./outputRecords.ts"
 import type { GlobalXpub, ProprietaryRecord, Psbt, PsbtInput, PsbtOutput, UnknownRecord } from "./Psbt.ts"
-import { attemptRead, Fault, publicKey, readOrigin, RecordReader, sized, whole } from "./RecordReader.ts"
+import { Fault, publicKey, readOrigin, RecordReader, sized, whole, whyUnreadable } from "./RecordReader.ts"
 import { GlobalType } from "./types.ts"
 
 /** A whole PSBT from bytes. Upstream `psbt.h`, `PartiallySignedTransaction::Unserialize`. */
@@ -37,7 +38,7 @@ interface Globals {
   readonly unknown: ReadonlyMap<string, UnknownRecord>
 }
 
-const readGlobals = (reader: Reader): Globals => {
+function* readGlobals(reader: Reader): Steps<Globals> {
   const records = new RecordReader(reader, "global")
   let transaction: Transaction | undefined
   const xpubs = new Map<string, GlobalXpub>()
@@ -69,6 +70,7 @@ const readGlobals = (reader: Reader): Globals => {
       default:
         records.unknown(record, unknown)
     }
+    yield
   }
   if (transaction === undefined) throw new Fault("No unsigned transaction was provided")
   return { transaction, xpubs, proprietary, unknown }
@@ -83,36 +85,47 @@ const checkUtxo = (prevout: Bytes, previous: Transaction | undefined): void => {
   }
 }
 
-const readPsbt = (reader: Reader, isSignature: IsSignature): Psbt => {
+function* readPsbt(reader: Reader, isSignature: IsSignature): Steps<Psbt> {
   if (!equal(reader.bytes(PSBT_MAGIC.length, "magic bytes"), PSBT_MAGIC)) throw new Fault("Invalid PSBT magic bytes")
-  const globals = readGlobals(reader)
+  const globals = yield* readGlobals(reader)
   const { transaction } = globals
   const inputs: Array<PsbtInput> = []
   for (const { prevout } of transaction.inputs) {
     if (reader.remaining === 0) {
       throw new Fault("Inputs provided does not match the number of inputs in transaction.")
     }
-    const input = readInput(reader, isSignature)
+    const input = yield* readInput(reader, isSignature)
     checkUtxo(prevout, input.nonWitnessUtxo)
     inputs.push(input)
+    yield
   }
   const outputs: Array<PsbtOutput> = []
   while (outputs.length < transaction.outputs.length) {
     if (reader.remaining === 0) {
       throw new Fault("Outputs provided does not match the number of outputs in transaction.")
     }
-    outputs.push(readOutputMap(reader))
+    outputs.push(yield* readOutputMap(reader))
+    yield
   }
   if (reader.remaining > 0) throw new Fault("extra data after PSBT")
   return { ...globals, inputs, outputs }
 }
 
+/** A PSBT, or why there is none. */
+export type DecodedPsbt = { readonly psbt: Psbt } | { readonly error: string }
+
 /**
  * Reads a PSBT that fills its bytes, or says why they are none, in the reference node's words where it has some.
  * Byte strings are views. `isSignature` says what is an ECDSA signature with its hash type.
  */
-export const decodePsbt = (
-  bytes: Bytes,
-  isSignature: IsSignature
-): { readonly psbt: Psbt } | { readonly error: string } =>
-  attemptRead(() => ({ psbt: readPsbt(new Reader(bytes), isSignature) }))
+export function* decodePsbtSteps(bytes: Bytes, isSignature: IsSignature): Steps<DecodedPsbt> {
+  try {
+    return { psbt: yield* readPsbt(new Reader(bytes), isSignature) }
+  } catch (error) {
+    return { error: whyUnreadable(error) }
+  }
+}
+
+/** The same in one step. */
+export const decodePsbt = (bytes: Bytes, isSignature: IsSignature): DecodedPsbt =>
+  runSteps(decodePsbtSteps(bytes, isSignature))

@@ -1,4 +1,5 @@
 import { type Bytes, compare, concat, EMPTY } from "../bytes.ts"
+import { runSteps, type Steps } from "../steps.ts"
 import { Writer } from "../Writer.ts"
 import { PSBT_MAGIC } from "./decode.ts"
 import type {
@@ -175,7 +176,7 @@ export const sortedXpubs = (xpubs: Records<GlobalXpub>): ReadonlyArray<GlobalXpu
   [...sorted(xpubs)].sort((a, b) => compareOrigins(a.origin, b.origin))
 
 /** Returns a PSBT as bytes. `decodePsbt` leads back, but for witnesses of previous transactions. */
-export const encodePsbt = (psbt: Psbt): Uint8Array => {
+export function* encodePsbtSteps(psbt: Psbt): Steps<Uint8Array> {
   const to = new RecordWriter()
   to.writer.bytes(PSBT_MAGIC)
   to.single(GlobalType.UNSIGNED_TX, psbt.transaction.strippedBytes())
@@ -183,7 +184,16 @@ export const encodePsbt = (psbt: Psbt): Uint8Array => {
   to.unknown(psbt.proprietary)
   to.unknown(psbt.unknown)
   to.end()
-  for (const input of psbt.inputs) writeInput(to, input)
-  for (const output of psbt.outputs) writeOutput(to, output)
+  for (const input of psbt.inputs) {
+    writeInput(to, input)
+    yield
+  }
+  for (const output of psbt.outputs) {
+    writeOutput(to, output)
+    yield
+  }
   return to.writer.toBytes()
 }
+
+/** The same in one step. */
+export const encodePsbt = (psbt: Psbt): Uint8Array => runSteps(encodePsbtSteps(psbt))

@@ -1,6 +1,7 @@
 import { binaryString, type Bytes, compare, concat } from "../bytes.ts"
 import { hash160 } from "../hash.ts"
 import type { Reader } from "../Reader.ts"
+import type { Steps } from "../steps.ts"
 import { readTransaction, type Transaction, type TransactionOutput } from "../transaction.ts"
 import {
   leafKey,
@@ -9,6 +10,7 @@ import {
   type Preimage,
   type PreimageKind,
   type PsbtInput,
+  slimInput,
   type TaprootLeaf,
   type TaprootScriptSignature
 } from "./Psbt.ts"
@@ -29,6 +31,11 @@ import { InputType } from "./types.ts"
 
 /** The map of an input. Upstream `psbt.h`, `PSBTInput::Unserialize`. */
 
+/** Its control blocks are sorted when the whole map is read: there may be hundreds of thousands. */
+interface LeafDraft extends TaprootLeaf {
+  readonly controlBlocks: Array<Bytes>
+}
+
 interface InputDraft extends MapDraft {
   nonWitnessUtxo: Transaction | undefined
   witnessUtxo: TransactionOutput | undefined
@@ -40,7 +47,7 @@ interface InputDraft extends MapDraft {
   readonly partialSignatures: Map<string, PartialSignature>
   readonly preimages: Readonly<Record<PreimageKind, Map<string, Preimage>>>
   readonly taprootScriptSignatures: Map<string, TaprootScriptSignature>
-  readonly taprootLeaves: Map<string, TaprootLeaf>
+  readonly taprootLeaves: Map<string, LeafDraft>
   readonly musig2Nonces: Map<string, Musig2Share>
   readonly musig2Signatures: Map<string, Musig2Share>
 }
@@ -121,16 +128,20 @@ const readScriptSignature = (draft: InputDraft, records: RecordReader, record: P
 export const compareControlBlocks = (a: Bytes, b: Bytes): number => a.length - b.length || compare(a, b)
 
 const readLeaf = (draft: InputDraft, records: RecordReader, record: PsbtRecord): void => {
-  const { data, key } = record
+  const { data } = record
   records.once(record, "input Taproot leaf script")
-  if (key.length < 34) throw new Fault("Taproot leaf script key is not at least 34 bytes")
-  if ((key.length - 2) % 32 !== 0) throw new Fault("Input Taproot leaf script key's control block size is not valid")
+  if (record.key.length < 34) throw new Fault("Taproot leaf script key is not at least 34 bytes")
+  if ((record.key.length - 2) % 32 !== 0) {
+    throw new Fault("Input Taproot leaf script key's control block size is not valid")
+  }
   const { value } = record
   const leafVersion = value[value.length - 1]
   if (leafVersion === undefined) throw new Fault("Input Taproot leaf script must be at least 1 byte")
   const leaf = { script: value.subarray(0, -1), leafVersion }
-  const before = draft.taprootLeaves.get(leafKey(leaf))?.controlBlocks ?? []
-  draft.taprootLeaves.set(leafKey(leaf), { ...leaf, controlBlocks: [...before, data].sort(compareControlBlocks) })
+  const key = leafKey(leaf)
+  const known = draft.taprootLeaves.get(key)
+  if (known === undefined) draft.taprootLeaves.set(key, { ...leaf, controlBlocks: [data] })
+  else known.controlBlocks.push(data)
 }
 
 const NO_LEAF = new Uint8Array(32)
@@ -224,12 +235,14 @@ const readTaprootRecord = (draft: InputDraft, records: RecordReader, record: Psb
   }
 }
 
-/** Reads the map of an input up to its separator. */
-export const readInput = (reader: Reader, isSignature: IsSignature): PsbtInput => {
+/** Reads the map of an input up to its separator, one record a step. */
+export function* readInput(reader: Reader, isSignature: IsSignature): Steps<PsbtInput> {
   const records = new RecordReader(reader, "input")
   const draft = newDraft()
   for (let record = records.next(); record !== undefined; record = records.next()) {
     readRecord(draft, records, record, isSignature)
+    yield
   }
-  return draft
+  for (const { controlBlocks } of draft.taprootLeaves.values()) controlBlocks.sort(compareControlBlocks)
+  return slimInput(draft)
 }

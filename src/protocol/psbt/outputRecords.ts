@@ -1,6 +1,7 @@
 import type { Bytes } from "../bytes.ts"
 import { Reader } from "../Reader.ts"
-import type { PsbtOutput, TreeLeaf } from "./Psbt.ts"
+import type { Steps } from "../steps.ts"
+import { type PsbtOutput, slimMap, type TreeLeaf } from "./Psbt.ts"
 import { Fault, RecordReader } from "./RecordReader.ts"
 import { newMapDraft, sharedReaders } from "./sharedRecords.ts"
 import { OutputType } from "./types.ts"
@@ -42,8 +43,8 @@ const readTree = (value: Bytes): ReadonlyArray<TreeLeaf> => {
   return leaves
 }
 
-/** Reads the map of an output up to its separator. */
-export const readOutputMap = (reader: Reader): PsbtOutput => {
+/** Reads the map of an output up to its separator, one record a step. */
+export function* readOutputMap(reader: Reader): Steps<PsbtOutput> {
   const records = new RecordReader(reader, "output")
   const draft = newMapDraft()
   let taprootTree: ReadonlyArray<TreeLeaf> = []
@@ -76,6 +77,7 @@ export const readOutputMap = (reader: Reader): PsbtOutput => {
       default:
         records.unknown(record, draft.unknown)
     }
+    yield
   }
-  return { ...draft, taprootTree }
+  return { ...slimMap(draft), taprootTree }
 }

@@ -233,7 +233,6 @@ export const blockTemplateMethod: Effect.Effect<
   return method({
     name: "getblocktemplate",
     group: "Mining",
-    heavy: true,
     summary: "Returns what a block on top of the tip can be made of, or judges a block that is proposed.",
     params: PARAMS,
     results: [

@@ -1,9 +1,10 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import { encodeJson, RawJson } from "../encodeJson.ts"
+import { encodeJson } from "../encodeJson.ts"
 import { conversions, helpIndex, helpText } from "../help.ts"
 import type { Json } from "../json.ts"
 import { Lifecycle } from "../Lifecycle.ts"
+import { LongText } from "../LongText.ts"
 import { type Method, method, type MethodTable } from "../method.ts"
 import { openRpc } from "../openRpc.ts"
 import {
@@ -179,8 +180,8 @@ const logging = (categories: LogCategories): Method =>
   })
 
 const discover = (version: string): Method => {
-  /** The document is the same for as long as the methods are, and takes a megabyte of text. */
-  let known: { readonly methods: MethodTable; readonly text: RawJson } | undefined
+  /** The document is the same for as long as the methods are, and has a megabyte. */
+  let known: { readonly methods: MethodTable; readonly text: LongText } | undefined
   return method({
     name: "rpc.discover",
     group: "Control",
@@ -189,7 +190,7 @@ const discover = (version: string): Method => {
     results: [{ shape: Shape.any("The document") }],
     examples: [[]],
     handler: (_, { methods }) => {
-      if (known?.methods !== methods) known = { methods, text: new RawJson(encodeJson(openRpc(methods, version))) }
+      if (known?.methods !== methods) known = { methods, text: LongText.of(encodeJson(openRpc(methods, version))) }
       return Effect.succeed(known.text)
     }
   })

@@ -7,6 +7,7 @@ import { binaryString, type Bytes, displayHash, fromHex, parseDisplayHash, toHex
 import { descriptorScript } from "../../protocol/descriptorScript.ts"
 import type { Transaction } from "../../protocol/transaction.ts"
 import { helpText } from "../help.ts"
+import { eachInTurns } from "../inTurns.ts"
 import { type Method, method } from "../method.ts"
 import { array, boolean, hexText, int32, int64, refined, string, withDefault } from "../params.ts"
 import { RPC_CODE, RpcError } from "../RpcError.ts"
@@ -137,10 +138,10 @@ export const generateMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain 
         "-25 TestBlockValidity failed: <reason>",
         "-1 Failed to make block."
       ],
-      handler: ({ output, submit, transactions }) =>
+      handler: ({ output, submit, transactions }, { turns }) =>
         Effect.gen(function*() {
           const script = yield* outputScript(output)
-          const chosen = yield* Effect.forEach(transactions, findTransaction)
+          const chosen = yield* eachInTurns(turns, transactions, findTransaction)
           const block = yield* miner.generateWith(script, chosen, submit).pipe(
             Effect.catchTag("TemplateInvalid", ({ message }) => RpcError.verifyError(message)),
             Effect.catchTag("NoWorkFound", ({ message }) => RpcError.misc(message)),

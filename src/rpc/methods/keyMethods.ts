@@ -30,12 +30,11 @@ const PUBKEYS = [
 ]
 
 /** Private keys of a call. The message never holds one. */
-export const readKeys = (network: Network, texts: ReadonlyArray<string>): ReadonlyArray<SigningKey> =>
-  texts.map((text) => {
-    const key = parseWif(network, text)
-    if ("error" in key) throw RpcError.invalidAddressOrKey("Invalid private key")
-    return key
-  })
+export const readKey = (network: Network, text: string): SigningKey => {
+  const key = parseWif(network, text)
+  if ("error" in key) throw RpcError.invalidAddressOrKey("Invalid private key")
+  return key
+}
 
 const readPubkey = (text: string): Bytes => {
   const bytes = fromHex(text)
@@ -229,9 +228,7 @@ export const keyMethods = (network: Network): ReadonlyArray<Method> => {
     errors: ["-5 Invalid private key"],
     handler: ({ message, privkey }) =>
       checked(() => {
-        const [key] = readKeys(network, [privkey])
-        if (key === undefined) throw RpcError.invalidAddressOrKey("Invalid private key")
-        return signMessage(message, key)
+        return signMessage(message, readKey(network, privkey))
       })
   })
 

@@ -2,10 +2,12 @@ import * as Effect from "effect/Effect"
 import { Mempool } from "../../mempool/Mempool.ts"
 import type { PoolEntry } from "../../mempool/PoolEntry.ts"
 import { binaryString, type Bytes, displayHash, toHex } from "../../protocol/bytes.ts"
+import { mapSteps } from "../../protocol/steps.ts"
 import { outpoint, outpointKey } from "../../protocol/transaction.ts"
-import { lazily, LazyMap } from "../encodeJson.ts"
+import { itemsOf, lazily, LazyMap } from "../encodeJson.ts"
+import { checkedInTurns } from "../inTurns.ts"
 import { type Method, method } from "../method.ts"
-import { array, boolean, hash, int32, namedOptions, object, optional, refined, withDefault } from "../params.ts"
+import { boolean, hash, int32, longArray, namedOptions, object, optional, refined, withDefault } from "../params.ts"
 import { RpcError } from "../RpcError.ts"
 import * as Shape from "../shape.ts"
 import type { Members } from "../shapes/context.ts"
@@ -206,7 +208,7 @@ export const mempoolMethods: Effect.Effect<ReadonlyArray<Method>, never, Mempool
     group: "Mempool",
     summary: "Tells which transactions of the mempool spend outputs.",
     params: {
-      outputs: array(
+      outputs: longArray(
         object({ txid: hash("The output's transaction."), vout: outputIndex }, "An output.", { unknown: "refuse" }),
         "The outputs."
       ),
@@ -225,28 +227,32 @@ export const mempoolMethods: Effect.Effect<ReadonlyArray<Method>, never, Mempool
       "-8 Invalid parameter, vout cannot be negative",
       "-1 No spending tx for the outpoint <txid>:<vout> in mempool, and txospenderindex is unavailable."
     ],
-    handler: ({ options, outputs }) =>
+    handler: ({ options, outputs }, { turns }) =>
       Effect.gen(function*() {
-        if (outputs.length === 0) {
+        const asked = yield* checkedInTurns(turns, outputs())
+        if (asked.length === 0) {
           return yield* RpcError.invalidParameter("Invalid parameter, outputs are missing")
         }
-        const found: Array<Members> = []
-        for (const { txid, vout } of outputs) {
-          const spender = pool.spender(outpointKey(outpoint(txid, vout)))
-          if (spender === undefined && options?.mempool_only === false) {
-            return yield* RpcError.misc(
+        const spenders = yield* checkedInTurns(
+          turns,
+          mapSteps(asked, ({ txid, vout }) => {
+            const spender = pool.spender(outpointKey(outpoint(txid, vout)))
+            if (spender !== undefined || options?.mempool_only !== false) return spender
+            throw RpcError.misc(
               `No spending tx for the outpoint ${displayHash(txid)}:${vout} in mempool, and txospenderindex is ` +
                 "unavailable."
             )
-          }
-          found.push({
+          })
+        )
+        return itemsOf(asked, ({ txid, vout }, at): Members => {
+          const spender = spenders[at]
+          return {
             txid: displayHash(txid),
             vout,
             spendingtxid: spender && displayTxid(spender),
             spendingtx: options?.return_spending_tx === true && spender ? toHex(spender.transaction.bytes) : undefined
-          })
-        }
-        return found
+          }
+        })
       })
   })
 

@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
 import type { Bytes } from "../../protocol/bytes.ts"
-import { decodeText, NAME_ENCODINGS, type NameEncoding } from "../../protocol/nameText.ts"
+import { decodeText, NAME_ENCODINGS, type NameEncoding, printable } from "../../protocol/nameText.ts"
 import type { Network } from "../../protocol/networks.ts"
 import { optional, string } from "../params.ts"
 import { RpcError } from "../RpcError.ts"
@@ -38,3 +38,9 @@ export const decodeGiven = (text: string, encoding: NameEncoding): Effect.Effect
   const bytes = decodeText(text, encoding)
   return bytes === undefined ? RpcError.invalidEncoding(encoding) : Effect.succeed(bytes)
 }
+
+/** Bytes of a name that an error shows: callers may ask for one of megabytes, and no error is as long. */
+const SHOWN_BYTES = 10_000
+
+/** A name in an error. */
+export const shownName = (name: Bytes): string => printable(name.subarray(0, SHOWN_BYTES))

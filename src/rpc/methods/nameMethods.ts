@@ -11,7 +11,7 @@ import type { NameHashNotFound, NameNotFound, NamesIncomplete } from "../../name
 import { NameDb, type NameRecord } from "../../names/NameDb.ts"
 import { type Bytes, displayHash, equal } from "../../protocol/bytes.ts"
 import { parseNameScript } from "../../protocol/nameOperation.ts"
-import { decodeText, encodeText, printable } from "../../protocol/nameText.ts"
+import { decodeText, encodeText } from "../../protocol/nameText.ts"
 import type { DataHealth } from "../../storage/DataHealth.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import { Wallets } from "../../wallet/Wallets.ts"
@@ -24,7 +24,7 @@ import * as Shape from "../shape.ts"
 import type { Members, ShapeContext } from "../shapes/context.ts"
 import { type NameClock, nameInfoJson, nameInfoText } from "../shapes/name.ts"
 import { absentError, storageError } from "./errors.ts"
-import { contextFor, decodeGiven, ENCODINGS, type GivenEncodings } from "./nameEncodings.ts"
+import { contextFor, decodeGiven, ENCODINGS, type GivenEncodings, shownName } from "./nameEncodings.ts"
 import { NAME_INFO } from "./shapes.ts"
 import { ownership } from "./wallet/walletContext.ts"
 
@@ -233,9 +233,9 @@ export const nameMethods: Effect.Effect<
         ).pipe(
           Effect.mapError(toRpcError)
         )
-        if (record === undefined) return yield* RpcError.wallet(`name never existed: ${printable(meant)}`)
+        if (record === undefined) return yield* RpcError.wallet(`name never existed: ${shownName(meant)}`)
         if (!allowExpired && isExpired(record.height, now.tipHeight, params)) {
-          return yield* RpcError.wallet(`name expired: ${printable(meant)}`)
+          return yield* RpcError.wallet(`name expired: ${shownName(meant)}`)
         }
         return shower(context, call)(record, now)
       })
@@ -265,7 +265,7 @@ export const nameMethods: Effect.Effect<
         const context = contextOf(given)
         const meant = yield* nameMeant(yield* decodeGiven(name, context.nameEncoding), given.byHash)
         const records = yield* found(names.history(meant))
-        if (records === undefined) return yield* RpcError.wallet(`name not found: ${printable(meant)}`)
+        if (records === undefined) return yield* RpcError.wallet(`name not found: ${shownName(meant)}`)
         const now = yield* clock
         const show = shower(context, call)
         return records.map((record) => show(record, now))

@@ -1,23 +1,23 @@
 import * as Effect from "effect/Effect"
 import { Chain } from "../../chain/Chain.ts"
-import { turnOfEventLoop } from "../../chain/turnOfEventLoop.ts"
 import { TxIndex } from "../../chain/TxIndex.ts"
 import type { Coin } from "../../consensus/view.ts"
 import { Mempool } from "../../mempool/Mempool.ts"
 import { secureRandom, shuffled } from "../../network/addresses/random.ts"
 import { binaryString, type Bytes, equal, fromHex, toHex } from "../../protocol/bytes.ts"
 import { addressScript } from "../../protocol/nameOperation.ts"
-import { combinePsbts, joinPsbts } from "../../protocol/psbt/combine.ts"
+import { combinePsbtsSteps, joinPsbtsSteps } from "../../protocol/psbt/combine.ts"
 import { isFinal, type Psbt, type PsbtInput, psbtOf, withTransaction } from "../../protocol/psbt/Psbt.ts"
 import { isPayToScriptHash, witnessVersion } from "../../protocol/script.ts"
 import { outpointKey, prevoutTxid, type Transaction } from "../../protocol/transaction.ts"
-import { analyzePsbt, type InputAnalysis } from "../../wallet/signing/analyzePsbt.ts"
-import { parsePsbt, psbtText } from "../../wallet/signing/psbtText.ts"
+import { analyzePsbtSteps, type InputAnalysis } from "../../wallet/signing/analyzePsbt.ts"
+import { parsePsbtSteps, psbtTextSteps } from "../../wallet/signing/psbtText.ts"
 import { NO_PROVIDER, type SigningProvider, withoutKeys } from "../../wallet/signing/SigningProvider.ts"
-import { extractTransaction, finalizePsbt, signPsbt } from "../../wallet/signing/signPsbt.ts"
+import { extractTransaction, finalizePsbtSteps, signPsbtSteps } from "../../wallet/signing/signPsbt.ts"
 import { checked } from "../checked.ts"
 import { descriptorProvider } from "../descriptorProvider.ts"
-import { Amount } from "../encodeJson.ts"
+import { Amount, itemsOf } from "../encodeJson.ts"
+import { checkedInTurns, eachInTurns, inTurns } from "../inTurns.ts"
 import { type Method, method } from "../method.ts"
 import { NAMEOP_PARAM, withNameOperation } from "../nameOperations.ts"
 import { NodeOptions } from "../NodeOptions.ts"
@@ -27,7 +27,8 @@ import * as Shape from "../shape.ts"
 import type { Members } from "../shapes/context.ts"
 import { decodeAnyTransaction } from "../shapes/decodeTransaction.ts"
 import { psbtJson } from "../shapes/psbt.ts"
-import { constructTransaction, TRANSACTION_PARAMS } from "../transactionParams.ts"
+import type { CallTurns } from "../SlowLane.ts"
+import { constructTransactionSteps, TRANSACTION_PARAMS } from "../transactionParams.ts"
 import { storageError } from "./errors.ts"
 import { ANALYZED_PSBT, DECODED_PSBT } from "./psbtShapes.ts"
 import { findSpentOutputs } from "./spentOutputs.ts"
@@ -47,24 +48,19 @@ const MAX_PSBT = 10_700_000
 
 const DECODE_FAILED = "-22 TX decode failed <why>"
 
-/** Characters of a PSBT behind which others have a turn before it is worked with. */
-const LONG_PSBT = 65_536
-
 /** Reads a PSBT. */
-export const decodePsbtParam = (text: string): Effect.Effect<Psbt, RpcError> => {
+export const decodePsbtParam = (text: string, turns: CallTurns): Effect.Effect<Psbt, RpcError> => {
   if (text.length > MAX_PSBT) {
     return RpcError.deserialization(`TX decode failed the PSBT is longer than ${MAX_PSBT} characters`)
   }
-  return text.length > LONG_PSBT ? Effect.zipLeft(decodeText(text), turnOfEventLoop) : decodeText(text)
+  return Effect.flatMap(inTurns(turns, parsePsbtSteps(text)), (result) =>
+    "error" in result
+      ? RpcError.deserialization(`TX decode failed ${result.error}`)
+      : Effect.succeed(result.psbt))
 }
 
-const decodeText = (text: string): Effect.Effect<Psbt, RpcError> =>
-  Effect.suspend(() => {
-    const result = parsePsbt(text)
-    return "error" in result
-      ? RpcError.deserialization(`TX decode failed ${result.error}`)
-      : Effect.succeed(result.psbt)
-  })
+/** Writes a PSBT. */
+export const encodedPsbt = (psbt: Psbt, turns: CallTurns): Effect.Effect<string> => inTurns(turns, psbtTextSteps(psbt))
 
 const missingJson = ({ missing }: InputAnalysis): Members | undefined => {
   if (missing === undefined) return undefined
@@ -105,8 +101,11 @@ export const psbtMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Me
       results: [{ shape: Shape.string("The PSBT in base64") }],
       examples: [[[{ txid: "11".repeat(32), vout: 0 }], [{ [ADDRESS]: 0.01 }]]],
       errors: ["-5 Invalid address: <x>", "-8 Invalid parameter, <what is wrong>"],
-      handler: (request) =>
-        Effect.map(checked(() => constructTransaction(network, request)), (made) => psbtText(psbtOf(made)))
+      handler: (request, { turns }) =>
+        Effect.flatMap(
+          checkedInTurns(turns, constructTransactionSteps(network, request)),
+          (made) => encodedPsbt(psbtOf(made), turns)
+        )
     })
 
     const converttopsbt = method({
@@ -122,7 +121,7 @@ export const psbtMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Me
       results: [{ shape: Shape.string("The PSBT in base64") }],
       examples: [[TRANSACTION]],
       errors: ["-22 TX decode failed", "-22 Inputs must not have scriptSigs and scriptWitnesses"],
-      handler: ({ hexstring, iswitness, permitsigdata }) =>
+      handler: ({ hexstring, iswitness, permitsigdata }, { turns }) =>
         Effect.suspend(() => {
           const bytes = fromHex(hexstring)
           const transaction = bytes === undefined ? undefined : decodeAnyTransaction(bytes, iswitness)
@@ -133,7 +132,7 @@ export const psbtMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Me
           if (isSigned && !permitsigdata) {
             return RpcError.deserialization("Inputs must not have scriptSigs and scriptWitnesses")
           }
-          return Effect.succeed(psbtText(psbtOf(transaction)))
+          return encodedPsbt(psbtOf(transaction), turns)
         })
     })
 
@@ -146,7 +145,8 @@ export const psbtMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Me
       results: [{ shape: DECODED_PSBT }],
       examples: [[EXAMPLE]],
       errors: [DECODE_FAILED],
-      handler: ({ psbt }) => Effect.map(decodePsbtParam(psbt), (decoded) => psbtJson(context, decoded))
+      handler: ({ psbt }, { turns }) =>
+        Effect.map(decodePsbtParam(psbt, turns), (decoded) => psbtJson(context, decoded))
     })
 
     const combinepsbt = method({
@@ -162,12 +162,12 @@ export const psbtMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Me
         DECODE_FAILED,
         "-8 PSBTs not compatible (different transactions)"
       ],
-      handler: ({ txs }) =>
+      handler: ({ txs }, { turns }) =>
         Effect.gen(function*() {
-          const [first, ...others] = yield* Effect.forEach(txs, decodePsbtParam)
+          const [first, ...others] = yield* eachInTurns(turns, txs, (text) => decodePsbtParam(text, turns))
           if (first === undefined) return yield* RpcError.invalidParameter("Parameter 'txs' cannot be empty")
-          const combined = combinePsbts(first, ...others)
-          if (combined !== undefined) return psbtText(combined)
+          const combined = yield* inTurns(turns, combinePsbtsSteps(first, others))
+          if (combined !== undefined) return yield* encodedPsbt(combined, turns)
           return yield* RpcError.invalidParameter("PSBTs not compatible (different transactions)")
         })
     })
@@ -185,15 +185,16 @@ export const psbtMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Me
         DECODE_FAILED,
         "-8 Input <txid>:<vout> exists in multiple PSBTs"
       ],
-      handler: ({ txs }) =>
+      handler: ({ txs }, { turns }) =>
         Effect.gen(function*() {
           if (txs.length < 2) {
             return yield* RpcError.invalidParameter("At least two PSBTs are required to join PSBTs.")
           }
-          const psbts = yield* Effect.forEach(txs, decodePsbtParam)
+          const psbts = yield* eachInTurns(turns, txs, (text) => decodePsbtParam(text, turns))
           const random = secureRandom()
-          const joined = joinPsbts(psbts, (items) => shuffled(random, items))
-          return "error" in joined ? yield* RpcError.invalidParameter(joined.error) : psbtText(joined.psbt)
+          const joined = yield* inTurns(turns, joinPsbtsSteps(psbts, (items) => shuffled(random, items)))
+          if ("error" in joined) return yield* RpcError.invalidParameter(joined.error)
+          return yield* encodedPsbt(joined.psbt, turns)
         })
     })
 
@@ -215,12 +216,13 @@ export const psbtMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Me
       }],
       examples: [[EXAMPLE]],
       errors: [DECODE_FAILED],
-      handler: ({ extract, psbt }) =>
-        Effect.map(decodePsbtParam(psbt), (decoded) => {
-          const { complete, psbt: finished } = finalizePsbt(decoded)
+      handler: ({ extract, psbt }, { turns }) =>
+        Effect.gen(function*() {
+          const decoded = yield* decodePsbtParam(psbt, turns)
+          const { complete, psbt: finished } = yield* inTurns(turns, finalizePsbtSteps(decoded))
           return complete && extract
             ? { hex: toHex(extractTransaction(finished).bytes), complete }
-            : { psbt: psbtText(finished), complete }
+            : { psbt: yield* encodedPsbt(finished, turns), complete }
         })
     })
 
@@ -233,17 +235,18 @@ export const psbtMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Me
       results: [{ shape: ANALYZED_PSBT }],
       examples: [[EXAMPLE]],
       errors: [DECODE_FAILED],
-      handler: ({ psbt }) =>
-        Effect.map(decodePsbtParam(psbt), (decoded) => {
-          const analysis = analyzePsbt(decoded)
-          const inputs = analysis.inputs.map((input) => ({
+      handler: ({ psbt }, { turns }) =>
+        Effect.gen(function*() {
+          const decoded = yield* decodePsbtParam(psbt, turns)
+          const analysis = yield* inTurns(turns, analyzePsbtSteps(decoded))
+          const inputs = itemsOf(analysis.inputs, (input) => ({
             has_utxo: input.hasUtxo,
             is_final: input.isFinal,
             next: input.next,
             missing: missingJson(input)
           }))
           return {
-            inputs: inputs.length === 0 ? undefined : inputs,
+            inputs: analysis.inputs.length === 0 ? undefined : inputs,
             estimated_vsize: analysis.estimatedVirtualSize,
             estimated_feerate: amountOf(analysis.estimatedFeeRate),
             fee: amountOf(analysis.fee),
@@ -284,13 +287,14 @@ export const psbtMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Me
       })
 
     /** The PSBT with the outputs that it spends, from the mempool and the chain. */
-    const withUtxos = (psbt: Psbt, provider: SigningProvider): Effect.Effect<Psbt, RpcError> =>
+    const withUtxos = (psbt: Psbt, provider: SigningProvider, turns: CallTurns): Effect.Effect<Psbt, RpcError> =>
       Effect.gen(function*() {
-        const coins = yield* findSpentOutputs(chain, pool, psbt.transaction)
+        const coins = yield* findSpentOutputs(chain, pool, psbt.transaction, turns)
         const inputs: Array<PsbtInput> = []
         for (const [n, input] of psbt.inputs.entries()) {
           const prevout = psbt.transaction.inputs[n]?.prevout
           inputs.push(prevout === undefined ? input : yield* withUtxo(input, prevout, coins, provider))
+          if (turns.isOver()) yield* turns.next
         }
         return { ...psbt, inputs }
       })
@@ -309,18 +313,18 @@ export const psbtMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Me
       results: [{ shape: Shape.string("The PSBT in base64") }],
       examples: [[EXAMPLE]],
       errors: [DECODE_FAILED, "-5 <why the descriptor is none>"],
-      handler: ({ descriptors, psbt }) =>
+      handler: ({ descriptors, psbt }, { turns }) =>
         Effect.gen(function*() {
           const provider = descriptors === undefined
             ? NO_PROVIDER
             : withoutKeys(yield* checked(() => descriptorProvider(network, descriptors)))
-          const updated = yield* withUtxos(yield* decodePsbtParam(psbt), provider)
-          const signed = signPsbt(updated, provider, { finalize: false })
+          const updated = yield* withUtxos(yield* decodePsbtParam(psbt, turns), provider, turns)
+          const signed = yield* inTurns(turns, signPsbtSteps(updated, provider, { finalize: false }))
           const mismatched = signed.statuses.some((status, n) => {
             const input = updated.inputs[n]
             return status === "mismatch" && input !== undefined && !isFinal(input)
           })
-          if (!mismatched) return psbtText(signed.psbt)
+          if (!mismatched) return yield* encodedPsbt(signed.psbt, turns)
           return yield* RpcError.deserialization("Specified sighash value does not match value stored in PSBT")
         })
     })
@@ -338,11 +342,11 @@ export const psbtMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Me
       }],
       examples: [[EXAMPLE, 0, { op: "name_update", name: "d/example", value: "{}" }]],
       errors: [DECODE_FAILED, "-8 vout is out of range", "-8 Invalid name operation", "-22 rand must be hex"],
-      handler: ({ nameop, psbt, vout }) =>
+      handler: ({ nameop, psbt, vout }, { turns }) =>
         Effect.gen(function*() {
-          const decoded = yield* decodePsbtParam(psbt)
+          const decoded = yield* decodePsbtParam(psbt, turns)
           const { rand, transaction } = yield* withNameOperation(decoded.transaction, vout, nameop, options)
-          return { rand, psbt: psbtText(withTransaction(decoded, transaction)) }
+          return { rand, psbt: yield* encodedPsbt(withTransaction(decoded, transaction), turns) }
         })
     })
 

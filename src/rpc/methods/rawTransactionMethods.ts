@@ -3,17 +3,19 @@ import { Chain } from "../../chain/Chain.ts"
 import { Mempool } from "../../mempool/Mempool.ts"
 import { MAX_MONEY } from "../../protocol/amount.ts"
 import { EMPTY, fromHex, toHex } from "../../protocol/bytes.ts"
+import { mapSteps } from "../../protocol/steps.ts"
 import { outpointKey, type Transaction } from "../../protocol/transaction.ts"
 import type { SpentOutput } from "../../wallet/signing/SigningContext.ts"
-import { makeProvider } from "../../wallet/signing/SigningProvider.ts"
+import { makeProviderSteps } from "../../wallet/signing/SigningProvider.ts"
 import {
-  combineSignatures,
+  combineSignaturesSteps,
   MISSING_AMOUNT,
   type SignedTransaction,
-  signTransaction
+  signTransactionSteps
 } from "../../wallet/signing/signTransaction.ts"
 import { checked } from "../checked.ts"
 import { formatAmount } from "../encodeJson.ts"
+import { checkedInTurns, eachInTurns, inTurns } from "../inTurns.ts"
 import { type Method, method } from "../method.ts"
 import { NAMEOP_PARAM, withNameOperation } from "../nameOperations.ts"
 import { NodeOptions } from "../NodeOptions.ts"
@@ -23,8 +25,8 @@ import { RpcError } from "../RpcError.ts"
 import * as Shape from "../shape.ts"
 import type { Members } from "../shapes/context.ts"
 import { decodeAnyTransaction } from "../shapes/decodeTransaction.ts"
-import { constructTransaction, readHashType, SIGHASH_PARAM, TRANSACTION_PARAMS } from "../transactionParams.ts"
-import { keyMethods, readKeys } from "./keyMethods.ts"
+import { constructTransactionSteps, readHashType, SIGHASH_PARAM, TRANSACTION_PARAMS } from "../transactionParams.ts"
+import { keyMethods, readKey } from "./keyMethods.ts"
 import { findSpentOutputs } from "./spentOutputs.ts"
 
 /** Methods that make, sign and combine raw transactions without a wallet, and those about keys (rpc.md 3.4, 3.8). */
@@ -114,8 +116,8 @@ export const rawTransactionMethods: Effect.Effect<ReadonlyArray<Method>, never, 
         "-8 Invalid parameter, duplicate key: data",
         "-8 Invalid parameter combination: Sequence number(s) contradict replaceable option"
       ],
-      handler: (request) =>
-        Effect.map(checked(() => constructTransaction(network, request)), ({ bytes }) => toHex(bytes))
+      handler: (request, { turns }) =>
+        Effect.map(checkedInTurns(turns, constructTransactionSteps(network, request)), ({ bytes }) => toHex(bytes))
     })
 
     const namerawtransaction = method({
@@ -168,19 +170,19 @@ export const rawTransactionMethods: Effect.Effect<ReadonlyArray<Method>, never, 
         "-5 Invalid private key",
         "-8 '<x>' is not a valid sighash parameter."
       ],
-      handler: ({ hexstring, prevtxs, privkeys, sighashtype }) =>
+      handler: ({ hexstring, prevtxs, privkeys, sighashtype }, { turns }) =>
         Effect.gen(function*() {
           const transaction = yield* decodeTransactionParam(hexstring)
-          const keys = yield* checked(() => readKeys(network, privkeys))
-          const known = yield* findSpentOutputs(chain, pool, transaction)
-          const given = yield* checked(() => readPrevouts(prevtxs ?? [], (key) => known.get(key)))
+          const keys = yield* checkedInTurns(turns, mapSteps(privkeys, (text) => readKey(network, text)))
+          const known = yield* findSpentOutputs(chain, pool, transaction, turns)
+          const given = yield* checkedInTurns(turns, readPrevouts(prevtxs ?? [], (key) => known.get(key)))
           const hashType = yield* checked(() => readHashType(sighashtype))
           const coins = transaction.inputs.map(({ prevout }): SpentOutput | undefined => {
             const key = outpointKey(prevout)
             return given.outputs.get(key) ?? known.get(key)
           })
-          const provider = makeProvider({ keys, scripts: given.scripts })
-          const signed = signTransaction(transaction, coins, provider, hashType)
+          const provider = yield* inTurns(turns, makeProviderSteps({ keys, scripts: given.scripts }))
+          const signed = yield* inTurns(turns, signTransactionSteps(transaction, coins, provider, hashType))
           return yield* signedJson(signed, coins)
         })
     })
@@ -197,25 +199,22 @@ export const rawTransactionMethods: Effect.Effect<ReadonlyArray<Method>, never, 
         "-22 Missing transactions",
         "-25 Input not found or already spent"
       ],
-      handler: ({ txs }) =>
+      handler: ({ txs }, { turns }) =>
         Effect.gen(function*() {
-          const transactions: Array<Transaction> = []
-          for (const [at, text] of txs.entries()) {
+          const [first, ...others] = yield* eachInTurns(turns, txs, (text, at) => {
             const bytes = fromHex(text)
             const transaction = bytes === undefined ? undefined : decodeAnyTransaction(bytes)
-            if (transaction === undefined) {
-              return yield* RpcError.deserialization(`TX decode failed for tx ${at}. ${MAKE_SURE}`)
-            }
-            transactions.push(transaction)
-          }
-          const [first, ...others] = transactions
+            return transaction === undefined
+              ? RpcError.deserialization(`TX decode failed for tx ${at}. ${MAKE_SURE}`)
+              : Effect.succeed(transaction)
+          })
           if (first === undefined) return yield* RpcError.deserialization("Missing transactions")
-          const known = yield* findSpentOutputs(chain, pool, first)
+          const known = yield* findSpentOutputs(chain, pool, first, turns)
           const coins = first.inputs.flatMap(({ prevout }) => known.get(outpointKey(prevout)) ?? [])
           if (coins.length < first.inputs.length) {
             return yield* RpcError.verifyError("Input not found or already spent")
           }
-          return toHex(combineSignatures(first, others, coins).bytes)
+          return toHex((yield* inTurns(turns, combineSignaturesSteps(first, others, coins))).bytes)
         })
     })
 

@@ -14,6 +14,7 @@ import type { Transaction, TransactionOutput } from "../../protocol/transaction.
 import { Wallets } from "../../wallet/Wallets.ts"
 import { checked } from "../checked.ts"
 import { Amount } from "../encodeJson.ts"
+import { eachInTurns } from "../inTurns.ts"
 import { type Method, method } from "../method.ts"
 import { NodeOptions } from "../NodeOptions.ts"
 import {
@@ -229,20 +230,18 @@ export const relayMethods: Effect.Effect<
       "-8 Fee rates larger than or equal to 1BTC/kvB are not accepted",
       `-22 TX decode failed: <hex> ${NO_INPUTS}`
     ],
-    handler: ({ maxfeerate, rawtxs }) =>
+    handler: ({ maxfeerate, rawtxs }, { turns }) =>
       Effect.gen(function*() {
         if (rawtxs.length < 1 || rawtxs.length > MAX_PACKAGE_COUNT) {
           return yield* RpcError.invalidParameter(PACKAGE_COUNT)
         }
         const rate = yield* checked(maxfeerate)
-        const transactions: Array<Transaction> = []
-        for (const hexstring of rawtxs) {
+        const transactions = yield* eachInTurns(turns, rawtxs, (hexstring) => {
           const transaction = decode(hexstring)
-          if (transaction === undefined) {
-            return yield* RpcError.deserialization(`TX decode failed: ${hexstring} ${NO_INPUTS}`)
-          }
-          transactions.push(transaction)
-        }
+          return transaction === undefined
+            ? RpcError.deserialization(`TX decode failed: ${hexstring} ${NO_INPUTS}`)
+            : Effect.succeed(transaction)
+        })
         const trials = yield* Effect.mapError(pool.test(transactions), storageError)
         return trialJson(transactions, trials, rate)
       })

@@ -4,6 +4,7 @@ import type { Coin } from "../../consensus/view.ts"
 import type { Mempool } from "../../mempool/Mempool.ts"
 import { outpointKey, type Transaction } from "../../protocol/transaction.ts"
 import type { RpcError } from "../RpcError.ts"
+import type { CallTurns } from "../SlowLane.ts"
 import { storageError } from "./errors.ts"
 
 /**
@@ -13,7 +14,8 @@ import { storageError } from "./errors.ts"
 export const findSpentOutputs = (
   chain: typeof Chain.Service,
   pool: typeof Mempool.Service,
-  { inputs }: Transaction
+  { inputs }: Transaction,
+  turns: CallTurns
 ): Effect.Effect<ReadonlyMap<string, Coin>, RpcError> =>
   Effect.gen(function*() {
     const found = new Map<string, Coin>()
@@ -21,6 +23,7 @@ export const findSpentOutputs = (
       const key = outpointKey(prevout)
       const coin = pool.coin(key) ?? (yield* chain.coin(key)).coin
       if (coin !== undefined) found.set(key, coin)
+      if (turns.isOver()) yield* turns.next
     }
     return found
   }).pipe(Effect.mapError(storageError))

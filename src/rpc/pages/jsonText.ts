@@ -1,4 +1,5 @@
-import { JsonObject, parseJson } from "../json.ts"
+import { JsonObject } from "../json.ts"
+import { parseJson } from "../readJson.ts"
 
 /** Arrays and objects within each other that are still indented. */
 const MAX_DEPTH = 24

@@ -2,6 +2,7 @@ import { secp256k1 } from "@noble/curves/secp256k1.js"
 import { binaryString, type Bytes, concat } from "../../protocol/bytes.ts"
 import { hash160, ripemd160 } from "../../protocol/hash.ts"
 import type { KeyOrigin, Records, TaprootLeaf } from "../../protocol/psbt/Psbt.ts"
+import { runSteps, type Steps } from "../../protocol/steps.ts"
 
 /** What whoever signs knows: keys, scripts behind hashes, and where keys come from. */
 
@@ -62,8 +63,8 @@ export interface Knowledge {
   readonly origins?: ReadonlyArray<{ readonly pubkey: Bytes; readonly origin: KeyOrigin }>
 }
 
-/** Makes a provider of lists. */
-export const makeProvider = (knowledge: Knowledge): SigningProvider => {
+/** Makes a provider of lists, one private key a step. */
+export function* makeProviderSteps(knowledge: Knowledge): Steps<SigningProvider> {
   const { keys = [], origins = [], pubkeys = [], scripts = [], taproot = [] } = knowledge
   const keysByHash = new Map<string, SigningKey>()
   const pubkeysByHash = new Map<string, Bytes>()
@@ -75,6 +76,7 @@ export const makeProvider = (knowledge: Knowledge): SigningProvider => {
     const hash = binaryString(hash160(pubkey))
     keysByHash.set(hash, key)
     pubkeysByHash.set(hash, pubkey)
+    yield
   }
   const scriptsByHash = new Map(scripts.map((script) => [binaryString(hash160(script)), script]))
   const taprootByKey = new Map(taproot.map(({ outputKey, spend }) => [binaryString(outputKey), spend]))
@@ -89,6 +91,9 @@ export const makeProvider = (knowledge: Knowledge): SigningProvider => {
     origin: (keyHash) => originsByHash.get(binaryString(keyHash))
   }
 }
+
+/** The same in one step. */
+export const makeProvider = (knowledge: Knowledge): SigningProvider => runSteps(makeProviderSteps(knowledge))
 
 /** The HASH160 of both public keys that have this x. */
 export const keyHashesOfX = (xonly: Bytes): ReadonlyArray<Bytes> =>

@@ -3,6 +3,7 @@ import { policyWeight, rateOf, virtualSize } from "../../mempool/policy/feeRate.
 import { isMoney } from "../../protocol/amount.ts"
 import type { Psbt } from "../../protocol/psbt/Psbt.ts"
 import { isUnspendable } from "../../protocol/script.ts"
+import { mapSteps, type Steps } from "../../protocol/steps.ts"
 import type { TransactionOutput } from "../../protocol/transaction.ts"
 import { spentOutput } from "./psbtData.ts"
 import type { Missing } from "./SignatureData.ts"
@@ -75,20 +76,23 @@ const analyzeInput = (context: SigningContext, psbt: Psbt, index: number): Input
 }
 
 /** The virtual size of the transaction when it is signed; `undefined` where nobody can tell. */
-const estimateSize = (
+function* estimateSize(
   context: SigningContext,
   psbt: Psbt,
   spent: ReadonlyArray<TransactionOutput>
-): number | undefined => {
-  const signed = psbt.inputs.map((_, index) => signPsbtInput(context, psbt, index, NO_PROVIDER, { dummy: true }))
+): Steps<number | undefined> {
+  const signed = yield* mapSteps(
+    psbt.inputs,
+    (_, index) => signPsbtInput(context, psbt, index, NO_PROVIDER, { dummy: true })
+  )
   if (signed.some(({ status }) => status !== "complete")) return undefined
   const transaction = extractTransaction({ ...psbt, inputs: signed.map(({ input }) => input) })
   const coins = spent.map(({ script, value }) => ({ script, value, height: 1, coinbase: false }))
   return virtualSize(policyWeight(transaction, transactionSigopCost(transaction, coins, SIGNING_FLAGS)))
 }
 
-export const analyzePsbt = (psbt: Psbt): PsbtAnalysis => {
-  const spent = psbt.inputs.map((_, index) => spentOutput(psbt, index))
+export function* analyzePsbtSteps(psbt: Psbt): Steps<PsbtAnalysis> {
+  const spent = yield* mapSteps(psbt.inputs, (_, index) => spentOutput(psbt, index))
   const { bad, sum } = sumOf(spent)
   const unspendable = spent.findIndex((output) => output !== undefined && isUnspendable(output.script))
   if (unspendable >= 0 && (bad === undefined || unspendable < bad)) {
@@ -96,8 +100,9 @@ export const analyzePsbt = (psbt: Psbt): PsbtAnalysis => {
   }
   if (bad !== undefined) return invalid(`Input ${bad} has invalid value`)
   const context = psbtContext(psbt)
-  const inputs = psbt.inputs.map((_, index) => analyzeInput(context, psbt, index))
-  const next = PSBT_ROLES[Math.min(4, ...inputs.map((input) => PSBT_ROLES.indexOf(input.next)))] ?? "extractor"
+  const inputs = yield* mapSteps(psbt.inputs, (_, index) => analyzeInput(context, psbt, index))
+  const next = PSBT_ROLES[inputs.reduce((least, { next }) => Math.min(least, PSBT_ROLES.indexOf(next)), 4)] ??
+    "extractor"
   const known = spent.filter((output) => output !== undefined)
   if (known.length < spent.length) {
     return {
@@ -112,7 +117,7 @@ export const analyzePsbt = (psbt: Psbt): PsbtAnalysis => {
   const paid = sumOf(psbt.transaction.outputs)
   if (paid.bad !== undefined) return invalid("Output amount invalid")
   const fee = sum - paid.sum
-  const size = estimateSize(context, psbt, known)
+  const size = yield* estimateSize(context, psbt, known)
   const estimatedFeeRate = size === undefined ? undefined : rateOf(fee, size)
   return { inputs, next, fee, estimatedVirtualSize: size, estimatedFeeRate, error: undefined }
 }

@@ -1,7 +1,16 @@
 import { type Bytes, equal } from "../../protocol/bytes.ts"
 import { binaryString, concat } from "../../protocol/bytes.ts"
 import { hash160 } from "../../protocol/hash.ts"
-import type { Psbt, PsbtInput, PsbtMap, PsbtOutput, Records } from "../../protocol/psbt/Psbt.ts"
+import {
+  EMPTY_INPUT,
+  type Psbt,
+  type PsbtInput,
+  type PsbtMap,
+  type PsbtOutput,
+  type Records,
+  slimInput,
+  slimMap
+} from "../../protocol/psbt/Psbt.ts"
 import { prevoutIndex, prevoutTxid, type TransactionOutput } from "../../protocol/transaction.ts"
 import { SignatureData } from "./SignatureData.ts"
 
@@ -72,8 +81,8 @@ const mergedMap = <M extends PsbtMap>(map: M, data: SignatureData): M => ({
 /** What unlocks a finished input takes the place of all that led there. */
 const finished = (input: PsbtInput, { scriptSig, witness }: SignatureData): PsbtInput => ({
   ...input,
-  partialSignatures: new Map(),
-  origins: new Map(),
+  partialSignatures: EMPTY_INPUT.partialSignatures,
+  origins: EMPTY_INPUT.origins,
   redeemScript: undefined,
   witnessScript: undefined,
   finalScriptSig: scriptSig.length > 0 ? scriptSig : input.finalScriptSig,
@@ -83,14 +92,17 @@ const finished = (input: PsbtInput, { scriptSig, witness }: SignatureData): Psbt
 /** The input with what signing found; `finalize` allows it to become finished. */
 export const inputWith = (input: PsbtInput, data: SignatureData, finalize: boolean): PsbtInput => {
   if (data.complete && finalize) return finished(input, data)
-  return {
+  return slimInput({
     ...mergedMap(input, data),
     partialSignatures: new Map([...data.signatures, ...input.partialSignatures]),
     taprootKeySignature: data.taprootKeySignature ?? input.taprootKeySignature,
     taprootScriptSignatures: new Map([...data.taprootScriptSignatures, ...input.taprootScriptSignatures]),
     taprootLeaves: new Map([...data.taprootLeaves, ...input.taprootLeaves]),
     taprootMerkleRoot: data.taprootMerkleRoot ?? input.taprootMerkleRoot
-  }
+  })
 }
 
-export const outputWith = (output: PsbtOutput, data: SignatureData): PsbtOutput => mergedMap(output, data)
+export const outputWith = (output: PsbtOutput, data: SignatureData): PsbtOutput => ({
+  ...slimMap(mergedMap(output, data)),
+  taprootTree: output.taprootTree
+})

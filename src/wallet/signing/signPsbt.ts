@@ -4,6 +4,7 @@ import { addressScript } from "../../protocol/nameOperation.ts"
 import { isFinal, type Psbt, type PsbtInput } from "../../protocol/psbt/Psbt.ts"
 import { witnessVersion } from "../../protocol/script.ts"
 import { scriptTemplate } from "../../protocol/scriptType.ts"
+import { mapSteps, runSteps, type Steps } from "../../protocol/steps.ts"
 import { makeTransaction, type Transaction } from "../../protocol/transaction.ts"
 import { produceSignature } from "./produce.ts"
 import { dataOfInput, dataOfOutput, inputWith, outputWith, spentOutput } from "./psbtData.ts"
@@ -124,13 +125,13 @@ export interface SignedPsbt {
 }
 
 /** Signs what can be signed of a PSBT, and adds what the provider knows of inputs and outputs. */
-export const signPsbt = (psbt: Psbt, provider: SigningProvider, options: PsbtSigning = {}): SignedPsbt => {
+export function* signPsbtSteps(psbt: Psbt, provider: SigningProvider, options: PsbtSigning = {}): Steps<SignedPsbt> {
   const context = psbtContext(psbt)
-  const signed = psbt.inputs.map((_, index) => signPsbtInput(context, psbt, index, provider, options))
+  const signed = yield* mapSteps(psbt.inputs, (_, index) => signPsbtInput(context, psbt, index, provider, options))
   const updated = {
     ...psbt,
     inputs: signed.map(({ input }) => input),
-    outputs: psbt.outputs.map((_, index) => updateOutput(psbt, index, provider))
+    outputs: yield* mapSteps(psbt.outputs, (_, index) => updateOutput(psbt, index, provider))
   }
   const statuses = signed.map(({ status }) => status)
   return {
@@ -140,11 +141,16 @@ export const signPsbt = (psbt: Psbt, provider: SigningProvider, options: PsbtSig
   }
 }
 
+/** The same in one step: for a PSBT that this node made itself. */
+export const signPsbt = (psbt: Psbt, provider: SigningProvider, options?: PsbtSigning): SignedPsbt =>
+  runSteps(signPsbtSteps(psbt, provider, options))
+
 /** Makes scriptSigs and witnesses of the signatures that are there. */
-export const finalizePsbt = (psbt: Psbt): SignedPsbt => {
+export function* finalizePsbtSteps(psbt: Psbt): Steps<SignedPsbt> {
   const context = psbtContext(psbt)
-  const signed = psbt.inputs.map((input, index) =>
-    signPsbtInput(context, psbt, index, NO_PROVIDER, { hashType: input.sighashType })
+  const signed = yield* mapSteps(
+    psbt.inputs,
+    (input, index) => signPsbtInput(context, psbt, index, NO_PROVIDER, { hashType: input.sighashType })
   )
   const statuses = signed.map(({ status }) => status)
   return {
@@ -153,6 +159,9 @@ export const finalizePsbt = (psbt: Psbt): SignedPsbt => {
     statuses
   }
 }
+
+/** The same in one step. */
+export const finalizePsbt = (psbt: Psbt): SignedPsbt => runSteps(finalizePsbtSteps(psbt))
 
 /** The transaction of a PSBT whose inputs are all finished; of others, with what there is. */
 export const extractTransaction = ({ inputs, transaction }: Psbt): Transaction => {

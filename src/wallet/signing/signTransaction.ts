@@ -1,6 +1,7 @@
 import { type ScriptError, scriptErrorMessages } from "../../consensus/interpreter/scriptError.ts"
 import { Sighash } from "../../consensus/sighash.ts"
 import { type Bytes, displayHash } from "../../protocol/bytes.ts"
+import { mapSteps, runSteps, type Steps } from "../../protocol/steps.ts"
 import {
   makeTransaction,
   prevoutIndex,
@@ -101,33 +102,41 @@ const withInputs = (
  * Signs what can be signed of a transaction. `coins` are the outputs that it spends, in the order of its inputs;
  * `undefined` where nobody knows one.
  */
-export const signTransaction = (
+export function* signTransactionSteps(
   transaction: Transaction,
   coins: ReadonlyArray<SpentOutput | undefined>,
   provider: SigningProvider,
   hashType: number = Sighash.DEFAULT
-): SignedTransaction => {
+): Steps<SignedTransaction> {
   const context = new SigningContext(transaction, coins)
-  const signed = transaction.inputs.map((_, index) => signInput(context, index, provider, hashType))
+  const signed = yield* mapSteps(transaction.inputs, (_, index) => signInput(context, index, provider, hashType))
   const errors = signed.flatMap(failure)
   const inputs = signed.map(({ input }) => input)
   return { transaction: withInputs(transaction, inputs), complete: errors.length === 0, errors }
 }
 
+/** The same in one step: for a transaction that this node made itself. */
+export const signTransaction = (
+  transaction: Transaction,
+  coins: ReadonlyArray<SpentOutput | undefined>,
+  provider: SigningProvider,
+  hashType?: number
+): SignedTransaction => runSteps(signTransactionSteps(transaction, coins, provider, hashType))
+
 /**
  * Puts the signatures of several copies of a transaction together, as the first of them with all that is known. The
  * copies may have fewer inputs. Source: upstream `rpc/rawtransaction.cpp`, `combinerawtransaction`.
  */
-export const combineSignatures = (
+export function* combineSignaturesSteps(
   first: Transaction,
   others: ReadonlyArray<Transaction>,
   coins: ReadonlyArray<SpentOutput>
-): Transaction => {
+): Steps<Transaction> {
   const contexts = [first, ...others].map((transaction) =>
     new SigningContext(transaction, transaction.inputs.map((_, index) => coins[index]))
   )
   const own = new SigningContext(first, coins)
-  const inputs = first.inputs.map((input, index) => {
+  const inputs = yield* mapSteps(first.inputs, (input, index) => {
     const output = coins[index]
     if (output === undefined) return input
     const data = new SignatureData()
@@ -142,3 +151,10 @@ export const combineSignatures = (
   })
   return withInputs(first, inputs)
 }
+
+/** The same in one step. */
+export const combineSignatures = (
+  first: Transaction,
+  others: ReadonlyArray<Transaction>,
+  coins: ReadonlyArray<SpentOutput>
+): Transaction => runSteps(combineSignaturesSteps(first, others, coins))

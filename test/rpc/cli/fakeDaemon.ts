@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import type { Daemon } from "../../../src/rpc/cli/daemon.ts"
-import { type Json, parseJson } from "../../../src/rpc/json.ts"
+import type { Json } from "../../../src/rpc/json.ts"
+import { parseJson } from "../../../src/rpc/readJson.ts"
 import { type RpcClientError, RpcFailure } from "../../../src/rpc/RpcClient.ts"
 
 /** A daemon that answers each method with a value, as JSON; every other method is unknown to it. */

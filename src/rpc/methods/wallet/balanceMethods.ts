@@ -5,11 +5,13 @@ import { parseAddress, scriptOf } from "../../../protocol/address.ts"
 import { binaryString, displayHash, toHex } from "../../../protocol/bytes.ts"
 import { addressScript } from "../../../protocol/nameOperation.ts"
 import type { Network } from "../../../protocol/networks.ts"
+import type { Steps } from "../../../protocol/steps.ts"
 import { outpoint, outpointKey } from "../../../protocol/transaction.ts"
 import type { Wallet, WalletCoin } from "../../../wallet/Wallet.ts"
 import { Wallets } from "../../../wallet/Wallets.ts"
 import { checked } from "../../checked.ts"
-import { Amount } from "../../encodeJson.ts"
+import { Amount, itemsOf } from "../../encodeJson.ts"
+import { checkedInTurns } from "../../inTurns.ts"
 import type { Method } from "../../method.ts"
 import { NodeOptions } from "../../NodeOptions.ts"
 import {
@@ -124,7 +126,7 @@ const upTo = (coins: ReadonlyArray<WalletCoin>, sum: number, count: number): Rea
   return taken
 }
 
-const readScripts = (network: Network, addresses: ReadonlyArray<string>): ReadonlySet<string> => {
+function* readScripts(network: Network, addresses: ReadonlyArray<string>): Steps<ReadonlySet<string>> {
   const scripts = new Set<string>()
   for (const address of addresses) {
     const parsed = parseAddress(network, address)
@@ -132,6 +134,7 @@ const readScripts = (network: Network, addresses: ReadonlyArray<string>): Readon
     if (scripts.size === scripts.add(binaryString(scriptOf(parsed.destination))).size) {
       throw RpcError.invalidParameter(`Invalid parameter, duplicated address: ${address}`)
     }
+    yield
   }
   return scripts
 }
@@ -277,19 +280,19 @@ export const balanceMethods: Effect.Effect<
     results: [{ shape: Shape.array(COIN) }],
     examples: [[], [6, 9_999_999, [ADDRESS]], [0, 9_999_999, [], true, { includeNames: true }]],
     errors: ["-5 Invalid address: <x>", "-8 Invalid parameter, duplicated address: <x>"],
-    handler: ({ addresses, include_unsafe, maxconf, minconf, query_options: query }, wallet) =>
-      checked(() => {
+    handler: ({ addresses, include_unsafe, maxconf, minconf, query_options: query }, wallet, { turns }) =>
+      Effect.map(checkedInTurns(turns, readScripts(network, addresses)), (scripts) => {
         const coins = wallet.coins().filter(wanted(wallet, {
           minconf,
           maxconf,
-          scripts: readScripts(network, addresses),
+          scripts,
           unsafe: include_unsafe,
           minimum: query.minimumAmount,
           maximum: query.maximumAmount,
           immature: query.include_immature_coinbase,
           names: query.includeNames
         }))
-        return upTo(coins, query.minimumSumAmount, query.maximumCount).map((coin) => coinJson(wallet, coin))
+        return itemsOf(upTo(coins, query.minimumSumAmount, query.maximumCount), (coin) => coinJson(wallet, coin))
       })
   })
 

@@ -3,6 +3,7 @@ import { descriptorChecksum } from "../../../protocol/descriptor.ts"
 import type { Wallet } from "../../../wallet/Wallet.ts"
 import { Wallets } from "../../../wallet/Wallets.ts"
 import { checked } from "../../checked.ts"
+import { eachInTurns } from "../../inTurns.ts"
 import { integerWithin, type Json, JsonNumber, JsonObject, typeOf } from "../../json.ts"
 import type { Method } from "../../method.ts"
 import { array, boolean, json, withDefault } from "../../params.ts"
@@ -134,22 +135,18 @@ export const descriptorMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
     }],
     examples: [[[{ desc: `${EXAMPLE}#${descriptorChecksum(EXAMPLE) ?? ""}`, timestamp: "now" }]]],
     errors: [`-4 ${SCANNING}`, "-3 Missing required timestamp field for key"],
-    handler: ({ requests }, wallet) =>
+    handler: ({ requests }, wallet, { turns }) =>
       Effect.gen(function*() {
         if (wallet.scanning() !== undefined) return yield* RpcError.wallet(SCANNING)
         yield* ensureUnlocked(wallet)
-        const answers: Array<Members> = []
-        for (const request of requests) {
-          const answer = yield* Effect.flatMap(
+        return yield* eachInTurns(turns, requests, (request) =>
+          Effect.flatMap(
             checked(() => {
               if (!(request instanceof JsonObject)) throw RpcError.wrongType(typeOf(request), "object")
               return { request, timestamp: timestampOf(request) }
             }),
             ({ request, timestamp }) => importOne(wallet, request, timestamp)
-          )
-          answers.push(answer)
-        }
-        return answers
+          ))
       })
   })
 

@@ -16,6 +16,7 @@ import type { Funded, PaymentRequest, Wallet } from "../../../wallet/Wallet.ts"
 import type { Wallets } from "../../../wallet/Wallets.ts"
 import { checked } from "../../checked.ts"
 import { Amount } from "../../encodeJson.ts"
+import { checkedInTurns } from "../../inTurns.ts"
 import { JsonObject } from "../../json.ts"
 import type { Method } from "../../method.ts"
 import {
@@ -34,7 +35,7 @@ import {
 import { RpcError } from "../../RpcError.ts"
 import * as Shape from "../../shape.ts"
 import { decodeAnyTransaction } from "../../shapes/decodeTransaction.ts"
-import { constructTransaction } from "../../transactionParams.ts"
+import { constructTransactionSteps } from "../../transactionParams.ts"
 import { findSpentOutputs } from "../spentOutputs.ts"
 import { readFeeChoiceOrOld } from "./feeParams.ts"
 import { checkWeight, FUND_OPTIONS, FUND_PSBT_OPTIONS, FUNDING_ERRORS, INPUTS, readFunding } from "./fundingOptions.ts"
@@ -168,11 +169,12 @@ export const makeFundMethods = (
     results: [{ shape: Shape.object({ psbt: Shape.string("The PSBT in base64"), fee: FEE, changepos: CHANGE }) }],
     examples: [[[], [{ [ADDRESS]: 0.5 }], 0, { fee_rate: 120 }]],
     errors: ["-5 Invalid address: <x>"],
-    handler: ({ bip32derivs, inputs = [], locktime, options, outputs, version }, wallet) =>
+    handler: ({ bip32derivs, inputs = [], locktime, options, outputs, version }, wallet, { turns }) =>
       Effect.gen(function*() {
         const { replaceable = true } = options
-        const made = yield* checked(() =>
-          constructTransaction(network, { inputs, outputs, locktime, replaceable, version })
+        const made = yield* checkedInTurns(
+          turns,
+          constructTransactionSteps(network, { inputs, outputs, locktime, replaceable, version })
         )
         const choice = yield* checked(() =>
           readFunding(network, options, readFeeChoiceOrOld(options), {
@@ -208,7 +210,7 @@ export const makeFundMethods = (
     results: [{ shape: Shape.object({ balance_change: Shape.amount("By how much, in NMC; below zero for less") }) }],
     examples: [[[TRANSACTION]]],
     errors: [`-22 ${DECODING_FAILED}`, `-8 ${SPENT_TWICE}`, `-8 ${INPUT_GONE}`],
-    handler: ({ rawtxs = [] }, wallet) =>
+    handler: ({ rawtxs = [] }, wallet, { turns }) =>
       Effect.gen(function*() {
         const made = new Map<string, number>()
         const spent = new Set<string>()
@@ -216,7 +218,7 @@ export const makeFundMethods = (
         for (const hexstring of rawtxs) {
           const transaction = decode(hexstring)
           if (transaction === undefined) return yield* RpcError.deserialization(DECODING_FAILED)
-          const coins = yield* findSpentOutputs(chain, pool, transaction)
+          const coins = yield* findSpentOutputs(chain, pool, transaction, turns)
           for (const { prevout } of transaction.inputs) {
             const key = outpointKey(prevout)
             if (spent.has(key)) return yield* RpcError.invalidParameter(SPENT_TWICE)

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import { isDust } from "../../../mempool/policy/dust.ts"
 import { feeOf, rateOf, virtualSize } from "../../../mempool/policy/feeRate.ts"
-import { binaryString, displayHash, equal } from "../../../protocol/bytes.ts"
+import { binaryString, displayHash, toHex } from "../../../protocol/bytes.ts"
 import type { Network } from "../../../protocol/networks.ts"
 import {
   outpointKey,
@@ -16,11 +16,12 @@ import { eligible } from "../../../wallet/spending/eligible.ts"
 import type { FeeChoice, Funded, PaymentRequest, Wallet, WalletCoin } from "../../../wallet/Wallet.ts"
 import type { Wallets } from "../../../wallet/Wallets.ts"
 import { checked } from "../../checked.ts"
+import { checkedInTurns } from "../../inTurns.ts"
 import { type Json, JsonNumber, JsonObject } from "../../json.ts"
 import type { Method } from "../../method.ts"
 import { array, boolean, int32, json, namedOptions, optional, orEmpty, uint32 } from "../../params.ts"
 import { RPC_CODE, RpcError } from "../../RpcError.ts"
-import { constructTransaction } from "../../transactionParams.ts"
+import { constructTransactionSteps } from "../../transactionParams.ts"
 import { CONF_TARGET, ESTIMATE_MODE, FEE_ERRORS, FEE_RATE, joinFees, readFeeChoice } from "./feeParams.ts"
 import { finish, FINISHED } from "./finishing.ts"
 import {
@@ -205,7 +206,7 @@ export const makeSendAllMethod = (wallets: typeof Wallets.Service, network: Netw
       `-6 ${DUST_LEFT}`,
       ...FEE_ERRORS
     ],
-    handler: ({ options, recipients, ...beside }, wallet) =>
+    handler: ({ options, recipients, ...beside }, wallet, { turns }) =>
       Effect.gen(function*() {
         const fees = yield* checked(() => joinFees(beside, options))
         const names = recipients.filter((recipient) => typeof recipient === "string")
@@ -215,8 +216,9 @@ export const makeSendAllMethod = (wallets: typeof Wallets.Service, network: Netw
         const depth = yield* checked(() =>
           readDepth(minconf, maxconf, `Invalid minconf (minconf cannot be negative): ${minconf ?? 0}`)
         )
-        const made = yield* checked(() =>
-          constructTransaction(network, {
+        const made = yield* checkedInTurns(
+          turns,
+          constructTransactionSteps(network, {
             inputs: inputs ?? [],
             outputs: withAmounts(recipients),
             locktime: locktime ?? 0,
@@ -228,10 +230,10 @@ export const makeSendAllMethod = (wallets: typeof Wallets.Service, network: Netw
         if (inputs !== undefined && (minconf !== undefined || maxconf !== undefined)) {
           return yield* RpcError.invalidParameter(DEPTH_WITH_INPUTS)
         }
-        const scripts = yield* checked(() => names.map((name) => addressScriptOf(network, name)))
-        const open = made.outputs.flatMap(({ script }, n) => scripts.some((one) => equal(one, script)) ? [n] : [])
+        const scripts = yield* checked(() => new Set(names.map((name) => toHex(addressScriptOf(network, name)))))
+        const open = made.outputs.flatMap(({ script }, n) => scripts.has(toHex(script)) ? [n] : [])
         for (const [n, output] of made.outputs.entries()) {
-          if (open.includes(n) || !isDust(output)) continue
+          if (scripts.has(toHex(output.script)) || !isDust(output)) continue
           const given: Json | undefined = recipients[n]
           const address = given instanceof JsonObject ? given.keys[0] : given
           return yield* RpcError.invalidParameter(

@@ -4,10 +4,11 @@ import { outpointKey } from "../../../protocol/transaction.ts"
 import type { PaymentRequest } from "../../../wallet/Wallet.ts"
 import type { Wallets } from "../../../wallet/Wallets.ts"
 import { checked } from "../../checked.ts"
+import { checkedInTurns } from "../../inTurns.ts"
 import { type Json, JsonObject } from "../../json.ts"
 import type { Method } from "../../method.ts"
 import { json, namedOptions, orEmpty, uint32, withDefault } from "../../params.ts"
-import { constructTransaction } from "../../transactionParams.ts"
+import { constructTransactionSteps } from "../../transactionParams.ts"
 import { CONF_TARGET, ESTIMATE_MODE, FEE_ERRORS, FEE_RATE, joinFees, readFeeChoice } from "./feeParams.ts"
 import { finish, FINISHED } from "./finishing.ts"
 import {
@@ -72,12 +73,13 @@ export const makeSendMethod = (wallets: typeof Wallets.Service, network: Network
     results: [{ shape: FINISHED }],
     examples: [[[{ [ADDRESS]: 0.1 }], 6, "economical"], [{ [ADDRESS]: 0.2 }, null, "unset", 150]],
     errors: ["-5 Invalid address: <x>", ...FUNDING_ERRORS, ...FEE_ERRORS, "-8 Specify estimate_mode"],
-    handler: ({ options, outputs, version, ...beside }, wallet) =>
+    handler: ({ options, outputs, version, ...beside }, wallet, { turns }) =>
       Effect.gen(function*() {
         const fee = yield* checked(() => readFeeChoice(joinFees(beside, options)))
         const { inputs = [], locktime, replaceable = true } = options
-        const made = yield* checked(() =>
-          constructTransaction(network, { inputs, outputs, locktime: locktime ?? 0, replaceable, version })
+        const made = yield* checkedInTurns(
+          turns,
+          constructTransactionSteps(network, { inputs, outputs, locktime: locktime ?? 0, replaceable, version })
         )
         const choice = yield* checked(() =>
           readFunding(

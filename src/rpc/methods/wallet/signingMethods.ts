@@ -6,21 +6,21 @@ import { binaryString, type Bytes, toHex } from "../../../protocol/bytes.ts"
 import { isFinal, type Psbt, type PsbtInput } from "../../../protocol/psbt/Psbt.ts"
 import { outpointKey, prevoutIndex, prevoutTxid, type TransactionOutput } from "../../../protocol/transaction.ts"
 import { signMessage } from "../../../wallet/signing/message.ts"
-import { psbtText } from "../../../wallet/signing/psbtText.ts"
 import type { SpentOutput } from "../../../wallet/signing/SigningContext.ts"
 import { NO_PROVIDER, type SigningProvider } from "../../../wallet/signing/SigningProvider.ts"
-import { extractTransaction, finalizePsbt, signPsbt } from "../../../wallet/signing/signPsbt.ts"
-import { signTransaction } from "../../../wallet/signing/signTransaction.ts"
+import { extractTransaction, finalizePsbtSteps, signPsbtSteps } from "../../../wallet/signing/signPsbt.ts"
+import { signTransactionSteps } from "../../../wallet/signing/signTransaction.ts"
 import type { Wallet } from "../../../wallet/Wallet.ts"
 import { Wallets } from "../../../wallet/Wallets.ts"
 import { checked } from "../../checked.ts"
+import { checkedInTurns, inTurns } from "../../inTurns.ts"
 import type { Method } from "../../method.ts"
 import { boolean, hexText, string, withDefault } from "../../params.ts"
 import { PREVTXS_PARAM, readPrevouts } from "../../prevouts.ts"
 import { RpcError } from "../../RpcError.ts"
 import * as Shape from "../../shape.ts"
 import { readHashType, SIGHASH_PARAM } from "../../transactionParams.ts"
-import { decodePsbtParam } from "../psbtMethods.ts"
+import { decodePsbtParam, encodedPsbt } from "../psbtMethods.ts"
 import { decodeTransactionParam, SIGNED_TRANSACTION, signedJson } from "../rawTransactionMethods.ts"
 import { findSpentOutputs } from "../spentOutputs.ts"
 import { asRpcError, ensureUnlocked, LOCKED, walletMethod } from "./walletContext.ts"
@@ -104,12 +104,15 @@ export const signingMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets
         `-13 ${LOCKED}`,
         "-8 '<x>' is not a valid sighash parameter."
       ],
-      handler: ({ hexstring, prevtxs, sighashtype }, wallet) =>
+      handler: ({ hexstring, prevtxs, sighashtype }, wallet, { turns }) =>
         Effect.gen(function*() {
           const transaction = yield* decodeTransactionParam(hexstring)
           yield* ensureUnlocked(wallet)
-          const known = yield* findSpentOutputs(chain, pool, transaction)
-          const given = yield* checked(() => readPrevouts(prevtxs ?? [], (key) => known.get(key), "wallet"))
+          const known = yield* findSpentOutputs(chain, pool, transaction, turns)
+          const given = yield* checkedInTurns(
+            turns,
+            readPrevouts(prevtxs ?? [], (key) => known.get(key), "wallet")
+          )
           const hashType = yield* checked(() => readHashType(sighashtype))
           const coins = transaction.inputs.map(({ prevout }): SpentOutput | undefined => {
             const key = outpointKey(prevout)
@@ -117,7 +120,10 @@ export const signingMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets
           })
           const scripts = coins.flatMap((coin) => coin === undefined ? [] : [coin.script])
           const provider = joined(yield* signerOf(wallet), publicKnowledge(wallet, scripts))
-          return yield* signedJson(signTransaction(transaction, coins, provider, hashType), coins)
+          return yield* signedJson(
+            yield* inTurns(turns, signTransactionSteps(transaction, coins, provider, hashType)),
+            coins
+          )
         })
     })
 
@@ -145,16 +151,16 @@ export const signingMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets
         "-22 Specified sighash value does not match value stored in PSBT",
         `-13 ${LOCKED}`
       ],
-      handler: ({ bip32derivs, finalize, psbt, sighashtype, sign }, wallet) =>
+      handler: ({ bip32derivs, finalize, psbt, sighashtype, sign }, wallet, { turns }) =>
         Effect.gen(function*() {
-          const decoded = yield* decodePsbtParam(psbt)
+          const decoded = yield* decodePsbtParam(psbt, turns)
           const hashType = yield* checked(() => readHashType(sighashtype))
           if (sign) yield* ensureUnlocked(wallet)
           const filled = withOwnTransactions(wallet, decoded)
           const knowledge = publicKnowledge(wallet, scriptsOf(filled))
           const all = sign ? joined(yield* signerOf(wallet), knowledge) : knowledge
           const provider: SigningProvider = bip32derivs ? all : { ...all, origin: () => undefined }
-          const signed = signPsbt(filled, provider, { hashType, finalize })
+          const signed = yield* inTurns(turns, signPsbtSteps(filled, provider, { hashType, finalize }))
           const mismatched = signed.statuses.some((status, n) => {
             const input = filled.inputs[n]
             return status === "mismatch" && input !== undefined && !isFinal(input)
@@ -163,8 +169,10 @@ export const signingMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets
             return yield* RpcError.deserialization("Specified sighash value does not match value stored in PSBT")
           }
           const { complete } = signed
-          const hex = complete ? toHex(extractTransaction(finalizePsbt(signed.psbt).psbt).bytes) : undefined
-          return { psbt: psbtText(signed.psbt), complete, hex }
+          const text = yield* encodedPsbt(signed.psbt, turns)
+          if (!complete) return { psbt: text, complete }
+          const { psbt: finished } = yield* inTurns(turns, finalizePsbtSteps(signed.psbt))
+          return { psbt: text, complete, hex: toHex(extractTransaction(finished).bytes) }
         })
     })
 

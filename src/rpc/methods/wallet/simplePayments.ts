@@ -5,11 +5,12 @@ import type { FeeChoice, PaymentRequest, Wallet } from "../../../wallet/Wallet.t
 import type { Wallets } from "../../../wallet/Wallets.ts"
 import { checked } from "../../checked.ts"
 import type { JsonValue } from "../../encodeJson.ts"
+import { checkedInTurns } from "../../inTurns.ts"
 import type { Method } from "../../method.ts"
 import { amount, array, boolean, int32, optional, refined, string, withDefault } from "../../params.ts"
 import { RpcError } from "../../RpcError.ts"
 import * as Shape from "../../shape.ts"
-import { readOutputs } from "../../transactionParams.ts"
+import { readOutputsSteps } from "../../transactionParams.ts"
 import { CONF_TARGET, ESTIMATE_MODE, FEE_ERRORS, FEE_RATE, readFeeChoice } from "./feeParams.ts"
 import { addressAmounts, addressScriptOf, outputNames, readFeePayers } from "./payees.ts"
 import { ensureKeys, evenIfRefused, PAYMENT_ERRORS, PAYMENT_VERSION } from "./spending.ts"
@@ -156,12 +157,12 @@ export const makeSimplePayments = (
       ...FEE_ERRORS,
       TOO_LONG_COMMENT
     ],
-    handler: (given, wallet) =>
+    handler: (given, wallet, { turns }) =>
       Effect.gen(function*() {
         const { amounts, comment, dummy, replaceable, subtractfeefrom, verbose } = given
         if (dummy !== "") return yield* RpcError.invalidParameter(DUMMY)
         const fee = yield* checked(() => readFeeChoice(given))
-        const outputs = yield* checked(() => readOutputs(network, amounts))
+        const outputs = yield* checkedInTurns(turns, readOutputsSteps(network, amounts))
         const subtractFeeFrom = yield* checked(() => readFeePayers(subtractfeefrom, outputNames(amounts)))
         const request: PaymentRequest = {
           outputs,

@@ -1,0 +1,31 @@
+/** Bytes of a piece: one write to a socket. */
+export const PIECE = 65_536
+
+/**
+ * JSON text in pieces. The bytes are counted with whoever asked until they are given back. Pieces are never changed: an
+ * answer that is the same for all callers is encoded once, and is written from the same pieces for each.
+ */
+export class LongText {
+  readonly pieces: ReadonlyArray<Uint8Array>
+  /** Bytes in all. */
+  readonly length: number
+
+  constructor(pieces: ReadonlyArray<Uint8Array>) {
+    this.pieces = pieces
+    this.length = pieces.reduce((sum, piece) => sum + piece.length, 0)
+  }
+
+  /** Cuts text that is there whole. */
+  static of(text: string): LongText {
+    const bytes = Buffer.from(text, "utf8")
+    const pieces = Array.from(
+      { length: Math.ceil(bytes.length / PIECE) },
+      (_, at) => bytes.subarray(at * PIECE, (at + 1) * PIECE)
+    )
+    return new LongText(pieces)
+  }
+
+  toString(): string {
+    return Buffer.concat(this.pieces).toString("utf8")
+  }
+}

@@ -1,0 +1,109 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber } from "effect"
+import { mapSteps } from "../../src/protocol/steps.ts"
+import { checkedInTurns, eachInTurns, inTurns } from "../../src/rpc/inTurns.ts"
+import { RpcError } from "../../src/rpc/RpcError.ts"
+import { type CallTurns, SlowLane } from "../../src/rpc/SlowLane.ts"
+
+/** A lane whose clock goes on only where work is done, and what was done in each turn of the event loop. */
+const laneWithClock = () => {
+  let now = 0
+  const lane = new SlowLane(() => now)
+  const turns: Array<Array<string>> = [[]]
+  let over = false
+  const count = (): void => {
+    if (over) return
+    turns.push([])
+    setImmediate(count)
+  }
+  setImmediate(count)
+  const work = (who: string, milliseconds: number): void => {
+    now += milliseconds
+    turns.at(-1)?.push(who)
+  }
+  /** A call that works `steps` times for a millisecond each. */
+  const call = (who: string, steps: number, mine: CallTurns = lane.open()): Effect.Effect<void> =>
+    Effect.zipRight(
+      mine.next,
+      Effect.asVoid(inTurns(mine, mapSteps(Array.from({ length: steps }), () => work(who, 1))))
+    )
+  const stop = Effect.sync(() => {
+    over = true
+  })
+  return { lane, turns, call, work, stop }
+}
+
+describe("the slow lane", () => {
+  it.scopedLive("gives all costly calls together five milliseconds of a turn of the event loop", () =>
+    Effect.gen(function*() {
+      const { call, stop, turns } = laneWithClock()
+      yield* Effect.addFinalizer(() => stop)
+      yield* Effect.all(Array.from({ length: 100 }, (_, at) => call(String(at), 7)), { concurrency: "unbounded" })
+      for (const done of turns) assert.isAtMost(done.length, 6)
+      assert.strictEqual(turns.flat().length, 700)
+    }))
+
+  it.scopedLive("lets a call begin at once where no other works", () =>
+    Effect.gen(function*() {
+      const { call, stop, turns } = laneWithClock()
+      yield* Effect.addFinalizer(() => stop)
+      yield* call("only", 3)
+      assert.deepStrictEqual(turns, [["only", "only", "only"]])
+    }))
+
+  it.scopedLive("calls who took little before the second turn of those who took much", () =>
+    Effect.gen(function*() {
+      const { call, stop, turns } = laneWithClock()
+      yield* Effect.addFinalizer(() => stop)
+      const long = yield* Effect.forkAll(Array.from({ length: 50 }, () => call("long", 100)))
+      // Each of the long ones has had its 20 ms.
+      while (turns.flat().length < 50 * 30) {
+        yield* Effect.async<void>((resume) => void setImmediate(() => resume(Effect.void)))
+      }
+      const before = turns.flat().length
+      yield* call("short", 4)
+      assert.isAtMost(turns.flat().length - before, 30)
+      yield* Fiber.interrupt(long)
+    }))
+
+  it.scopedLive("forgets a call that is ended while it waits", () =>
+    Effect.gen(function*() {
+      const { call, lane, stop, turns, work } = laneWithClock()
+      yield* Effect.addFinalizer(() => stop)
+      const first = lane.open()
+      assert.isFalse(first.isOver())
+      work("first", 10)
+      const waiting = yield* Effect.fork(call("ended", 1))
+      const next = yield* Effect.fork(call("next", 1))
+      yield* Effect.yieldNow()
+      yield* Fiber.interrupt(waiting)
+      yield* Fiber.join(next)
+      assert.deepStrictEqual(turns.flat(), ["first", "next"])
+    }))
+})
+
+describe("work in turns", () => {
+  it.effect("fails with what a step refuses, and with nothing else that it throws", () =>
+    Effect.gen(function*() {
+      const turns = new SlowLane().open()
+      const refusing = mapSteps([1, 2], (n) => {
+        if (n === 2) throw RpcError.misc("no two")
+        return n
+      })
+      assert.strictEqual((yield* Effect.flip(checkedInTurns(turns, refusing))).message, "no two")
+      const broken = mapSteps([1], () => {
+        throw new TypeError("broken")
+      })
+      const exit = yield* Effect.exit(checkedInTurns(turns, broken))
+      assert.isTrue(exit._tag === "Failure" && exit.cause._tag === "Die")
+    }))
+
+  it.effect("carries out effects in their order, with a turn before each that comes late", () =>
+    Effect.gen(function*() {
+      let waited = 0
+      const turns: CallTurns = { isOver: () => true, next: Effect.sync(() => void waited++) }
+      const made = yield* eachInTurns(turns, ["a", "b", "c"], (item, at) => Effect.succeed(`${item}${at}`))
+      assert.deepStrictEqual(made, ["a0", "b1", "c2"])
+      assert.strictEqual(waited, 3)
+    }))
+})

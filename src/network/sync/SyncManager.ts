@@ -11,6 +11,7 @@ import { SyncStatus } from "../../chain/SyncStatus.ts"
 import { Mempool } from "../../mempool/Mempool.ts"
 import type { Peer, PeerHandler } from "../Peer.ts"
 import { FiberTime } from "../peer/FiberTime.ts"
+import { ownTime } from "../peer/threadTime.ts"
 import type { PeerSync } from "../PeerManager.ts"
 import type { Message } from "../wire/message.ts"
 import { hasItem, isBlockItem, type ItemList } from "../wire/messages/inv.ts"
@@ -49,7 +50,7 @@ export interface SyncManager extends PeerHandler {
 export interface SyncManagerOptions {
   /** Random bytes; the system's where it is left out. */
   readonly random?: (bytes: number) => Uint8Array
-  /** What the time of this thread is measured by, milliseconds; `performance.now` where it is left out. */
+  /** What the time of this thread is measured by, milliseconds; that of the thread where it is left out. */
   readonly meter?: () => number
 }
 
@@ -114,7 +115,8 @@ export const make = (
       loading: true,
       unrequested: 0
     }
-    const time = new FiberTime(options.meter ?? (() => performance.now()))
+    const meter = options.meter ?? ownTime()
+    const time = new FiberTime(meter)
     const scheduler = new Scheduler(context, time)
     yield* scheduler.look()
     let over = false
@@ -127,14 +129,17 @@ export const make = (
       Effect.forever
     )
     yield* Effect.forkScoped(time.measured(loop))
+    const writing = new FiberTime(meter)
     yield* writeBlocks({
       chain,
       tree,
       handOver,
       wakeUps,
+      time: writing,
       report: (written) => offer({ type: "written", written }),
       lost: (batch) => offer({ type: "lost", batch })
     }).pipe(
+      (writer) => writing.measured(writer),
       // The chain says the same on `failure`, which ends the node.
       Effect.catchAll((failure) => Effect.logError("no more blocks are stored", { reason: failure.message })),
       Effect.forkScoped
@@ -159,13 +164,13 @@ export const make = (
 
     return {
       connected: (peer) => offer({ type: "connected", peer }),
-      screened: (peer, type, header) =>
+      screened: (peer, type, start) =>
         Effect.suspend(() => {
           const state = context.peers.get(peer.id)
           if (state === undefined) return Effect.succeed(false)
-          const outcome = screen(context, state, type, header)
+          const outcome = screen(context, state, type, start)
           if (outcome !== "announced") return Effect.succeed(outcome === "decode")
-          return Effect.as(offer({ type: "announced", peer, header }), false)
+          return Effect.as(offer({ type: "announced", peer, header: start.header }), false)
         }),
       gone: (peer) => offer({ type: "gone", peer }),
       received: (peer, message) =>

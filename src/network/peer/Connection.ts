@@ -106,6 +106,7 @@ export class Connection implements PeerLink {
   private readonly recent: RecentTime
   private readonly ended = Deferred.unsafeMake<Farewell>(FiberId.none)
   private ending: Farewell | undefined
+  private reader: Reading | undefined
   private open: { readonly peer: OpenPeer; readonly keepAlive: KeepAlive } | undefined
   /** Handlers that were told of the peer. */
   private told = 0
@@ -198,6 +199,16 @@ export class Connection implements PeerLink {
     this.intake.spent(milliseconds)
   }
 
+  /** What requested blocks took is charged where one is refused. */
+  judged(good: boolean): void {
+    this.intake.judged(good)
+  }
+
+  /** Lets others have their turn while a message is handled. */
+  get turn(): Effect.Effect<void> {
+    return this.reader?.within ?? Effect.void
+  }
+
   private took(milliseconds: number): void {
     this.recent.spent(milliseconds, this.times.now())
     this.context.turns.spent(milliseconds)
@@ -268,14 +279,15 @@ export class Connection implements PeerLink {
         counters.received(bytes, this.times.unix())
         this.open?.keepAlive.received(this.times.now())
       },
-      screened: (peer, type, header) =>
+      screened: (peer, type, start) =>
         Effect.every(
           context.handlers,
-          (handler) => handler.screened?.(peer, type, header) ?? Effect.succeed(true)
+          (handler) => handler.screened?.(peer, type, start) ?? Effect.succeed(true)
         ),
       handled: (message) =>
         this.open === undefined ? this.shakeHands(message, opened) : this.handle(this.open.peer, message)
     })
+    this.reader = reading
     return reading.run
   }
 

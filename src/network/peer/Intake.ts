@@ -19,6 +19,8 @@ export class Intake {
   private readonly group: string
   private readonly now: () => number
   private pace: PeerPace | undefined
+  /** Milliseconds that went into answers, and that may be charged yet. */
+  private trusted = 0
 
   /** @param group the network group of the peer's address: what its peers owe outlives their connections. */
   constructor(all: Pace, group: string, now: () => number) {
@@ -55,6 +57,18 @@ export class Intake {
   /** Notes time that went into something that nobody asked for. */
   spent(milliseconds: number): void {
     this.pace?.spent(milliseconds, this.now())
+  }
+
+  /** Notes time that went into what the peer was asked for: its own, until the chain says what it is worth. */
+  trusts(milliseconds: number): void {
+    this.trusted += milliseconds
+  }
+
+  /** Notes what came of what the peer was asked for: where that is worth nothing, its time is the peer's. */
+  judged(good: boolean): void {
+    const { trusted } = this
+    this.trusted = 0
+    if (!good) this.spent(trusted)
   }
 
   /** Notes a frame that came; `undefined` where it is left out. Returns whether nobody asked for it. */

@@ -24,6 +24,8 @@ export interface PeerLink {
   disconnect(farewell: Farewell): void
   readonly memory: { readonly account: Account }
   spent(milliseconds: number): void
+  judged(good: boolean): void
+  readonly turn: Effect.Effect<void>
 }
 
 /** The version of compact blocks that we speak (BIP 152). */
@@ -87,6 +89,12 @@ export class OpenPeer implements Peer {
   }
 
   readonly spent = (milliseconds: number): void => this.link.spent(milliseconds)
+
+  readonly judged = (good: boolean): void => this.link.judged(good)
+
+  get turn(): Effect.Effect<void> {
+    return this.link.turn
+  }
 
   /** Keeps what the peer asks for. */
   note(message: Message): void {

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import type { Account, BudgetKind, MemoryBudget } from "../../base/MemoryBudget.ts"
 import type { ConnectionType } from "../Peer.ts"
-import type { Message } from "../wire/message.ts"
+import { ITEM_SIZE, MAX_ANNOUNCED } from "../wire/messages/inv.ts"
 
 /**
  * The part of a kind of memory that one peer may hold: room for the largest message. A peer that this node or its
@@ -18,13 +18,13 @@ const LONGEST_PAUSE = 5_000
 const OBJECTS = 256
 
 /**
- * Estimated memory of a message that was decoded from a payload of so many bytes. Transactions, headers and addresses
+ * Estimated memory of a message of a command, decoded from a payload of so many bytes. Transactions, headers and addresses
  * become objects with views of the payload; an inventory stays what it was, cut to what is kept of it.
  */
-export const decodedSize = (message: Message, payload: number): number => {
-  switch (message.type) {
+export const decodedSize = (command: string, payload: number): number => {
+  switch (command) {
     case "inv":
-      return OBJECTS + Math.min(payload, 36 * message.items.length)
+      return OBJECTS + Math.min(payload, ITEM_SIZE * MAX_ANNOUNCED)
     case "block":
     case "cmpctblock":
     case "blocktxn":
@@ -77,7 +77,7 @@ export class PeerMemory {
     })
   }
 
-  /** Counts a decoded message while an effect runs; runs nothing and returns false where there is no room for it. */
+  /** Counts a message while it is decoded and handled; runs nothing and returns false where there is no room for it. */
   holding(bytes: number, handling: () => Effect.Effect<void>): Effect.Effect<boolean> {
     return Effect.suspend(() => {
       if (!this.account.take("messages", bytes)) return Effect.succeed(false)

@@ -1,14 +1,13 @@
 import * as Effect from "effect/Effect"
-import type { BlockHeader } from "../../protocol/block.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
 import { DecodeError } from "../../protocol/Reader.ts"
 import type { Farewell, Peer } from "../Peer.ts"
 import { ProtocolViolation } from "../wire/codec.ts"
 import { FRAME_HEADER_SIZE, type Framed, FrameParser, MAX_PAYLOAD } from "../wire/framing.ts"
 import type { Message } from "../wire/message.ts"
-import { peekHeader } from "../wire/messages/block.ts"
+import { type BlockStart, peekBlock } from "../wire/messages/block.ts"
 import type { Counters } from "./Counters.ts"
-import { decoded, decodedMessage, payloadLimits } from "./decoding.ts"
+import { decoded, decodedInSteps, payloadLimits } from "./decoding.ts"
 import type { FiberTime } from "./FiberTime.ts"
 import type { Intake } from "./Intake.ts"
 import { decodedSize, type PeerMemory } from "./PeerMemory.ts"
@@ -40,8 +39,8 @@ export interface ReadingLink {
   readonly peer: () => Peer | undefined
   /** Bytes came. */
   readonly heard: (bytes: number) => void
-  /** Whether a block is worth decoding, by its header. */
-  readonly screened: (peer: Peer, type: "block" | "cmpctblock", header: BlockHeader) => Effect.Effect<boolean>
+  /** Whether a block is worth decoding, by what stands in front of its transactions. */
+  readonly screened: (peer: Peer, type: "block" | "cmpctblock", start: BlockStart) => Effect.Effect<boolean>
   readonly handled: (message: Message) => Effect.Effect<void>
 }
 
@@ -51,13 +50,14 @@ const farewell = (reason: string, misbehaving = false): Farewell => ({ reason, m
  * Reads a connection: bytes, frames, messages. Each step is counted: memory in the account of the peer before it is
  * taken, time in its pace as it was measured.
  *
- *   wait for pace and memory ─▶ bytes ─▶ turn ─▶ frames ─▶ (blocks: screened by their header) ─▶ decoded ─▶ handled
- *            ▲────────────────────────────────────────────────────────────────────────────────────────────────┘
+ *   wait for pace and memory ─▶ bytes ─▶ turn ─▶ frames ─▶ (blocks: screened) ─▶ memory ─▶ decoded ─▶ handled
+ *            ▲────────────────────────────────────────────────────────────────────────────────────────┘
  */
 export class Reading {
   private readonly link: ReadingLink
-  /** What was measured up to the last look, and to the beginning of this turn, milliseconds. */
-  private looked = 0
+  /** What was measured up to the last note, to the last charge, and to the beginning of this turn, milliseconds. */
+  private noted = 0
+  private charged = 0
   private turn = 0
 
   constructor(link: ReadingLink) {
@@ -94,15 +94,35 @@ export class Reading {
     })
   )
 
-  /** Charges for what ran since the last look. */
-  private charge(uncalled: boolean): void {
-    const { intake, time, took } = this.link
+  /** Notes what ran since the last note. Returns what was measured in all. */
+  private note(): number {
+    const { time, took } = this.link
     const { ran } = time
-    const milliseconds = ran - this.looked
-    this.looked = ran
-    took(milliseconds)
-    if (uncalled) intake.spent(milliseconds)
+    took(ran - this.noted)
+    this.noted = ran
+    return ran
   }
+
+  /** Charges for what ran since the last charge: at once, or on trust where the peer was asked for it. */
+  private charge(uncalled: boolean): void {
+    const { intake } = this.link
+    const ran = this.note()
+    const milliseconds = ran - this.charged
+    this.charged = ran
+    if (uncalled) intake.spent(milliseconds)
+    else intake.trusts(milliseconds)
+  }
+
+  /** Waits for another turn where this one has lasted long. */
+  private readonly yieldTurn: Effect.Effect<void> = Effect.suspend(() =>
+    this.note() - this.turn > STRETCH ? this.nextTurn : Effect.void
+  )
+
+  /** A turn for others while a message is handled that nobody asked for. */
+  readonly within: Effect.Effect<void> = Effect.suspend(() => {
+    this.charge(true)
+    return Effect.zipRight(this.whenDue, this.yieldTurn)
+  })
 
   /** Handles frames one after the other. */
   private takeAll(frames: ReadonlyArray<Framed>): Effect.Effect<void> {
@@ -113,7 +133,7 @@ export class Reading {
         const uncalled = yield* this.takeNext(waiting)
         this.charge(uncalled)
         if (uncalled) yield* this.whenDue
-        if (this.link.time.ran - this.turn > STRETCH) yield* this.nextTurn
+        yield* this.yieldTurn
       }
     })
   }
@@ -121,21 +141,40 @@ export class Reading {
   /** Reads and handles the last frame of a list. Returns whether nobody asked for it. */
   private takeNext(waiting: Array<Framed>): Effect.Effect<boolean> {
     return Effect.gen(this, function*() {
-      const { counters, disconnect, handled, intake, memory } = this.link
+      const { disconnect, intake, memory } = this.link
       const framed = waiting.pop()
       if (framed === undefined) return false
       this.count(framed)
-      const screen = this.screen(framed)
-      if (screen !== undefined && !(yield* screen)) {
-        counters.dropped += 1
-        return intake.uncalled(undefined)
-      }
-      const message = this.take(framed)
-      const uncalled = intake.uncalled(message)
-      if (message === undefined) return uncalled
-      const size = decodedSize(message, framed.type === "frame" ? framed.payload.length : 0)
-      const held = yield* memory.holding(size, () => handled(message))
-      if (!held) disconnect(farewell(`no memory is left for a message of type ${message.type}`))
+      if (!this.isRead(framed)) return intake.uncalled(undefined)
+      const { command, payload } = framed
+      const screen = this.screen(command, payload)
+      if (screen !== undefined && !(yield* screen)) return this.drop()
+      let uncalled = true
+      const held = yield* memory.holding(
+        decodedSize(command, payload.length),
+        () =>
+          Effect.map(this.decodeAndHandle(command, payload), (its) => {
+            uncalled = its
+          })
+      )
+      if (!held) disconnect(farewell(`no memory is left for a message of type ${command}`))
+      return uncalled
+    })
+  }
+
+  /** Leaves a frame out that nobody asked for. */
+  private drop(): boolean {
+    this.link.counters.dropped += 1
+    return this.link.intake.uncalled(undefined)
+  }
+
+  /** Returns whether nobody asked for the message. */
+  private decodeAndHandle(command: string, payload: Bytes): Effect.Effect<boolean> {
+    return Effect.gen(this, function*() {
+      const message = yield* this.decode(command, payload)
+      if (message === undefined) return this.drop()
+      const uncalled = this.link.intake.uncalled(message)
+      yield* this.link.handled(message)
       return uncalled
     })
   }
@@ -146,36 +185,40 @@ export class Reading {
     this.link.counters.messageReceived(framed.command, FRAME_HEADER_SIZE + size)
   }
 
-  /** What decides whether a block is decoded at all; `undefined` for anything else, and for a header that cannot be read. */
-  private screen(framed: Framed): Effect.Effect<boolean> | undefined {
+  /** What decides whether a block is decoded at all; `undefined` for anything else, and for a start that cannot be read. */
+  private screen(command: string, payload: Bytes): Effect.Effect<boolean> | undefined {
     const peer = this.link.peer()
-    if (peer === undefined || framed.type !== "frame") return undefined
-    const { command, payload } = framed
-    if (command !== "block" && command !== "cmpctblock") return undefined
-    const header = decoded(() => peekHeader(payload))
-    return header instanceof DecodeError ? undefined : this.link.screened(peer, command, header)
+    if (peer === undefined || (command !== "block" && command !== "cmpctblock")) return undefined
+    const start = decoded(() => peekBlock(command, payload))
+    return start instanceof DecodeError ? undefined : this.link.screened(peer, command, start)
   }
 
-  /** Reads what came; `undefined` for what is left out. */
-  private take(framed: Framed): Message | undefined {
-    const { counters, disconnect } = this.link
-    if (framed.type === "fatal") {
-      disconnect(farewell(framed.error.message))
-      return undefined
-    }
-    if (framed.type === "dropped") {
-      counters.dropped += 1
-      return undefined
-    }
+  /** Whether a frame is worth a look. */
+  private isRead(framed: Framed): framed is Extract<Framed, { readonly type: "frame" }> {
+    if (framed.type === "fatal") this.link.disconnect(farewell(framed.error.message))
+    if (framed.type === "dropped") this.link.counters.dropped += 1
     // What comes before the handshake is complete is not even looked at.
-    if (this.link.peer() === undefined && !isHandshakeCommand(framed.command)) return undefined
-    const message = decodedMessage(framed.command, framed.payload)
-    if (!(message instanceof DecodeError)) return message
-    counters.dropped += 1
-    if (message instanceof ProtocolViolation) {
-      disconnect(farewell(`${framed.command}: ${message.message}`, message.consequence === "misbehaving"))
-    }
-    return undefined
+    return framed.type === "frame" && (this.link.peer() !== undefined || isHandshakeCommand(framed.command))
+  }
+
+  /** Reads a payload, with turns for others; `undefined` for what is left out. */
+  private decode(command: string, payload: Bytes): Effect.Effect<Message | undefined> {
+    return Effect.gen(this, function*() {
+      const steps = decodedInSteps(command, payload)
+      for (;;) {
+        const step = steps()
+        if (step === undefined) {
+          yield* this.yieldTurn
+          if (this.closed) return undefined
+        } else if (!(step instanceof DecodeError)) return step
+        else {
+          if (step instanceof ProtocolViolation) {
+            this.link.disconnect(farewell(`${command}: ${step.message}`, step.consequence === "misbehaving"))
+          }
+          return undefined
+        }
+      }
+    })
   }
 
   /** Waits while the peer is held back, unless it goes away. */

@@ -58,8 +58,8 @@ const KNOWN_FALSE_POSITIVES = 1e-6
 /** Most items in a `getdata` (upstream `MAX_GETDATA_SZ`). */
 const MAX_GETDATA = 1_000
 
-/** Items of an `inv` that are looked at before others get a turn. */
-const ITEMS_IN_A_TURN = 1_000
+/** Items of an `inv` that are looked at between two looks whether it is another peer's turn. */
+const ITEMS_IN_A_TURN = 100
 
 /** Version from which on peers understand `feefilter` (protocol.md 6.2). */
 const FEE_FILTER_VERSION = 110_013
@@ -181,7 +181,7 @@ export const make = (
           // Before anything is looked up: it may have sent as many as fit into a message.
           if (looked === MAX_ANNOUNCEMENTS || !downloads.hears(peer.id)) break
           if (looked > 0 && looked % ITEMS_IN_A_TURN === 0) {
-            yield* turnOfEventLoop
+            yield* peer.turn
             if (peer.closed) return
           }
           looked += 1

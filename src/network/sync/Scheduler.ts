@@ -156,7 +156,7 @@ export class Scheduler {
       case "announced":
         return this.announced(event)
       case "written":
-        this.verdicts.take(event.written.batch, event.written.delivery)
+        this.verdicts.take(event.written)
         return event.written.settled ? this.moved() : undefined
       case "lost":
         return void this.verdicts.lost(event.batch)

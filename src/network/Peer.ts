@@ -119,12 +119,12 @@ export interface Peer {
   readonly memory: Account
   /**
    * Charges the peer for time that its messages took in other fibers than the one that reads from it, which is measured
-   * anyway: milliseconds of this thread, as measured.
+   * anyway: milliseconds of this thread, as measured. What the peer was `asked` for is on trust, as there.
    */
-  readonly spent: (milliseconds: number) => void
+  readonly spent: (milliseconds: number, asked?: boolean) => void
   /**
-   * Tells what came of blocks that the peer was asked for. The time that they took is on trust until then: it is charged
-   * to the peer for one that is refused.
+   * Tells what came of blocks or headers that the peer was asked for. The time that they took is on trust until then: it
+   * is charged to the peer where they are refused or nothing new, and what it still owes is read at its pace.
    */
   readonly judged: (good: boolean) => void
   /**

@@ -193,13 +193,14 @@ export class Connection implements PeerLink {
     return this.outbox.ready
   }
 
-  /** Charges the peer for time that its messages took elsewhere. */
-  spent(milliseconds: number): void {
+  /** Charges the peer for time that its messages took elsewhere: on trust for what it was asked for. */
+  spent(milliseconds: number, asked = false): void {
     this.took(milliseconds)
-    this.intake.spent(milliseconds)
+    if (asked) this.intake.trusts(milliseconds)
+    else this.intake.spent(milliseconds)
   }
 
-  /** What requested blocks took is charged where one is refused. */
+  /** What answers took is charged where they are worth nothing. */
   judged(good: boolean): void {
     this.intake.judged(good)
   }

@@ -10,6 +10,12 @@ import type { Pace, PeerPace } from "./Pace.ts"
 export const UNSEEN_COST = 0.05
 
 /**
+ * Most milliseconds that a handshake costs its peer. It may take longer for reasons that are not the peer's: a program that
+ * has just begun, a collection of garbage.
+ */
+const MOST_GREETING = 5
+
+/**
  * When more is read of a peer: what it was asked for at once, everything else at the pace of peers who called us. Times
  * are milliseconds of a clock that does not go back.
  */
@@ -19,6 +25,8 @@ export class Intake {
   private readonly group: string
   private readonly now: () => number
   private pace: PeerPace | undefined
+  /** Milliseconds that the handshake may be charged with yet. */
+  private greeting = MOST_GREETING
   /** Milliseconds that went into answers, and that may be charged yet. */
   private trusted = 0
 
@@ -59,6 +67,13 @@ export class Intake {
     this.pace?.spent(milliseconds, this.now())
   }
 
+  /** Notes time that went into the handshake: the same work for every peer, so that more than that is chance. */
+  greeted(milliseconds: number): void {
+    const charged = Math.min(milliseconds, this.greeting)
+    this.greeting -= charged
+    this.spent(charged)
+  }
+
   /** Notes time that went into what the peer was asked for: its own, until the chain says what it is worth. */
   trusts(milliseconds: number): void {
     this.trusted += milliseconds
@@ -68,7 +83,9 @@ export class Intake {
   judged(good: boolean): void {
     const { trusted } = this
     this.trusted = 0
-    if (!good) this.spent(trusted)
+    if (good) return
+    this.asked.distrust()
+    this.spent(trusted)
   }
 
   /** Notes a frame that came; `undefined` where it is left out. Returns whether nobody asked for it. */

@@ -23,7 +23,7 @@ export interface PeerLink {
   post(message: Message): void
   disconnect(farewell: Farewell): void
   readonly memory: { readonly account: Account }
-  spent(milliseconds: number): void
+  spent(milliseconds: number, asked?: boolean): void
   judged(good: boolean): void
   readonly turn: Effect.Effect<void>
 }
@@ -88,7 +88,7 @@ export class OpenPeer implements Peer {
     return this.link.memory.account
   }
 
-  readonly spent = (milliseconds: number): void => this.link.spent(milliseconds)
+  readonly spent = (milliseconds: number, asked = false): void => this.link.spent(milliseconds, asked)
 
   readonly judged = (good: boolean): void => this.link.judged(good)
 

@@ -104,12 +104,13 @@ export class Reading {
   }
 
   /** Charges for what ran since the last charge: at once, or on trust where the peer was asked for it. */
-  private charge(uncalled: boolean): void {
+  private charge(uncalled: boolean, shaken = this.link.peer() !== undefined): void {
     const { intake } = this.link
     const ran = this.note()
     const milliseconds = ran - this.charged
     this.charged = ran
-    if (uncalled) intake.spent(milliseconds)
+    if (!shaken) intake.greeted(milliseconds)
+    else if (uncalled) intake.spent(milliseconds)
     else intake.trusts(milliseconds)
   }
 
@@ -130,8 +131,9 @@ export class Reading {
       // Taken out one by one: neither a frame nor its message is held while the peer waits for its turn.
       const waiting = [...frames].reverse()
       while (waiting.length > 0 && !this.closed) {
+        const shaken = this.link.peer() !== undefined
         const uncalled = yield* this.takeNext(waiting)
-        this.charge(uncalled)
+        this.charge(uncalled, shaken)
         if (uncalled) yield* this.whenDue
         yield* this.yieldTurn
       }
@@ -151,7 +153,7 @@ export class Reading {
       if (screen !== undefined && !(yield* screen)) return this.drop()
       let uncalled = true
       const held = yield* memory.holding(
-        decodedSize(command, payload.length),
+        decodedSize(command, payload),
         () =>
           Effect.map(this.decodeAndHandle(command, payload), (its) => {
             uncalled = its

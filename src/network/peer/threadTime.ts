@@ -9,7 +9,7 @@ export interface Usage {
 }
 
 /** Milliseconds between two looks up to which the clock is right about how long the thread ran. */
-const SHORT = 1
+const SHORT = 4
 
 /**
  * Measures how long this thread works, in milliseconds from any beginning, by two clocks: on a machine with other work the

@@ -104,11 +104,11 @@ export class Scheduler {
       let turn = this.time.ran
       for (const event of events) {
         const started = this.time.ran
-        const charged = this.isCharged(event)
+        const asked = this.isAsked(event)
         const work = this.tried(event)
         if (work !== undefined) yield* work
         const { ran } = this.time
-        if (charged) event.peer.spent(ran - started)
+        if (event.type === "message") event.peer.spent(ran - started, asked)
         if (event.type === "message") event.handled?.()
         if (ran - turn <= TURN) continue
         yield* turnOfEventLoop
@@ -120,10 +120,9 @@ export class Scheduler {
     })
   }
 
-  /** Whether a peer pays for the time that an event takes: not for headers that it was asked for. */
-  private isCharged(event: SyncEvent): event is MessageEvent {
-    return event.type === "message" &&
-      !(event.message.type === "headers" && this.context.headers.isAsked(event.peer.id))
+  /** Whether the time that an event takes is on trust: for headers that a peer was asked for. */
+  private isAsked(event: SyncEvent): boolean {
+    return event.type === "message" && event.message.type === "headers" && this.context.headers.isAsked(event.peer.id)
   }
 
   /** What an event calls for; a defect costs this one event. */

@@ -148,7 +148,7 @@ export const make = (
     yield* Effect.forkScoped(Effect.repeat(offer({ type: "tick" }), Schedule.spaced(TICK)))
     yield* Effect.addFinalizer(() => Effect.sync(() => void (over = true)))
 
-    /** Waits until the scheduler has handled a message: a peer has one compact block at a time in the queue. */
+    /** Waits until the scheduler has handled a message: a peer has one at a time in the queue, and its memory is counted. */
     const handled = (peer: Peer, message: Message): Effect.Effect<void> =>
       Effect.flatMap(Deferred.make<void>(), (done) =>
         Effect.zipRight(
@@ -178,7 +178,9 @@ export const make = (
           if (!isOurs(message)) return Effect.void
           const state = context.peers.get(peer.id)
           if (message.type === "inv" && !hasBlocks(message.items)) return Effect.void
-          if (message.type === "cmpctblock" || message.type === "blocktxn") return restore(handled(peer, message))
+          if (message.type === "cmpctblock" || message.type === "blocktxn" || message.type === "headers") {
+            return restore(handled(peer, message))
+          }
           if (message.type !== "block" || state === undefined) {
             return restore(offer({ type: "message", peer, message, unrequested: false }))
           }

@@ -490,6 +490,15 @@ describe("Connection", () => {
       yield* eventually("it comes to an end", () => steps === 100)
     }))
 
+  it.scoped("does not hold a slow handshake against its peer", () =>
+    Effect.gen(function*() {
+      let time = 0
+      const { handler } = recorder({ connected: () => Effect.sync(() => void (time += 200)) })
+      const { remote } = yield* openPair({ handlers: [handler], meter: () => time, pace: yield* exhausted })
+      assert.strictEqual(time, 200)
+      for (let i = 0; i < 10; i++) yield* remote.alive
+    }))
+
   it.scoped("does not decode what there is no memory for", () =>
     Effect.gen(function*() {
       const { ended, opened, remote } = yield* openPair({ budget: new MemoryBudget(4_000_000) })

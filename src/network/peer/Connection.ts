@@ -271,7 +271,7 @@ export class Connection implements PeerLink {
       intake,
       memory,
       time: this.time,
-      turn: context.turns.take(this.recent),
+      turn: (bytes) => context.turns.take(this.recent, bytes),
       took: (milliseconds) => this.took(milliseconds),
       disconnect: (why) => this.disconnect(why),
       isClosed: () => this.closed,

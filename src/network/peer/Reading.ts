@@ -29,8 +29,8 @@ export interface ReadingLink {
   readonly memory: PeerMemory
   /** Measures this reading. */
   readonly time: FiberTime
-  /** Waits for a turn in the line of all peers. */
-  readonly turn: Effect.Effect<void>
+  /** Waits for a turn in the line of all peers, with so many bytes to be read. */
+  readonly turn: (bytes: number) => Effect.Effect<void>
   /** Hears of time that was taken, milliseconds: whether or not the peer was asked for what it went into. */
   readonly took: (milliseconds: number) => void
   readonly disconnect: (why: Farewell) => void
@@ -43,6 +43,22 @@ export interface ReadingLink {
   readonly screened: (peer: Peer, type: "block" | "cmpctblock", start: BlockStart) => Effect.Effect<boolean>
   readonly handled: (message: Message) => Effect.Effect<void>
 }
+
+/**
+ * Messages that are the same little work whatever they say, and the most milliseconds that one costs its peer: what is
+ * measured beyond is chance, such as a collection of garbage, and a peer that only pings would wait for it.
+ */
+const LITTLE_MESSAGES: ReadonlySet<string> = new Set(["ping", "pong", "feefilter", "sendheaders", "sendcmpct"])
+const LITTLE_SIZE = 64
+const LITTLE_COST = 1
+
+/** Most milliseconds that each message of the handshake counts in the line of peers. */
+const LITTLE_GREETING = 1
+
+const mostOf = (framed: Framed | undefined): number =>
+  framed?.type === "frame" && framed.payload.length <= LITTLE_SIZE && LITTLE_MESSAGES.has(framed.command)
+    ? LITTLE_COST
+    : Infinity
 
 const farewell = (reason: string, misbehaving = false): Farewell => ({ reason, misbehaving })
 
@@ -59,6 +75,8 @@ export class Reading {
   private noted = 0
   private charged = 0
   private turn = 0
+  /** Whether what is charged next belongs to the handshake. */
+  private greeting = true
 
   constructor(link: ReadingLink) {
     this.link = link
@@ -72,7 +90,7 @@ export class Reading {
       yield* this.whenRoom
       const chunk = yield* socket.read
       if (chunk === undefined) return this.link.disconnect(farewell("the peer went away"))
-      yield* this.nextTurn
+      yield* this.nextTurn(chunk.length)
       heard(chunk.length)
       const expected = intake.arrived(chunk.length)
       for (let at = 0; at < chunk.length && !this.closed; at += SLICE) {
@@ -88,35 +106,35 @@ export class Reading {
   }
 
   /** Waits for a turn, and begins it. */
-  private readonly nextTurn: Effect.Effect<void> = Effect.suspend(() =>
-    Effect.map(this.link.turn, () => {
+  private nextTurn(bytes: number): Effect.Effect<void> {
+    return Effect.map(this.link.turn(bytes), () => {
       this.turn = this.link.time.ran
     })
-  )
+  }
 
   /** Notes what ran since the last note. Returns what was measured in all. */
-  private note(): number {
+  private note(most = Infinity): number {
     const { time, took } = this.link
     const { ran } = time
-    took(ran - this.noted)
+    took(Math.min(most, ran - this.noted))
     this.noted = ran
     return ran
   }
 
   /** Charges for what ran since the last charge: at once, or on trust where the peer was asked for it. */
-  private charge(uncalled: boolean, shaken = this.link.peer() !== undefined): void {
+  private charge(uncalled: boolean, most = Infinity): void {
     const { intake } = this.link
-    const ran = this.note()
-    const milliseconds = ran - this.charged
+    const ran = this.note(this.greeting ? Math.min(most, LITTLE_GREETING) : most)
+    const milliseconds = Math.min(most, ran - this.charged)
     this.charged = ran
-    if (!shaken) intake.greeted(milliseconds)
+    if (this.greeting) intake.greeted(milliseconds)
     else if (uncalled) intake.spent(milliseconds)
     else intake.trusts(milliseconds)
   }
 
   /** Waits for another turn where this one has lasted long. */
   private readonly yieldTurn: Effect.Effect<void> = Effect.suspend(() =>
-    this.note() - this.turn > STRETCH ? this.nextTurn : Effect.void
+    this.note() - this.turn > STRETCH ? this.nextTurn(0) : Effect.void
   )
 
   /** A turn for others while a message is handled that nobody asked for. */
@@ -131,9 +149,10 @@ export class Reading {
       // Taken out one by one: neither a frame nor its message is held while the peer waits for its turn.
       const waiting = [...frames].reverse()
       while (waiting.length > 0 && !this.closed) {
-        const shaken = this.link.peer() !== undefined
+        const most = mostOf(waiting.at(-1))
         const uncalled = yield* this.takeNext(waiting)
-        this.charge(uncalled, shaken)
+        this.charge(uncalled, most)
+        this.greeting = this.link.peer() === undefined
         if (uncalled) yield* this.whenDue
         yield* this.yieldTurn
       }

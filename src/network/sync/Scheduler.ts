@@ -79,6 +79,8 @@ export class Scheduler {
   private readonly verdicts: Verdicts
   private readonly announcer: Announcer
   private readonly progress = new SyncProgress()
+  /** What was measured when others last had a turn, milliseconds. */
+  private turn = 0
   private rechecked: number
   private ticked: number
   private tip: number
@@ -101,7 +103,6 @@ export class Scheduler {
   handle(events: Iterable<SyncEvent>): Effect.Effect<void> {
     return Effect.gen(this, function*() {
       if (this.context.loading) yield* this.look()
-      let turn = this.time.ran
       for (const event of events) {
         const started = this.time.ran
         const asked = this.isAsked(event)
@@ -110,15 +111,21 @@ export class Scheduler {
         const { ran } = this.time
         if (event.type === "message") event.peer.spent(ran - started, asked)
         if (event.type === "message") event.handled?.()
-        if (ran - turn <= TURN) continue
-        yield* turnOfEventLoop
-        turn = this.time.ran
+        if (ran - this.turn > TURN) yield* this.yieldTurn
       }
       if (this.context.loading) return
       const { download, now, tree } = this.context
       this.send([...planMissing(download, tree, tree.losses, now()), ...download.plan(now())])
+      // The next events may be there already: then nothing else would wait in between.
+      if (this.time.ran - this.turn > TURN) yield* this.yieldTurn
     })
   }
+
+  private readonly yieldTurn: Effect.Effect<void> = Effect.suspend(() =>
+    Effect.map(turnOfEventLoop, () => {
+      this.turn = this.time.ran
+    })
+  )
 
   /** Whether the time that an event takes is on trust: for headers that a peer was asked for. */
   private isAsked(event: SyncEvent): boolean {

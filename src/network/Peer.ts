@@ -1,7 +1,7 @@
 import type * as Effect from "effect/Effect"
 import type { Account } from "../base/MemoryBudget.ts"
-import type { BlockHeader } from "../protocol/block.ts"
 import type { Message } from "./wire/message.ts"
+import type { BlockStart } from "./wire/messages/block.ts"
 import type { NetAddress } from "./wire/netAddress.ts"
 
 /** Why there is a connection; the words are those of the reference node's `getpeerinfo`. */
@@ -119,9 +119,19 @@ export interface Peer {
   readonly memory: Account
   /**
    * Charges the peer for time that its messages took in other fibers than the one that reads from it, which is measured
-   * anyway: milliseconds of this thread, as measured.
+   * anyway: milliseconds of this thread, as measured. What the peer was `asked` for is on trust, as there.
    */
-  readonly spent: (milliseconds: number) => void
+  readonly spent: (milliseconds: number, asked?: boolean) => void
+  /**
+   * Tells what came of blocks or headers that the peer was asked for. The time that they took is on trust until then: it
+   * is charged to the peer where they are refused or nothing new, and what it still owes is read at its pace.
+   */
+  readonly judged: (good: boolean) => void
+  /**
+   * Lets others have their turn within work on a message of the peer that takes long, in the fiber that handles it. What
+   * was taken is charged before, and waited for as between two messages.
+   */
+  readonly turn: Effect.Effect<void>
 }
 
 /** What a peer did that a whole part of the node is to hear of. */
@@ -131,10 +141,10 @@ export interface PeerHandler {
   /** Runs in the fiber that reads from the peer: waiting here slows this peer and nobody else. */
   readonly received: (peer: Peer, message: Message) => Effect.Effect<void>
   /**
-   * Whether a `block` or `cmpctblock` is worth decoding, by its header with the merged-mining proof. False: the message is
-   * dropped.
+   * Whether a `block` or `cmpctblock` is worth decoding, by what stands in front of its transactions. False: the message
+   * is dropped.
    */
-  readonly screened?: (peer: Peer, type: "block" | "cmpctblock", header: BlockHeader) => Effect.Effect<boolean>
+  readonly screened?: (peer: Peer, type: "block" | "cmpctblock", start: BlockStart) => Effect.Effect<boolean>
   /** Comes last, and once. */
   readonly gone: (peer: Peer) => Effect.Effect<void>
 }

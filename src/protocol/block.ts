@@ -72,25 +72,61 @@ export class Block implements BlockHeader {
 
 const writeCount = (count: number): Uint8Array => new Writer(9).compactSize(count).toBytes()
 
+/** The smallest transaction: version, two empty lists, lock time. */
+const SMALLEST_TRANSACTION = 10
+
 /**
- * Reads a block. Where the proof carries values in fields that nobody checks, they are zeroed and the block is
- * copied; otherwise it is a view (protocol.md 2.4). Throws `DecodeError`.
+ * Reads a block in steps. Where the proof carries values in fields that nobody checks, they are zeroed and the block is
+ * copied; otherwise it is a view (protocol.md 2.4).
  */
+export class BlockReading {
+  private readonly reader: Reader
+  private readonly start: number
+  private readonly bodyStart: number
+  private readonly head: BlockHeader
+  private readonly transactions: Array<Transaction>
+  private done = 0
+
+  /** Throws `DecodeError`. */
+  constructor(reader: Reader) {
+    this.reader = reader
+    this.start = reader.offset
+    this.head = readBlockHeader(reader)
+    this.bodyStart = reader.offset
+    this.transactions = new Array<Transaction>(reader.count("transactions", SMALLEST_TRANSACTION))
+  }
+
+  /**
+   * Reads transactions of about so many bytes. Returns those, and the block when it is complete. Throws `DecodeError`.
+   */
+  step(bytes: number): { readonly read: ReadonlyArray<Transaction>; readonly block: Block | undefined } {
+    const { reader, transactions } = this
+    const first = this.done
+    const end = reader.offset + bytes
+    while (this.done < transactions.length && reader.offset < end) transactions[this.done++] = readTransaction(reader)
+    const read = transactions.slice(first, this.done)
+    return { read, block: this.done === transactions.length ? this.finish() : undefined }
+  }
+
+  private finish(): Block {
+    const { bodyStart, head: { auxpow, header }, reader, start, transactions } = this
+    const received = reader.source.subarray(start, reader.offset)
+    if (auxpow === undefined) return new Block(received, header, undefined, transactions)
+    const normal = normalizeAuxpow(auxpow)
+    const bytes = normal === auxpow
+      ? received
+      : concat(header.bytes, normal.bytes, reader.source.subarray(bodyStart, reader.offset))
+    return new Block(bytes, header, normal, transactions)
+  }
+}
+
+/** Reads a block whole. Throws `DecodeError`. */
 export const readBlock = (reader: Reader): Block => {
-  const start = reader.offset
-  const { auxpow, header } = readBlockHeader(reader)
-  const bodyStart = reader.offset
-  // The smallest transaction: version, two empty lists, lock time.
-  const count = reader.count("transactions", 10)
-  const transactions = new Array<Transaction>(count)
-  for (let i = 0; i < count; i++) transactions[i] = readTransaction(reader)
-  const received = reader.source.subarray(start, reader.offset)
-  if (auxpow === undefined) return new Block(received, header, undefined, transactions)
-  const normal = normalizeAuxpow(auxpow)
-  const bytes = normal === auxpow
-    ? received
-    : concat(header.bytes, normal.bytes, reader.source.subarray(bodyStart, reader.offset))
-  return new Block(bytes, header, normal, transactions)
+  const reading = new BlockReading(reader)
+  for (;;) {
+    const { block } = reading.step(Infinity)
+    if (block !== undefined) return block
+  }
 }
 
 /** Reads the block at the start of `bytes`. What follows it is ignored, as by the reference node. Throws `DecodeError`. */

@@ -162,12 +162,42 @@ const readOutputs = (reader: Reader): Array<TransactionOutput> => {
   return outputs
 }
 
-const readWitness = (reader: Reader): ReadonlyArray<Bytes> => {
-  const count = reader.count("witness items", 1)
-  if (count === 0) return NO_WITNESS
+/** Bytes of a witness, lengths included, for each of its items from which on the items are made at once. */
+const ORDINARY_ITEM = 16
+
+/** Items that are made at once however short they are: an input has room for as many objects anyway. */
+const FEW_ITEMS = 3
+
+const readItems = (reader: Reader, count: number): ReadonlyArray<Bytes> => {
   const items = new Array<Bytes>(count)
   for (let i = 0; i < count; i++) items[i] = reader.varBytes("witness item")
   return items
+}
+
+/**
+ * An input with its witness, which the reader stands in front of. Of a witness of many short items the items are made
+ * each time that they are asked for: each takes fifty times the memory of its byte, and a block has room for millions.
+ */
+const readWitness = (reader: Reader, input: TransactionInput): TransactionInput => {
+  const count = reader.count("witness items", 1)
+  if (count === 0) return input
+  const start = reader.offset
+  for (let i = 0; i < count; i++) reader.skip(reader.compactSize("witness item"), "witness item")
+  const { offset, source } = reader
+  if (offset - start >= ORDINARY_ITEM * count || count <= FEW_ITEMS) {
+    reader.offset = start
+    return { ...input, witness: readItems(reader, count) }
+  }
+  const bytes = source.subarray(start, offset)
+  const { prevout, scriptSig, sequence } = input
+  return {
+    prevout,
+    scriptSig,
+    sequence,
+    get witness() {
+      return readItems(new Reader(bytes), count)
+    }
+  }
 }
 
 /**
@@ -196,11 +226,12 @@ export const readTransaction = (reader: Reader, witness = true): Transaction => 
   if (hasWitness) {
     let empty = true
     for (let i = 0; i < inputs.length; i++) {
-      const items = readWitness(reader)
-      const input = inputs[i]
-      if (items.length === 0 || input === undefined) continue
+      const before = inputs[i]
+      if (before === undefined) continue
+      const input = readWitness(reader, before)
+      if (input === before) continue
       empty = false
-      inputs[i] = { ...input, witness: items }
+      inputs[i] = input
     }
     if (empty) reader.fail("witness", "superfluous: no input has one")
   }

@@ -3,7 +3,7 @@ import { FastCheck } from "effect"
 import { concat, displayHash, EMPTY, toHex } from "../../src/protocol/bytes.ts"
 import { hash256 } from "../../src/protocol/hash.ts"
 import { NAME_TX_VERSION, nameCommitment, parseNameScript } from "../../src/protocol/nameOperation.ts"
-import { Reader } from "../../src/protocol/Reader.ts"
+import { DecodeError, Reader } from "../../src/protocol/Reader.ts"
 import {
   decodeTransaction,
   isNullPrevout,
@@ -168,6 +168,31 @@ describe("the segwit marker (protocol.md 2.4, last paragraph)", () => {
       decodeError(() => decodeTransaction(hex(`01000000 0001 00 01 ${OUTPUT} 00000000`))).reason,
       "superfluous"
     )
+  })
+
+  it("many short items of a witness are made when they are asked for, and not before", () => {
+    const withItems = (count: number, size: number) =>
+      makeTransaction({
+        version: 2,
+        inputs: [{
+          prevout: new Uint8Array(36),
+          scriptSig: EMPTY,
+          sequence: 0,
+          witness: Array.from({ length: count }, (_, i) => new Uint8Array(size).fill(i))
+        }],
+        outputs: [],
+        lockTime: 0
+      })
+    for (const [count, size, deferred] of [[1_000, 1, true], [1_000, 40, false], [3, 1, false]] as const) {
+      const made = withItems(count, size)
+      const [input] = decodeTransaction(made.bytes).inputs
+      if (input === undefined) return assert.fail("there is an input")
+      const { get } = Object.getOwnPropertyDescriptor(input, "witness") ?? {}
+      assert.strictEqual(get !== undefined, deferred, `${count} items of ${size} bytes`)
+      assert.deepStrictEqual(input.witness, made.inputs[0]?.witness)
+      assert.deepStrictEqual(makeTransaction(decodeTransaction(made.bytes)).bytes, made.bytes)
+    }
+    assert.throws(() => decodeTransaction(withItems(1_000, 1).bytes.subarray(0, -10)), DecodeError)
   })
 
   it("one empty item is a witness", () => {

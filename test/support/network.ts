@@ -330,6 +330,8 @@ export const fakePeer = (options: FakePeerOptions = {}): FakePeer => {
     memory: ampleAccount(),
     ready: Effect.void,
     spent: () => {},
+    judged: () => {},
+    turn: Effect.void,
     latency: { last: undefined, best: undefined, waiting: undefined },
     get closed() {
       return farewell !== undefined

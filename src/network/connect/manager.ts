@@ -11,6 +11,7 @@ import { isolatingCredentials } from "../addresses/socks5.ts"
 import type { ListenFailed } from "../errors.ts"
 import { OUTBOX_LIMITS } from "../peer/Connection.ts"
 import { Pace } from "../peer/Pace.ts"
+import { ownTime } from "../peer/threadTime.ts"
 import { Turns } from "../peer/Turns.ts"
 import { PeerHandlers } from "../PeerHandlers.ts"
 import type { PeerManager } from "../PeerManager.ts"
@@ -136,7 +137,7 @@ export const make = (
         outbox: OUTBOX_LIMITS,
         pace: new Pace(monotonic()),
         turns: new Turns(monotonic),
-        meter: () => performance.now(),
+        meter: ownTime(),
         budget
       },
       introduce: () => ({

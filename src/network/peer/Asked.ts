@@ -73,6 +73,12 @@ export class Asked {
     return this.headers.bytes + this.blocks.bytes
   }
 
+  /** What is owed is read like anything else from now on, though still at the length of an answer. */
+  distrust(): void {
+    this.headers = nothing()
+    this.blocks = nothing()
+  }
+
   /** Notes bytes that came. Returns whether all of them may be part of answers. */
   arrived(size: number, now: number): boolean {
     const expected = size <= this.bytes(now)

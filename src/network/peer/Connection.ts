@@ -106,6 +106,7 @@ export class Connection implements PeerLink {
   private readonly recent: RecentTime
   private readonly ended = Deferred.unsafeMake<Farewell>(FiberId.none)
   private ending: Farewell | undefined
+  private reader: Reading | undefined
   private open: { readonly peer: OpenPeer; readonly keepAlive: KeepAlive } | undefined
   /** Handlers that were told of the peer. */
   private told = 0
@@ -192,10 +193,21 @@ export class Connection implements PeerLink {
     return this.outbox.ready
   }
 
-  /** Charges the peer for time that its messages took elsewhere. */
-  spent(milliseconds: number): void {
+  /** Charges the peer for time that its messages took elsewhere: on trust for what it was asked for. */
+  spent(milliseconds: number, asked = false): void {
     this.took(milliseconds)
-    this.intake.spent(milliseconds)
+    if (asked) this.intake.trusts(milliseconds)
+    else this.intake.spent(milliseconds)
+  }
+
+  /** What answers took is charged where they are worth nothing. */
+  judged(good: boolean): void {
+    this.intake.judged(good)
+  }
+
+  /** Lets others have their turn while a message is handled. */
+  get turn(): Effect.Effect<void> {
+    return this.reader?.within ?? Effect.void
   }
 
   private took(milliseconds: number): void {
@@ -259,7 +271,7 @@ export class Connection implements PeerLink {
       intake,
       memory,
       time: this.time,
-      turn: context.turns.take(this.recent),
+      turn: (bytes) => context.turns.take(this.recent, bytes),
       took: (milliseconds) => this.took(milliseconds),
       disconnect: (why) => this.disconnect(why),
       isClosed: () => this.closed,
@@ -268,14 +280,15 @@ export class Connection implements PeerLink {
         counters.received(bytes, this.times.unix())
         this.open?.keepAlive.received(this.times.now())
       },
-      screened: (peer, type, header) =>
+      screened: (peer, type, start) =>
         Effect.every(
           context.handlers,
-          (handler) => handler.screened?.(peer, type, header) ?? Effect.succeed(true)
+          (handler) => handler.screened?.(peer, type, start) ?? Effect.succeed(true)
         ),
       handled: (message) =>
         this.open === undefined ? this.shakeHands(message, opened) : this.handle(this.open.peer, message)
     })
+    this.reader = reading
     return reading.run
   }
 

@@ -10,6 +10,12 @@ import type { Pace, PeerPace } from "./Pace.ts"
 export const UNSEEN_COST = 0.05
 
 /**
+ * Most milliseconds that a handshake costs its peer. It may take longer for reasons that are not the peer's: a program that
+ * has just begun, a collection of garbage.
+ */
+const MOST_GREETING = 5
+
+/**
  * When more is read of a peer: what it was asked for at once, everything else at the pace of peers who called us. Times
  * are milliseconds of a clock that does not go back.
  */
@@ -19,6 +25,10 @@ export class Intake {
   private readonly group: string
   private readonly now: () => number
   private pace: PeerPace | undefined
+  /** Milliseconds that the handshake may be charged with yet. */
+  private greeting = MOST_GREETING
+  /** Milliseconds that went into answers, and that may be charged yet. */
+  private trusted = 0
 
   /** @param group the network group of the peer's address: what its peers owe outlives their connections. */
   constructor(all: Pace, group: string, now: () => number) {
@@ -55,6 +65,27 @@ export class Intake {
   /** Notes time that went into something that nobody asked for. */
   spent(milliseconds: number): void {
     this.pace?.spent(milliseconds, this.now())
+  }
+
+  /** Notes time that went into the handshake: the same work for every peer, so that more than that is chance. */
+  greeted(milliseconds: number): void {
+    const charged = Math.min(milliseconds, this.greeting)
+    this.greeting -= charged
+    this.spent(charged)
+  }
+
+  /** Notes time that went into what the peer was asked for: its own, until the chain says what it is worth. */
+  trusts(milliseconds: number): void {
+    this.trusted += milliseconds
+  }
+
+  /** Notes what came of what the peer was asked for: where that is worth nothing, its time is the peer's. */
+  judged(good: boolean): void {
+    const { trusted } = this
+    this.trusted = 0
+    if (good) return
+    this.asked.distrust()
+    this.spent(trusted)
   }
 
   /** Notes a frame that came; `undefined` where it is left out. Returns whether nobody asked for it. */

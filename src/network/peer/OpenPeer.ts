@@ -23,7 +23,9 @@ export interface PeerLink {
   post(message: Message): void
   disconnect(farewell: Farewell): void
   readonly memory: { readonly account: Account }
-  spent(milliseconds: number): void
+  spent(milliseconds: number, asked?: boolean): void
+  judged(good: boolean): void
+  readonly turn: Effect.Effect<void>
 }
 
 /** The version of compact blocks that we speak (BIP 152). */
@@ -86,7 +88,13 @@ export class OpenPeer implements Peer {
     return this.link.memory.account
   }
 
-  readonly spent = (milliseconds: number): void => this.link.spent(milliseconds)
+  readonly spent = (milliseconds: number, asked = false): void => this.link.spent(milliseconds, asked)
+
+  readonly judged = (good: boolean): void => this.link.judged(good)
+
+  get turn(): Effect.Effect<void> {
+    return this.link.turn
+  }
 
   /** Keeps what the peer asks for. */
   note(message: Message): void {

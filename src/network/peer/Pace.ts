@@ -10,6 +10,12 @@ const FEWEST = 5
 /** Milliseconds that one peer may take at once of its own part, after a quiet time. */
 const OWN_BURST = 50
 
+/**
+ * Milliseconds that a peer may owe before it waits: what a handshake takes while the program is still cold, which a peer
+ * that only pings would pay off for seconds. What it owes when it leaves its address group owes.
+ */
+const LITTLE = 20
+
 /** Most milliseconds that a step costs a peer of its own part: collecting garbage may have been in between. */
 const STEP_LIMIT = 250
 
@@ -136,8 +142,9 @@ export class PeerPace {
   /** How long nothing more is to be read of it: until it has paid or there is room for all. */
   wait(now: number): number {
     this.refill(now)
-    if (this.credit >= 0) return 0
+    const owed = -this.credit - LITTLE
+    if (owed <= 0) return 0
     const shared = this.all.wait(now)
-    return shared === 0 ? 0 : Math.max(SHORTEST_WAIT, Math.ceil(Math.min(shared, -this.credit / this.all.ownShare)))
+    return shared === 0 ? 0 : Math.max(SHORTEST_WAIT, Math.ceil(Math.min(shared, owed / this.all.ownShare)))
   }
 }

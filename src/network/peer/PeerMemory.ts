@@ -1,7 +1,8 @@
 import * as Effect from "effect/Effect"
 import type { Account, BudgetKind, MemoryBudget } from "../../base/MemoryBudget.ts"
+import type { Bytes } from "../../protocol/bytes.ts"
 import type { ConnectionType } from "../Peer.ts"
-import type { Message } from "../wire/message.ts"
+import { ITEM_SIZE, MAX_ANNOUNCED } from "../wire/messages/inv.ts"
 
 /**
  * The part of a kind of memory that one peer may hold: room for the largest message. A peer that this node or its
@@ -14,31 +15,37 @@ const CHOSEN_SHARE = 0.5
 const LOOK_INTERVAL = 100
 const LONGEST_PAUSE = 5_000
 
-/** What a decoded message takes beside its payload. */
+/** What a decoded message takes beside its payload, and what each header takes with its hash. */
 const OBJECTS = 256
+const HEADER = 700
+
+/** How many headers a payload says that it has. */
+const announcedHeaders = ([first = 0, low = 0, high = 0]: Bytes): number => first < 0xfd ? first : low + (high << 8)
 
 /**
- * Estimated memory of a message that was decoded from a payload of so many bytes. Transactions, headers and addresses
+ * Estimated memory of a message of a command that is decoded from a payload. Transactions, headers and addresses
  * become objects with views of the payload; an inventory stays what it was, cut to what is kept of it.
  */
-export const decodedSize = (message: Message, payload: number): number => {
-  switch (message.type) {
+export const decodedSize = (command: string, payload: Bytes): number => {
+  const { length } = payload
+  switch (command) {
     case "inv":
-      return OBJECTS + Math.min(payload, 36 * message.items.length)
+      return OBJECTS + Math.min(length, ITEM_SIZE * MAX_ANNOUNCED)
+    case "headers":
+      return OBJECTS + 2 * length + HEADER * Math.min(announcedHeaders(payload), length)
     case "block":
     case "cmpctblock":
     case "blocktxn":
     case "tx":
-    case "headers":
     case "getheaders":
     case "getblocks":
-      return OBJECTS + 2 * payload
+      return OBJECTS + 2 * length
     case "addr":
     case "addrv2":
     case "getblocktxn":
-      return OBJECTS + 8 * payload
+      return OBJECTS + 8 * length
     default:
-      return OBJECTS + payload
+      return OBJECTS + length
   }
 }
 
@@ -77,7 +84,7 @@ export class PeerMemory {
     })
   }
 
-  /** Counts a decoded message while an effect runs; runs nothing and returns false where there is no room for it. */
+  /** Counts a message while it is decoded and handled; runs nothing and returns false where there is no room for it. */
   holding(bytes: number, handling: () => Effect.Effect<void>): Effect.Effect<boolean> {
     return Effect.suspend(() => {
       if (!this.account.take("messages", bytes)) return Effect.succeed(false)

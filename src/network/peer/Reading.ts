@@ -1,14 +1,13 @@
 import * as Effect from "effect/Effect"
-import type { BlockHeader } from "../../protocol/block.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
 import { DecodeError } from "../../protocol/Reader.ts"
 import type { Farewell, Peer } from "../Peer.ts"
 import { ProtocolViolation } from "../wire/codec.ts"
 import { FRAME_HEADER_SIZE, type Framed, FrameParser, MAX_PAYLOAD } from "../wire/framing.ts"
 import type { Message } from "../wire/message.ts"
-import { peekHeader } from "../wire/messages/block.ts"
+import { type BlockStart, peekBlock } from "../wire/messages/block.ts"
 import type { Counters } from "./Counters.ts"
-import { decoded, decodedMessage, payloadLimits } from "./decoding.ts"
+import { decoded, decodedInSteps, payloadLimits } from "./decoding.ts"
 import type { FiberTime } from "./FiberTime.ts"
 import type { Intake } from "./Intake.ts"
 import { decodedSize, type PeerMemory } from "./PeerMemory.ts"
@@ -30,8 +29,8 @@ export interface ReadingLink {
   readonly memory: PeerMemory
   /** Measures this reading. */
   readonly time: FiberTime
-  /** Waits for a turn in the line of all peers. */
-  readonly turn: Effect.Effect<void>
+  /** Waits for a turn in the line of all peers, with so many bytes to be read. */
+  readonly turn: (bytes: number) => Effect.Effect<void>
   /** Hears of time that was taken, milliseconds: whether or not the peer was asked for what it went into. */
   readonly took: (milliseconds: number) => void
   readonly disconnect: (why: Farewell) => void
@@ -40,10 +39,26 @@ export interface ReadingLink {
   readonly peer: () => Peer | undefined
   /** Bytes came. */
   readonly heard: (bytes: number) => void
-  /** Whether a block is worth decoding, by its header. */
-  readonly screened: (peer: Peer, type: "block" | "cmpctblock", header: BlockHeader) => Effect.Effect<boolean>
+  /** Whether a block is worth decoding, by what stands in front of its transactions. */
+  readonly screened: (peer: Peer, type: "block" | "cmpctblock", start: BlockStart) => Effect.Effect<boolean>
   readonly handled: (message: Message) => Effect.Effect<void>
 }
+
+/**
+ * Messages that are the same little work whatever they say, and the most milliseconds that one costs its peer: what is
+ * measured beyond is chance, such as a collection of garbage, and a peer that only pings would wait for it.
+ */
+const LITTLE_MESSAGES: ReadonlySet<string> = new Set(["ping", "pong", "feefilter", "sendheaders", "sendcmpct"])
+const LITTLE_SIZE = 64
+const LITTLE_COST = 1
+
+/** Most milliseconds that each message of the handshake counts in the line of peers. */
+const LITTLE_GREETING = 1
+
+const mostOf = (framed: Framed | undefined): number =>
+  framed?.type === "frame" && framed.payload.length <= LITTLE_SIZE && LITTLE_MESSAGES.has(framed.command)
+    ? LITTLE_COST
+    : Infinity
 
 const farewell = (reason: string, misbehaving = false): Farewell => ({ reason, misbehaving })
 
@@ -51,14 +66,17 @@ const farewell = (reason: string, misbehaving = false): Farewell => ({ reason, m
  * Reads a connection: bytes, frames, messages. Each step is counted: memory in the account of the peer before it is
  * taken, time in its pace as it was measured.
  *
- *   wait for pace and memory ─▶ bytes ─▶ turn ─▶ frames ─▶ (blocks: screened by their header) ─▶ decoded ─▶ handled
- *            ▲────────────────────────────────────────────────────────────────────────────────────────────────┘
+ *   wait for pace and memory ─▶ bytes ─▶ turn ─▶ frames ─▶ (blocks: screened) ─▶ memory ─▶ decoded ─▶ handled
+ *            ▲────────────────────────────────────────────────────────────────────────────────────────┘
  */
 export class Reading {
   private readonly link: ReadingLink
-  /** What was measured up to the last look, and to the beginning of this turn, milliseconds. */
-  private looked = 0
+  /** What was measured up to the last note, to the last charge, and to the beginning of this turn, milliseconds. */
+  private noted = 0
+  private charged = 0
   private turn = 0
+  /** Whether what is charged next belongs to the handshake. */
+  private greeting = true
 
   constructor(link: ReadingLink) {
     this.link = link
@@ -72,7 +90,7 @@ export class Reading {
       yield* this.whenRoom
       const chunk = yield* socket.read
       if (chunk === undefined) return this.link.disconnect(farewell("the peer went away"))
-      yield* this.nextTurn
+      yield* this.nextTurn(chunk.length)
       heard(chunk.length)
       const expected = intake.arrived(chunk.length)
       for (let at = 0; at < chunk.length && !this.closed; at += SLICE) {
@@ -88,21 +106,42 @@ export class Reading {
   }
 
   /** Waits for a turn, and begins it. */
-  private readonly nextTurn: Effect.Effect<void> = Effect.suspend(() =>
-    Effect.map(this.link.turn, () => {
+  private nextTurn(bytes: number): Effect.Effect<void> {
+    return Effect.map(this.link.turn(bytes), () => {
       this.turn = this.link.time.ran
     })
+  }
+
+  /** Notes what ran since the last note. Returns what was measured in all. */
+  private note(most = Infinity): number {
+    const { time, took } = this.link
+    const { ran } = time
+    took(Math.min(most, ran - this.noted))
+    this.noted = ran
+    return ran
+  }
+
+  /** Charges for what ran since the last charge: at once, or on trust where the peer was asked for it. */
+  private charge(uncalled: boolean, most = Infinity): void {
+    const { intake } = this.link
+    const ran = this.note(this.greeting ? Math.min(most, LITTLE_GREETING) : most)
+    const milliseconds = Math.min(most, ran - this.charged)
+    this.charged = ran
+    if (this.greeting) intake.greeted(milliseconds)
+    else if (uncalled) intake.spent(milliseconds)
+    else intake.trusts(milliseconds)
+  }
+
+  /** Waits for another turn where this one has lasted long. */
+  private readonly yieldTurn: Effect.Effect<void> = Effect.suspend(() =>
+    this.note() - this.turn > STRETCH ? this.nextTurn(0) : Effect.void
   )
 
-  /** Charges for what ran since the last look. */
-  private charge(uncalled: boolean): void {
-    const { intake, time, took } = this.link
-    const { ran } = time
-    const milliseconds = ran - this.looked
-    this.looked = ran
-    took(milliseconds)
-    if (uncalled) intake.spent(milliseconds)
-  }
+  /** A turn for others while a message is handled that nobody asked for. */
+  readonly within: Effect.Effect<void> = Effect.suspend(() => {
+    this.charge(true)
+    return Effect.zipRight(this.whenDue, this.yieldTurn)
+  })
 
   /** Handles frames one after the other. */
   private takeAll(frames: ReadonlyArray<Framed>): Effect.Effect<void> {
@@ -110,10 +149,12 @@ export class Reading {
       // Taken out one by one: neither a frame nor its message is held while the peer waits for its turn.
       const waiting = [...frames].reverse()
       while (waiting.length > 0 && !this.closed) {
+        const most = mostOf(waiting.at(-1))
         const uncalled = yield* this.takeNext(waiting)
-        this.charge(uncalled)
+        this.charge(uncalled, most)
+        this.greeting = this.link.peer() === undefined
         if (uncalled) yield* this.whenDue
-        if (this.link.time.ran - this.turn > STRETCH) yield* this.nextTurn
+        yield* this.yieldTurn
       }
     })
   }
@@ -121,21 +162,40 @@ export class Reading {
   /** Reads and handles the last frame of a list. Returns whether nobody asked for it. */
   private takeNext(waiting: Array<Framed>): Effect.Effect<boolean> {
     return Effect.gen(this, function*() {
-      const { counters, disconnect, handled, intake, memory } = this.link
+      const { disconnect, intake, memory } = this.link
       const framed = waiting.pop()
       if (framed === undefined) return false
       this.count(framed)
-      const screen = this.screen(framed)
-      if (screen !== undefined && !(yield* screen)) {
-        counters.dropped += 1
-        return intake.uncalled(undefined)
-      }
-      const message = this.take(framed)
-      const uncalled = intake.uncalled(message)
-      if (message === undefined) return uncalled
-      const size = decodedSize(message, framed.type === "frame" ? framed.payload.length : 0)
-      const held = yield* memory.holding(size, () => handled(message))
-      if (!held) disconnect(farewell(`no memory is left for a message of type ${message.type}`))
+      if (!this.isRead(framed)) return intake.uncalled(undefined)
+      const { command, payload } = framed
+      const screen = this.screen(command, payload)
+      if (screen !== undefined && !(yield* screen)) return this.drop()
+      let uncalled = true
+      const held = yield* memory.holding(
+        decodedSize(command, payload),
+        () =>
+          Effect.map(this.decodeAndHandle(command, payload), (its) => {
+            uncalled = its
+          })
+      )
+      if (!held) disconnect(farewell(`no memory is left for a message of type ${command}`))
+      return uncalled
+    })
+  }
+
+  /** Leaves a frame out that nobody asked for. */
+  private drop(): boolean {
+    this.link.counters.dropped += 1
+    return this.link.intake.uncalled(undefined)
+  }
+
+  /** Returns whether nobody asked for the message. */
+  private decodeAndHandle(command: string, payload: Bytes): Effect.Effect<boolean> {
+    return Effect.gen(this, function*() {
+      const message = yield* this.decode(command, payload)
+      if (message === undefined) return this.drop()
+      const uncalled = this.link.intake.uncalled(message)
+      yield* this.link.handled(message)
       return uncalled
     })
   }
@@ -146,36 +206,40 @@ export class Reading {
     this.link.counters.messageReceived(framed.command, FRAME_HEADER_SIZE + size)
   }
 
-  /** What decides whether a block is decoded at all; `undefined` for anything else, and for a header that cannot be read. */
-  private screen(framed: Framed): Effect.Effect<boolean> | undefined {
+  /** What decides whether a block is decoded at all; `undefined` for anything else, and for a start that cannot be read. */
+  private screen(command: string, payload: Bytes): Effect.Effect<boolean> | undefined {
     const peer = this.link.peer()
-    if (peer === undefined || framed.type !== "frame") return undefined
-    const { command, payload } = framed
-    if (command !== "block" && command !== "cmpctblock") return undefined
-    const header = decoded(() => peekHeader(payload))
-    return header instanceof DecodeError ? undefined : this.link.screened(peer, command, header)
+    if (peer === undefined || (command !== "block" && command !== "cmpctblock")) return undefined
+    const start = decoded(() => peekBlock(command, payload))
+    return start instanceof DecodeError ? undefined : this.link.screened(peer, command, start)
   }
 
-  /** Reads what came; `undefined` for what is left out. */
-  private take(framed: Framed): Message | undefined {
-    const { counters, disconnect } = this.link
-    if (framed.type === "fatal") {
-      disconnect(farewell(framed.error.message))
-      return undefined
-    }
-    if (framed.type === "dropped") {
-      counters.dropped += 1
-      return undefined
-    }
+  /** Whether a frame is worth a look. */
+  private isRead(framed: Framed): framed is Extract<Framed, { readonly type: "frame" }> {
+    if (framed.type === "fatal") this.link.disconnect(farewell(framed.error.message))
+    if (framed.type === "dropped") this.link.counters.dropped += 1
     // What comes before the handshake is complete is not even looked at.
-    if (this.link.peer() === undefined && !isHandshakeCommand(framed.command)) return undefined
-    const message = decodedMessage(framed.command, framed.payload)
-    if (!(message instanceof DecodeError)) return message
-    counters.dropped += 1
-    if (message instanceof ProtocolViolation) {
-      disconnect(farewell(`${framed.command}: ${message.message}`, message.consequence === "misbehaving"))
-    }
-    return undefined
+    return framed.type === "frame" && (this.link.peer() !== undefined || isHandshakeCommand(framed.command))
+  }
+
+  /** Reads a payload, with turns for others; `undefined` for what is left out. */
+  private decode(command: string, payload: Bytes): Effect.Effect<Message | undefined> {
+    return Effect.gen(this, function*() {
+      const steps = decodedInSteps(command, payload)
+      for (;;) {
+        const step = steps()
+        if (step === undefined) {
+          yield* this.yieldTurn
+          if (this.closed) return undefined
+        } else if (!(step instanceof DecodeError)) return step
+        else {
+          if (step instanceof ProtocolViolation) {
+            this.link.disconnect(farewell(`${command}: ${step.message}`, step.consequence === "misbehaving"))
+          }
+          return undefined
+        }
+      }
+    })
   }
 
   /** Waits while the peer is held back, unless it goes away. */

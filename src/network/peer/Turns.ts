@@ -9,8 +9,11 @@ const MOST_CALLED = 32
 /** Milliseconds in which what a peer took counts half. */
 const HALF_LIFE = 10_000
 
-/** Milliseconds up to which all are equal: what a peer takes that only pings, and one that has just come. */
-const LITTLE = 20
+/** Milliseconds up to which all are equal. */
+const LITTLE = 4
+
+/** Milliseconds that a byte to be read is taken to cost: 64 kB fill a turn. */
+const BYTE_COST = TURN / 0x10000
 
 /** One peer in the line. */
 export interface TurnTaker {
@@ -40,12 +43,17 @@ export class RecentTime implements TurnTaker {
 
 interface Waiter {
   readonly taker: TurnTaker
+  /** Milliseconds that what it waits with may take. */
+  readonly expected: number
   readonly go: () => void
 }
 
-/** Who took little of late goes first; in doubles, so that those who took about the same go in the order of their coming. */
-const standing = ({ recent }: TurnTaker, now: number): number =>
-  Math.max(0, Math.ceil(Math.log2(Math.max(Number.MIN_VALUE, recent(now)) / LITTLE)))
+/**
+ * Who took little of late and has little to say goes first: a ping is not to wait for a hundred that come with all that
+ * fits into a buffer. In doubles, so that those who took about the same go in the order of their coming.
+ */
+const standing = ({ expected, taker: { recent } }: Waiter, now: number): number =>
+  Math.max(0, Math.ceil(Math.log2((recent(now) + expected) / LITTLE)))
 
 /**
  * The line in which peers wait for this thread. Each may take some milliseconds at a time; but a hundred that take them
@@ -73,17 +81,17 @@ export class Turns {
     this.renewLater()
   }
 
-  /** Waits for a turn. */
-  take(taker: TurnTaker): Effect.Effect<void> {
+  /** Waits for a turn, with so many bytes to be read. */
+  take(taker: TurnTaker, bytes = 0): Effect.Effect<void> {
     return Effect.suspend(() =>
-      this.used < TURN && this.chosen.size + this.others.size === 0 ? Effect.void : this.inLine(taker)
+      this.used < TURN && this.chosen.size + this.others.size === 0 ? Effect.void : this.inLine(taker, bytes)
     )
   }
 
-  private inLine(taker: TurnTaker): Effect.Effect<void> {
+  private inLine(taker: TurnTaker, bytes: number): Effect.Effect<void> {
     return Effect.async<void>((resume) => {
       const line = taker.chosen ? this.chosen : this.others
-      const waiter: Waiter = { taker, go: () => resume(Effect.void) }
+      const waiter: Waiter = { taker, expected: BYTE_COST * bytes, go: () => resume(Effect.void) }
       line.add(waiter)
       this.renewLater()
       return Effect.sync(() => void line.delete(waiter))
@@ -116,7 +124,7 @@ export class Turns {
     let first: Waiter | undefined
     let lowest = Infinity
     for (const waiter of line) {
-      const its = standing(waiter.taker, now)
+      const its = standing(waiter, now)
       if (its >= lowest) continue
       first = waiter
       lowest = its

@@ -1,6 +1,6 @@
 import type { Bytes } from "../../protocol/bytes.ts"
 import { DecodeError } from "../../protocol/Reader.ts"
-import { decodeMessage, type Message, payloadLimit } from "../wire/message.ts"
+import { decodeInSteps, type Message, payloadLimit } from "../wire/message.ts"
 import type { Asked } from "./Asked.ts"
 
 /** What is read of a peer's frames, and how much of it. */
@@ -18,8 +18,15 @@ export const decoded = <A>(read: () => A): A | DecodeError => {
   }
 }
 
-export const decodedMessage = (command: string, payload: Bytes): Message | DecodeError =>
-  decoded(() => decodeMessage(command, payload))
+/** Reads a payload step by step: each call takes one, and returns `undefined` as long as more are to come. */
+export const decodedInSteps = (command: string, payload: Bytes): () => Message | DecodeError | undefined => {
+  const steps = decodeInSteps(command, payload)
+  return () =>
+    decoded(() => {
+      const { done, value } = steps.next()
+      return done === true ? value : undefined
+    })
+}
 
 /**
  * The limits of payloads, asked for in the order in which frames begin. Short ones hold up to `verack` and not until it

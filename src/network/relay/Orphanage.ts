@@ -1,5 +1,5 @@
 import { binaryString } from "../../protocol/bytes.ts"
-import { outpoint, outpointKey, type Transaction } from "../../protocol/transaction.ts"
+import { decodeTransaction, outpoint, outpointKey, type Transaction } from "../../protocol/transaction.ts"
 import { below, type Random } from "../addresses/random.ts"
 
 /**
@@ -23,8 +23,23 @@ export interface OrphanageLimits {
   readonly maxScore: number
 }
 
+/**
+ * Bytes from which on an orphan is kept as its bytes: as objects, with an output in nine bytes or an item of a witness in
+ * two, it would take many times as much memory as its weight says.
+ */
+const LARGE = 4_096
+
+/** Gives a transaction each time that it is asked for it. */
+const kept = (transaction: Transaction): () => Transaction => {
+  if (transaction.size < LARGE) return () => transaction
+  const bytes = transaction.bytes.slice()
+  return () => decodeTransaction(bytes)
+}
+
 interface Orphan {
-  readonly transaction: Transaction
+  readonly transaction: () => Transaction
+  readonly weight: number
+  readonly prevouts: ReadonlyArray<string>
   readonly wtxid: string
   /** The first of its score for each announcement; the rest is for the inputs, and counts once in all. */
   readonly score: number
@@ -79,7 +94,7 @@ export class Orphanage {
   }
 
   get(wtxid: string): Transaction | undefined {
-    return this.orphans.get(wtxid)?.transaction
+    return this.orphans.get(wtxid)?.transaction()
   }
 
   hasFrom(wtxid: string, peer: number): boolean {
@@ -149,17 +164,24 @@ export class Orphanage {
     if (chosen === undefined || chosen.retry === undefined) return undefined
     const peer = chosen.retry
     this.settle(chosen)
-    return { transaction: chosen.transaction, peer }
+    return { transaction: chosen.transaction(), peer }
   }
 
   private insert(transaction: Transaction, wtxid: string): Orphan {
     const score = 1 + Math.floor(transaction.inputs.length / 10)
-    const orphan: Orphan = { transaction, wtxid, score, announcers: new Set(), retry: undefined }
+    const orphan: Orphan = {
+      transaction: kept(transaction),
+      weight: transaction.weight,
+      prevouts: transaction.inputs.map(({ prevout }) => outpointKey(prevout)),
+      wtxid,
+      score,
+      announcers: new Set(),
+      retry: undefined
+    }
     this.orphans.set(wtxid, orphan)
     this.weight += transaction.weight
     this.inputScore += score - 1
-    for (const { prevout } of transaction.inputs) {
-      const key = outpointKey(prevout)
+    for (const key of orphan.prevouts) {
       const spenders = this.spenders.get(key)
       if (spenders === undefined) this.spenders.set(key, new Set([orphan]))
       else spenders.add(orphan)
@@ -173,7 +195,7 @@ export class Orphanage {
     const share = this.shares.get(peer) ?? { orphans: new Set(), weight: 0, score: 0 }
     this.shares.set(peer, share)
     share.orphans.add(orphan)
-    share.weight += orphan.transaction.weight
+    share.weight += orphan.weight
     share.score += orphan.score
     this.announcements++
     this.trim()
@@ -184,17 +206,16 @@ export class Orphanage {
     const share = this.shares.get(peer)
     if (share === undefined || !orphan.announcers.delete(peer)) return
     share.orphans.delete(orphan)
-    share.weight -= orphan.transaction.weight
+    share.weight -= orphan.weight
     share.score -= orphan.score
     if (share.orphans.size === 0) this.shares.delete(peer)
     this.announcements--
     if (orphan.retry === peer) this.settle(orphan)
     if (orphan.announcers.size > 0) return
     this.orphans.delete(orphan.wtxid)
-    this.weight -= orphan.transaction.weight
+    this.weight -= orphan.weight
     this.inputScore -= orphan.score - 1
-    for (const { prevout } of orphan.transaction.inputs) {
-      const key = outpointKey(prevout)
+    for (const key of orphan.prevouts) {
       const spenders = this.spenders.get(key)
       spenders?.delete(orphan)
       if (spenders?.size === 0) this.spenders.delete(key)

@@ -12,7 +12,7 @@ import { turnOfEventLoop } from "../../chain/turnOfEventLoop.ts"
 import { Mempool } from "../../mempool/Mempool.ts"
 import type { MempoolEvent, PoolEntry } from "../../mempool/PoolEntry.ts"
 import { transactions } from "../../metrics/metrics.ts"
-import { binaryString, displayHash, fromBinaryString } from "../../protocol/bytes.ts"
+import { binaryString, displayHash } from "../../protocol/bytes.ts"
 import type { Transaction } from "../../protocol/transaction.ts"
 import { type Random, randomBytes, secureRandom } from "../addresses/random.ts"
 import { RollingFilter } from "../addresses/RollingFilter.ts"
@@ -20,14 +20,14 @@ import type { Peer, PeerHandler } from "../Peer.ts"
 import type { PeerRelay } from "../PeerManager.ts"
 import type { Message } from "../wire/message.ts"
 import { hasItem, type InventoryItem, isTransactionItem, type ItemList, ItemType } from "../wire/messages/inv.ts"
-import { Services } from "../wire/messages/version.ts"
 import { sipKey } from "../wire/siphash.ts"
 import { itemOf, MiningOrder, RoundTimes, takeRound } from "./announcements.ts"
 import { type FeeFilterState, feeSteps, nextFeeFilter } from "./feeFilter.ts"
+import { getdataItems, kindOf, knownHash } from "./items.ts"
 import { RecentTransactions } from "./RecentTransactions.ts"
 import { getsTransactions, maySendTransactions } from "./relaysTransactions.ts"
 import { TxDownloads } from "./TxDownloads.ts"
-import { type HashKind, MAX_ANNOUNCEMENTS, type TxRequest } from "./TxRequests.ts"
+import { MAX_ANNOUNCEMENTS } from "./TxRequests.ts"
 
 /** Passes transactions on among peers (protocol.md 6.9). */
 export interface Relay extends PeerHandler {
@@ -58,8 +58,11 @@ const KNOWN_FALSE_POSITIVES = 1e-6
 /** Most items in a `getdata` (upstream `MAX_GETDATA_SZ`). */
 const MAX_GETDATA = 1_000
 
-/** Items of an `inv` that are looked at before others get a turn. */
-const ITEMS_IN_A_TURN = 1_000
+/** Items of an `inv` that are looked at between two looks whether it is another peer's turn. */
+const ITEMS_IN_A_TURN = 100
+
+/** Transactions that are put in order for peers before others get a turn. */
+const ENTRIES_IN_A_TURN = 1_000
 
 /** Version from which on peers understand `feefilter` (protocol.md 6.2). */
 const FEE_FILTER_VERSION = 110_013
@@ -81,21 +84,6 @@ interface State {
   lastSequence: number
   lastTransaction: number
   readonly feeFilter: FeeFilterState
-}
-
-/** Which hash of a transaction an item names. */
-const kindOf = ({ type }: InventoryItem): HashKind => type === ItemType.wtx ? "wtxid" : "txid"
-
-/** The hash that a peer knows a transaction by. */
-const knownHash = (peer: Peer, { txid, wtxid }: Transaction) => peer.hello.wtxidRelay ? wtxid : txid
-
-/** How a peer is asked for transactions. */
-const getdataItems = (peer: Peer, requests: ReadonlyArray<TxRequest>): ReadonlyArray<InventoryItem> => {
-  const byTxid = (peer.hello.services & Services.witness) === 0n ? ItemType.tx : ItemType.witnessTx
-  return requests.map(({ hash, kind }) => ({
-    type: kind === "wtxid" ? ItemType.wtx : byTxid,
-    hash: fromBinaryString(hash)
-  }))
 }
 
 /** Milliseconds of a clock that does not go back. */
@@ -181,7 +169,7 @@ export const make = (
           // Before anything is looked up: it may have sent as many as fit into a message.
           if (looked === MAX_ANNOUNCEMENTS || !downloads.hears(peer.id)) break
           if (looked > 0 && looked % ITEMS_IN_A_TURN === 0) {
-            yield* turnOfEventLoop
+            yield* peer.turn
             if (peer.closed) return
           }
           looked += 1
@@ -234,18 +222,26 @@ export const make = (
       return round.filter(({ transaction }) => untold.delete(transaction.txidKey))
     }
 
-    const announceAll = (now: number): ReadonlyArray<PoolEntry> => {
-      const first: Array<PoolEntry> = []
-      let order: MiningOrder | undefined
-      let sequence: number | undefined
-      for (const state of states.values()) {
-        if (!state.listens || state.nextRound > now) continue
-        state.nextRound = times.next(state.peer.inbound, now)
-        first.push(...announce(state, order ??= new MiningOrder(mempool)))
-        state.lastSequence = sequence ??= mempool.info().sequence
-      }
-      return first
-    }
+    /** Peers that called us have their round at the same time: with many of them and many transactions that takes long. */
+    const announceAll = (now: number): Effect.Effect<ReadonlyArray<PoolEntry>> =>
+      Effect.gen(function*() {
+        const due = [...states.values()].filter(({ listens, nextRound }) => listens && nextRound <= now)
+        for (const state of due) state.nextRound = times.next(state.peer.inbound, now)
+        const first: Array<PoolEntry> = []
+        let order = new MiningOrder(mempool)
+        let looked = 0
+        for (const state of due) {
+          looked += state.waiting.size
+          first.push(...announce(state, order))
+          state.lastSequence = mempool.info().sequence
+          if (looked < ENTRIES_IN_A_TURN) continue
+          yield* turnOfEventLoop
+          looked = 0
+          // The mempool may be another one.
+          order = new MiningOrder(mempool)
+        }
+        return first
+      })
 
     const announceUnbroadcast = (now: number): void => {
       if (now < unbroadcastRound) return
@@ -267,7 +263,7 @@ export const make = (
       const initialDownload = yield* status.initialDownload
       const now = yield* monotonic
       announceUnbroadcast(now)
-      const first = announceAll(now)
+      const first = yield* announceAll(now)
       for (const id of downloads.peersDue(now)) {
         const peer = states.get(id)?.peer
         if (peer !== undefined) { for (const message of takeRequests(peer, now)) peer.post(message) }

@@ -84,9 +84,11 @@ export class TxDownloads {
   /** A peer announces a transaction. */
   announced(peer: number, hash: Bytes, kind: HashKind, now: number): void {
     const key = binaryString(hash)
-    const orphan = kind === "wtxid" ? this.orphans.get(key) : undefined
-    if (orphan !== undefined) {
-      // It is here: whoever announces it may have its parents.
+    if (kind === "wtxid" && this.orphans.has(key)) {
+      // It is here: whoever announces it may have its parents. Looking for them is work, and done once for each peer.
+      if (this.orphans.hasFrom(key, peer) || this.asks.countOf(peer) > MAX_ANNOUNCEMENTS - MAX_PARENTS) return
+      const orphan = this.orphans.get(key)
+      if (orphan === undefined) return
       const { missing: parents } = this.parentsOf(orphan)
       if (parents.length > 0 && this.askForParents(peer, orphan, parents, now)) this.orphans.announced(key, peer)
     } else if (!this.has(hash, kind)) this.asks.announce(peer, key, kind, now)

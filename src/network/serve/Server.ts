@@ -34,8 +34,8 @@ import { blocksFor, BLOCKTXN_DEPTH, headersFor, isCompactServed, isServable } fr
 /** Headers read before others get a turn: a few milliseconds. */
 const HEADERS_A_TURN = 100
 
-/** Transactions looked up before others get a turn. */
-const TRANSACTIONS_A_TURN = 200
+/** Transactions looked up between two looks whether it is another peer's turn. */
+const TRANSACTIONS_A_TURN = 50
 
 /** Long answers to `getheaders` that are put together at once: each is thousands of objects until it is encoded. */
 const HEADERS_AT_ONCE = 2
@@ -173,7 +173,7 @@ export const make = (
         for (; at < items.length && !peer.closed; at++) {
           const item = items.at(at)
           if (item === undefined || !isTransactionItem(item)) break
-          if ((at - from) % TRANSACTIONS_A_TURN === TRANSACTIONS_A_TURN - 1) yield* turnOfEventLoop
+          if ((at - from) % TRANSACTIONS_A_TURN === TRANSACTIONS_A_TURN - 1) yield* peer.turn
           if (!allowed) continue
           const transaction = transactionFor(peer, item)
           if (transaction === undefined) {
@@ -198,7 +198,7 @@ export const make = (
           const item = items.at(at++)
           if (item === undefined || peer.closed) return
           if (isBlockItem(item)) yield* sendBlock(peer, item)
-          yield* turnOfEventLoop
+          yield* peer.turn
         }
       })
 

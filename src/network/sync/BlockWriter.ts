@@ -4,6 +4,7 @@ import * as Queue from "effect/Queue"
 import type { Chain, Delivery } from "../../chain/Chain.ts"
 import type { HeaderTree } from "../../chain/HeaderTree.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
+import type { FiberTime } from "../peer/FiberTime.ts"
 import type { HandOver, Received } from "./HandOver.ts"
 
 /** Blocks that are known to be missing from which on they are stored in bulk. */
@@ -21,6 +22,8 @@ export interface Written {
   readonly delivery: Delivery
   /** Whether everything is stored, and followers have heard of it. */
   readonly settled: boolean
+  /** What it took of this thread, as measured. */
+  readonly milliseconds: number
 }
 
 export interface BlockWriterOptions {
@@ -29,6 +32,8 @@ export interface BlockWriterOptions {
   readonly handOver: HandOver
   /** Gets an element when there may be blocks to take. */
   readonly wakeUps: Queue.Dequeue<void>
+  /** Measures the fiber that runs this. */
+  readonly time: Pick<FiberTime, "ran">
   readonly report: (written: Written) => Effect.Effect<void>
   /** Is told of blocks that a defect kept from being stored, or told of. */
   readonly lost: (batch: ReadonlyArray<Received>) => Effect.Effect<void>
@@ -40,14 +45,15 @@ export interface BlockWriterOptions {
  * that it met.
  */
 export const writeBlocks = (options: BlockWriterOptions): Effect.Effect<never, StorageFailure> => {
-  const { chain, handOver, lost, report, tree, wakeUps } = options
+  const { chain, handOver, lost, report, time, tree, wakeUps } = options
   const behind = (): number => tree.height(tree.best()) - tree.height(tree.tip())
   let unsettled = false
 
-  const deliver = (batch: ReadonlyArray<Received>, bulk: boolean): Effect.Effect<void, StorageFailure> =>
-    Effect.flatMap(chain.deliver(batch.map(({ block }) => block), bulk), (delivery) => {
+  const deliver = (batch: ReadonlyArray<Received>, bulk: boolean): Effect.Effect<void, StorageFailure> => {
+    const started = time.ran
+    return Effect.flatMap(chain.deliver(batch.map(({ block }) => block), bulk), (delivery) => {
       unsettled = bulk
-      return report({ batch, delivery, settled: !bulk })
+      return report({ batch, delivery, settled: !bulk, milliseconds: time.ran - started })
     }).pipe(Effect.catchAllCause((cause) => {
       if (!Cause.isDie(cause)) return Effect.failCause(cause)
       return Effect.logError("storing blocks met a defect", cause).pipe(
@@ -55,6 +61,7 @@ export const writeBlocks = (options: BlockWriterOptions): Effect.Effect<never, S
         Effect.zipRight(Effect.sleep(RECOVERY))
       )
     }))
+  }
 
   const wait = Effect.suspend(() => {
     if (!unsettled) return Queue.take(wakeUps)

@@ -78,6 +78,8 @@ export class Scheduler {
   private readonly verdicts: Verdicts
   private readonly announcer: Announcer
   private readonly progress = new SyncProgress()
+  /** What was measured when others last had a turn, milliseconds. */
+  private turn = 0
   private rechecked: number
   private ticked: number
   private tip: number
@@ -100,29 +102,33 @@ export class Scheduler {
   handle(events: Iterable<SyncEvent>): Effect.Effect<void> {
     return Effect.gen(this, function*() {
       if (this.context.loading) yield* this.look()
-      let turn = this.time.ran
       for (const event of events) {
         const started = this.time.ran
-        const charged = this.isCharged(event)
+        const asked = this.isAsked(event)
         const work = this.tried(event)
         if (work !== undefined) yield* work
         const { ran } = this.time
-        if (charged) event.peer.spent(ran - started)
+        if (event.type === "message") event.peer.spent(ran - started, asked)
         if (event.type === "message") event.handled?.()
-        if (ran - turn <= TURN) continue
-        yield* turnOfEventLoop
-        turn = this.time.ran
+        if (ran - this.turn > TURN) yield* this.yieldTurn
       }
       if (this.context.loading) return
       const { download, missing, now } = this.context
       this.send([...missing.plan(now()), ...download.plan(now())])
+      // The next events may be there already: then nothing else would wait in between.
+      if (this.time.ran - this.turn > TURN) yield* this.yieldTurn
     })
   }
 
-  /** Whether a peer pays for the time that an event takes: not for headers that it was asked for. */
-  private isCharged(event: SyncEvent): event is MessageEvent {
-    return event.type === "message" &&
-      !(event.message.type === "headers" && this.context.headers.isAsked(event.peer.id))
+  private readonly yieldTurn: Effect.Effect<void> = Effect.suspend(() =>
+    Effect.map(turnOfEventLoop, () => {
+      this.turn = this.time.ran
+    })
+  )
+
+  /** Whether the time that an event takes is on trust: for headers that a peer was asked for. */
+  private isAsked(event: SyncEvent): boolean {
+    return event.type === "message" && event.message.type === "headers" && this.context.headers.isAsked(event.peer.id)
   }
 
   /** What an event calls for; a defect costs this one event. */
@@ -155,7 +161,7 @@ export class Scheduler {
       case "announced":
         return this.announced(event)
       case "written":
-        this.verdicts.take(event.written.batch, event.written.delivery)
+        this.verdicts.take(event.written)
         return event.written.settled ? this.moved() : undefined
       case "lost":
         return void this.verdicts.lost(event.batch)

@@ -80,8 +80,11 @@ export const makeSyncPeer = (peer: Peer): SyncPeer => ({
 /** Seconds since 1970: for the age of headers, and for what is shown. */
 export const seconds = ({ wall }: SyncContext): number => Math.floor(wall() / 1000)
 
-/** Ends a connection whose peer broke a rule (protocol.md 6.11). */
-export const misbehaves = ({ peer }: SyncPeer, reason: string): void => peer.disconnect({ reason, misbehaving: true })
+/** Ends a connection whose peer broke a rule (protocol.md 6.11), and charges what its answers took. */
+export const misbehaves = ({ peer }: SyncPeer, reason: string): void => {
+  peer.judged(false)
+  peer.disconnect({ reason, misbehaving: true })
+}
 
 /**
  * Whether a refused header or block is held against whoever sent it (protocol.md 6.11). A clock is nobody's offence.

@@ -11,6 +11,7 @@ import { SyncStatus } from "../../chain/SyncStatus.ts"
 import { Mempool } from "../../mempool/Mempool.ts"
 import type { Peer, PeerHandler } from "../Peer.ts"
 import { FiberTime } from "../peer/FiberTime.ts"
+import { ownTime } from "../peer/threadTime.ts"
 import type { PeerSync } from "../PeerManager.ts"
 import type { Message } from "../wire/message.ts"
 import { hasItem, isBlockItem, type ItemList } from "../wire/messages/inv.ts"
@@ -50,7 +51,7 @@ export interface SyncManager extends PeerHandler {
 export interface SyncManagerOptions {
   /** Random bytes; the system's where it is left out. */
   readonly random?: (bytes: number) => Uint8Array
-  /** What the time of this thread is measured by, milliseconds; `performance.now` where it is left out. */
+  /** What the time of this thread is measured by, milliseconds; that of the thread where it is left out. */
   readonly meter?: () => number
 }
 
@@ -117,7 +118,8 @@ export const make = (
       loading: true,
       unrequested: 0
     }
-    const time = new FiberTime(options.meter ?? (() => performance.now()))
+    const meter = options.meter ?? ownTime()
+    const time = new FiberTime(meter)
     const scheduler = new Scheduler(context, time)
     yield* scheduler.look()
     let over = false
@@ -130,14 +132,17 @@ export const make = (
       Effect.forever
     )
     yield* Effect.forkScoped(time.measured(loop))
+    const writing = new FiberTime(meter)
     yield* writeBlocks({
       chain,
       tree,
       handOver,
       wakeUps,
+      time: writing,
       report: (written) => offer({ type: "written", written }),
       lost: (batch) => offer({ type: "lost", batch })
     }).pipe(
+      (writer) => writing.measured(writer),
       // The chain says the same on `failure`, which ends the node.
       Effect.catchAll((failure) => Effect.logError("no more blocks are stored", { reason: failure.message })),
       Effect.forkScoped
@@ -146,7 +151,7 @@ export const make = (
     yield* Effect.forkScoped(Effect.repeat(offer({ type: "tick" }), Schedule.spaced(TICK)))
     yield* Effect.addFinalizer(() => Effect.sync(() => void (over = true)))
 
-    /** Waits until the scheduler has handled a message: a peer has one compact block at a time in the queue. */
+    /** Waits until the scheduler has handled a message: a peer has one at a time in the queue, and its memory is counted. */
     const handled = (peer: Peer, message: Message): Effect.Effect<void> =>
       Effect.flatMap(Deferred.make<void>(), (done) =>
         Effect.zipRight(
@@ -162,13 +167,13 @@ export const make = (
 
     return {
       connected: (peer) => offer({ type: "connected", peer }),
-      screened: (peer, type, header) =>
+      screened: (peer, type, start) =>
         Effect.suspend(() => {
           const state = context.peers.get(peer.id)
           if (state === undefined) return Effect.succeed(false)
-          const outcome = screen(context, state, type, header)
+          const outcome = screen(context, state, type, start)
           if (outcome !== "announced") return Effect.succeed(outcome === "decode")
-          return Effect.as(offer({ type: "announced", peer, header }), false)
+          return Effect.as(offer({ type: "announced", peer, header: start.header }), false)
         }),
       gone: (peer) => offer({ type: "gone", peer }),
       received: (peer, message) =>
@@ -176,7 +181,9 @@ export const make = (
           if (!isOurs(message)) return Effect.void
           const state = context.peers.get(peer.id)
           if (message.type === "inv" && !hasBlocks(message.items)) return Effect.void
-          if (message.type === "cmpctblock" || message.type === "blocktxn") return restore(handled(peer, message))
+          if (message.type === "cmpctblock" || message.type === "blocktxn" || message.type === "headers") {
+            return restore(handled(peer, message))
+          }
           if (message.type !== "block" || state === undefined) {
             return restore(offer({ type: "message", peer, message, unrequested: false }))
           }

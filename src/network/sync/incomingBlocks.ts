@@ -1,4 +1,3 @@
-import type { Delivery } from "../../chain/Chain.ts"
 import { NO_HEADER } from "../../chain/HeaderTree.ts"
 import { blockWork } from "../../consensus/difficulty.ts"
 import type { Reject } from "../../consensus/Reject.ts"
@@ -6,6 +5,7 @@ import type { Block, BlockHeader } from "../../protocol/block.ts"
 import { binaryString, type Bytes } from "../../protocol/bytes.ts"
 import { COMPACT_VERSION } from "../wire/messages/compact.ts"
 import { isBlockItem, type ItemList } from "../wire/messages/inv.ts"
+import type { Written } from "./BlockWriter.ts"
 import type { Received } from "./HandOver.ts"
 import {
   isNew,
@@ -113,17 +113,23 @@ export class Verdicts {
   private readonly context: SyncContext
   /** Who sent a block that the chain has stored and not judged yet, by its hash; the oldest first. */
   private readonly sources = new Map<string, Received>()
+  /** Milliseconds that each block took that the chain just refused. */
+  private cost = 0
 
   constructor(context: SyncContext) {
     this.context = context
   }
 
-  take(batch: ReadonlyArray<Received>, { judged, refused }: Delivery): void {
+  take({ batch, delivery: { judged, refused }, milliseconds }: Written): void {
     const { context } = this
     context.handOver.done(batch)
+    const bad = refused.filter((reject) => reject !== undefined).length +
+      judged.filter(({ reject }) => reject !== undefined).length
+    // Before connections are ended for it: what is charged then is not remembered.
+    this.cost = bad === 0 ? 0 : milliseconds / bad
     for (const [i, item] of batch.entries()) this.stored(item, refused[i])
     for (const { hash, reject } of judged) this.judged(hash, reject)
-    if (judged.some(({ reject }) => reject !== undefined) || refused.some((reject) => reject !== undefined)) {
+    if (bad > 0) {
       for (const { best, peer } of context.peers.values()) {
         context.download.setBest(peer.id, validPart(context.tree, best))
       }
@@ -176,14 +182,17 @@ export class Verdicts {
     const source = this.sources.get(key)
     this.sources.delete(key)
     if (source === undefined) return
-    if (reject !== undefined) this.blame(source, reject)
-    else if (!this.context.initial && this.context.download.count === 0) this.thank(source.peer)
+    if (reject !== undefined) return this.blame(source, reject)
+    this.context.peers.get(source.peer)?.peer.judged(true)
+    if (!this.context.initial && this.context.download.count === 0) this.thank(source.peer)
   }
 
   private blame(item: Received, reject: Reject): void {
     const state = this.context.peers.get(item.peer)
     if (state === undefined) return
     this.context.download.scoreOf(item.peer)?.failed()
+    state.peer.spent(this.cost)
+    state.peer.judged(false)
     if (isOffence(reject, state, item.compact)) misbehaves(state, `an invalid block (${reject.reason})`)
   }
 

@@ -101,6 +101,8 @@ const reconstruct = (context: SyncContext, state: SyncPeer, message: CmpctBlock,
   // Once for each block and peer: what it costs does not depend on how often it is sent.
   if (!state.partial.attempt(id)) return mine ? giveUp(context, state, id, first) : undefined
   const attempt = mine || (askers.length < MOST_ATTEMPTS && download.hasRoom(peer.id))
+  // Beside those attempts only peers that we wanted compact blocks from are worth a look through the mempool.
+  if (!attempt && !highBandwidth.has(peer.id)) return
   const result = startReconstruction(message, candidates(context))
   if (!attempt) {
     // It may all be there already, whoever else was asked.

@@ -8,6 +8,7 @@ import type { BlockHeader } from "../../protocol/block.ts"
 import { type Bytes, equal } from "../../protocol/bytes.ts"
 import { headersSize, isFullHeaders, isTooLongHeaders, LOCATOR_VERSION } from "../wire/messages/headers.ts"
 import { type ItemList, ItemType } from "../wire/messages/inv.ts"
+import { MOST_ANNOUNCED } from "./announcement.ts"
 import { Presync, presyncParameters } from "./Presync.ts"
 import { isOffence, learn, misbehaves, seconds, type SyncContext, type SyncPeer, workThreshold } from "./SyncContext.ts"
 
@@ -150,11 +151,12 @@ const accept = (
       return misbehaves(state, `an invalid header (${reject.reason})`)
     }
     if (full && reject === undefined) {
-      if (state.presync === undefined) {
-        askHeaders(context, state, last)
-      }
+      if (state.presync === undefined) askHeaders(context, state, last)
+      // Behind the question, so that an answer to one more full message of what is known is not read without delay.
+      peer.judged(added > 0)
       return
     }
+    if (headers.length > MOST_ANNOUNCED) peer.judged(added > 0)
     yield* toldAll(context, state)
     const poor = state.best !== NO_HEADER && tree.chainwork(state.best) < context.params.minimumChainWork
     const outbound = peer.type === "outbound-full-relay" || peer.type === "block-relay-only"

@@ -1,6 +1,7 @@
 import { NO_HEADER } from "../../chain/HeaderTree.ts"
+import { MAX_LOCKS } from "../../consensus/block.ts"
 import { checkProofOfWork } from "../../consensus/header.ts"
-import type { BlockHeader } from "../../protocol/block.ts"
+import type { BlockStart } from "../wire/messages/block.ts"
 import { isAhead, isRoom, isWanted } from "./incomingBlocks.ts"
 import { isCompactWelcome } from "./incomingCompact.ts"
 import { isNew, misbehaves, type SyncContext, type SyncPeer } from "./SyncContext.ts"
@@ -16,9 +17,14 @@ export const screen = (
   context: SyncContext,
   state: SyncPeer,
   type: "block" | "cmpctblock",
-  header: BlockHeader
+  { header, transactions }: BlockStart
 ): Screening => {
   const { download, loading, params, tree } = context
+  // Each locks one id or more: whatever they are, no block with so many is valid.
+  if (transactions > MAX_LOCKS) {
+    misbehaves(state, `a block of ${transactions} transactions`)
+    return "drop"
+  }
   const id = tree.find(header.header.hash)
   if (download.isAsked(state.peer.id, id)) return "decode"
   if (loading || (type === "block" && !isRoom(context))) return "drop"

@@ -3,7 +3,7 @@ import { Reader } from "../../protocol/Reader.ts"
 import type { Codec } from "./codec.ts"
 import { encodeFrame } from "./framing.ts"
 import { type Addr, addr, type AddrV2, addrv2, type GetAddr, getaddr } from "./messages/addr.ts"
-import { type Block, block } from "./messages/block.ts"
+import { type Block, block, readBlockInSteps } from "./messages/block.ts"
 import {
   type FilterAdd,
   filteradd,
@@ -21,6 +21,7 @@ import {
   cmpctblock,
   type GetBlockTxn,
   getblocktxn,
+  readBlockTxnInSteps,
   type SendCmpct,
   sendcmpct
 } from "./messages/compact.ts"
@@ -175,6 +176,18 @@ export const COMMANDS: ReadonlyArray<Command> = Object.keys(codecs).filter(isCom
  */
 export const decodeMessage = (command: string, payload: Bytes): Message =>
   isCommand(command) ? codecs[command].decode(new Reader(payload)) : { type: "unknown", command, payload }
+
+/**
+ * Reads the payload of a frame as `decodeMessage` does, and yields where others may have a turn: long blocks take some
+ * hundred milliseconds.
+ *
+ * @throws what `decodeMessage` throws.
+ */
+export function* decodeInSteps(command: string, payload: Bytes): Generator<undefined, Message> {
+  if (command === "block") return yield* readBlockInSteps(payload)
+  if (command === "blocktxn") return yield* readBlockTxnInSteps(payload)
+  return decodeMessage(command, payload)
+}
 
 /** The payload of a message, in parts. */
 const encodeKnown = <C extends Command>(message: MessageOf<C>): ReadonlyArray<Bytes> =>

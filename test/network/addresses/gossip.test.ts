@@ -58,6 +58,8 @@ const newPeer = (
     },
     memory: ampleAccount(),
     spent: () => {},
+    judged: () => {},
+    turn: Effect.void,
     ready: Effect.void,
     latency: { last: undefined, best: undefined, waiting: undefined },
     get closed() {

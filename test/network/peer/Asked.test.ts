@@ -85,6 +85,16 @@ describe("Asked", () => {
     assert.isFalse(asked.answered(block, 0))
   })
 
+  it("waits for nothing any more of a peer whose answers were worth nothing, and allows for long ones all the same", () => {
+    const asked = new Asked()
+    asked.sent(getheaders, 0)
+    asked.sent(getdata(1), 0)
+    asked.distrust()
+    assert.strictEqual(asked.bytes(0), 0)
+    assert.isFalse(asked.answered(headers, 0))
+    assert.deepStrictEqual(asked.owed, { headers: true, blocks: true })
+  })
+
   it("waits two minutes, from the last question for blocks and the first for headers", () => {
     const asked = new Asked()
     asked.sent(getheaders, 0)

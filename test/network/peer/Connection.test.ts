@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Deferred, Effect, Fiber, TestClock } from "effect"
 import { createServer, type Socket } from "node:net"
-import type { MemoryBudget } from "../../../src/base/MemoryBudget.ts"
+import { MemoryBudget } from "../../../src/base/MemoryBudget.ts"
 import type { Farewell, Peer, PeerHandler } from "../../../src/network/Peer.ts"
 import {
   Connection,
@@ -430,12 +430,12 @@ describe("Connection", () => {
     pace.spent(100_000, now)
     return pace
   })
-  /** A handler for which each message takes a tenth of a millisecond, by a meter of its own. */
+  /** A handler for which each message takes half a millisecond, by a meter of its own. */
   const costly = () => {
     let time = 0
     const { handler, heard } = recorder()
     const received: PeerHandler["received"] = (peer, message) => {
-      time += 0.1
+      time += 0.5
       return handler.received(peer, message)
     }
     return { heard, handler: { ...handler, received }, meter: () => time }
@@ -460,6 +460,52 @@ describe("Connection", () => {
       assert.isBelow(heard.length, 301)
       for (let i = 0; i < 30; i++) yield* TestClock.adjust("1 seconds")
       yield* eventually("it is heard in the end", () => heard.length === 301)
+    }))
+
+  it.scoped("charges a message while it is handled, and has its peer wait for its turn", () =>
+    Effect.gen(function*() {
+      let time = 0
+      let steps = 0
+      const { handler } = recorder({
+        received: (peer) =>
+          Effect.repeatN(
+            Effect.suspend(() => {
+              time += 10
+              steps += 1
+              return peer.turn
+            }),
+            99
+          )
+      })
+      const { remote } = yield* openPair({ handlers: [handler], meter: () => time, pace: yield* exhausted })
+      yield* TestClock.adjust("250 millis")
+      yield* remote.send({ type: "getaddr" })
+      yield* eventually("it begins", () => steps > 0)
+      yield* realSleep(50)
+      assert.isBelow(steps, 20)
+      const before = steps
+      yield* TestClock.adjust("1 seconds")
+      yield* eventually("it goes on", () => steps > before)
+      for (let i = 0; i < 60; i++) yield* TestClock.adjust("1 seconds")
+      yield* eventually("it comes to an end", () => steps === 100)
+    }))
+
+  it.scoped("does not hold a slow handshake against its peer", () =>
+    Effect.gen(function*() {
+      let time = 0
+      const { handler } = recorder({ connected: () => Effect.sync(() => void (time += 200)) })
+      const { remote } = yield* openPair({ handlers: [handler], meter: () => time, pace: yield* exhausted })
+      assert.strictEqual(time, 200)
+      for (let i = 0; i < 10; i++) yield* remote.alive
+    }))
+
+  it.scoped("does not decode what there is no memory for", () =>
+    Effect.gen(function*() {
+      const { ended, opened, remote } = yield* openPair({ budget: new MemoryBudget(4_000_000) })
+      yield* opened
+      // Garbage that would be left out, with a penalty to nobody, by who looks at it.
+      yield* remote.send({ type: "unknown", command: "block", payload: new Uint8Array(200_000) })
+      assert.include((yield* ended).reason, "no memory is left for a message of type block")
     }))
 
   it.scoped("does not hold back whom it called", () =>

@@ -55,8 +55,8 @@ describe("PeerPace", () => {
     flooder.spent(5, 0)
     honest.spent(5, 0)
     assert.deepStrictEqual([flooder.wait(0), honest.wait(0)], [0, 0])
-    flooder.spent(40, 0)
-    // 2 % of the time are its own.
+    flooder.spent(60, 0)
+    // 2 % of the time are its own, and 20 milliseconds are too little to wait for.
     assert.deepStrictEqual([flooder.wait(0), honest.wait(0)], [2_000, 0])
     assert.strictEqual(flooder.wait(2_000), 0)
   })
@@ -67,19 +67,21 @@ describe("PeerPace", () => {
     peer.spent(100_000, 0)
     // Of the 250 that count, what all owe together is waited for at once.
     assert.strictEqual(peer.wait(0), 5_000)
-    pace.spent(100_000, 12_200)
-    assert.isAbove(peer.wait(12_240), 0)
-    assert.strictEqual(peer.wait(12_260), 0)
+    pace.spent(100_000, 11_200)
+    assert.isAbove(peer.wait(11_240), 0)
+    assert.strictEqual(peer.wait(11_260), 0)
   })
 
-  it("saves up little, and has one that just came wait as soon as it took what a handshake takes", () => {
+  it("saves up little, and has one that just came wait as soon as it took more than a slow handshake takes", () => {
     const pace = exhausted()
     const peer = pace.join(0, "a")
-    peer.spent(6, 0)
+    peer.spent(25, 0)
+    assert.strictEqual(peer.wait(0), 0)
+    peer.spent(1, 0)
     // Never less than this: looking again takes time as well.
     assert.strictEqual(peer.wait(0), 100)
     pace.spent(100_000, 1_000_000)
-    peer.spent(50, 1_000_000)
+    peer.spent(70, 1_000_000)
     assert.strictEqual(peer.wait(1_000_000), 0)
     peer.spent(10, 1_000_000)
     assert.strictEqual(peer.wait(1_000_000), 500)
@@ -90,7 +92,7 @@ describe("PeerPace", () => {
     for (let i = 0; i < 100; i++) {
       const peer = pace.join(0, "a")
       if (i > 0) assert.isAbove(peer.wait(0), 0, `connection ${i}`)
-      peer.spent(6, 0)
+      peer.spent(26, 0)
       peer.leave(0)
     }
     // Another group's are there, and it got back what it did not use.

@@ -51,6 +51,24 @@ describe("Turns", () => {
       assert.deepStrictEqual(order, ["outbound", "honest", "new", "half a flooder", "flooder"])
     }))
 
+  it.effect("calls a peer with a ping before those who took as little and come with a full buffer", () =>
+    Effect.gen(function*() {
+      const turns = new Turns(() => 0)
+      const order: Array<string> = []
+      const join = (name: string, bytes: number) => {
+        const taker = new RecentTime(false)
+        taker.spent(2, 0)
+        return Effect.fork(Effect.map(turns.take(taker, bytes), () => {
+          order.push(name)
+          turns.spent(10)
+        }))
+      }
+      turns.spent(10)
+      const fibers = [yield* join("first flooder", 0x10000), yield* join("second", 0x10000), yield* join("honest", 32)]
+      for (const fiber of fibers) yield* Fiber.join(fiber)
+      assert.deepStrictEqual(order, ["honest", "first flooder", "second"])
+    }))
+
   it.effect("gives all of a hundred peers that flood 5 ms each a turn, and an honest one within two", () =>
     Effect.gen(function*() {
       let now = 0

@@ -43,6 +43,21 @@ describe("Orphanage", () => {
     assert.deepStrictEqual([orphans.size, orphans.usage], [0, { weight: 0, score: 0 }])
   })
 
+  it("keeps the bytes of a large one, and none of its objects", () => {
+    const orphans = orphanage()
+    const [small, large] = [spend({ seed: 1 }), spend({ bulk: 20_000 })]
+    for (const orphan of [small, large]) orphans.add(orphan, 1)
+    assert.strictEqual(orphans.get(wtxidOf(small)), small)
+    const again = orphans.get(wtxidOf(large))
+    assert.notStrictEqual(again, large)
+    assert.deepStrictEqual(again?.bytes, large.bytes)
+    // Not the message that it came in either.
+    assert.strictEqual(again?.bytes.buffer.byteLength, large.size)
+    assert.strictEqual(orphans.usage.weight, small.weight + large.weight)
+    orphans.gone(1)
+    assert.deepStrictEqual([orphans.size, orphans.usage], [0, { weight: 0, score: 0 }])
+  })
+
   it("keeps the same transaction with another witness beside it", () => {
     const orphans = orphanage()
     const [one, other] = [spend({ witness: [Uint8Array.of(1)] }), spend({ witness: [Uint8Array.of(2)] })]

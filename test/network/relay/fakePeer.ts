@@ -1,4 +1,5 @@
 import { Effect } from "effect"
+import { turnOfEventLoop } from "../../../src/chain/turnOfEventLoop.ts"
 import type { ConnectionType, Farewell, Features, Hello, Peer } from "../../../src/network/Peer.ts"
 import type { Message, MessageOf } from "../../../src/network/wire/message.ts"
 import { ampleAccount } from "../../support/memory.ts"
@@ -68,6 +69,8 @@ export const fakePeer = (options: FakePeerOptions = {}): FakePeer => {
     post: (message) => void sent.push(message),
     memory: ampleAccount(),
     spent: () => {},
+    judged: () => {},
+    turn: turnOfEventLoop,
     ready: Effect.void,
     disconnect: (reason) => {
       farewell ??= reason

@@ -38,6 +38,7 @@ const begin = (blocks: number, fails = false, defects = 0) =>
         tree: { best: () => ids.at(-1) ?? 0, height: tree.height, tip: tree.tip },
         handOver,
         wakeUps,
+        time: { ran: 0 },
         report: (one) =>
           Effect.sync(() => {
             handOver.done(one.batch)

@@ -525,7 +525,7 @@ describe("SyncManager", () => {
             yield* until("it is known", () => manager.syncOf(peer).syncedHeaders === 12)
             const next = grow(source)
             yield* latch.close
-            yield* manager.received(peer, headersOf([source.blockAt(12)]))
+            yield* Effect.fork(manager.received(peer, headersOf([source.blockAt(12)])))
             yield* Effect.sleep("50 millis")
             const inv = { type: "inv" as const, items: [{ type: ItemType.block, hash: source.blockAt(1).hash }] }
             yield* Effect.forEach(Array.from({ length: 80 }), () => Effect.fork(manager.received(peer, inv)))
@@ -566,9 +566,9 @@ describe("SyncManager", () => {
             const next = grow(source)
             yield* latch.close
             headerDefects = 2
-            yield* manager.received(peer, headersOf([source.blockAt(12)]))
+            yield* Effect.fork(manager.received(peer, headersOf([source.blockAt(12)])))
             yield* Effect.sleep("50 millis")
-            yield* manager.received(peer, headersOf([source.blockAt(12)]))
+            yield* Effect.fork(manager.received(peer, headersOf([source.blockAt(12)])))
             yield* manager.received(peer, { type: "block", block: next })
             yield* latch.open
             yield* untilTip(next)

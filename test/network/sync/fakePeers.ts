@@ -85,6 +85,8 @@ export class FakePeer implements Peer {
   readonly sent: Array<Message> = []
   /** Milliseconds that it was charged for. */
   charged = 0
+  /** What it was told of blocks that it was asked for. */
+  readonly verdicts: Array<boolean> = []
   farewell: Farewell | undefined
   readonly served: ServedBlocks
   private readonly options: FakePeerOptions
@@ -126,6 +128,10 @@ export class FakePeer implements Peer {
   readonly ready = Effect.void
 
   readonly spent = (milliseconds: number): void => void (this.charged += milliseconds)
+
+  readonly judged = (good: boolean): void => void this.verdicts.push(good)
+
+  readonly turn = Effect.void
 
   readonly disconnect = (farewell: Farewell): void => {
     this.farewell ??= farewell

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import * as SyncStatus from "../../../src/chain/SyncStatus.ts"
 import { type Reject, reject, rejectAs } from "../../../src/consensus/Reject.ts"
+import type { Written } from "../../../src/network/sync/BlockWriter.ts"
 import type { Received } from "../../../src/network/sync/HandOver.ts"
 import { admits, Verdicts } from "../../../src/network/sync/incomingBlocks.ts"
 import type { SyncContext } from "../../../src/network/sync/SyncContext.ts"
@@ -30,7 +31,35 @@ const item = (block: Block, peer: number, id: number, compact = false): Received
   unrequested: false
 })
 
+/** What the chain said of blocks, which took it 12 milliseconds. */
+const written = (
+  batch: ReadonlyArray<Received>,
+  refused: ReadonlyArray<Reject | undefined>,
+  judged: Written["delivery"]["judged"] = []
+): Written => ({ batch, delivery: { refused, judged }, settled: true, milliseconds: 12 })
+
 describe("Verdicts", () => {
+  it.scopedLive("charges what a refused block took, and what was on trust", () =>
+    withContext((context) =>
+      Effect.sync(() => {
+        const verdicts = new Verdicts(context)
+        const [good, bad, late] = [1, 2, 3].map(() => new FakePeer(served, { type: "inbound" }))
+        if (good === undefined || bad === undefined || late === undefined) throw new Error("three peers were made")
+        for (const peer of [good, bad, late]) join(context, peer)
+        const items = [good, bad, late].map((peer, i) => item(source.blockAt(i), peer.id, -1))
+        const judged = [
+          { hash: source.blockAt(0).hash, reject: undefined },
+          { hash: source.blockAt(2).hash, reject: reject("bad-cb-amount") }
+        ]
+        verdicts.take(written(items, [undefined, rejectAs("mutated", "bad-txnmrklroot"), undefined], judged))
+        assert.deepStrictEqual([good, bad, late].map(({ charged }) => charged), [0, 6, 6])
+        assert.deepStrictEqual(good.verdicts, [true])
+        assert.isFalse(bad.verdicts.includes(true))
+        assert.isFalse(late.verdicts.includes(true))
+        assert.isTrue(late.farewell?.misbehaving)
+      })
+    ))
+
   it.scopedLive("holds a refusal against who sent the block, as far as it could know", () =>
     withContext((context) =>
       Effect.sync(() => {
@@ -55,7 +84,7 @@ describe("Verdicts", () => {
         for (const [reject, type = "manual", compact, offence] of cases) {
           const peer = new FakePeer(served, { type })
           join(context, peer)
-          verdicts.take([item(source.blockAt(1), peer.id, -1, compact)], { refused: [reject], judged: [] })
+          verdicts.take(written([item(source.blockAt(1), peer.id, -1, compact)], [reject]))
           assert.strictEqual(peer.farewell?.misbehaving === true, offence, `${reject.reason} ${type} ${compact}`)
         }
       })
@@ -74,10 +103,10 @@ describe("Verdicts", () => {
         state.partial.set(id, undefined)
         download.reconstructed(quick.id, id, 300, 1)
         const batch = [item(source.blockAt(1), quick.id, id, true)]
-        verdicts.take(batch, { refused: [rejectAs("mutated", "bad-txnmrklroot")], judged: [] })
+        verdicts.take(written(batch, [rejectAs("mutated", "bad-txnmrklroot")]))
         assert.isTrue(state.partial.has(id))
         assert.isTrue(download.isAsked(slow.id, id))
-        verdicts.take(batch, { refused: [undefined], judged: [] })
+        verdicts.take(written(batch, [undefined]))
         assert.isFalse(state.partial.has(id))
         assert.isFalse(download.isAsked(slow.id, id))
       })

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import * as SyncStatus from "../../../src/chain/SyncStatus.ts"
 import { regtestParams } from "../../../src/consensus/params.ts"
-import { askAll } from "../../../src/network/sync/incomingHeaders.ts"
+import { askAll, takeHeaders } from "../../../src/network/sync/incomingHeaders.ts"
 import { Presync } from "../../../src/network/sync/Presync.ts"
 import { chainLayer, temporaryDirectory } from "../../support/chain.ts"
 import { emptyChain } from "../../support/regtest.ts"
@@ -39,5 +39,28 @@ describe("askAll", () => {
       context.headers.answered(peer.id)
       askAll(context, state)
       assert.deepStrictEqual(peer.got("getheaders")[1]?.locator, [genesis.hash])
+    }))
+})
+
+describe("takeHeaders", () => {
+  it.scopedLive("takes headers of which none is new at the cost of who sent them", () =>
+    Effect.gen(function*() {
+      const directory = yield* temporaryDirectory
+      const source = emptyChain(2_000)
+      const context = yield* makeContext.pipe(Effect.provide(Layer.mergeAll(
+        SyncStatus.layer({ offline: false, expectsPeers: true }).pipe(Layer.provideMerge(chainLayer(directory))),
+        mempoolWith({ entries: () => [] })
+      )))
+      const headers = Array.from({ length: 2_000 }, (_, i) => source.blockAt(i + 1))
+      const peer = new FakePeer(new ServedBlocks([source.blockAt(0)]), { type: "inbound" })
+      const state = join(context, peer)
+      yield* takeHeaders(context, state, headers)
+      yield* takeHeaders(context, state, headers)
+      yield* takeHeaders(context, state, headers.slice(0, 20))
+      assert.deepStrictEqual(peer.verdicts, [true, false, false])
+      // Few headers announce blocks, and may name known ones.
+      yield* takeHeaders(context, state, headers.slice(0, 2))
+      assert.lengthOf(peer.verdicts, 3)
+      assert.isFalse(peer.closed)
     }))
 })

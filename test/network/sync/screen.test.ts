@@ -5,6 +5,8 @@ import * as SyncStatus from "../../../src/chain/SyncStatus.ts"
 import { PartialBlocks } from "../../../src/network/sync/PartialBlocks.ts"
 import { screen } from "../../../src/network/sync/screen.ts"
 import type { SyncContext } from "../../../src/network/sync/SyncContext.ts"
+import type { BlockStart } from "../../../src/network/wire/messages/block.ts"
+import type { Block } from "../../../src/protocol/block.ts"
 import { chainLayer, temporaryDirectory } from "../../support/chain.ts"
 import { emptyChain } from "../../support/regtest.ts"
 import { mempoolWith } from "../relay/fakePool.ts"
@@ -21,24 +23,42 @@ const withContext = (use: (context: SyncContext) => Effect.Effect<void>) =>
       mempoolWith({ entries: () => [] })
     ))))
 
+const startOf = (block: Block): BlockStart => ({ header: block, transactions: block.transactions.length })
+
 describe("screen", () => {
+  it.scopedLive("does not look at a block of more transactions than any valid one has", () =>
+    withContext((context) =>
+      Effect.sync(() => {
+        for (const type of ["block", "cmpctblock"] as const) {
+          const [fits, overflows] = [
+            new FakePeer(served, { type: "inbound" }),
+            new FakePeer(served, { type: "inbound" })
+          ]
+          const start = startOf(source.blockAt(1))
+          assert.strictEqual(screen(context, join(context, fits), type, { ...start, transactions: 4_500 }), "decode")
+          assert.strictEqual(screen(context, join(context, overflows), type, { ...start, transactions: 4_501 }), "drop")
+          assert.isTrue(overflows.farewell?.misbehaving)
+        }
+      })
+    ))
+
   it.scopedLive("lets a block be decoded only where its header says that it is wanted", () =>
     withContext((context) =>
       Effect.sync(() => {
         const first = source.blockAt(1)
         const peer = (): FakePeer => new FakePeer(served, { type: "inbound" })
         const fresh = join(context, peer())
-        assert.strictEqual(screen(context, fresh, "block", first), "decode")
-        assert.strictEqual(screen(context, fresh, "cmpctblock", first), "decode")
-        assert.strictEqual(screen(context, fresh, "block", source.blockAt(0)), "announced")
+        assert.strictEqual(screen(context, fresh, "block", startOf(first)), "decode")
+        assert.strictEqual(screen(context, fresh, "cmpctblock", startOf(first)), "decode")
+        assert.strictEqual(screen(context, fresh, "block", startOf(source.blockAt(0))), "announced")
         // A compact block that connects to nothing is a reason to ask for headers; a whole one is an offence.
-        assert.strictEqual(screen(context, fresh, "cmpctblock", source.blockAt(3)), "announced")
+        assert.strictEqual(screen(context, fresh, "cmpctblock", startOf(source.blockAt(3))), "announced")
         assert.isFalse(fresh.peer.closed)
         const orphan = peer()
-        assert.strictEqual(screen(context, join(context, orphan), "block", source.blockAt(3)), "drop")
+        assert.strictEqual(screen(context, join(context, orphan), "block", startOf(source.blockAt(3))), "drop")
         assert.isTrue(orphan.farewell?.misbehaving)
         context.unrequested = 8
-        assert.strictEqual(screen(context, fresh, "block", first), "drop")
+        assert.strictEqual(screen(context, fresh, "block", startOf(first)), "drop")
       })
     ))
 })

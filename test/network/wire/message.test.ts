@@ -6,6 +6,7 @@ import {
   type Command,
   commandOf,
   COMMANDS,
+  decodeInSteps,
   decodeMessage,
   encodeMessage,
   encodePayload,
@@ -14,7 +15,7 @@ import {
   payloadLimit
 } from "../../../src/network/wire/message.ts"
 import { MAX_ADDRESSES } from "../../../src/network/wire/messages/addr.ts"
-import { peekHeader, withoutWitnesses } from "../../../src/network/wire/messages/block.ts"
+import { peekBlock, withoutWitnesses } from "../../../src/network/wire/messages/block.ts"
 import { isWithinFilterLimits } from "../../../src/network/wire/messages/bloom.ts"
 import {
   FULL_HEADERS_SIZE,
@@ -27,10 +28,12 @@ import {
 } from "../../../src/network/wire/messages/headers.ts"
 import { isBlockItem, isTransactionItem, ItemType, MAX_INVENTORY } from "../../../src/network/wire/messages/inv.ts"
 import { cleanUserAgent } from "../../../src/network/wire/messages/version.ts"
-import { decodeBlock, encodeBlockHeader } from "../../../src/protocol/block.ts"
+import { decodeBlock, encodeBlockHeader, makeBlock } from "../../../src/protocol/block.ts"
 import { type Bytes, concat, toHex } from "../../../src/protocol/bytes.ts"
 import { HEADER_SIZE } from "../../../src/protocol/header.ts"
 import { regtest } from "../../../src/protocol/networks.ts"
+import { DecodeError } from "../../../src/protocol/Reader.ts"
+import type { Transaction } from "../../../src/protocol/transaction.ts"
 import { Writer } from "../../../src/protocol/Writer.ts"
 import { bytesOf, decodeError, everyTruncationFails, hex } from "../../support/bytes.ts"
 import { blockHeaders, blocks, messages } from "../../support/wireMessages.ts"
@@ -237,11 +240,14 @@ describe("counts (protocol.md 6.6, 6.11)", () => {
     assert.strictEqual(costOf("getblocktxn", ask(0xffff, 0)), "nothing")
   })
 
-  it("a compact block has at most 65,535 transactions", () => {
-    const compact = (count: number): Uint8Array =>
-      concat(new Uint8Array(88), repeated(count, new Uint8Array(6)), Uint8Array.of(0))
-    assert.strictEqual(costOf("cmpctblock", compact(0xffff)), undefined)
-    assert.strictEqual(costOf("cmpctblock", compact(0x10000)), "nothing")
+  it("a compact block has at most as many transactions as a valid block", () => {
+    const smallest = Uint8Array.of(0, ...new Uint8Array(10))
+    const compact = (ids: number, prefilled = 0): Uint8Array =>
+      concat(new Uint8Array(88), repeated(ids, new Uint8Array(6)), repeated(prefilled, smallest))
+    assert.strictEqual(costOf("cmpctblock", compact(4_500)), undefined)
+    assert.strictEqual(costOf("cmpctblock", compact(4_501)), "nothing")
+    assert.strictEqual(costOf("cmpctblock", compact(4_499, 1)), undefined)
+    assert.strictEqual(costOf("cmpctblock", compact(4_499, 2)), "nothing")
   })
 
   it("filters have limits that matter only to who offers them", () => {
@@ -309,8 +315,31 @@ describe("block", () => {
 
   it("shows its hash before it is read", () => {
     const { genesisBlock, genesisHash } = regtest
-    assert.strictEqual(toHex(peekHeader(genesisBlock).header.hash), toHex(genesisHash))
-    everyTruncationFails(genesisBlock.subarray(0, HEADER_SIZE), peekHeader)
+    assert.strictEqual(toHex(peekBlock("block", genesisBlock).header.header.hash), toHex(genesisHash))
+    assert.strictEqual(peekBlock("block", genesisBlock).transactions, 1)
+    everyTruncationFails(genesisBlock.subarray(0, HEADER_SIZE + 1), (bytes) => peekBlock("block", bytes))
+  })
+
+  it("is read in steps as it is read at once, with the hashes of its transactions", () => {
+    const large = decodeBlock(regtest.genesisBlock)
+    const [coinbase] = large.transactions
+    if (coinbase === undefined) return assert.fail("there is a coinbase")
+    const block = makeBlock(large, new Array<Transaction>(2_000).fill(coinbase))
+    const steps = decodeInSteps("block", block.bytes)
+    let count = 0
+    let step = steps.next()
+    for (; step.done !== true; step = steps.next()) count++
+    assert.isAtLeast(count, 5)
+    const message = step.value
+    if (message.type !== "block") return assert.fail("it is a block")
+    assert.deepStrictEqual(message.block.bytes, block.bytes)
+    assert.strictEqual(message.block.transactions.length, 2_000)
+    assert.deepStrictEqual(message.block.merkle, block.merkle)
+    const missing = concat(new Uint8Array(32), block.bytes.subarray(HEADER_SIZE))
+    const other = decodeInSteps("blocktxn", missing)
+    for (step = other.next(); step.done !== true;) step = other.next()
+    assert.deepStrictEqual(step.value, decodeMessage("blocktxn", missing))
+    assert.throws(() => [...decodeInSteps("block", block.bytes.subarray(0, -1))], DecodeError)
   })
 })
 

@@ -101,6 +101,8 @@ const peer: PeerInfo = {
     memory: ampleAccount(),
     ready: Effect.void,
     spent: () => {},
+    judged: () => {},
+    turn: Effect.void,
     latency: { last: 1.5, best: 0.75, waiting: undefined },
     closed: false,
     send: () => Effect.void,

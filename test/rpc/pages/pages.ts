@@ -54,6 +54,8 @@ export const peer = (id: number, changes: { readonly name?: string; readonly use
     memory: ampleAccount(),
     ready: Effect.void,
     spent: () => {},
+    judged: () => {},
+    turn: Effect.void,
     latency: { last: 42.4, best: 40, waiting: undefined },
     closed: false,
     send: () => Effect.void,

@@ -1,6 +1,7 @@
 import {
   type Block as ProtocolBlock,
   type BlockHeader,
+  BlockReading,
   decodeBlock,
   encodeBlockHeader,
   readBlock,
@@ -8,6 +9,7 @@ import {
 } from "../../../protocol/block.ts"
 import type { Bytes } from "../../../protocol/bytes.ts"
 import { Reader } from "../../../protocol/Reader.ts"
+import type { Transaction } from "../../../protocol/transaction.ts"
 import { type Codec, countBytes } from "../codec.ts"
 
 export interface Block {
@@ -52,8 +54,46 @@ export const withoutWitnesses = (block: ProtocolBlock): ReadonlyArray<Bytes> =>
     ]
     : [block.bytes]
 
+/** What stands in front of the transactions of a block. */
+export interface BlockStart {
+  readonly header: BlockHeader
+  /** Transactions that are to follow: of a compact block those that it names, and those that it has. */
+  readonly transactions: number
+}
+
 /**
- * The header with its proof at the start of the payload of `block` or `cmpctblock`, without a look at the rest: enough
- * to judge it before the transactions are taken apart. Throws `DecodeError`.
+ * The header with its proof at the start of the payload of `block` or `cmpctblock`, and how many transactions follow,
+ * without a look at them: enough to judge it before they are taken apart. Throws `DecodeError`.
  */
-export const peekHeader = (payload: Bytes): BlockHeader => readBlockHeader(new Reader(payload))
+export const peekBlock = (command: "block" | "cmpctblock", payload: Bytes): BlockStart => {
+  const reader = new Reader(payload)
+  const header = readBlockHeader(reader)
+  if (command === "cmpctblock") reader.skip(NONCE_SIZE, "nonce")
+  return { header, transactions: reader.count("transactions", command === "block" ? 10 : 6) }
+}
+
+/** Bytes in front of the short ids of a compact block. */
+const NONCE_SIZE = 8
+
+/** Bytes of transactions that are read, and hashed, in one step: a few milliseconds. */
+export const STEP = 0x10000
+
+/** Has a transaction know its hashes. */
+export const hashOnce = (transaction: Transaction): void => {
+  void transaction.txid
+  void transaction.wtxid
+}
+
+/**
+ * Reads the payload of `block` step by step: yields where others may have a turn. Its transactions have their hashes then,
+ * which are most of what it costs to judge it. Throws `DecodeError`.
+ */
+export function* readBlockInSteps(payload: Bytes): Generator<undefined, Block> {
+  const reading = new BlockReading(new Reader(payload))
+  for (;;) {
+    const { block, read } = reading.step(STEP)
+    for (const transaction of read) hashOnce(transaction)
+    if (block !== undefined) return { type: "block", block }
+    yield
+  }
+}

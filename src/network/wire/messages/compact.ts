@@ -1,9 +1,11 @@
+import { MAX_LOCKS } from "../../../consensus/block.ts"
 import { type BlockHeader, encodeBlockHeader, readBlockHeader } from "../../../protocol/block.ts"
 import type { Bytes } from "../../../protocol/bytes.ts"
-import type { Reader } from "../../../protocol/Reader.ts"
+import { Reader } from "../../../protocol/Reader.ts"
 import { readTransaction, type Transaction } from "../../../protocol/transaction.ts"
 import { Writer } from "../../../protocol/Writer.ts"
 import { type Codec, codec, countBytes, ProtocolViolation, readList } from "../codec.ts"
+import { hashOnce, STEP } from "./block.ts"
 
 /** Compact blocks (BIP 152), version 2: short ids are of wtxids. Headers carry their merged-mining proofs. */
 
@@ -55,9 +57,20 @@ export interface CmpctBlock {
   readonly prefilled: ReadonlyArray<PrefilledTransaction>
 }
 
-const readShortId = (reader: Reader): number => reader.u32("short id") + reader.u16("short id") * 0x100000000
+const readShortIds = (reader: Reader): ReadonlyArray<number> => {
+  const count = reader.count("short ids", SHORT_ID_SIZE)
+  if (count > MAX_LOCKS) reader.fail("short ids", `${count} are more than the transactions that a block may have`)
+  const ids = new Array<number>(count)
+  for (let i = 0; i < count; i++) ids[i] = reader.u32("short id") + reader.u16("short id") * 0x100000000
+  return ids
+}
 
-const readPrefilled = (reader: Reader): ReadonlyArray<PrefilledTransaction> => {
+/** @param most entries beyond which nothing is read. */
+const readPrefilled = (reader: Reader, most: number): ReadonlyArray<PrefilledTransaction> => {
+  const start = reader.offset
+  const count = reader.count("prefilled transactions", 1 + SMALLEST_TRANSACTION)
+  if (count > most) reader.fail("transactions", `${count - most} more than a block may have`)
+  reader.offset = start
   let next = 0
   return readList(reader, { field: "prefilled transactions", smallest: 1 + SMALLEST_TRANSACTION }, () => {
     const index = next + reader.compactSize("index", MAX_INDEX)
@@ -69,10 +82,8 @@ const readPrefilled = (reader: Reader): ReadonlyArray<PrefilledTransaction> => {
 const readCmpctBlock = (reader: Reader): CmpctBlock => {
   const header = readBlockHeader(reader)
   const nonce = reader.u64("nonce")
-  const shortIds = readList(reader, { field: "short ids", smallest: SHORT_ID_SIZE }, readShortId)
-  const prefilled = readPrefilled(reader)
-  const count = shortIds.length + prefilled.length
-  if (count > MAX_INDEX) reader.fail("transactions", `${count} are more than indexes can name`)
+  const shortIds = readShortIds(reader)
+  const prefilled = readPrefilled(reader, MAX_LOCKS - shortIds.length)
   return { type: "cmpctblock", header, nonce, shortIds, prefilled }
 }
 
@@ -148,4 +159,21 @@ export const blocktxn: Codec<BlockTxn> = {
     countBytes(transactions.length),
     ...transactions.map(({ bytes }) => bytes)
   ]
+}
+
+/** Reads the payload of `blocktxn` step by step: yields where others may have a turn. Throws `DecodeError`. */
+export function* readBlockTxnInSteps(payload: Bytes): Generator<undefined, BlockTxn> {
+  const reader = new Reader(payload)
+  const hash = reader.bytes(32, "block hash")
+  const transactions = new Array<Transaction>(reader.count("transactions", SMALLEST_TRANSACTION))
+  let pause = reader.offset + STEP
+  for (let i = 0; i < transactions.length; i++) {
+    const transaction = readTransaction(reader)
+    hashOnce(transaction)
+    transactions[i] = transaction
+    if (reader.offset < pause) continue
+    yield
+    pause = reader.offset + STEP
+  }
+  return { type: "blocktxn", hash, transactions }
 }

@@ -35,7 +35,7 @@ export const isBlockItem = ({ type }: InventoryItem): boolean =>
   type === ItemType.witnessBlock
 
 /** Bytes of an item: its type and its hash. */
-const ITEM_SIZE = 36
+export const ITEM_SIZE = 36
 
 /** Items of an `inv` that are kept (protocol.md 6.9): as many announcements as a peer may have waiting. */
 export const MAX_ANNOUNCED = 5_000

@@ -248,7 +248,8 @@ export class ChainState {
     return { type: "new", id }
   }
 
-  private checkPlace({ header }: BlockHeader): Reject | undefined {
+  /** Whether a header can follow its predecessor: by its time, target and version, whatever its proof. */
+  checkPlace({ header }: BlockHeader): Reject | undefined {
     const prev = this.index.find(header.prevHash)
     if (prev === NONE) return rejectAs("missing-prev", "prev-blk-not-found")
     if (this.index.isFailed(prev)) return rejectAs("invalid-prev", "bad-prevblk")

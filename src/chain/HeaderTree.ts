@@ -1,3 +1,5 @@
+import type { Reject } from "../consensus/Reject.ts"
+import type { BlockHeader } from "../protocol/block.ts"
 import type { Bytes } from "../protocol/bytes.ts"
 import { NONE, Status } from "./BlockIndex.ts"
 import type { BlockLosses } from "./BlockLosses.ts"
@@ -27,6 +29,8 @@ export interface HeaderTree {
   readonly compareWork: (a: number, b: number) => number
   readonly chainwork: (id: number) => bigint
   readonly medianTimePast: (id: number) => number
+  /** Why a header cannot follow its predecessor: its time, its target, its version, or that one is invalid. */
+  readonly misplaced: (header: BlockHeader) => Reject | undefined
   /** Whether the block, or one that it builds on, is invalid. */
   readonly isFailed: (id: number) => boolean
   /** Whether the block's bytes are stored. */
@@ -65,6 +69,7 @@ export const headerTree = (state: ChainState): HeaderTree => {
     compareWork: (a, b) => index.compareWork(a, b),
     chainwork: (id) => index.chainwork(id),
     medianTimePast: (id) => index.medianTimePast(id),
+    misplaced: (header) => state.checkPlace(header),
     isFailed: (id) => index.isFailed(id),
     hasBlock: (id) => index.has(id, Status.HAVE_DATA),
     wasConnected: (id) => index.has(id, Status.VALID),

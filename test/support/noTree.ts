@@ -19,6 +19,7 @@ export const noTree: HeaderTree = {
   compareWork: asked,
   chainwork: asked,
   medianTimePast: asked,
+  misplaced: asked,
   isFailed: asked,
   hasBlock: asked,
   wasConnected: asked,

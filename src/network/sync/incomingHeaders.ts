@@ -117,8 +117,12 @@ const startPresync = (
   continuePresync(context, state, state.presync, headers, true)
 }
 
-/** A first header that connects to nothing: the peer knows blocks that we miss. No offence (protocol.md 6.7, point 4). */
+/**
+ * A first header that connects to nothing: the peer knows blocks that we miss. No offence (protocol.md 6.7, point 4), and
+ * no answer: what looking at it took is the peer's, whatever the peer was asked.
+ */
 const unconnected = (context: SyncContext, state: SyncPeer, last: Bytes): void => {
+  state.peer.judged(false)
   state.unknown = last.slice()
   askHeaders(context, state, context.tree.best())
 }
@@ -209,7 +213,10 @@ export const takeHeaders = (
       const reject = yield* firstWithoutWork(headers, context)
       if (reject !== undefined) return misbehaves(state, `an invalid header (${reject.reason})`)
       if (full) startPresync(context, state, parent, headers)
-      else yield* toldAll(context, state)
+      else {
+        peer.judged(false)
+        yield* toldAll(context, state)
+      }
       return
     }
     yield* accept(context, state, headers, full)

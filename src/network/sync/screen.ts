@@ -4,7 +4,7 @@ import { checkProofOfWork } from "../../consensus/header.ts"
 import type { BlockStart } from "../wire/messages/block.ts"
 import { isAhead, isRoom, isWanted } from "./incomingBlocks.ts"
 import { isCompactWelcome } from "./incomingCompact.ts"
-import { isNew, misbehaves, type SyncContext, type SyncPeer } from "./SyncContext.ts"
+import { isNew, isOffence, misbehaves, type SyncContext, type SyncPeer } from "./SyncContext.ts"
 
 /**
  * What becomes of a block that its peer was not asked for, judged by its header, its predecessor and its proof of work
@@ -40,8 +40,8 @@ export const screen = (
     ? isCompactWelcome(context, header, parent)
     : isWanted(context, id) || isAhead(context, header, parent)
   if (!welcome) return id === NO_HEADER ? "drop" : "announced"
-  const unproven = checkProofOfWork(header, params)
-  if (unproven === undefined) return "decode"
-  misbehaves(state, `an invalid header (${unproven.reason})`)
+  const reject = checkProofOfWork(header, params) ?? tree.misplaced(header)
+  if (reject === undefined) return "decode"
+  if (isOffence(reject, state, compact)) misbehaves(state, `an invalid header (${reject.reason})`)
   return "drop"
 }

@@ -63,4 +63,22 @@ describe("takeHeaders", () => {
       assert.lengthOf(peer.verdicts, 3)
       assert.isFalse(peer.closed)
     }))
+
+  it.scopedLive("takes headers that connect to nothing at the cost of their peer, however often it was asked", () =>
+    Effect.gen(function*() {
+      const directory = yield* temporaryDirectory
+      const source = emptyChain(2_000)
+      const context = yield* makeContext.pipe(Effect.provide(Layer.mergeAll(
+        SyncStatus.layer({ offline: false, expectsPeers: true }).pipe(Layer.provideMerge(chainLayer(directory))),
+        mempoolWith({ entries: () => [] })
+      )))
+      const peer = new FakePeer(new ServedBlocks([source.blockAt(0)]), { type: "inbound" })
+      const state = join(context, peer)
+      const headers = Array.from({ length: 1_000 }, (_, i) => source.blockAt(i + 2))
+      askAll(context, state)
+      for (let times = 1; times <= 3; times++) {
+        yield* takeHeaders(context, state, headers)
+        assert.deepStrictEqual(peer.verdicts, new Array(times).fill(false))
+      }
+    }))
 })

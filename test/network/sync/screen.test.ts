@@ -2,11 +2,14 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { MemoryBudget } from "../../../src/base/MemoryBudget.ts"
 import * as SyncStatus from "../../../src/chain/SyncStatus.ts"
+import { meetsTarget } from "../../../src/consensus/difficulty.ts"
+import { regtestParams } from "../../../src/consensus/params.ts"
 import { PartialBlocks } from "../../../src/network/sync/PartialBlocks.ts"
 import { screen } from "../../../src/network/sync/screen.ts"
 import type { SyncContext } from "../../../src/network/sync/SyncContext.ts"
 import type { BlockStart } from "../../../src/network/wire/messages/block.ts"
 import type { Block } from "../../../src/protocol/block.ts"
+import { makeHeader } from "../../../src/protocol/header.ts"
 import { chainLayer, temporaryDirectory } from "../../support/chain.ts"
 import { emptyChain } from "../../support/regtest.ts"
 import { mempoolWith } from "../relay/fakePool.ts"
@@ -57,6 +60,17 @@ describe("screen", () => {
         const orphan = peer()
         assert.strictEqual(screen(context, join(context, orphan), "block", startOf(source.blockAt(3))), "drop")
         assert.isTrue(orphan.farewell?.misbehaving)
+        for (const wrong of [{ bits: 0x1f7fffff }, { time: source.blockAt(0).header.time }]) {
+          const liar = peer()
+          const { bits, merkleRoot, prevHash, time, version } = first.header
+          const parts = { bits, merkleRoot, prevHash, time, version, ...wrong }
+          const header = Array.from({ length: 2_000 }, (_, nonce) => makeHeader({ ...parts, nonce }))
+            .find(({ hash }) => meetsTarget(hash, parts.bits, regtestParams.powLimit)) ??
+            makeHeader({ ...parts, nonce: 0 })
+          const start = { header: { header, auxpow: undefined }, transactions: 1 }
+          assert.strictEqual(screen(context, join(context, liar), "block", start), "drop")
+          assert.match(liar.farewell?.reason ?? "", /bad-diffbits|time-too-old/)
+        }
         context.unrequested = 8
         assert.strictEqual(screen(context, fresh, "block", startOf(first)), "drop")
       })

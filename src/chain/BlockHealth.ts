@@ -80,21 +80,17 @@ const blockText = (tree: HeaderTree, id: number): string =>
 
 /**
  * Tells the operator of blocks that are missing: each damaged record once in the log and in the metric; a doubt while one
- * of the last blocks or its undo data are missing, or a reorganisation waits for a block. Gives up the branch of one that
- * waits in vain, and says what would help. Hands the blocks to the background check.
+ * of the last blocks is missing, or a reorganisation waits for a block. Lost undo data are no doubt: no answer is wrong
+ * without them. Gives up the branch of a reorganisation that waits in vain, and says what would help. Hands the blocks to
+ * the background check.
  */
 const make: Effect.Effect<void, never, Chain | DataHealth | Scope.Scope> = Effect.gen(function*() {
   const chain = yield* Chain
   const health = yield* DataHealth
   const { tree } = chain
   const { losses } = tree
-  const [recent, waiting, left, undo] = [
-    new Held(health.doubt),
-    new Held(health.doubt),
-    new Held(health.doubt),
-    new Held(health.doubt)
-  ]
-  const [givenUp, standstill] = [new Held(health.notice), new Held(health.notice)]
+  const [recent, waiting, left] = [new Held(health.doubt), new Held(health.doubt), new Held(health.doubt)]
+  const [givenUp, standstill, undo] = [new Held(health.notice), new Held(health.notice), new Held(health.notice)]
   const waited = new Since<number>()
   const stood = new Since<number>()
   /** A block that was waited for in vain, where the chain may not stay as it is. */
@@ -173,9 +169,9 @@ const make: Effect.Effect<void, never, Chain | DataHealth | Scope.Scope> = Effec
     yield* waiting.become(waitingReason())
     yield* undo.become(
       losses.recentUndo
-        ? `undo data of some of the last ${RECENT_BLOCKS} blocks are lost: what these blocks spent cannot be shown, nor can ` +
-          "they be taken back; stop the node, delete the folder chainstate and start again: it is made anew from the " +
-          "stored blocks"
+        ? `undo data of some of the last ${RECENT_BLOCKS} blocks are lost: what these blocks spent cannot be shown, and a ` +
+          "reorganisation over one of them makes the chain state anew from the stored blocks first; delete the folder " +
+          "chainstate before a start to have that done when it suits"
         : undefined
     )
     const { any } = losses

@@ -99,11 +99,11 @@ describe("BlockHealth", () => {
         assert.strictEqual((yield* health.progress).find(({ what }) => what === "blocks")?.damaged, 2)
       })))
 
-  it.scoped("doubts while undo data of one of the last blocks are lost", () =>
+  it.scoped("tells of lost undo data of one of the last blocks, and doubts nothing for them", () =>
     watched(allBlocks(short), ({ logged, lose, until }) =>
       Effect.gen(function*() {
         lose(short.blockAt(7), "undo")
-        yield* until({ doubts: /^undo data of some of the last 288 blocks are lost/ })
+        yield* until({ notices: /^undo data of some of the last 288 blocks are lost/ })
         assert.include(logged, "the undo data of a block are damaged")
       })))
 

@@ -133,6 +133,7 @@ const make = (options: DispatchOptions) =>
     let methods = methodTable(options.methods ?? [])
     const running = new Set<RunningCall>()
     const lane = new SlowLane()
+    const searches = Effect.unsafeMakeSemaphore(HEAVY_CALLS)
     const largeCalls = Effect.unsafeMakeSemaphore(1)
     const longBodies = Effect.unsafeMakeSemaphore(1)
 
@@ -155,6 +156,16 @@ const make = (options: DispatchOptions) =>
       } catch (error) {
         return error instanceof RpcError ? Exit.fail(error) : Exit.die(error)
       }
+    }
+
+    /**
+     * Where a costly call waits for its turn. One that may wait long itself, as a search does for another, has a place of
+     * its own kind, so that it holds no other call up.
+     */
+    const placeOf = ({ heavy, waits }: Method, large: boolean): Effect.Semaphore | undefined => {
+      if (waits) return heavy ? searches : undefined
+      if (large) return largeCalls
+      return heavy ? heavyCalls : undefined
     }
 
     /** Carries out a request; `finish` makes the answer of its outcome. */
@@ -211,28 +222,25 @@ const make = (options: DispatchOptions) =>
           return failed(Cause.die(defect))
         }
       }
-      if (method.heavy || (large && !method.waits)) {
-        const place = large ? largeCalls : heavyCalls
-        return place.withPermits(1)(
-          Effect.matchCauseEffect(Effect.flatMap(context.turns.next, () => begin(method, request, context)), {
-            onFailure: failed,
-            onSuccess: succeeded
-          })
-        )
+      /** The answer to what comes later. A caller who goes away ends a call that waits. */
+      const answered = (result: Effect.Effect<JsonValue, RpcError>): Effect.Effect<A> =>
+        Effect.matchCauseEffect(method.waits ? Effect.raceFirst(result, stopped) : result, {
+          onFailure: failed,
+          onSuccess: succeeded
+        })
+      const interrupted = Effect.sync(() => {
+        methodReturned()
+        end(RpcError.shuttingDown())
+      })
+      const place = placeOf(method, large)
+      if (place !== undefined) {
+        const result = Effect.flatMap(context.turns.next, () => begin(method, request, context))
+        return Effect.onInterrupt(place.withPermits(1)(answered(result)), () => interrupted)
       }
       const result = begin(method, request, context)
       const exit = settled(result)
       if (exit !== undefined) return Exit.isSuccess(exit) ? succeeded(exit.value) : failed(exit.cause)
-      if (!method.waits) return Effect.matchCauseEffect(result, { onFailure: failed, onSuccess: succeeded })
-      return Effect.raceFirst(result, stopped).pipe(
-        Effect.matchCauseEffect({ onFailure: failed, onSuccess: succeeded }),
-        Effect.onInterrupt(() =>
-          Effect.sync(() => {
-            methodReturned()
-            end(RpcError.shuttingDown())
-          })
-        )
-      )
+      return Effect.onInterrupt(answered(result), () => interrupted)
     }
 
     const answerOne = (request: Request, caller: Caller, large: boolean): Effect.Effect<Reply> =>

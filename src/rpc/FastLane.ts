@@ -104,11 +104,14 @@ export class FastLane {
     })
   }
 
-  /** Takes the next request when the client has taken most of what was written. */
+  /**
+   * Takes the next request when the client has taken most of what was written. Below its own high-water mark, which
+   * depends on the version of Node.js, a socket says nothing of that.
+   */
   #end(last: boolean): void {
     const socket = this.#socket
     const unsent = socket.writableLength
-    if (unsent > MAX_UNSENT) {
+    if (unsent > MAX_UNSENT && socket.writableNeedDrain) {
       const { memory } = this.#config
       if (!memory.take(unsent)) return void socket.destroy()
       if (!last) {

@@ -334,6 +334,35 @@ describe("Dispatch", () => {
       assert.strictEqual(dispatch.inFlight(), 0)
     }))
 
+  it.scoped("lets costly calls that wait hold no other costly call up, and ends them with their caller and the node", () =>
+    Effect.gen(function*() {
+      const define = (name: string, waits: boolean, handler: Effect.Effect<string>) =>
+        method({
+          name,
+          group: "Hidden",
+          summary: "",
+          params: {},
+          results: [],
+          examples: [],
+          heavy: true,
+          waits,
+          handler: () => handler
+        })
+      const { answer, dispatch, lifecycle } = yield* setUp({
+        methods: [define("search", true, Effect.never), define("costly", false, Effect.succeed("done"))]
+      })
+      const call = (name: string) => answer(`{"id":1,"method":"${name}"}`)
+      const searches = yield* Effect.forEach(Array.from({ length: 6 }), () => Effect.fork(call("search")))
+      yield* Effect.yieldNow()
+      assert.include((yield* call("costly")).body, "done")
+      assert.strictEqual(dispatch.inFlight(), 6)
+      yield* Fiber.interruptAll(searches.slice(0, 3))
+      assert.strictEqual(dispatch.inFlight(), 3)
+      yield* lifecycle.stop
+      for (const { body } of yield* Fiber.join(Fiber.all(searches.slice(3)))) assert.include(body, "-9")
+      assert.strictEqual(dispatch.inFlight(), 0)
+    }))
+
   it.scopedLive("carries out a batch in order, one after the other, notifications too", () =>
     Effect.gen(function*() {
       const done: Array<number> = []

@@ -1,6 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Exit, Fiber, Redacted, Scope } from "effect"
 import { connect, Socket } from "node:net"
+import { getDefaultHighWaterMark, setDefaultHighWaterMark } from "node:stream"
+import { turnOfEventLoop } from "../../src/chain/turnOfEventLoop.ts"
 import { UNCOUNTED } from "../../src/rpc/CallerMemory.ts"
 import { FastLane } from "../../src/rpc/FastLane.ts"
 import { FAKE_METHODS, GENESIS, postText, testServer } from "../support/rpcServer.ts"
@@ -41,6 +43,19 @@ class Line {
       this.text = ""
       return Effect.succeed(text)
     })
+  }
+}
+
+/** A socket whose other end reads nothing until it is told to. */
+class UnreadSocket extends Socket {
+  #sent: () => void = () => {}
+
+  override _write(_chunk: unknown, _encoding: BufferEncoding, sent: () => void): void {
+    this.#sent = sent
+  }
+
+  deliver(): void {
+    this.#sent()
   }
 }
 
@@ -193,6 +208,27 @@ describe("a connection with plain requests", () => {
     socket.destroy()
     lane.answer(200, "application/json", "1\n", false)
   })
+
+  it.scopedLive("takes the next request once the client reads, whatever the high-water mark of its socket is", () =>
+    Effect.gen(function*() {
+      const usual = getDefaultHighWaterMark(false)
+      for (const mark of [16_384, 65_536]) {
+        setDefaultHighWaterMark(false, mark)
+        const socket = new UnreadSocket()
+        setDefaultHighWaterMark(false, usual)
+        let taken = 0
+        const config = { idleTimeout: 60_000, take: () => ++taken > 0, handOver: () => {}, memory: UNCOUNTED }
+        const lane = new FastLane(socket, config)
+        socket.emit("data", Buffer.from(postText(body(1))))
+        lane.answer(200, "application/json", "x".repeat(40_000), false)
+        socket.emit("data", Buffer.from(postText(body(2))))
+        assert.strictEqual(taken, mark > 40_000 ? 2 : 1)
+        socket.deliver()
+        yield* turnOfEventLoop
+        assert.strictEqual(taken, 2)
+        socket.destroy()
+      }
+    }))
 
   it.scopedLive("is told when the node stops, and does not hold it up", () =>
     Effect.gen(function*() {

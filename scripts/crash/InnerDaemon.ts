@@ -8,7 +8,7 @@ import { readConfigFile } from "../../src/config/configFile.ts"
 import type { Settings } from "../../src/config/settings.ts"
 import { run } from "../../src/runtime/daemon.ts"
 import { flagsOf } from "./DaemonProcess.ts"
-import { pause, RpcClient } from "./rpc.ts"
+import { listOf, pause, recordOf, RpcClient } from "./rpc.ts"
 import { freePort } from "./workplace.ts"
 
 /** How a start went. */
@@ -21,6 +21,17 @@ export type InnerStart =
   /** It ended in a way that is none of its own. */
   | { readonly _tag: "Died"; readonly reason: string }
   | { readonly _tag: "Hung" }
+
+/** Doubts that only others take back: peers with blocks, or the operator by what the doubt says. */
+const FOR_OTHERS = /from peers|delete the folder/
+
+/** Whether what /ready says stays so without others. */
+export const isLasting = (body: string): boolean => {
+  if (!body.startsWith("{")) return false
+  const { doubts, syncing } = recordOf(JSON.parse(body))
+  const reasons = listOf(doubts).map((doubt) => String(recordOf(doubt)["reason"]))
+  return syncing === false && reasons.length > 0 && reasons.every((reason) => FOR_OTHERS.test(reason))
+}
 
 const settingsOf = (argv: ReadonlyArray<string>): Either.Either<Settings, string> =>
   readCommandLine({ argv, env: {}, readFile: readConfigFile, homedir: "/nowhere", cwd: "/nowhere", cores: 2 }).pipe(
@@ -79,8 +90,11 @@ export class InnerDaemon {
     })
   }
 
-  /** Waits until it is ready, has ended, or has said for `patience` milliseconds that it is not ready. */
-  async start(patience: number, hangs: number): Promise<InnerStart> {
+  /**
+   * Waits until it is ready, has ended, or has said for `patience` milliseconds that it is not ready; where it is `alone`,
+   * no longer than until it says what only others can mend.
+   */
+  async start(patience: number, hangs: number, alone = true): Promise<InnerStart> {
     const begun = performance.now()
     let answering: number | undefined
     for (;;) {
@@ -90,7 +104,7 @@ export class InnerDaemon {
       if (status === 200) return { _tag: "Ready" }
       if (status === 503 && !body.includes("initializing")) {
         answering ??= now
-        if (now - answering > patience) return { _tag: "NotReady", reason: body }
+        if (now - answering > patience || (alone && isLasting(body))) return { _tag: "NotReady", reason: body }
       }
       if (now - begun > hangs) return { _tag: "Hung" }
       await pause(10)

@@ -4,7 +4,7 @@ import { closeSync, cpSync, openSync, readFileSync, readSync, rmSync, writeSync 
 import { join } from "node:path"
 import { type Base, type Difference, Interview, warningsIn } from "./flipData.ts"
 import { chooseFlip, type Flip, kindOf, targetsIn, type Topic } from "./flipKinds.ts"
-import { InnerDaemon, type InnerStart } from "./InnerDaemon.ts"
+import { InnerDaemon, type InnerStart, isLasting } from "./InnerDaemon.ts"
 import { isFailure, judge, type Observation, type Verdict } from "./judgeFlip.ts"
 import { Random } from "./random.ts"
 import { NodeGone, pause } from "./rpc.ts"
@@ -64,20 +64,25 @@ const flipBit = (directory: string, { bit, file, offset }: Flip): void => {
   closeSync(descriptor)
 }
 
-/** Waits until the node is ready; what /ready says at the end where it is not. */
-const untilReady = async (daemon: InnerDaemon, patience: number): Promise<string | undefined> => {
+/** Waits until the node is ready, or says what only others can mend; what /ready says at the end where it is not 200. */
+const untilReady = async (daemon: InnerDaemon, patience: number, alone: boolean): Promise<string | undefined> => {
   const until = performance.now() + patience
   for (;;) {
     const { body, status } = await daemon.rpc.get("/ready")
     if (status === 200) return undefined
     if (daemon.end !== undefined || performance.now() > until) return body === "" ? "no answer" : body
+    if (alone && isLasting(body)) return body
     await pause(20)
   }
 }
 
-const questioned = async (daemon: InnerDaemon, interview: Interview): Promise<ReadonlyArray<Difference>> => {
+const questioned = async (
+  daemon: InnerDaemon,
+  interview: Interview,
+  notReady?: string
+): Promise<ReadonlyArray<Difference>> => {
   try {
-    return await interview.hold(daemon.port)
+    return await interview.hold(daemon.port, notReady !== undefined && isLasting(notReady))
   } catch (error) {
     if (error instanceof NodeGone) return []
     throw error
@@ -92,9 +97,9 @@ const observe = async (directory: string, file: string, base: Base, interview: I
   let last: ReadonlyArray<Difference> | undefined
   let notReady = start._tag === "NotReady" ? start.reason : undefined
   if (start._tag === "Ready" || start._tag === "NotReady") {
-    first = await questioned(daemon, interview)
+    first = await questioned(daemon, interview, notReady)
     if (daemon.end === undefined && (first.length > 0 || notReady !== undefined)) {
-      notReady = await untilReady(daemon, start._tag === "Ready" ? REPAIR : NOT_READY)
+      notReady = await untilReady(daemon, start._tag === "Ready" ? REPAIR : NOT_READY, true)
       if (notReady === undefined) last = await questioned(daemon, interview)
     }
   }
@@ -121,8 +126,8 @@ const heals = async (
   if (file.startsWith("blocks/undo")) rmSync(join(directory, "chainstate"), { recursive: true })
   const online = ["-maxpeers", "8", "-listen", "", "-addpeer", `127.0.0.1:${peer}`, ...base.flags.slice(2)]
   const daemon = await InnerDaemon.open(directory, online)
-  await daemon.start(HEAL, HEAL)
-  const notReady = await untilReady(daemon, HEAL)
+  await daemon.start(HEAL, HEAL, false)
+  const notReady = await untilReady(daemon, HEAL, false)
   const differences = notReady === undefined ? await questioned(daemon, interview) : []
   await daemon.stop()
   return notReady === undefined && differences.every(({ question: [method] }) => CHANGES.has(method))

@@ -7,9 +7,14 @@ export interface RpcRefusal {
 /** The answer to one call: a result, or why there is none. */
 export type Answer = { readonly result: unknown } | { readonly error: RpcRefusal }
 
-/** An answer to compare with another: how large a database is says nothing about what is in it. */
+/**
+ * An answer to compare with another. How large a database is says nothing about what is in it; whether a branch was ever
+ * connected is a matter of what the node did, and not of the branch.
+ */
 export const textOf = (answer: Answer | undefined): string =>
-  (JSON.stringify(answer) ?? "").replace(/"disk_size":\d+/, "\"disk_size\":0")
+  (JSON.stringify(answer) ?? "")
+    .replace(/"disk_size":\d+/, "\"disk_size\":0")
+    .replaceAll("\"status\":\"valid-headers\"", "\"status\":\"valid-fork\"")
 
 /** A call: the method, then its parameters. */
 export type Question = readonly [method: string, ...params: ReadonlyArray<unknown>]

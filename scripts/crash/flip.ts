@@ -12,7 +12,7 @@ import { type Options, Tally } from "./report.ts"
 import { freePort, makeWorkplace, ROOT } from "./workplace.ts"
 
 /** Processes at a time, and the rounds of one before the next takes its place. */
-const WORKERS = 2
+const WORKERS = 3
 const ROUNDS_PER_WORKER = 500
 
 /** How long a worker may say nothing, in milliseconds. */

@@ -24,6 +24,7 @@ import { type Accepted, ChainState, type ChainStateOptions } from "./ChainState.
 import * as ChainWriter from "./ChainWriter.ts"
 import { type CheckLimits, checkStored } from "./checkStored.ts"
 import type { Undo } from "./coinCodec.ts"
+import { Decisions } from "./Decisions.ts"
 import { BlockNotFound, BlockUnavailable, type ImportFailed } from "./errors.ts"
 import type { Cursor, Follower } from "./Follower.ts"
 import { cursorOf } from "./followers.ts"
@@ -224,6 +225,7 @@ const make = (
       attempt(() => new ChainState({ ...options, now, onDamage: (damage) => void met.unsafeOffer(damage) })),
       (state) => Effect.sync(() => state.close())
     )
+    const decisions = yield* attempt(() => new Decisions(options.chainstateDirectory))
     const pool = yield* VerifyPool.make(options.verifyThreads)
     const writer = yield* ChainWriter.make(state, pool)
     const { activate, catchUp, exclusively, flush, flushAfter, stored, undisturbed } = writer
@@ -331,15 +333,14 @@ const make = (
         return { refused, judged }
       }))
 
-    const reorganise = (change: (id: number) => void) => (hash: Bytes) =>
+    const decide = (invalid: boolean) => (hash: Bytes) =>
       Effect.flatMap(find(hash), (id) =>
         exclusively(
-          attempt(() => change(id)).pipe(
-            Effect.zipRight(activate(false)),
-            Effect.zipRight(flushAfter(false)),
-            // Block files tell nothing of what the operator decided.
-            Effect.zipRight(attempt(() => state.database.sync()))
-          )
+          attempt(() => {
+            if (invalid) state.invalidate(id)
+            else state.reconsider(id)
+            decisions.note(state.index, id, invalid)
+          }).pipe(Effect.zipRight(activate(false)), Effect.zipRight(flushAfter(false)))
         ))
 
     /** Reads everything in pages, with turns for others in between. */
@@ -428,8 +429,8 @@ const make = (
       acceptHeaders,
       deliver,
       submit,
-      invalidate: reorganise((id) => state.invalidate(id)),
-      reconsider: reorganise((id) => state.reconsider(id)),
+      invalidate: decide(true),
+      reconsider: decide(false),
       giveUpBranch: exclusively(
         Effect.tap(attempt(() => giveUpBranch(state)), () => Effect.zipRight(activate(false), flushAfter(false)))
       ),
@@ -477,6 +478,8 @@ const make = (
     }
     // What was just made of the blocks is not held against them.
     if (rebuilt === undefined) yield* checkAtStart(options.check ?? DEFAULT_CHECK, verify)
+    // The best chain is the one that the operator wants.
+    for (const said of yield* attempt(() => decisions.apply(state))) yield* Effect.logWarning(said)
     // Blocks that were stored, but not connected yet, when the node was ended. One that is damaged can come again.
     yield* undisturbed(
       Effect.gen(function*() {

@@ -138,7 +138,6 @@ const prepare = (database: Database) => {
       (name, cells) => cells.push(name)
     ),
     putPage: statement<[number, Uint8Array], never>("INSERT OR REPLACE INTO headers (page, records) VALUES (?, ?)"),
-    dropState: statement<[], never>("DELETE FROM state"),
     putState: statement<[number, Uint8Array], never>(
       "INSERT OR REPLACE INTO state (one, header_count, best_hash) VALUES (1, ?, ?)"
     )
@@ -296,27 +295,6 @@ export class ChainDatabase {
       this.statements.putState.run(changes.headerCount, changes.bestHash)
     })
     this.guard("writing", () => apply.immediate())
-  }
-
-  /**
-   * Ends when all that was committed before is on disk for certain. Commits that nobody syncs may be lost with the power:
-   * the blocks that they tell of are in the block files, but not which of them the operator took as invalid.
-   */
-  sync(): void {
-    const state = this.state()
-    if (state === undefined) return
-    // Of a commit in this mode SQLite syncs its log, and with it all commits before. A row that stays as it is byte for
-    // byte would not be written, so it is made anew.
-    const apply = this.database.transaction(() => {
-      this.statements.dropState.run()
-      this.statements.putState.run(state.headerCount, state.bestHash)
-    })
-    this.guard("writing", () => this.database.pragma("synchronous = FULL"))
-    try {
-      this.guard("writing", () => apply.immediate())
-    } finally {
-      this.guard("writing", () => this.database.pragma("synchronous = NORMAL"))
-    }
   }
 
   /** Bytes of the database file. */

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import SQLite from "better-sqlite3"
 import { FastCheck } from "effect"
-import { readFileSync, statSync, writeFileSync } from "node:fs"
+import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { PAGE_BYTES } from "../../src/chain/BlockIndex.ts"
 import { ChainDatabase, type Changes } from "../../src/chain/ChainDatabase.ts"
@@ -47,21 +47,6 @@ describe("ChainDatabase", () => {
       assert.strictEqual(toHex(second.state()?.bestHash ?? new Uint8Array(0)), "03".repeat(32))
       assert.strictEqual(second.size() % 4096, 0)
       second.close()
-    })
-  })
-
-  it("writes to its log when it is to be on disk for certain, and stays what it is", () => {
-    withDatabase((database, directory) => {
-      const logged = (): number => statSync(join(directory, "chainstate.db-wal")).size
-      const empty = logged()
-      database.sync()
-      assert.strictEqual(logged(), empty)
-      commit(database, { headerCount: 7, bestHash: new Uint8Array(32).fill(3) })
-      const before = logged()
-      database.sync()
-      assert.isAbove(logged(), before)
-      assert.deepStrictEqual(database.state()?.headerCount, 7)
-      assert.strictEqual(toHex(database.state()?.bestHash ?? new Uint8Array(0)), "03".repeat(32))
     })
   })
 

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Chunk, Effect, Layer, Stream } from "effect"
-import { mkdirSync, statSync, writeFileSync } from "node:fs"
+import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { Chain } from "../../src/chain/Chain.ts"
 import { regtestParams } from "../../src/consensus/params.ts"
@@ -377,24 +377,4 @@ describe("Chain and a follower, whatever the order", () => {
         assert.deepStrictEqual(end.state, fresh)
       }))
   }
-})
-
-describe("what the operator decides of a block", () => {
-  it.scoped("is on disk for certain, though nothing is left to store", () =>
-    Effect.gen(function*() {
-      const directory = yield* temporaryDirectory
-      const blocks = emptyChain(3)
-      yield* withChain(directory, (chain) =>
-        Effect.gen(function*() {
-          for (let height = 1; height <= 3; height++) yield* chain.submit(blocks.blockAt(height))
-          const logged = (): number => statSync(join(directory, "chainstate", "chainstate.db-wal")).size
-          const { hash } = blocks.blockAt(2)
-          for (const change of [chain.invalidate, chain.reconsider]) {
-            yield* change(hash)
-            const before = logged()
-            yield* change(hash)
-            assert.isAbove(logged(), before)
-          }
-        }))
-    }))
 })

@@ -58,7 +58,7 @@ const work = (
   })
 
 const note = (tally: Tally, line: Line): void => {
-  const { base = "", bit = 0, cpuMilliseconds = 0, detail = "", file = "", healed, offset = 0, round, verdict } = line
+  const { base = "", bit = 0, cpuMilliseconds = 0, detail = "", file = "", ill, offset = 0, round, verdict } = line
   if (verdict === undefined) return
   tally.count("rounds")
   tally.count(verdict)
@@ -66,16 +66,19 @@ const note = (tally: Tally, line: Line): void => {
   tally.count(`${kindOf(file).pattern.source} ${verdict}`)
   const where = { base: base.split("/").at(-1) ?? base, file, offset, bit }
   if (isFailure(verdict)) tally.fail({ round, what: verdict, detail, where })
-  if (healed !== undefined) tally.count(`not ready, ${healed ? "well" : "ILL"} with a peer`)
-  if (healed === false) tally.fail({ round, what: "ILL", detail: `not well with a peer: ${detail}`, where })
+  if (ill === undefined) return
+  tally.count(`not ready, ${ill === "" ? "well" : "ILL"} with a peer`)
+  if (ill !== "") tally.fail({ round, what: "ILL", detail: `${detail}; with a peer: ${ill}`, where })
 }
 
-/** A node on a copy of a directory that others get blocks from. */
+/** A node on a copy of a directory that others get blocks from, and nothing else: its mempool would change answers. */
 const peerOn = async (directory: string): Promise<{ readonly peer: DaemonProcess; readonly port: number }> => {
   const copy = `${directory}-peer`
   cpSync(directory, copy, { recursive: true })
   const port = await freePort()
-  const args = ["-maxpeers", "20", "-maxoutbound", "0", "-listen", `127.0.0.1:${port}`, ...FLIP_FLAGS.slice(2)]
+  const blocksAlone = ["-disablewallet", "-persistmempool=0"]
+  const listening = ["-maxpeers", "20", "-maxoutbound", "0", "-listen", `127.0.0.1:${port}`]
+  const args = [...listening, ...blocksAlone, ...FLIP_FLAGS.slice(2)]
   const peer = await DaemonProcess.spawn({ directory: copy, args })
   const start = await peer.start()
   if (!start.ready) throw new Error(`a peer for the test does not start: ${start.reason}`)

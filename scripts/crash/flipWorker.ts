@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { type Base, type Difference, Interview, warningsIn } from "./flipData.ts"
 import { chooseFlip, type Flip, kindOf, targetsIn, type Topic } from "./flipKinds.ts"
 import { InnerDaemon, type InnerStart, isLasting } from "./InnerDaemon.ts"
-import { isFailure, judge, type Observation, type Verdict } from "./judgeFlip.ts"
+import { isFailure, judge, type Observation, type Verdict, withNumber } from "./judgeFlip.ts"
 import { Random } from "./random.ts"
 import { NodeGone, pause } from "./rpc.ts"
 
@@ -30,8 +30,8 @@ export interface Line extends Partial<Flip> {
   readonly base?: string
   readonly verdict?: Verdict
   readonly detail?: string
-  /** Of a node that is not ready by itself: whether it is well once it has a peer. */
-  readonly healed?: boolean
+  /** Of a node that is not ready by itself: what is wrong once it has a peer; empty where it is well. */
+  readonly ill?: string
   readonly milliseconds?: number
   readonly cpuMilliseconds?: number
 }
@@ -48,7 +48,7 @@ const HEAL = 30_000
 const HEALED_OF = 4
 
 /** How often a node is asked about things that the flipped file has nothing to do with, and has its wallets. */
-const WHOLE = 0.25
+const WHOLE = 0.125
 
 const [planFile = "", seedText = "1", ...rounds] = process.argv.slice(2)
 const plan: Plan = JSON.parse(readFileSync(planFile, "utf8"))
@@ -113,8 +113,8 @@ const observe = async (directory: string, file: string, base: Base, interview: I
 const CHANGES = new Set(["getnodeaddresses", "getchaintips"])
 
 /**
- * Whether a node that is not ready by itself is well once it has a peer. Undo data come from no peer: there the operator
- * does what the node says.
+ * What is wrong with a node that was not ready by itself once it has a peer; empty where it is well. Undo data come from
+ * no peer: there the operator does what the node says.
  */
 const heals = async (
   directory: string,
@@ -122,7 +122,7 @@ const heals = async (
   base: Base,
   peer: number,
   interview: Interview
-): Promise<boolean> => {
+): Promise<string> => {
   if (file.startsWith("blocks/undo")) rmSync(join(directory, "chainstate"), { recursive: true })
   const online = ["-maxpeers", "8", "-listen", "", "-addpeer", `127.0.0.1:${peer}`, ...base.flags.slice(2)]
   const daemon = await InnerDaemon.open(directory, online)
@@ -130,7 +130,7 @@ const heals = async (
   const notReady = await untilReady(daemon, HEAL, false)
   const differences = notReady === undefined ? await questioned(daemon, interview) : []
   await daemon.stop()
-  return notReady === undefined && differences.every(({ question: [method] }) => CHANGES.has(method))
+  return notReady ?? withNumber(differences.filter(({ question: [method] }) => !CHANGES.has(method)))
 }
 
 const cpuSince = (start: NodeJS.CpuUsage): number => {
@@ -168,7 +168,7 @@ for (const text of rounds) {
   flipBit(directory, flip)
   const seen = await observe(directory, flip.file, base, interview)
   const { detail, verdict } = judge(seen)
-  const healed = verdict === "not ready" && round % HEALED_OF === 0
+  const ill = verdict === "not ready" && round % HEALED_OF === 0
     ? await heals(directory, flip.file, base, place.peer, interview)
     : undefined
   say({
@@ -179,7 +179,7 @@ for (const text of rounds) {
     detail: isFailure(verdict) || verdict === "not ready" ? detail : detail.slice(0, 300),
     cpuMilliseconds: cpuSince(cpu),
     milliseconds: Math.round(performance.now() - begun),
-    ...healed === undefined ? {} : { healed }
+    ...ill === undefined ? {} : { ill }
   })
   rmSync(directory, { recursive: true, force: true })
 }

@@ -44,11 +44,11 @@ const shown = ({ expected, got, question, readyAfter }: Difference): string => {
   return `${JSON.stringify(question).slice(0, 120)}: ${part(got)} instead of ${part(expected)}${later}`
 }
 
-const withNumber = (differences: ReadonlyArray<Difference>): string => {
-  const [first] = differences
-  return first === undefined
-    ? ""
-    : `${shown(first)}${differences.length > 1 ? ` and ${differences.length - 1} more` : ""}`
+/** The first difference, and which others there are. */
+export const withNumber = ([first, ...others]: ReadonlyArray<Difference>): string => {
+  if (first === undefined) return ""
+  const methods = [...new Set(others.map(({ question: [method] }) => method))]
+  return others.length === 0 ? shown(first) : `${shown(first)} and ${others.length} more: ${methods.join(", ")}`
 }
 
 /** Judges what was seen; the detail says why. */

@@ -16,6 +16,31 @@ export const textOf = (answer: Answer | undefined): string =>
     .replace(/"disk_size":\d+/, "\"disk_size\":0")
     .replaceAll("\"status\":\"valid-headers\"", "\"status\":\"valid-fork\"")
 
+/** Lists in an order that depends on when the node met what is in them, and no promise. */
+const UNORDERED: ReadonlySet<string> = new Set([
+  "listaddressgroupings",
+  "listreceivedbyaddress",
+  "listsinceblock",
+  "listtransactions",
+  "listunspent"
+])
+
+/** The same value with all lists in one order. */
+const sorted = (value: unknown): unknown => {
+  if (Array.isArray(value)) {
+    return value.map((element) => JSON.stringify(sorted(element))).sort().map((text): unknown => JSON.parse(text))
+  }
+  return typeof value === "object" && value !== null
+    ? Object.fromEntries(Object.entries(value).map(([key, member]) => [key, sorted(member)]))
+    : value
+}
+
+/** Whether two answers, as `textOf` has them, say the same. */
+export const isSame = (method: string, got: string, expected: string): boolean =>
+  got === expected ||
+  (UNORDERED.has(method) && got !== "" && expected !== "" &&
+    JSON.stringify(sorted(JSON.parse(got))) === JSON.stringify(sorted(JSON.parse(expected))))
+
 /** A call: the method, then its parameters. */
 export type Question = readonly [method: string, ...params: ReadonlyArray<unknown>]
 

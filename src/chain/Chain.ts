@@ -225,7 +225,7 @@ const make = (
       attempt(() => new ChainState({ ...options, now, onDamage: (damage) => void met.unsafeOffer(damage) })),
       (state) => Effect.sync(() => state.close())
     )
-    const decisions = yield* attempt(() => new Decisions(options.chainstateDirectory))
+    const decisions = yield* attempt(() => new Decisions(options.blocksDirectory))
     const pool = yield* VerifyPool.make(options.verifyThreads)
     const writer = yield* ChainWriter.make(state, pool)
     const { activate, catchUp, exclusively, flush, flushAfter, stored, undisturbed } = writer

@@ -36,7 +36,7 @@ const find = (index: BlockIndex, block: string): number => {
 }
 
 /**
- * What the operator decided of blocks, in a file of its own: the block index, which holds the same, can be made anew from
+ * What the operator decided of blocks, in a file beside them: the block index, which holds the same, can be made anew from
  * the blocks, and they tell nothing of it. Methods throw `StorageUnavailable`.
  */
 export class Decisions {
@@ -45,8 +45,8 @@ export class Decisions {
   private readonly kept = new Map<string, boolean>()
   private damaged = false
 
-  constructor(chainstateDirectory: string) {
-    this.file = join(chainstateDirectory, "decisions.json")
+  constructor(blocksDirectory: string) {
+    this.file = join(blocksDirectory, "decisions.json")
     const list = guarded(this.file, "reading", "", () => this.read())
     for (const { block, invalid } of list) this.kept.set(block, invalid)
   }

@@ -3,7 +3,6 @@ import { Effect } from "effect"
 import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { Chain } from "../../src/chain/Chain.ts"
-import { requestRebuild } from "../../src/chain/rebuild.ts"
 import { type Bytes, displayHash } from "../../src/protocol/bytes.ts"
 import { temporaryDirectory, withChain } from "../support/chain.ts"
 import { emptyChain } from "../support/regtest.ts"
@@ -23,7 +22,7 @@ const heightIn = (directory: string) => withChain(directory, (chain) => Effect.m
 
 const chainstateOf = (directory: string): string => join(directory, "chainstate")
 
-const fileIn = (directory: string): string => join(chainstateOf(directory), "decisions.json")
+const fileIn = (directory: string): string => join(directory, "blocks", "decisions.json")
 
 /** Takes the database back to before some work, as a lost end of its log does; what it left beside the database stays. */
 const forgetting = <A, E, R>(directory: string, work: Effect.Effect<A, E, R>) =>
@@ -51,7 +50,7 @@ describe("what the operator decides of a block", () => {
           yield* chain.invalidate(hashAt(4))
           return yield* chain.branches
         }))
-      requestRebuild(chainstateOf(directory), "the test wants it")
+      rmSync(chainstateOf(directory), { recursive: true })
       const after = yield* withChain(directory, (chain) => chain.branches)
       assert.deepStrictEqual(
         after.map(({ length, status, tip }) => ({ length, status, tip: displayHash(tip.hash) })),
@@ -80,7 +79,7 @@ describe("what the operator decides of a block", () => {
           yield* chain.invalidate(hashAt(3))
           yield* chain.reconsider(hashAt(3))
         }))
-      requestRebuild(chainstateOf(directory), "the test wants it")
+      rmSync(chainstateOf(directory), { recursive: true })
       assert.strictEqual(yield* heightIn(directory), 6)
     }))
 

@@ -50,7 +50,7 @@ interface Snapshot {
 }
 
 /** Claims that are looked at after each crash, the newest; the others were looked at after earlier ones. */
-const RECENT = 400
+const RECENT = 200
 
 /**
  * What a node has acknowledged, and when. Times are what the owner's clock says: a count of answers, or the size of a

@@ -39,13 +39,26 @@ export const makeWorkplace = (): { readonly path: string; readonly remove: () =>
   }
 }
 
-/** A loopback port that is free now. */
-export const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
+/**
+ * Ports that the system gives to no one by itself, some for each process: a node that starts again within its process, or
+ * a while after the port was chosen, finds it free.
+ */
+const FIRST_PORT = 20_000 + (process.pid % 120) * 100
+const PORTS = 100
+let asked = 0
+
+const isFree = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
     const server = createServer()
-    server.once("error", reject)
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0))
-    })
+    server.once("error", () => resolve(false))
+    server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)))
   })
+
+/** A loopback port that is free now, and not the one of the call before. */
+export const freePort = async (): Promise<number> => {
+  for (let tried = 0; tried < PORTS; tried++) {
+    const port = FIRST_PORT + asked++ % PORTS
+    if (await isFree(port)) return port
+  }
+  throw new Error(`no port from ${FIRST_PORT} to ${FIRST_PORT + PORTS - 1} is free`)
+}

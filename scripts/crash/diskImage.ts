@@ -43,18 +43,26 @@ interface FileOnDisk {
 
 const parentOf = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf("/")))
 
-const resized = (bytes: Uint8Array, size: number): Uint8Array => {
-  const changed = new Uint8Array(size)
-  changed.set(bytes.subarray(0, size))
-  return changed
-}
+const endOf = (change: Change): number =>
+  change._tag === "Truncate" ? change.size : change.offset + change.bytes.length
 
-const changed = (bytes: Uint8Array, change: Change): Uint8Array => {
-  if (change._tag === "Truncate") return resized(bytes, change.size)
-  const end = change.offset + change.bytes.length
-  const written = end > bytes.length ? resized(bytes, end) : bytes
-  written.set(change.bytes, change.offset)
-  return written
+/** The bytes of a file after some changes, in room that is made once. */
+const changed = (bytes: Uint8Array, changes: ReadonlyArray<Change>): Uint8Array => {
+  if (changes.length === 0) return bytes
+  const room = new Uint8Array(changes.reduce((most, change) => Math.max(most, endOf(change)), bytes.length))
+  room.set(bytes)
+  let size = bytes.length
+  for (const change of changes) {
+    const end = endOf(change)
+    if (change._tag === "Write") {
+      room.set(change.bytes, change.offset)
+      size = Math.max(size, end)
+    } else {
+      room.fill(0, Math.min(size, end), size)
+      size = end
+    }
+  }
+  return room.subarray(0, size)
 }
 
 const applyName = (names: Map<string, number>, change: NameChange): void => {
@@ -149,7 +157,7 @@ export class Disk {
         return void this.file(event.inode).pending.push(event)
       case "Sync": {
         const file = this.file(event.inode)
-        for (const change of file.pending) file.bytes = changed(file.bytes, change)
+        file.bytes = changed(file.bytes, file.pending)
         file.pending = []
         if (this.model === "journal") this.syncNames(undefined)
         return
@@ -168,9 +176,7 @@ export class Disk {
     const image = new Map<string, Uint8Array>()
     for (const [path, inode] of kept) {
       const file = this.file(inode)
-      let bytes: Uint8Array = new Uint8Array(file.bytes)
-      for (const change of contentOf(file)) bytes = changed(bytes, change)
-      image.set(path, bytes)
+      image.set(path, changed(file.bytes, contentOf(file)))
     }
     return image
   }

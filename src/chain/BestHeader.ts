@@ -15,10 +15,12 @@ export class BestHeader {
     this.losses = losses
   }
 
-  /** Looks at all headers; none is worse than the tip. */
+  /** Looks at all headers; none is worse than the tip, or what of its chain nothing is known against. */
   find(tip: number): void {
-    this.reachable = tip
-    this.mostWork = tip
+    let least = tip
+    while (least > 0 && this.index.isFailed(least)) least = this.index.parent(least)
+    this.reachable = least
+    this.mostWork = least
     for (let id = 0; id < this.index.count; id++) this.consider(id)
   }
 

@@ -59,6 +59,18 @@ describe("what the operator decides of a block", () => {
       assert.strictEqual(after.find(({ status }) => status === "active")?.tip.height, 3)
     }))
 
+  it.scoped("leaves nothing to wait for", () =>
+    Effect.gen(function*() {
+      const directory = yield* temporaryDirectory
+      yield* withChain(directory, (chain) =>
+        Effect.gen(function*() {
+          yield* submitAll(chain)
+          yield* chain.invalidate(hashAt(4))
+          assert.isFalse((yield* chain.progress).behind)
+          assert.strictEqual((yield* chain.headerTip).height, 3)
+        }))
+    }))
+
   it.scoped("is kept where the commit that tells of it is lost", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory

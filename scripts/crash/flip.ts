@@ -12,8 +12,8 @@ import { type Options, Tally } from "./report.ts"
 import { freePort, makeWorkplace, ROOT } from "./workplace.ts"
 
 /** Processes at a time, and the rounds of one before the next takes its place. */
-const WORKERS = 3
-const ROUNDS_PER_WORKER = 500
+const WORKERS = 2
+const ROUNDS_PER_WORKER = 1000
 
 /** How long a worker may say nothing, in milliseconds. */
 const SILENCE = 180_000

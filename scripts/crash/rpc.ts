@@ -9,12 +9,13 @@ export type Answer = { readonly result: unknown } | { readonly error: RpcRefusal
 
 /**
  * An answer to compare with another. How large a database is says nothing about what is in it; whether a branch was ever
- * connected is a matter of what the node did, and not of the branch.
+ * connected is a matter of what the node did, and not of the branch; what a registration waits for is noted in time.
  */
 export const textOf = (answer: Answer | undefined): string =>
   (JSON.stringify(answer) ?? "")
     .replace(/"disk_size":\d+/, "\"disk_size\":0")
     .replaceAll("\"status\":\"valid-headers\"", "\"status\":\"valid-fork\"")
+    .replaceAll(/"note":"waits for [^"]*",/g, "")
 
 /** Lists in an order that depends on when the node met what is in them, and no promise. */
 const UNORDERED: ReadonlySet<string> = new Set([

@@ -43,8 +43,7 @@ interface FileOnDisk {
 
 const parentOf = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf("/")))
 
-const endOf = (change: Change): number =>
-  change._tag === "Truncate" ? change.size : change.offset + change.bytes.length
+const endOf = (change: Change): number => change._tag === "Truncate" ? change.size : change.offset + change.bytes.length
 
 /** The bytes of a file after some changes, in room that is made once. */
 const changed = (bytes: Uint8Array, changes: ReadonlyArray<Change>): Uint8Array => {

@@ -2,7 +2,7 @@
 
 import { closeSync, cpSync, openSync, readFileSync, readSync, rmSync, writeSync } from "node:fs"
 import { join } from "node:path"
-import { type Base, type Difference, Interview, warningsIn } from "./flipData.ts"
+import { type Base, BLOCK_SHARES, type Difference, Interview, warningsIn } from "./flipData.ts"
 import { chooseFlip, type Flip, kindOf, targetsIn, type Topic } from "./flipKinds.ts"
 import { InnerDaemon, type InnerStart, isLasting } from "./InnerDaemon.ts"
 import { isFailure, judge, type Observation, type Verdict, withNumber } from "./judgeFlip.ts"
@@ -39,6 +39,13 @@ export interface Line extends Partial<Flip> {
 /** How long a node may say that it is not ready before it counts as such, and how long it may say nothing. */
 const NOT_READY = 1500
 const HANGS = 40_000
+
+/**
+ * How long wallets may take to fill the mempool once the node is ready: so many milliseconds, and so many times what the
+ * start took, as the machine may be busy.
+ */
+const SETTLING = 4000
+const SETTLING_FACTOR = 15
 
 /** How long a node may take to become ready again once it noticed damage, and with a peer. */
 const REPAIR = 15_000
@@ -79,10 +86,10 @@ const untilReady = async (daemon: InnerDaemon, patience: number, alone: boolean)
 const questioned = async (
   daemon: InnerDaemon,
   interview: Interview,
-  notReady?: string
+  patience: number
 ): Promise<ReadonlyArray<Difference>> => {
   try {
-    return await interview.hold(daemon.port, notReady !== undefined && isLasting(notReady))
+    return await interview.hold(daemon.port, patience)
   } catch (error) {
     if (error instanceof NodeGone) return []
     throw error
@@ -91,16 +98,18 @@ const questioned = async (
 
 /** Starts a node on the damaged directory and looks what becomes of it. */
 const observe = async (directory: string, file: string, base: Base, interview: Interview): Promise<Observation> => {
+  const begun = performance.now()
   const daemon = await InnerDaemon.open(directory, base.flags)
   const start = await daemon.start(NOT_READY, HANGS)
+  const settling = SETTLING + SETTLING_FACTOR * (performance.now() - begun)
   let first: ReadonlyArray<Difference> = []
   let last: ReadonlyArray<Difference> | undefined
   let notReady = start._tag === "NotReady" ? start.reason : undefined
   if (start._tag === "Ready" || start._tag === "NotReady") {
-    first = await questioned(daemon, interview, notReady)
+    first = await questioned(daemon, interview, notReady !== undefined && isLasting(notReady) ? 0 : settling)
     if (daemon.end === undefined && (first.length > 0 || notReady !== undefined)) {
       notReady = await untilReady(daemon, start._tag === "Ready" ? REPAIR : NOT_READY, true)
-      if (notReady === undefined) last = await questioned(daemon, interview)
+      if (notReady === undefined) last = await questioned(daemon, interview, settling)
     }
   }
   const ended: InnerStart | undefined = start._tag === "Ready" || start._tag === "NotReady" ? daemon.end : undefined
@@ -128,7 +137,7 @@ const heals = async (
   const daemon = await InnerDaemon.open(directory, online)
   await daemon.start(HEAL, HEAL, false)
   const notReady = await untilReady(daemon, HEAL, false)
-  const differences = notReady === undefined ? await questioned(daemon, interview) : []
+  const differences = notReady === undefined ? await questioned(daemon, interview, HEAL) : []
   await daemon.stop()
   return notReady ?? withNumber(differences.filter(({ question: [method] }) => !CHANGES.has(method)))
 }
@@ -141,10 +150,10 @@ const cpuSince = (start: NodeJS.CpuUsage): number => {
 const wanted = new RegExp(plan.files)
 const interviews = new Map<string, Interview>()
 
-/** One for each base and choice of topics. */
-const interviewOn = (base: Base, topics: ReadonlyArray<Topic>): Interview => {
-  const key = `${base.directory} ${base.flags.join(" ")} ${topics.join(" ")}`
-  const known = interviews.get(key) ?? new Interview(base, new Set(topics))
+/** One for each base and choice of topics and blocks. */
+const interviewOn = (base: Base, topics: ReadonlyArray<Topic>, share: number | undefined): Interview => {
+  const key = `${base.directory} ${base.flags.join(" ")} ${topics.join(" ")} ${share}`
+  const known = interviews.get(key) ?? new Interview(base, new Set(topics), share)
   interviews.set(key, known)
   return known
 }
@@ -161,7 +170,8 @@ for (const text of rounds) {
   const { topics } = kindOf(flip.file)
   const whole = random.chance(WHOLE)
   const base = whole || topics.includes("wallets") ? place.full : place.bare
-  const interview = interviewOn(base, whole ? ["node", "blocks", "names", "wallets"] : ["node", ...topics])
+  const share = flip.file.startsWith("blocks/") ? undefined : round % BLOCK_SHARES
+  const interview = interviewOn(base, whole ? ["node", "blocks", "names", "wallets"] : ["node", ...topics], share)
   const begun = performance.now()
   const cpu = process.cpuUsage()
   say({ round, base: source, ...flip })

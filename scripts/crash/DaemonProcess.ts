@@ -92,7 +92,7 @@ export class DaemonProcess {
         const { body } = await this.rpc.get("/ready")
         return { ready: false, reason: `not ready after ${START_PATIENCE / 1000} s: ${body} ${this.said.trim()}` }
       }
-      await pause(10)
+      await pause(50)
     }
   }
 

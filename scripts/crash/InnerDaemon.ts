@@ -107,7 +107,7 @@ export class InnerDaemon {
         if (now - answering > patience || (alone && isLasting(body))) return { _tag: "NotReady", reason: body }
       }
       if (now - begun > hangs) return { _tag: "Hung" }
-      await pause(10)
+      await pause(25)
     }
   }
 

@@ -13,6 +13,7 @@ describe("answers before and after damage", () => {
     assert.isFalse(isSame("name_history", one, other))
     assert.isFalse(isSame("listtransactions", one, "[{\"a\":4},{\"a\":1,\"b\":[3]}]"))
     assert.isFalse(isSame("listtransactions", one, ""))
+    assert.isTrue(isSame("listtransactions", one, "[{\"category\":\"orphan\"},{\"a\":4},{\"a\":1,\"b\":[3,2]}]"))
   })
 
   it("say nothing by the size of a file, or by how a branch came to be known", () => {

@@ -32,12 +32,7 @@ describe("undo data that a reorganisation needs", () => {
       const tip = blocks[120]?.hash ?? new Uint8Array(32)
       const failure = yield* Effect.flip(withChain(directory, (chain) => chain.invalidate(tip)))
       assert.match(failure.message, /has to be taken back, and its undo data are lost\. Start the node again/)
-      yield* withChain(directory, (chain) =>
-        Effect.gen(function*() {
-          assert.strictEqual((yield* chain.tip).height, 120)
-          yield* chain.invalidate(tip)
-          assert.strictEqual((yield* chain.tip).height, 119)
-        }))
+      assert.strictEqual(yield* withChain(directory, (chain) => Effect.map(chain.tip, ({ height }) => height)), 119)
     }))
 })
 

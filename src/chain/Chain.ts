@@ -471,6 +471,7 @@ const make = (
     }
     // Blocks that were written, and maybe acknowledged, but not in the index yet, when the power went.
     if (state.tails.length > 0) {
+      yield* attempt(() => decisions.lift(state))
       const from = new Map(state.tails.map(({ file, from }) => [state.files.path("blk", file), from]))
       const { stored } = yield* reread([...from.keys()], from)
       if (stored > 0) state.repairs.push(`${stored} blocks behind the end of the block index were read again`)

@@ -84,6 +84,17 @@ export class Decisions {
   }
 
   /**
+   * Lets blocks that were decided about pass as if they were not, until `apply`: what builds on them is in the block files,
+   * and a chain state that lost its last commits may have an earlier decision.
+   */
+  lift(state: Decided): void {
+    for (const block of this.kept.keys()) {
+      const id = find(state.index, block)
+      if (id !== NONE && state.index.has(id, Status.FAILED)) state.reconsider(id)
+    }
+  }
+
+  /**
    * Brings a chain state that may know less, because it was made anew or lost its last commits, to what was decided; the
    * caller then follows `nextStep`. Where the file is damaged the chain state counts, and the file is made of it: what to
    * tell the operator comes back.

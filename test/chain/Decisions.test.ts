@@ -9,7 +9,7 @@ import { emptyChain } from "../support/regtest.ts"
 
 type Service = typeof Chain.Service
 
-const blocks = emptyChain(6)
+const blocks = emptyChain(8)
 
 const hashAt = (height: number): Bytes => blocks.blockAt(height).hash
 
@@ -79,6 +79,19 @@ describe("what the operator decides of a block", () => {
       assert.strictEqual(yield* heightIn(directory), 3)
       yield* forgetting(directory, withChain(directory, (chain) => chain.reconsider(hashAt(4))))
       assert.strictEqual(yield* heightIn(directory), 6)
+    }))
+
+  it.scoped("does not keep what was built on a block from being read again", () =>
+    Effect.gen(function*() {
+      const directory = yield* temporaryDirectory
+      yield* withChain(directory, (chain) => Effect.zipRight(submitAll(chain), chain.invalidate(hashAt(4))))
+      const goOn = withChain(directory, (chain) =>
+        Effect.gen(function*() {
+          yield* chain.reconsider(hashAt(4))
+          for (const height of [7, 8]) yield* chain.submit(blocks.blockAt(height))
+        }))
+      yield* forgetting(directory, goOn)
+      assert.strictEqual(yield* heightIn(directory), 8)
     }))
 
   it.scoped("is taken back of all that a later decision is about", () =>

@@ -67,7 +67,7 @@ const note = (tally: Tally, line: Line): void => {
   const where = { base: base.split("/").at(-1) ?? base, file, offset, bit }
   if (isFailure(verdict)) tally.fail({ round, what: verdict, detail, where })
   if (ill === undefined) return
-  tally.count(`not ready, ${ill === "" ? "well" : "ILL"} with a peer`)
+  tally.count(`${ill === "" ? "well" : "ILL"} with a peer`)
   if (ill !== "") tally.fail({ round, what: "ILL", detail: `${detail}; with a peer: ${ill}`, where })
 }
 

@@ -13,6 +13,8 @@ export interface Kind {
   readonly topics: ReadonlyArray<Topic>
   /** Whether a node may refuse to start, with a message that names the file. */
   readonly refusable?: true
+  /** Errors of calls that cannot be answered any more: they say what is lost, and no answer is wrong. */
+  readonly told?: RegExp
   /** Methods whose answers may change where the log names the file that was put aside: what it held is no promise. */
   readonly dispensable?: ReadonlyArray<string>
 }
@@ -28,7 +30,7 @@ export const KINDS: ReadonlyArray<Kind> = [
   { pattern: /^chainstate\/wallet.*\.db$/, weight: 6, topics: ["wallets"] },
   { pattern: /^names\.db$/, weight: 18, topics: ["names"] },
   { pattern: /^blocks\/blk/, weight: 10, topics: ["blocks"] },
-  { pattern: /^blocks\/undo/, weight: 6, topics: ["blocks"] },
+  { pattern: /^blocks\/undo/, weight: 6, topics: ["blocks"], told: /undo data|undo\d{5}\.dat/i },
   { pattern: /^wallet\.json$/, weight: 12, topics: ["wallets"], refusable: true },
   { pattern: /^wallets\/.*\.json$/, weight: 5, topics: ["wallets"], refusable: true },
   // All wallets are loaded in its place.

@@ -30,7 +30,7 @@ export interface Line extends Partial<Flip> {
   readonly base?: string
   readonly verdict?: Verdict
   readonly detail?: string
-  /** Of a node that is not ready by itself: what is wrong once it has a peer; empty where it is well. */
+  /** Of a node that is not ready by itself, or lost something: what is wrong once it has a peer; empty where it is well. */
   readonly ill?: string
   readonly milliseconds?: number
   readonly cpuMilliseconds?: number
@@ -51,7 +51,7 @@ const SETTLING_FACTOR = 15
 const REPAIR = 15_000
 const HEAL = 30_000
 
-/** Nodes that are not ready are given a peer in one case of so many: it takes seconds. */
+/** Nodes that are not ready, or lost something, are given a peer in one case of so many: it takes seconds. */
 const HEALED_OF = 4
 
 /** How often a node is asked about things that the flipped file has nothing to do with, and has its wallets. */
@@ -178,7 +178,7 @@ for (const text of rounds) {
   flipBit(directory, flip)
   const seen = await observe(directory, flip.file, base, interview)
   const { detail, verdict } = judge(seen)
-  const ill = verdict === "not ready" && round % HEALED_OF === 0
+  const ill = (verdict === "not ready" || verdict === "told") && round % HEALED_OF === 0
     ? await heals(directory, flip.file, base, place.peer, interview)
     : undefined
   say({
@@ -186,7 +186,7 @@ for (const text of rounds) {
     base: source,
     ...flip,
     verdict,
-    detail: isFailure(verdict) || verdict === "not ready" ? detail : detail.slice(0, 300),
+    detail: isFailure(verdict) || ill !== undefined ? detail : detail.slice(0, 300),
     cpuMilliseconds: cpuSince(cpu),
     milliseconds: Math.round(performance.now() - begun),
     ...ill === undefined ? {} : { ill }

@@ -28,6 +28,7 @@ export type Verdict =
   | "put aside"
   | "refused"
   | "not ready"
+  | "told"
   | "SILENT"
   | "REFUSED"
   | "UNTOLD"
@@ -79,8 +80,11 @@ export const judge = (seen: Observation): { readonly verdict: Verdict; readonly 
   }
   if (!seen.stopped) return { verdict: "HUNG", detail: "it does not stop" }
   if (seen.notReady !== undefined) return { verdict: "not ready", detail: seen.notReady }
-  const still = (seen.last ?? seen.first).filter((one) => !allowed(one))
+  const isTold = ({ got, refused }: Difference): boolean => refused && kind.told?.test(got) === true
+  const left = (seen.last ?? seen.first).filter((one) => !allowed(one))
+  const still = left.filter((one) => !isTold(one))
   if (still.length > 0) return { verdict: "UNTOLD", detail: `/ready is 200: ${withNumber(still)}` }
+  if (left.length > 0) return { verdict: "told", detail: withNumber(left) }
   if (wrong.length < seen.first.length + (seen.last?.length ?? 0)) {
     return { verdict: "put aside", detail: seen.warnings.join("\n") }
   }

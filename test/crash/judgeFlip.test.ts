@@ -36,6 +36,13 @@ describe("the judgement of a flipped bit", () => {
     assert.strictEqual(verdict({ first: [{ ...DIFFERENT, readyBefore: false }], last: [] }), "repaired")
   })
 
+  it("takes an error that names lost undo data for an answer, where they were flipped", () => {
+    const lost = { ...REFUSED, got: `{"error":{"code":-1,"message":"the undo data of block 1 are missing"}}` }
+    assert.strictEqual(verdict({ file: "blocks/undo00000.dat", first: [lost], last: [lost] }), "told")
+    assert.strictEqual(verdict({ file: "blocks/undo00000.dat", first: [REFUSED], last: [REFUSED] }), "UNTOLD")
+    assert.strictEqual(verdict({ first: [lost], last: [lost] }), "UNTOLD")
+  })
+
   it("wants /ready to tell of answers that are refused", () => {
     assert.strictEqual(verdict({ first: [REFUSED], last: [REFUSED] }), "UNTOLD")
     assert.strictEqual(verdict({ first: [REFUSED], last: [] }), "repaired")

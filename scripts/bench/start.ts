@@ -58,7 +58,7 @@ const fill = (directory: string): Promise<void> => {
     const chain = yield* Chain.Chain
     for (const part of headers()) yield* chain.acceptHeaders(part)
   })
-  return Effect.runPromise(program.pipe(Effect.provide(layer), Effect.provide(Logger.remove(Logger.defaultLogger))))
+  return Effect.runPromise(Effect.provide(program, Layer.merge(layer, Logger.remove(Logger.defaultLogger))))
 }
 
 const knows = (answer: unknown): boolean =>

@@ -9,6 +9,9 @@ import type { Pace, PeerPace } from "./Pace.ts"
  */
 export const UNSEEN_COST = 0.05
 
+/** The same for each byte that nobody asked for: the system copies it, and what cannot be measured here passes it on. */
+const UNSEEN_BYTE_COST = 1 / 1_000_000
+
 /**
  * Most milliseconds that a handshake costs its peer. It may take longer for reasons that are not the peer's: a program that
  * has just begun, a collection of garbage.
@@ -57,9 +60,11 @@ export class Intake {
     return this.asked.bytes(this.now()) > 0
   }
 
-  /** Notes bytes that came. Returns whether all of them may be part of answers. */
+  /** Notes bytes that came. Returns whether all of them may be part of answers; where not, they cost the peer. */
   arrived(size: number): boolean {
-    return this.asked.arrived(size, this.now())
+    const expected = this.asked.arrived(size, this.now())
+    if (!expected) this.spent(size * UNSEEN_BYTE_COST)
+    return expected
   }
 
   /** Notes time that went into something that nobody asked for. */

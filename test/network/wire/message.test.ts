@@ -338,7 +338,7 @@ describe("block", () => {
     const missing = concat(new Uint8Array(32), block.bytes.subarray(HEADER_SIZE))
     const other = decodeInSteps("blocktxn", missing)
     for (step = other.next(); step.done !== true;) step = other.next()
-    assert.deepStrictEqual(step.value, decodeMessage("blocktxn", missing))
+    assert.deepStrictEqual(encodePayload(step.value), encodePayload(decodeMessage("blocktxn", missing)))
     assert.throws(() => [...decodeInSteps("block", block.bytes.subarray(0, -1))], DecodeError)
   })
 })

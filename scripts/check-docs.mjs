@@ -166,7 +166,8 @@ const describedMethods = async () => {
 }
 
 const docs = markdownIn(join(root, "docs"))
-const documents = [join(root, "README.md"), join(root, "CHANGELOG.md"), ...docs, ...markdownIn(join(root, "src"))]
+const pages = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"].map((name) => join(root, name))
+const documents = [...pages, ...docs, ...markdownIn(join(root, "src"))]
 documents.forEach(checkLinks)
 
 const configuration = join(root, "docs/configuration.md")

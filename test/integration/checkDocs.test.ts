@@ -12,7 +12,7 @@ let root = ""
 /** A copy of the documents, to spoil. Links into the sources lead to empty files here. */
 beforeAll(() => {
   root = mkdtempSync(join(tmpdir(), "svcd-docs-test-"))
-  for (const name of ["README.md", "CHANGELOG.md", "LICENSE", "contrib", "docs", "examples"]) {
+  for (const name of ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "LICENSE", "contrib", "docs", "examples"]) {
     cpSync(join(ROOT, name), join(root, name), { recursive: true })
   }
   mkdirSync(join(root, "src"))

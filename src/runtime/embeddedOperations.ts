@@ -23,7 +23,6 @@ import type { CompleteNames } from "../names/completeNames.ts"
 import { NameDb } from "../names/NameDb.ts"
 import { parseAddress, scriptOf } from "../protocol/address.ts"
 import { binaryString, type Bytes, displayHash, equal, parseDisplayHash } from "../protocol/bytes.ts"
-import type { StorageFailure } from "../storage/errors.ts"
 import type { NameFailure, NameOptions, Registration, Wallet, WalletTxState } from "../wallet/Wallet.ts"
 import { Wallets } from "../wallet/Wallets.ts"
 
@@ -68,10 +67,6 @@ export const make = (config: EmbeddedConfig, names: CompleteNames, lifespan: Lif
     const { network } = chain.params
 
     const notSynced = Effect.flatMap(db.cursor, (at) => Effect.fail(new NotSynced({ height: at?.height ?? 0 })))
-
-    /** While blocks are missing, a name without a record may be registered in one of them. */
-    const settled = (name: Bytes): Effect.Effect<unknown, NotSynced | StorageFailure> =>
-      Effect.catchTag(names.known(name), "NamesIncomplete", () => notSynced)
 
     /** A failure that says that there is no such name holds where names are those of the tip. */
     const judged = (name: string) => (failure: NameFailure): Effect.Effect<never, OperationFailure> =>
@@ -180,7 +175,6 @@ export const make = (config: EmbeddedConfig, names: CompleteNames, lifespan: Lif
         yield* choiceOf("waitFor", options.waitFor, REGISTER_WAITS)
         const own = yield* wallet
         const [bytes, given, more] = [yield* nameBytes(name), yield* valueBytes(value), yield* readOptions(options)]
-        yield* settled(bytes)
         const { newTxid } = yield* Effect.mapError(own.register(bytes, given, more), operationFailure(name))
         const txHash = displayHash(newTxid)
         return yield* follow({ name, txHash, options, states: states(own, bytes), lifespan, scope })

@@ -7,14 +7,17 @@ export interface RpcRefusal {
 /** The answer to one call: a result, or why there is none. */
 export type Answer = { readonly result: unknown } | { readonly error: RpcRefusal }
 
+/** An answer as text. How large a database is says nothing about what is in it. */
+export const wholeText = (answer: Answer | undefined): string =>
+  (JSON.stringify(answer) ?? "").replace(/"disk_size":\d+/, "\"disk_size\":0")
+
 /**
- * An answer to compare with another. How large a database is says nothing about what is in it; whether a branch was ever
- * connected is a matter of what the node did, and not of the branch; what a registration waits for is noted in time; and
- * coinbases of blocks that were taken back are known until the next start, and counted.
+ * An answer to compare with another of a node that did other things. Whether a branch was ever connected is a matter of what
+ * the node did, and not of the branch; what a registration waits for is noted in time; and coinbases of blocks that were
+ * taken back are known until the next start, and counted.
  */
 export const textOf = (answer: Answer | undefined): string =>
-  (JSON.stringify(answer) ?? "")
-    .replace(/"disk_size":\d+/, "\"disk_size\":0")
+  wholeText(answer)
     .replaceAll("\"status\":\"valid-headers\"", "\"status\":\"valid-fork\"")
     .replace(/"txcount":\d+/, "\"txcount\":0")
     .replaceAll(/"note":"waits for [^"]*",/g, "")

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto"
-import { type Answer, listOf, type Question, recordOf, type RpcClient, textOf } from "../crash/rpc.ts"
+import { type Answer, listOf, type Question, recordOf, type RpcClient, wholeText } from "../crash/rpc.ts"
 import { NAMES, PASSPHRASE, SECOND } from "./fill.ts"
 
 /** The time at which a node of the fixture stands, seconds since 1970: what waits for a block is not too old then. */
@@ -20,7 +20,7 @@ const LONG = 1_000
 
 /** An answer as it is recorded. */
 export const recordedAnswer = (answer: Answer): string => {
-  const text = textOf(answer)
+  const text = wholeText(answer)
   return text.length <= LONG ? text : `${createHash("sha256").update(text).digest("hex")} of ${text.length} characters`
 }
 

@@ -2,6 +2,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
+import { codeOf } from "../config/errorCode.ts"
 import { displayHash, parseDisplayHash } from "../protocol/bytes.ts"
 import { replaceFileNow } from "../storage/atomicFile.ts"
 import { checksummed, checkText } from "../storage/checksum.ts"
@@ -27,8 +28,6 @@ interface Decided {
   readonly invalidate: (id: number) => void
   readonly reconsider: (id: number) => void
 }
-
-const isMissing = (cause: unknown): boolean => cause instanceof Error && "code" in cause && cause.code === "ENOENT"
 
 const find = (index: BlockIndex, block: string): number => {
   const hash = parseDisplayHash(block)
@@ -56,7 +55,7 @@ export class Decisions {
     try {
       whole = readFileSync(this.file, "utf8")
     } catch (cause) {
-      if (isMissing(cause)) return []
+      if (codeOf(cause) === "ENOENT") return []
       throw cause
     }
     const { checksum, text } = checkText(whole)
@@ -70,6 +69,10 @@ export class Decisions {
     const block = displayHash(index.hash(id))
     this.kept.delete(block)
     this.kept.set(block, invalid)
+    for (const oldest of this.kept.keys()) {
+      if (this.kept.size <= MOST_KEPT) break
+      this.kept.delete(oldest)
+    }
     // What is taken back of a block is taken back of its ancestors and of what builds on it.
     for (const [other, was] of this.kept) {
       if (was && !index.has(find(index, other), Status.FAILED)) this.kept.set(other, false)

@@ -1,5 +1,6 @@
 import * as Schema from "effect/Schema"
 import { readFileSync, statSync } from "node:fs"
+import { codeOf } from "../config/errorCode.ts"
 import { replaceFileNow } from "../storage/atomicFile.ts"
 import { CHECKSUM_MISMATCH, checksummed, checkText } from "../storage/checksum.ts"
 import { guarded } from "../storage/Database.ts"
@@ -32,13 +33,11 @@ export type FeeFileRead =
 
 const REMEDY = "Delete the file: fees are learned anew"
 
-const isMissing = (cause: unknown): boolean => cause instanceof Error && "code" in cause && cause.code === "ENOENT"
-
 const readText = (filename: string): string | undefined => {
   try {
     return statSync(filename).size > MAX_BYTES ? "" : readFileSync(filename, "utf8")
   } catch (cause) {
-    if (isMissing(cause)) return undefined
+    if (codeOf(cause) === "ENOENT") return undefined
     throw cause
   }
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs"
 import { crc32 } from "node:zlib"
+import { codeOf } from "../config/errorCode.ts"
 import { replaceFileNow } from "./atomicFile.ts"
 
 /**
@@ -61,7 +62,7 @@ export const readSums = (file: string): PageSums | "missing" | "unreadable" => {
   try {
     return decodeSums(readFileSync(sumsFile(file))) ?? "unreadable"
   } catch (cause) {
-    if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") return "missing"
+    if (codeOf(cause) === "ENOENT") return "missing"
     throw cause
   }
 }

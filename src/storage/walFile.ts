@@ -1,5 +1,6 @@
 import { closeSync, openSync, readSync, statSync } from "node:fs"
 import { endianness } from "node:os"
+import { codeOf } from "../config/errorCode.ts"
 import { sumOf } from "./pageSums.ts"
 
 /** What SQLite's write-ahead log holds that counts. Source: sqlite.org/fileformat2.html, "The Write-Ahead Log". */
@@ -112,15 +113,13 @@ const read = (descriptor: number): WalContent => {
   }
 }
 
-const isMissing = (cause: unknown): boolean => cause instanceof Error && "code" in cause && cause.code === "ENOENT"
-
 /** Reads the log of a database as SQLite does when it opens it: up to the last commit that is whole. */
 export const readWal = (file: string): WalContent => {
   let descriptor
   try {
     descriptor = openSync(walFile(file), "r")
   } catch (cause) {
-    if (isMissing(cause)) return NOTHING
+    if (codeOf(cause) === "ENOENT") return NOTHING
     throw cause
   }
   try {

@@ -2,6 +2,7 @@ import { createReadStream } from "node:fs"
 import { open, readFile, rename, unlink, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import type { Readable } from "node:stream"
+import { codeOf } from "../../config/errorCode.ts"
 import { makeDirectory } from "../../config/makeDirectory.ts"
 import type { Queued } from "./Delivery.ts"
 import { afterRecord, decodeRecords, type DeliveryRecord, encodeRecord, initialState } from "./deliveryState.ts"
@@ -180,7 +181,7 @@ export class Spool {
 }
 
 const ignoreMissing = (error: unknown): void => {
-  if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error
+  if (codeOf(error) !== "ENOENT") throw error
 }
 
 /** Deletes a file, if it is there. */

@@ -4,6 +4,7 @@ import { randomBytes } from "node:crypto"
 import { chmod, readdir, readFile, rm, stat } from "node:fs/promises"
 import { join } from "node:path"
 import { LOCK_FILE, takeLock } from "../../config/DirectoryLock.ts"
+import { codeOf } from "../../config/errorCode.ts"
 import { makeDirectoryDurably, replaceFile } from "../../storage/atomicFile.ts"
 import { StorageCorrupted, type StorageFailure, StorageUnavailable } from "../../storage/errors.ts"
 import { CLEAN_FILE, Spool } from "./Spool.ts"
@@ -121,6 +122,6 @@ const readKey = (directory: string): Effect.Effect<Uint8Array, StorageFailure> =
   })
 
 const missing = (error: unknown): undefined => {
-  if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined
+  if (codeOf(error) === "ENOENT") return undefined
   throw error
 }

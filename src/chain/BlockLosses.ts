@@ -60,11 +60,11 @@ export class BlockLosses {
     for (const listener of this.listeners) listener()
   }
 
-  /** Looks through the whole best chain. */
+  /** Looks through the whole best chain, from the tip down: the last blocks, which `/ready` waits for, are asked for first. */
   look(active: ReadonlyArray<number>): void {
     this.missing.clear()
     this.withoutUndo.clear()
-    for (const id of active) {
+    for (const id of active.toReversed()) {
       if (!this.index.has(id, Status.HAVE_DATA)) this.missing.add(id)
       if (lacksUndo(this.index, id)) this.withoutUndo.add(id)
     }

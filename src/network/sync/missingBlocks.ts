@@ -30,12 +30,12 @@ interface Search {
 }
 
 /**
- * Whom to ask for blocks of the best chain that were here and are missing. They lie below the window of
+ * Requests blocks of the best chain that were stored and are missing. They lie below the window of
  * `BlockDownload.plan`, which looks at what is still to be connected.
  *
- * A block that a reorganisation has to take back is not in the chain of those who have the other branch, and any of them may
+ * A block that a reorganisation has to take back is not in the chain of peers on the other branch, and any of them may
  * still have it. They are asked one after the other, again and again, and owe no answer: the download does not know of
- * these questions, and the block is welcome from any peer at any time. Times are milliseconds of one clock.
+ * these requests, and the block is accepted from any peer at any time. Times are milliseconds of one clock.
  */
 export class MissingBlocks {
   private readonly download: BlockDownload
@@ -49,18 +49,20 @@ export class MissingBlocks {
     this.losses = losses
   }
 
-  /** What to ask whom for now; noted as asked. */
+  /** The requests to send now; they are noted as sent. */
   plan(now: number): ReadonlyArray<BlockRequest> {
     const { download, losses, tree } = this
     const requests: Array<BlockRequest> = []
     for (const id of this.searches.keys()) if (!losses.needs(id) || tree.hasBlock(id)) this.searches.delete(id)
     let looked = 0
+    let ranked = download.ranked()
     for (const id of losses.ids()) {
       if (looked++ >= MOST_LOOKED_AT || download.room <= 0) break
       if (download.askersOf(id).length > 0 || download.isUnstored(id)) continue
-      const peer = download.ranked().find((peer) => canGive(tree, peer, id))
+      const peer = ranked.find((peer) => canGive(tree, peer, id))
       if (peer !== undefined) {
         download.ask(peer.id, id, now)
+        ranked = download.ranked()
         requests.push({ peer: peer.id, id })
       } else if (losses.needs(id)) requests.push(...this.search(id, now))
     }

@@ -32,7 +32,7 @@ const MOST_BEHIND = 6
 
 type Note = (doubt: Doubt) => Effect.Effect<Effect.Effect<void>>
 
-/** Something that the operator is told for as long as there is a reason. */
+/** A doubt or a notice that stands as long as there is a reason for it. */
 class Held {
   private readonly note: Note
   private held: { readonly reason: string; readonly end: Effect.Effect<void> } | undefined
@@ -52,7 +52,7 @@ class Held {
   }
 }
 
-/** Since when something is as it is, for what is told after a while. */
+/** How long a state has lasted: some are reported only after a while. */
 class Since<A> {
   private known: { readonly what: A; readonly since: number } | undefined
 

@@ -74,7 +74,7 @@ const rootOf = (error: unknown): unknown => {
   return root
 }
 
-/** What the driver says of a connection that was closed while somebody read from it. */
+/** The error of the driver for a read on a closed connection. */
 const isClosed = (root: unknown): boolean =>
   root instanceof TypeError && root.message === "The database connection is not open"
 

@@ -76,7 +76,7 @@ const writeCount = (count: number): Uint8Array => new Writer(9).compactSize(coun
 const SMALLEST_TRANSACTION = 10
 
 /**
- * Reads a block in steps. Where the proof carries values in fields that nobody checks, they are zeroed and the block is
+ * Reads a block in steps. Where the proof carries values in fields that no rule checks, they are zeroed and the block is
  * copied; otherwise it is a view (protocol.md 2.4).
  */
 export class BlockReading {

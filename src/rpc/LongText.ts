@@ -2,7 +2,7 @@
 export const PIECE = 65_536
 
 /**
- * JSON text in pieces. The bytes are counted with whoever asked until they are given back. Pieces are never changed: an
+ * JSON text in pieces. The bytes are charged to the caller until they are given back. Pieces are never changed: an
  * answer that is the same for all callers is encoded once, and is written from the same pieces for each.
  */
 export class LongText {

@@ -15,7 +15,7 @@ export interface Reply {
   readonly body: string | LongText
 }
 
-/** A request or batch that nobody wants to hear of. */
+/** The answer to a notification, or to a batch of them. */
 export const NO_CONTENT: Reply = { status: 204, body: "" }
 
 /** The part of what a caller may hold that the reply to a batch may take: there is room for the errors behind it. */

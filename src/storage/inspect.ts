@@ -90,7 +90,7 @@ const look = async (file: string, signal: AbortSignal, tell: (checked: number, t
     : { type: "damaged", found: `page ${changed} has changed` } as const
 }
 
-/** Looks at a database that nobody has open: its pages against their sums, or SQLite's own check where it has none. */
+/** Checks a database that is not open: its pages against their sums, or SQLite's own check where it has none. */
 const inspect = ({ filename, remedy, what }: Inspected): Effect.Effect<Finding, StorageFailure> =>
   Effect.suspend(() => {
     const told = { checked: 0, total: 0 }

@@ -6,13 +6,13 @@ import { StorageCorrupted, type StorageFailure, StorageUnavailable } from "./err
 import type { Inspected } from "./inspect.ts"
 import type { PageGuard } from "./PageGuard.ts"
 
-/** What a store with derived data offers to who brings it to the tip: how it is made anew. */
+/** How the chain makes a store of derived data anew and brings it to the tip. */
 export interface Repair {
   /** Whether a failure says that this store is damaged. */
   readonly concerns: (failure: StorageFailure) => boolean
   /** Completes when the store was found damaged, once each time. */
   readonly wanted: Effect.Effect<void>
-  /** Empties the store: nobody writes to it meanwhile, and its cursor is `undefined` afterwards. */
+  /** Empties the store. The caller lets no follower write meanwhile; its cursor is `undefined` afterwards. */
   readonly begin: Effect.Effect<void, StorageFailure>
   /** To be run when the store is at the tip again. */
   readonly done: Effect.Effect<void>

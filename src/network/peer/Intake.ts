@@ -9,7 +9,7 @@ import type { Pace, PeerPace } from "./Pace.ts"
  */
 export const UNSEEN_COST = 0.05
 
-/** The same for each byte that nobody asked for: the system copies it, and what cannot be measured here passes it on. */
+/** The same for each unsolicited byte: the time in which the kernel and libuv copy it cannot be measured here. */
 const UNSEEN_BYTE_COST = 1 / 1_000_000
 
 /**
@@ -93,7 +93,7 @@ export class Intake {
     this.spent(trusted)
   }
 
-  /** Notes a frame that came; `undefined` where it is left out. Returns whether nobody asked for it. */
+  /** Notes a frame that came; `undefined` where it is left out. Returns whether it was unsolicited. */
   uncalled(message: Message | undefined): boolean {
     if (message !== undefined && this.asked.answered(message, this.now())) return false
     this.spent(UNSEEN_COST)

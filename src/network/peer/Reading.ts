@@ -137,7 +137,7 @@ export class Reading {
     this.note() - this.turn > STRETCH ? this.nextTurn(0) : Effect.void
   )
 
-  /** A turn for others while a message is handled that nobody asked for. */
+  /** Gives other peers a turn while an unsolicited message is handled. */
   readonly within: Effect.Effect<void> = Effect.suspend(() => {
     this.charge(true)
     return Effect.zipRight(this.whenDue, this.yieldTurn)
@@ -159,7 +159,7 @@ export class Reading {
     })
   }
 
-  /** Reads and handles the last frame of a list. Returns whether nobody asked for it. */
+  /** Reads and handles the last frame of a list. Returns whether it was unsolicited. */
   private takeNext(waiting: Array<Framed>): Effect.Effect<boolean> {
     return Effect.gen(this, function*() {
       const { disconnect, intake, memory } = this.link
@@ -183,13 +183,13 @@ export class Reading {
     })
   }
 
-  /** Leaves a frame out that nobody asked for. */
+  /** Drops an unsolicited frame. */
   private drop(): boolean {
     this.link.counters.dropped += 1
     return this.link.intake.uncalled(undefined)
   }
 
-  /** Returns whether nobody asked for the message. */
+  /** Returns whether the message was unsolicited. */
   private decodeAndHandle(command: string, payload: Bytes): Effect.Effect<boolean> {
     return Effect.gen(this, function*() {
       const message = yield* this.decode(command, payload)

@@ -85,7 +85,7 @@ export class TxDownloads {
   announced(peer: number, hash: Bytes, kind: HashKind, now: number): void {
     const key = binaryString(hash)
     if (kind === "wtxid" && this.orphans.has(key)) {
-      // It is here: whoever announces it may have its parents. Looking for them is work, and done once for each peer.
+      // The orphan is stored: the announcing peer may have its parents. They are looked for once for each peer.
       if (this.orphans.hasFrom(key, peer) || this.asks.countOf(peer) > MAX_ANNOUNCEMENTS - MAX_PARENTS) return
       const orphan = this.orphans.get(key)
       if (orphan === undefined) return

@@ -1,6 +1,6 @@
 import { type Bytes } from "./bytes.ts"
 import { hash256 } from "./hash.ts"
-import { Reader } from "./Reader.ts"
+import { DecodeError, type Reader } from "./Reader.ts"
 import { Writer } from "./Writer.ts"
 
 /** Bytes of a header without its merged-mining proof. */
@@ -8,6 +8,10 @@ export const HEADER_SIZE = 80
 
 /** Version bit that says that a merged-mining proof follows (protocol.md 2.2). */
 export const AUXPOW_FLAG = 0x100
+
+/** A signed 32-bit number, little-endian. */
+const i32 = (bytes: Bytes, at: number): number =>
+  (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8) | ((bytes[at + 2] ?? 0) << 16) | ((bytes[at + 3] ?? 0) << 24)
 
 /** The 80 bytes of a header, taken apart. The hash covers just these bytes and never the proof behind them. */
 export class Header {
@@ -17,7 +21,6 @@ export class Header {
   readonly version: number
   /** Wire order. */
   readonly prevHash: Bytes
-  readonly merkleRoot: Bytes
   /** Seconds since 1970. */
   readonly time: number
   /** The target in compact form. */
@@ -25,15 +28,20 @@ export class Header {
   readonly nonce: number
   private knownHash: Uint8Array | undefined
 
+  /** Takes exactly 80 bytes. Peers send headers by the thousand: nothing is made here but what every rule needs. */
   constructor(bytes: Bytes) {
-    const reader = new Reader(bytes)
+    if (bytes.length !== HEADER_SIZE) throw new DecodeError("header", 0, `has ${bytes.length} bytes and not 80`)
     this.bytes = bytes
-    this.version = reader.i32("version")
-    this.prevHash = reader.bytes(32, "previous block")
-    this.merkleRoot = reader.bytes(32, "merkle root")
-    this.time = reader.u32("time")
-    this.bits = reader.u32("bits")
-    this.nonce = reader.u32("nonce")
+    this.version = i32(bytes, 0)
+    this.prevHash = bytes.subarray(4, 36)
+    this.time = i32(bytes, 68) >>> 0
+    this.bits = i32(bytes, 72) >>> 0
+    this.nonce = i32(bytes, 76) >>> 0
+  }
+
+  /** Wire order. */
+  get merkleRoot(): Bytes {
+    return this.bytes.subarray(36, 68)
   }
 
   /** The block hash, wire order. */

@@ -20,12 +20,19 @@ const PAUSE = 20
 /** Pieces of a body that are kept as they came: one of a byte takes as much memory as one of a few hundred. */
 const MAX_PIECES = 256
 
+/** Long bodies of which a piece is read in one turn of the event loop: each piece is 64 kB. */
+const PIECES_A_TURN = 4
+
 /** What counts the bytes of bodies. */
 export type BodyMemory = Pick<CallerMemory, "take" | "give" | "isTight">
 
-/** Reads bodies, each up to a size, and as many as there is memory for. */
+/**
+ * Reads bodies, each up to a size, and as many as there is memory for. Long ones are read in turns, a few pieces in each
+ * turn of the event loop: a hundred callers who send all that they can would keep short requests waiting.
+ */
 export class BodyReader {
   readonly #maxSize: number
+  readonly #line: Array<() => void> = []
 
   constructor(maxSize: number) {
     this.#maxSize = maxSize
@@ -34,6 +41,16 @@ export class BodyReader {
   /** Whether a body of a size that was announced is too large. */
   isTooLarge(announced: string | undefined): boolean {
     return announced !== undefined && Number(announced) > this.#maxSize
+  }
+
+  /** Calls `goOn` when it is the turn of its body. */
+  #inLine(goOn: () => void): void {
+    if (this.#line.push(goOn) === 1) setImmediate(this.#callNext)
+  }
+
+  readonly #callNext = (): void => {
+    for (const goOn of this.#line.splice(0, PIECES_A_TURN)) goOn()
+    if (this.#line.length > 0) setImmediate(this.#callNext)
   }
 
   /** Calls `done` once, as soon as it is clear what the body is; never if the client goes away before. */
@@ -70,9 +87,11 @@ export class BodyReader {
         joined.push(Buffer.concat(pieces))
         pieces = []
       }
-      if (!memory.isTight("rpc_bodies")) return
+      if (size <= SMALL) return
       request.pause()
-      setTimeout(() => request.resume(), PAUSE)
+      const goOn = (): void => void request.resume()
+      if (memory.isTight("rpc_bodies")) setTimeout(goOn, PAUSE)
+      else this.#inLine(goOn)
     })
     request.on("end", () => {
       const all = [...joined, ...pieces]

@@ -136,15 +136,36 @@ describe("BodyReader", () => {
       isTight: () => tight
     }
     new BodyReader(1_000_000).read(stream, counted, () => {})
+    tight = true
     stream.write("a")
     await new Promise((resolve) => setImmediate(resolve))
     assert.isFalse(stream.isPaused())
-    tight = true
-    stream.write("b")
-    await new Promise((resolve) => setImmediate(resolve))
+    stream.write(Buffer.alloc(20_000))
+    for (let i = 0; i < 3; i++) await new Promise((resolve) => setImmediate(resolve))
     assert.isTrue(stream.isPaused())
     tight = false
     await new Promise((resolve) => stream.once("resume", resolve))
+  })
+
+  it("reads pieces of a few long bodies in a turn of the event loop, and short ones at once", async () => {
+    const reader = new BodyReader(1_000_000)
+    const begin = (bytes: number) => {
+      const stream = new PassThrough()
+      reader.read(stream, PLENTY, () => {})
+      stream.write(Buffer.alloc(bytes))
+      return stream
+    }
+    const long = Array.from({ length: 10 }, () => begin(20_000))
+    const short = begin(10_000)
+    await new Promise((resolve) => process.nextTick(resolve))
+    assert.isTrue(long.every((stream) => stream.isPaused()))
+    assert.isFalse(short.isPaused())
+    const waiting: Array<number> = []
+    for (let i = 0; i < 3; i++) {
+      await new Promise((resolve) => setImmediate(resolve))
+      waiting.push(long.filter((stream) => stream.isPaused()).length)
+    }
+    assert.deepStrictEqual(waiting, [6, 2, 0])
   })
 
   it.each([[undefined, false], ["100", false], ["101", true], ["99999999999", true]])(

@@ -109,7 +109,8 @@ export class Intake {
       const wait = this.pace?.wait(this.now()) ?? 0
       if (wait === 0) return Effect.succeed(true)
       return Effect.raceFirst(Effect.as(Effect.sleep(wait), true), Effect.as(ended, false)).pipe(
-        // Others may have used up what there was meanwhile.
+        Effect.ensuring(Effect.sync(() => this.pace?.goOn(this.now()))),
+        // The wait may have been a part of it.
         Effect.flatMap((waited) => waited ? this.due(ended) : Effect.succeed(false))
       )
     })

@@ -29,22 +29,26 @@ const OWN_START = 5
 const MOST_DEBT = 500
 const MOST_GROUPS = 1_024
 
-/** Shortest wait, milliseconds: looking whether it is over takes time too. */
+/** Shortest and longest wait, milliseconds: looking whether it is over takes time too, and others may have left meanwhile. */
 const SHORTEST_WAIT = 100
+const LONGEST_WAIT = 2_000
 
 /**
  * Holds back what comes uncalled-for, so that it cannot keep the node from what it is doing: messages take time to read
  * whatever is in them, and anybody may send them. Peers that we called ourselves are not held back, nor are answers.
  * The time is what was measured: of this thread, for reading a message and for handling it.
  *
- * All together may take a tenth of the time. As long as they take less nobody waits. When they take more, each may go on
- * with its own part of it, the same for all: so those who take much wait for themselves and not for the others.
- * Milliseconds of a clock that does not go back.
+ * All together may take a tenth of the time. As long as they take less, none waits. When they take more, each pays off
+ * what it took: its own part of the tenth counts at all times, the same for all peers, and while it waits, an equal part
+ * with the others who wait. So those who take much wait for themselves and not for the others, each for a time of its
+ * own: a hundred that go on at the same moment would be a flood by themselves. Milliseconds of a clock that does not go
+ * back.
  */
 export class Pace {
   private credit = BURST
   private since: number
   private peers = 0
+  private waiting = 0
   private readonly purses = new Map<string, { readonly left: number; readonly since: number }>()
 
   constructor(now: number) {
@@ -89,6 +93,16 @@ export class Pace {
     return SHARE / Math.max(FEWEST, this.peers)
   }
 
+  /** The part of the time by which each peer that waits pays off what it took. */
+  get waitersShare(): number {
+    return SHARE / Math.max(1, this.waiting)
+  }
+
+  /** Counts a peer that waits, or that waits no more. */
+  waits(change: 1 | -1): void {
+    this.waiting += change
+  }
+
   private refill(now: number): void {
     this.credit = Math.min(BURST, this.credit + SHARE * (now - this.since))
     this.since = now
@@ -113,6 +127,7 @@ export class PeerPace {
   private readonly group: string
   private credit: number
   private since: number
+  private isWaiting = false
 
   constructor(all: Pace, now: number, group: string, credit: number) {
     this.all = all
@@ -123,13 +138,22 @@ export class PeerPace {
 
   /** Ends the count. */
   leave(now: number): void {
-    this.refill(now)
+    this.goOn(now)
     this.all.leave(this.group, this.credit, now)
   }
 
   private refill(now: number): void {
-    this.credit = Math.min(OWN_BURST, this.credit + this.all.ownShare * (now - this.since))
+    const share = this.isWaiting ? Math.max(this.all.ownShare, this.all.waitersShare) : this.all.ownShare
+    this.credit = Math.min(OWN_BURST, this.credit + share * (now - this.since))
     this.since = now
+  }
+
+  /** The peer has waited, to the end or not. */
+  goOn(now: number): void {
+    this.refill(now)
+    if (!this.isWaiting) return
+    this.isWaiting = false
+    this.all.waits(-1)
   }
 
   /** Notes time that was taken for it. */
@@ -139,12 +163,17 @@ export class PeerPace {
     this.all.spent(milliseconds, now)
   }
 
-  /** How long nothing more is to be read of it: until it has paid or there is room for all. */
+  /**
+   * How long nothing more is to be read of it; 0 for not at all. Where it is to wait, it counts as one that waits until
+   * `goOn`, after which it is asked again.
+   */
   wait(now: number): number {
-    this.refill(now)
+    this.goOn(now)
     const owed = -this.credit - LITTLE
-    if (owed <= 0) return 0
-    const shared = this.all.wait(now)
-    return shared === 0 ? 0 : Math.max(SHORTEST_WAIT, Math.ceil(Math.min(shared, owed / this.all.ownShare)))
+    if (owed <= 0 || this.all.wait(now) === 0) return 0
+    this.isWaiting = true
+    this.all.waits(1)
+    const share = Math.max(this.all.ownShare, this.all.waitersShare)
+    return Math.min(LONGEST_WAIT, Math.max(SHORTEST_WAIT, Math.ceil(owed / share)))
   }
 }

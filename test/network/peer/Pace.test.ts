@@ -56,20 +56,33 @@ describe("PeerPace", () => {
     honest.spent(5, 0)
     assert.deepStrictEqual([flooder.wait(0), honest.wait(0)], [0, 0])
     flooder.spent(60, 0)
-    // 2 % of the time are its own, and 20 milliseconds are too little to wait for.
-    assert.deepStrictEqual([flooder.wait(0), honest.wait(0)], [2_000, 0])
-    assert.strictEqual(flooder.wait(2_000), 0)
+    // Alone it pays off at a tenth of the time; 20 milliseconds are too little to wait for.
+    assert.deepStrictEqual([flooder.wait(0), honest.wait(0)], [400, 0])
+    flooder.goOn(399)
+    assert.strictEqual(flooder.wait(399), 100)
+    assert.strictEqual(flooder.wait(400), 0)
+  })
+
+  it("has those who wait share what there is, and one whose peer went away no part of it", () => {
+    const pace = exhausted()
+    const flooders = Array.from({ length: 4 }, () => pace.join(0, "a"))
+    for (const flooder of flooders) flooder.spent(30, 0)
+    const waits = flooders.map((flooder) => flooder.wait(0))
+    // The first has the first milliseconds of the group, and each finds one more that waits.
+    assert.deepStrictEqual(waits, [100, 200, 300, 400])
+    for (const flooder of flooders.slice(1)) flooder.leave(0)
+    assert.strictEqual(flooders[0]?.wait(0), 100)
+    assert.strictEqual(pace.waitersShare, 0.1)
   })
 
   it("counts no more of a step than can have been the peer's", () => {
     const pace = exhausted()
     const peer = pace.join(0, "a")
     peer.spent(100_000, 0)
-    // Of the 250 that count, what all owe together is waited for at once.
-    assert.strictEqual(peer.wait(0), 5_000)
-    pace.spent(100_000, 11_200)
-    assert.isAbove(peer.wait(11_240), 0)
-    assert.strictEqual(peer.wait(11_260), 0)
+    // Of the 250 that count, 225 are waited for, some seconds at a time.
+    assert.strictEqual(peer.wait(0), 2_000)
+    assert.strictEqual(peer.wait(2_000), 250)
+    assert.strictEqual(peer.wait(2_250), 0)
   })
 
   it("saves up little, and has one that just came wait as soon as it took more than a slow handshake takes", () => {
@@ -84,7 +97,7 @@ describe("PeerPace", () => {
     peer.spent(70, 1_000_000)
     assert.strictEqual(peer.wait(1_000_000), 0)
     peer.spent(10, 1_000_000)
-    assert.strictEqual(peer.wait(1_000_000), 500)
+    assert.strictEqual(peer.wait(1_000_000), 100)
   })
 
   it("gives a group of addresses its first milliseconds once, however often its peers connect", () => {

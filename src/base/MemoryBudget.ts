@@ -1,4 +1,5 @@
 import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { getHeapStatistics } from "node:v8"
 
@@ -43,6 +44,12 @@ const SHARES: Readonly<Record<BudgetKind, number>> = {
 /** The part of the heap that all kinds together may take. */
 const HEAP_SHARE = 0.4
 
+/** The most that an account waits for room, in milliseconds: then its next bytes decide which account has to go. */
+const LONGEST_WAIT = 5_000
+
+/** Waiting accounts that are looked at when bytes are given back: some of a hundred, so that they do not go on all at once. */
+const MOST_LOOKED_AT = 8
+
 /** The total for a heap of so many bytes (`v8.getHeapStatistics().heap_size_limit`). */
 export const budgetOfHeap = (heapLimit: number): number => Math.floor(heapLimit * HEAP_SHARE)
 
@@ -85,6 +92,12 @@ export interface AccountOptions {
   readonly evict: (kind: BudgetKind) => void
 }
 
+/** An account that waits for room. */
+interface Waiter {
+  readonly isTight: () => boolean
+  readonly go: () => void
+}
+
 interface Holder extends AccountOptions {
   readonly bytes: Map<BudgetKind, number>
   open: boolean
@@ -96,6 +109,8 @@ export class MemoryBudget {
   private readonly holders = new Set<Holder>()
   private readonly used = new Map<BudgetKind, number>()
   private readonly listeners = new Set<BudgetListener>()
+  /** The one that waits longest first. */
+  private readonly waiters = new Set<Waiter>()
 
   constructor(total: number) {
     this.total = total
@@ -118,6 +133,28 @@ export class MemoryBudget {
   isTight(kind: BudgetKind, account: Account): boolean {
     const used = this.held(kind)
     return used > this.limit(kind) / 2 && account.held(kind) > used / Math.max(1, this.holders.size)
+  }
+
+  /** Waits while an account has to for one of some kinds, five seconds at most. */
+  room(account: Account, kinds: ReadonlyArray<BudgetKind>): Effect.Effect<void> {
+    const isTight = (): boolean => kinds.some((kind) => this.isTight(kind, account))
+    const room = Effect.async<void>((resume) => {
+      const waiter: Waiter = { isTight, go: () => resume(Effect.void) }
+      this.waiters.add(waiter)
+      return Effect.sync(() => void this.waiters.delete(waiter))
+    })
+    return Effect.suspend(() => isTight() ? Effect.raceFirst(room, Effect.sleep(LONGEST_WAIT)) : Effect.void)
+  }
+
+  /** Has one go on that need not wait any more: what it takes and gives decides of the next. */
+  private callNext(): void {
+    let looked = 0
+    for (const waiter of this.waiters) {
+      this.waiters.delete(waiter)
+      if (!waiter.isTight()) return waiter.go()
+      this.waiters.add(waiter)
+      if (++looked === MOST_LOOKED_AT) return
+    }
   }
 
   /** Returns the effect-free way to stop listening. */
@@ -176,6 +213,7 @@ export class MemoryBudget {
     const change = Math.max(bytes, -(holder.bytes.get(kind) ?? 0))
     holder.bytes.set(kind, (holder.bytes.get(kind) ?? 0) + change)
     this.used.set(kind, this.held(kind) + change)
+    if (change < 0 && this.waiters.size > 0) this.callNext()
   }
 
   private close(holder: Holder): void {

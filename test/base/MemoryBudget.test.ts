@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber, TestClock } from "effect"
 import * as FastCheck from "effect/FastCheck"
 import { type Account, BUDGET_KINDS, type BudgetKind, MemoryBudget } from "../../src/base/MemoryBudget.ts"
 
@@ -105,6 +106,37 @@ describe("MemoryBudget", () => {
     assert.isTrue(budget.isTight("frames", account(0)))
     assert.isFalse(budget.isTight("frames", account(1)))
   })
+
+  it.effect("has those who wait for room go on one after the other as bytes are given back, or after a while", () =>
+    Effect.gen(function*() {
+      const { account, budget } = members(1_000, [1, 1, 1, 1])
+      const turns = Effect.repeatN(Effect.yieldNow(), 20)
+      yield* budget.room(account(0), ["frames"])
+      for (let i = 0; i < 3; i++) account(i).take("frames", 60)
+      const done: Array<number> = []
+      const waiting = yield* Effect.forEach(
+        [0, 1, 2],
+        (i) => Effect.fork(Effect.map(budget.room(account(i), ["frames", "messages"]), () => done.push(i)))
+      )
+      yield* turns
+      assert.deepStrictEqual(done, [])
+      account(0).give("frames", 30)
+      yield* turns
+      assert.deepStrictEqual(done, [0])
+      account(2).close()
+      yield* turns
+      assert.deepStrictEqual(done, [0, 1])
+      account(0).give("frames", 1)
+      yield* Effect.forEach(waiting, Fiber.join)
+      assert.deepStrictEqual(done, [0, 1, 2])
+
+      account(3).take("frames", 110)
+      const last = yield* Effect.fork(budget.room(account(3), ["frames"]))
+      yield* TestClock.adjust("4999 millis")
+      assert.isNull(last.unsafePoll())
+      yield* TestClock.adjust("1 millis")
+      yield* Fiber.join(last)
+    }))
 
   it.prop("holds each limit whatever is taken, given back and closed", {
     steps: FastCheck.array(

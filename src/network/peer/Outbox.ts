@@ -21,16 +21,12 @@ export interface OutboxMemory {
   /** False where there is no room for them. */
   readonly take: (bytes: number) => boolean
   readonly give: (bytes: number) => void
-  /** Whether room is scarce and this peer has more than its part of it. */
-  readonly isTight: () => boolean
+  /** Waits while room is scarce and this peer has more than its part of it, some seconds at most. */
+  readonly room: Effect.Effect<void>
 }
 
 /** `ready` waits for less than this part of the soft limit, so that there is always something to send. */
 const READY = 0.25
-
-/** Milliseconds between two looks whether there is room again, and the most that is waited for it. */
-const LOOK_INTERVAL = 100
-const LONGEST_PAUSE = 5_000
 
 /**
  * The messages that a peer is to get, oldest first. What it was handed, and the system has not taken, counts until
@@ -86,7 +82,7 @@ export class Outbox {
    */
   readonly ready: Effect.Effect<void> = Effect.suspend(() => {
     const low = READY * this.limits.soft
-    return Effect.zipRight(this.isBelow(low) ? Effect.void : this.whenBelow(low), this.whenRoom(0))
+    return Effect.zipRight(this.isBelow(low) ? Effect.void : this.whenBelow(low), this.memory.room)
   })
 
   /** Waits for the oldest message and takes it. One fiber takes. */
@@ -128,14 +124,6 @@ export class Outbox {
       look()
       return Effect.sync(() => void this.writers.delete(look))
     })
-  }
-
-  private whenRoom(waited: number): Effect.Effect<void> {
-    return Effect.suspend(() =>
-      this.closed || waited >= LONGEST_PAUSE || !this.memory.isTight()
-        ? Effect.void
-        : Effect.zipRight(Effect.sleep(LOOK_INTERVAL), this.whenRoom(waited + LOOK_INTERVAL))
-    )
   }
 
   private readonly arrival: Effect.Effect<Parcel> = Effect.async((resume) => {

@@ -11,9 +11,8 @@ import { ITEM_SIZE, MAX_ANNOUNCED } from "../wire/messages/inv.ts"
 const INBOUND_SHARE = 0.25
 const CHOSEN_SHARE = 0.5
 
-/** Milliseconds between two looks whether there is room, and the most that a peer waits before its next bytes are read. */
-const LOOK_INTERVAL = 100
-const LONGEST_PAUSE = 5_000
+/** What is held of what a peer sends. */
+const RECEIVED: ReadonlyArray<BudgetKind> = ["frames", "messages"]
 
 /** What a decoded message takes beside its payload, and what each header takes with its hash. */
 const OBJECTS = 256
@@ -68,7 +67,7 @@ export class PeerMemory {
   readonly outbox = {
     take: (bytes: number): boolean => this.account.take("outbox", bytes),
     give: (bytes: number): void => this.account.give("outbox", bytes),
-    isTight: (): boolean => this.budget.isTight("outbox", this.account)
+    room: Effect.suspend(() => this.budget.room(this.account, ["outbox"]))
   }
   private readonly budget: MemoryBudget
   private readonly inbound: boolean
@@ -94,26 +93,17 @@ export class PeerMemory {
     })
   }
 
-  private get isTight(): boolean {
-    return this.budget.isTight("frames", this.account) || this.budget.isTight("messages", this.account)
-  }
-
   /**
    * Waits while memory is scarce and an inbound peer holds more than an equal part of it, some seconds at most: then its
    * bytes are read, and whether it or another peer has to go is decided when they are counted. `ended` returns when the
    * peer sends no more. Returns whether it still does.
    */
   room(ended: Effect.Effect<void>): Effect.Effect<boolean> {
-    return Effect.suspend(() => this.inbound && this.isTight ? this.pause(ended) : Effect.succeed(true))
-  }
-
-  private pause(ended: Effect.Effect<void>, waited = 0): Effect.Effect<boolean> {
-    return Effect.suspend(() => {
-      if (waited >= LONGEST_PAUSE || !this.isTight) return Effect.succeed(true)
-      return Effect.raceFirst(Effect.as(Effect.sleep(LOOK_INTERVAL), true), Effect.as(ended, false)).pipe(
-        Effect.flatMap((more) => more ? this.pause(ended, waited + LOOK_INTERVAL) : Effect.succeed(false))
-      )
-    })
+    return Effect.suspend(() =>
+      this.inbound && RECEIVED.some((kind) => this.budget.isTight(kind, this.account))
+        ? Effect.raceFirst(Effect.as(this.budget.room(this.account, RECEIVED), true), Effect.as(ended, false))
+        : Effect.succeed(true)
+    )
   }
 
   close(): void {

@@ -272,6 +272,7 @@ export class Connection implements PeerLink {
       memory,
       time: this.time,
       turn: (bytes) => context.turns.take(this.recent, bytes),
+      alone: (handling) => context.turns.alone(this.recent, handling),
       took: (milliseconds) => this.took(milliseconds),
       disconnect: (why) => this.disconnect(why),
       isClosed: () => this.closed,

@@ -31,6 +31,8 @@ export interface ReadingLink {
   readonly time: FiberTime
   /** Waits for a turn in the line of all peers, with so many bytes to be read. */
   readonly turn: (bytes: number) => Effect.Effect<void>
+  /** Runs the handling of a large message while that of no other one runs. */
+  readonly alone: <A>(handling: Effect.Effect<A>) => Effect.Effect<A>
   /** Hears of time that was taken, milliseconds: whether or not the peer was asked for what it went into. */
   readonly took: (milliseconds: number) => void
   readonly disconnect: (why: Farewell) => void
@@ -54,6 +56,12 @@ const LITTLE_COST = 1
 
 /** Most milliseconds that each message of the handshake counts in the line of peers. */
 const LITTLE_GREETING = 1
+
+/** Messages that become many objects, and the size from which on one of them is taken apart after the other. */
+const MANY_OBJECTS: ReadonlySet<string> = new Set(["headers", "addr", "addrv2"])
+const LARGE = 16_384
+
+const isLarge = (command: string, payload: Bytes): boolean => payload.length >= LARGE && MANY_OBJECTS.has(command)
 
 const mostOf = (framed: Framed | undefined): number =>
   framed?.type === "frame" && framed.payload.length <= LITTLE_SIZE && LITTLE_MESSAGES.has(framed.command)
@@ -171,13 +179,14 @@ export class Reading {
       const screen = this.screen(command, payload)
       if (screen !== undefined && !(yield* screen)) return this.drop()
       let uncalled = true
-      const held = yield* memory.holding(
+      const handling = memory.holding(
         decodedSize(command, payload),
         () =>
           Effect.map(this.decodeAndHandle(command, payload), (its) => {
             uncalled = its
           })
       )
+      const held = yield* isLarge(command, payload) ? this.link.alone(handling) : handling
       if (!held) disconnect(farewell(`no memory is left for a message of type ${command}`))
       return uncalled
     })

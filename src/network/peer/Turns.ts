@@ -67,6 +67,7 @@ export class Turns {
   private readonly now: () => number
   private readonly chosen = new Set<Waiter>()
   private readonly others = new Set<Waiter>()
+  private readonly large = Effect.unsafeMakeSemaphore(1)
   private used = 0
   private renewing = false
 
@@ -79,6 +80,14 @@ export class Turns {
   spent(milliseconds: number): void {
     this.used += milliseconds
     this.renewLater()
+  }
+
+  /**
+   * Runs what takes a peer's large message apart, after those that came before: objects of one such message are in
+   * memory at a time, however many peers send them. Peers that were chosen do not wait for it.
+   */
+  alone<A>(taker: TurnTaker, handling: Effect.Effect<A>): Effect.Effect<A> {
+    return taker.chosen ? handling : this.large.withPermits(1)(handling)
   }
 
   /** Waits for a turn, with so many bytes to be read. */

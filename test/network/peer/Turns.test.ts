@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber } from "effect"
+import { Deferred, Effect, Fiber } from "effect"
 import { FiberTime } from "../../../src/network/peer/FiberTime.ts"
 import { RecentTime, Turns } from "../../../src/network/peer/Turns.ts"
 
@@ -25,6 +25,30 @@ describe("Turns", () => {
       assert.isAtMost(taken, 20)
       assert.isAbove(taken, 5)
       yield* Fiber.interrupt(fiber)
+    }))
+
+  it.effect("has large messages of others handled one after the other, and those of peers it chose at once", () =>
+    Effect.gen(function*() {
+      const turns = new Turns(() => 0)
+      const events: Array<string> = []
+      const release = yield* Deferred.make<void>()
+      const handle = (name: string, chosen: boolean) => {
+        const handling = Effect.zipRight(Effect.sync(() => events.push(name)), Deferred.await(release))
+        return Effect.fork(turns.alone(new RecentTime(chosen), handling))
+      }
+      const fibers = [
+        yield* handle("a", false),
+        yield* handle("b", false),
+        yield* handle("gone", false),
+        yield* handle("chosen", true)
+      ]
+      yield* Effect.repeatN(Effect.yieldNow(), 20)
+      assert.deepStrictEqual(events, ["a", "chosen"])
+      const [, , gone] = fibers
+      if (gone !== undefined) yield* Fiber.interrupt(gone)
+      yield* Deferred.succeed(release, undefined)
+      for (const fiber of fibers) yield* Fiber.await(fiber)
+      assert.deepStrictEqual(events, ["a", "chosen", "b"])
     }))
 
   it.effect("calls whom it chose and one of the others first, and who took most of late last", () =>

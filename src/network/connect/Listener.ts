@@ -4,6 +4,28 @@ import { createServer, type Server, type Socket } from "node:net"
 import { type Address, formatAddress } from "../../config/addresses.ts"
 import { ListenFailed } from "../errors.ts"
 
+/** Connections that are taken over in one turn of the event loop, and the most that wait for theirs. */
+const ACCEPTED_A_TURN = 2
+const MOST_WAITING = 256
+
+/**
+ * Takes over new connections a few at a time. The system hands out all that have come at once: a hundred peers who call
+ * together would keep other peers and callers waiting for a tenth of a second.
+ */
+const inTurns = (accept: (socket: Socket) => void): (socket: Socket) => void => {
+  const waiting: Array<Socket> = []
+  const acceptNext = (): void => {
+    for (const socket of waiting.splice(0, ACCEPTED_A_TURN)) accept(socket)
+    if (waiting.length > 0) setImmediate(acceptNext)
+  }
+  return (socket) => {
+    // Without a listener an error would end the process.
+    socket.on("error", () => {})
+    if (waiting.length >= MOST_WAITING) return void socket.destroy()
+    if (waiting.push(socket) === 1) setImmediate(acceptNext)
+  }
+}
+
 const REASONS: ReadonlyMap<string, string> = new Map([
   ["EADDRINUSE", "the address is in use; another program, or another svcd, listens there"],
   ["EADDRNOTAVAIL", "this machine has no such address"],
@@ -35,7 +57,7 @@ export const listen = (
   accept: (socket: Socket) => void
 ): Effect.Effect<Address, ListenFailed, Scope.Scope> =>
   Effect.gen(function*() {
-    const server = createServer({ noDelay: true }, accept)
+    const server = createServer({ noDelay: true }, inTurns(accept))
     const bound = yield* Effect.acquireRelease(open(server, address), () =>
       // Connections have an owner of their own, so nothing is waited for.
       Effect.sync(() => void server.close()))

@@ -48,8 +48,6 @@ const accepting = (net: Net, handlers: typeof PeerHandlers.Service, random: Rand
     info: handlers.info
   }
   return (socket: Socket): void => {
-    // Somebody has to listen to errors all the time, or they end the process.
-    socket.on("error", () => {})
     const admission = net.isActive() ? admit(socket, inbound, now()) : undefined
     if (admission?.type === "admitted") {
       net.spawn(Effect.asVoid(net.connections.run(socket, admission.plan)))

@@ -31,14 +31,14 @@ import { blocksFor, BLOCKTXN_DEPTH, headersFor, isCompactServed, isServable } fr
  * for it, and nobody else does.
  */
 
-/** Headers read before others get a turn: a few milliseconds. */
-const HEADERS_A_TURN = 100
+/** Headers read before others get a turn: a millisecond or two. */
+const HEADERS_A_TURN = 32
 
 /** Transactions looked up between two looks whether it is another peer's turn. */
 const TRANSACTIONS_A_TURN = 50
 
-/** Long answers to `getheaders` that are put together at once: each is thousands of objects until it is encoded. */
-const HEADERS_AT_ONCE = 2
+/** Answers to `getheaders` that are put together at once: a long one is thousands of objects until it is encoded. */
+const HEADERS_AT_ONCE = 1
 
 /** Items of a `notfound`: as many as the reference node asks for with one `getdata`. */
 const MISSING_AT_ONCE = 1_000

@@ -126,7 +126,7 @@ export class Connection implements PeerLink {
       evict: (kind) => this.disconnect(farewell(`it held the most memory of the kind ${kind}, which is scarce`))
     })
     this.outbox = new Outbox(context.magic, context.outbox, this.memory.outbox)
-    this.time = new FiberTime(context.meter)
+    this.time = new FiberTime(context.meter, () => this.reader?.paused())
     this.recent = new RecentTime(type !== "inbound")
     this.handshake = new Handshake({ ...introduction, type, address, port, expectedServices })
     this.socket = new PeerSocket(

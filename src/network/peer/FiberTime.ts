@@ -13,10 +13,16 @@ export class FiberTime extends Supervisor.AbstractSupervisor<void> {
   /** Fibers that run now, one within the other. */
   private depth = 0
 
-  /** @param now milliseconds. */
-  constructor(now: () => number) {
+  private readonly paused: () => void
+
+  /**
+   * @param now milliseconds.
+   * @param paused is told each time that the fibers begin to wait.
+   */
+  constructor(now: () => number, paused: () => void = () => {}) {
     super()
     this.now = now
+    this.paused = paused
   }
 
   override onResume(): void {
@@ -26,7 +32,9 @@ export class FiberTime extends Supervisor.AbstractSupervisor<void> {
   override onSuspend(): void {
     // A fiber that begins to be measured while it runs was never seen to go on.
     if (this.depth === 0) return
-    if (--this.depth === 0) this.total += this.now() - this.since
+    if (--this.depth > 0) return
+    this.total += this.now() - this.since
+    this.paused()
   }
 
   /** Milliseconds that were measured until now. */

@@ -120,6 +120,11 @@ export class Reading {
     })
   }
 
+  /** The fiber begins to wait: those who go on next in this turn of the event loop are to know what it took. */
+  paused(): void {
+    this.note(this.greeting ? LITTLE_GREETING : Infinity)
+  }
+
   /** Notes what ran since the last note. Returns what was measured in all. */
   private note(most = Infinity): number {
     const { time, took } = this.link

@@ -149,4 +149,30 @@ describe("FiberTime", () => {
       assert.isAtLeast(time.ran, 6)
       assert.isBelow(time.ran, 100)
     }))
+
+  it.effect("has the next one wait where the first took the turn of the event loop and waits for something", () =>
+    Effect.gen(function*() {
+      let now = 0
+      const order: Array<string> = []
+      const turns = new Turns(() => now)
+      const read = (name: string) => {
+        let noted = 0
+        const time: FiberTime = new FiberTime(() => now, () => {
+          turns.spent(time.ran - noted)
+          noted = time.ran
+        })
+        const step = Effect.sync(() => {
+          order.push(name)
+          now += 20
+        })
+        return Effect.fork(
+          time.measured(Effect.zipRight(turns.take(new RecentTime(false)), Effect.zipRight(step, nextTurn)))
+        )
+      }
+      const fibers = [yield* read("a"), yield* read("b"), yield* read("c")]
+      for (let i = 0; i < 20; i++) yield* Effect.yieldNow()
+      assert.deepStrictEqual(order, ["a"])
+      for (const fiber of fibers) yield* Fiber.join(fiber)
+      assert.deepStrictEqual(order, ["a", "b", "c"])
+    }))
 })

@@ -166,11 +166,16 @@ describe("FiberTime", () => {
           now += 20
         })
         return Effect.fork(
-          time.measured(Effect.zipRight(turns.take(new RecentTime(false)), Effect.zipRight(step, nextTurn)))
+          time.measured(nextTurn.pipe(
+            Effect.zipRight(turns.take(new RecentTime(false))),
+            Effect.zipRight(step),
+            Effect.zipRight(nextTurn)
+          ))
         )
       }
       const fibers = [yield* read("a"), yield* read("b"), yield* read("c")]
-      for (let i = 0; i < 20; i++) yield* Effect.yieldNow()
+      yield* Effect.yieldNow()
+      yield* nextTurn
       assert.deepStrictEqual(order, ["a"])
       for (const fiber of fibers) yield* Fiber.join(fiber)
       assert.deepStrictEqual(order, ["a", "b", "c"])

@@ -5,7 +5,7 @@ import { type Address, formatAddress } from "../../config/addresses.ts"
 import { ListenFailed } from "../errors.ts"
 
 /** Connections that are taken over in one turn of the event loop, and the most that wait for theirs. */
-const ACCEPTED_A_TURN = 2
+const ACCEPTED_A_TURN = 1
 const MOST_WAITING = 256
 
 /**

@@ -195,7 +195,7 @@ export class Connection implements PeerLink {
 
   /** Charges the peer for time that its messages took elsewhere: on trust for what it was asked for. */
   spent(milliseconds: number, asked = false): void {
-    this.took(milliseconds)
+    this.took(milliseconds, milliseconds)
     if (asked) this.intake.trusts(milliseconds)
     else this.intake.spent(milliseconds)
   }
@@ -210,8 +210,8 @@ export class Connection implements PeerLink {
     return this.reader?.within ?? Effect.void
   }
 
-  private took(milliseconds: number): void {
-    this.recent.spent(milliseconds, this.times.now())
+  private took(milliseconds: number, its: number): void {
+    this.recent.spent(its, this.times.now())
     this.context.turns.spent(milliseconds)
   }
 
@@ -273,7 +273,7 @@ export class Connection implements PeerLink {
       time: this.time,
       turn: (bytes) => context.turns.take(this.recent, bytes),
       alone: (handling) => context.turns.alone(this.recent, handling),
-      took: (milliseconds) => this.took(milliseconds),
+      took: (milliseconds, its) => this.took(milliseconds, its),
       disconnect: (why) => this.disconnect(why),
       isClosed: () => this.closed,
       peer: () => this.open?.peer,

@@ -33,8 +33,11 @@ export interface ReadingLink {
   readonly turn: (bytes: number) => Effect.Effect<void>
   /** Runs the handling of a large message while that of no other one runs. */
   readonly alone: <A>(handling: Effect.Effect<A>) => Effect.Effect<A>
-  /** Hears of time that was taken, milliseconds: whether or not the peer was asked for what it went into. */
-  readonly took: (milliseconds: number) => void
+  /**
+   * Hears of time that was taken, and of how much of it can have been the peer's, milliseconds: whether or not the peer
+   * was asked for what it went into.
+   */
+  readonly took: (milliseconds: number, its: number) => void
   readonly disconnect: (why: Farewell) => void
   readonly isClosed: () => boolean
   /** Once the handshake is complete. */
@@ -85,6 +88,8 @@ export class Reading {
   private turn = 0
   /** Whether what is charged next belongs to the handshake. */
   private greeting = true
+  /** The most that the message which is handled costs the peer, milliseconds. */
+  private most = Infinity
 
   constructor(link: ReadingLink) {
     this.link = link
@@ -122,23 +127,23 @@ export class Reading {
 
   /** The fiber begins to wait: those who go on next in this turn of the event loop are to know what it took. */
   paused(): void {
-    this.note(this.greeting ? LITTLE_GREETING : Infinity)
+    this.note()
   }
 
   /** Notes what ran since the last note. Returns what was measured in all. */
-  private note(most = Infinity): number {
+  private note(): number {
     const { time, took } = this.link
     const { ran } = time
-    took(Math.min(most, ran - this.noted))
+    took(ran - this.noted, Math.min(this.most, this.greeting ? LITTLE_GREETING : Infinity, ran - this.noted))
     this.noted = ran
     return ran
   }
 
   /** Charges for what ran since the last charge: at once, or on trust where the peer was asked for it. */
-  private charge(uncalled: boolean, most = Infinity): void {
+  private charge(uncalled: boolean): void {
     const { intake } = this.link
-    const ran = this.note(this.greeting ? Math.min(most, LITTLE_GREETING) : most)
-    const milliseconds = Math.min(most, ran - this.charged)
+    const ran = this.note()
+    const milliseconds = Math.min(this.most, ran - this.charged)
     this.charged = ran
     if (this.greeting) intake.greeted(milliseconds)
     else if (uncalled) intake.spent(milliseconds)
@@ -162,9 +167,10 @@ export class Reading {
       // Taken out one by one: neither a frame nor its message is held while the peer waits for its turn.
       const waiting = [...frames].reverse()
       while (waiting.length > 0 && !this.closed) {
-        const most = mostOf(waiting.at(-1))
+        this.most = mostOf(waiting.at(-1))
         const uncalled = yield* this.takeNext(waiting)
-        this.charge(uncalled, most)
+        this.charge(uncalled)
+        this.most = Infinity
         this.greeting = this.link.peer() === undefined
         if (uncalled) yield* this.whenDue
         yield* this.yieldTurn

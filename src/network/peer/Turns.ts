@@ -1,10 +1,10 @@
 import * as Effect from "effect/Effect"
 
 /** Milliseconds that peers may take of one turn of the event loop, all together, before those who come then wait. */
-const TURN = 5
+const TURN = 2
 
 /** Most peers of a line that are called in one turn of the event loop, however little they take. */
-const MOST_CALLED = 32
+const MOST_CALLED = 8
 
 /** Milliseconds in which what a peer took counts half. */
 const HALF_LIFE = 10_000
@@ -12,8 +12,8 @@ const HALF_LIFE = 10_000
 /** Milliseconds up to which all are equal. */
 const LITTLE = 4
 
-/** Milliseconds that a byte to be read is taken to cost: 64 kB fill a turn. */
-const BYTE_COST = TURN / 0x10000
+/** Milliseconds that a byte to be read is taken to cost: 5 for 64 kB. */
+const BYTE_COST = 5 / 0x10000
 
 /** One peer in the line. */
 export interface TurnTaker {

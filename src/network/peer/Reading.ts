@@ -57,8 +57,11 @@ const LITTLE_MESSAGES: ReadonlySet<string> = new Set(["ping", "pong", "feefilter
 const LITTLE_SIZE = 64
 const LITTLE_COST = 1
 
-/** Most milliseconds that each message of the handshake counts in the line of peers. */
-const LITTLE_GREETING = 1
+/**
+ * Most milliseconds that each message of the handshake, and each step between messages, counts in the line of peers: a peer
+ * in whose step garbage was collected would stand behind every flooder.
+ */
+const LITTLE_STEP = 1
 
 /** Messages that become many objects, and the size from which on one of them is taken apart after the other. */
 const MANY_OBJECTS: ReadonlySet<string> = new Set(["headers", "addr", "addrv2"])
@@ -88,8 +91,10 @@ export class Reading {
   private turn = 0
   /** Whether what is charged next belongs to the handshake. */
   private greeting = true
-  /** The most that the message which is handled costs the peer, milliseconds. */
-  private most = Infinity
+  /** Bytes that were taken from the socket and not looked at yet. */
+  private unread = 0
+  /** The most that the message which is handled costs the peer, milliseconds; `undefined` between messages. */
+  private most: number | undefined
 
   constructor(link: ReadingLink) {
     this.link = link
@@ -107,6 +112,7 @@ export class Reading {
       heard(chunk.length)
       const expected = intake.arrived(chunk.length)
       for (let at = 0; at < chunk.length && !this.closed; at += SLICE) {
+        this.unread = Math.max(0, chunk.length - at - SLICE)
         const frames = parser.push(chunk.subarray(at, at + SLICE))
         if (frames.length > 0) yield* this.takeAll(frames)
         else this.charge(!expected)
@@ -134,7 +140,8 @@ export class Reading {
   private note(): number {
     const { time, took } = this.link
     const { ran } = time
-    took(ran - this.noted, Math.min(this.most, this.greeting ? LITTLE_GREETING : Infinity, ran - this.noted))
+    const most = this.greeting ? LITTLE_STEP : this.most ?? LITTLE_STEP
+    took(ran - this.noted, Math.min(most, ran - this.noted))
     this.noted = ran
     return ran
   }
@@ -143,7 +150,7 @@ export class Reading {
   private charge(uncalled: boolean): void {
     const { intake } = this.link
     const ran = this.note()
-    const milliseconds = Math.min(this.most, ran - this.charged)
+    const milliseconds = Math.min(this.most ?? Infinity, ran - this.charged)
     this.charged = ran
     if (this.greeting) intake.greeted(milliseconds)
     else if (uncalled) intake.spent(milliseconds)
@@ -152,7 +159,7 @@ export class Reading {
 
   /** Waits for another turn where this one has lasted long. */
   private readonly yieldTurn: Effect.Effect<void> = Effect.suspend(() =>
-    this.note() - this.turn > STRETCH ? this.nextTurn(0) : Effect.void
+    this.note() - this.turn > STRETCH ? this.nextTurn(this.unread) : Effect.void
   )
 
   /** Gives other peers a turn while an unsolicited message is handled. */
@@ -170,7 +177,7 @@ export class Reading {
         this.most = mostOf(waiting.at(-1))
         const uncalled = yield* this.takeNext(waiting)
         this.charge(uncalled)
-        this.most = Infinity
+        this.most = undefined
         this.greeting = this.link.peer() === undefined
         if (uncalled) yield* this.whenDue
         yield* this.yieldTurn

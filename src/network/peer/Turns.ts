@@ -9,11 +9,15 @@ const MOST_CALLED = 8
 /** Milliseconds in which what a peer took counts half. */
 const HALF_LIFE = 10_000
 
-/** Milliseconds up to which all are equal. */
+/** Milliseconds up to which those that come with a lot to be read are equal. */
 const LITTLE = 4
 
 /** Milliseconds that a byte to be read is taken to cost: 5 for 64 kB. */
 const BYTE_COST = 5 / 0x10000
+
+/** Bytes, and milliseconds that were taken of late, up to which a peer goes before those that come with more. */
+const SHORT_BYTES = 4_096
+const SHORT_TIME = 16
 
 /** One peer in the line. */
 export interface TurnTaker {
@@ -43,17 +47,21 @@ export class RecentTime implements TurnTaker {
 
 interface Waiter {
   readonly taker: TurnTaker
-  /** Milliseconds that what it waits with may take. */
-  readonly expected: number
+  /** Bytes that it has sent and that are to be read. */
+  readonly bytes: number
   readonly go: () => void
 }
 
 /**
- * Who took little of late and has little to say goes first: a ping is not to wait for a hundred that come with all that
- * fits into a buffer. In doubles, so that those who took about the same go in the order of their coming.
+ * The place in the line, from 0. A peer that took little of late and has little to say goes first: a ping is not to wait
+ * for a hundred peers that come with all that fits into a buffer. Behind them places are in doubles, so that those who took
+ * about the same go in the order of their coming.
  */
-const standing = ({ expected, taker: { recent } }: Waiter, now: number): number =>
-  Math.max(0, Math.ceil(Math.log2((recent(now) + expected) / LITTLE)))
+const standing = ({ bytes, taker: { recent } }: Waiter, now: number): number => {
+  const taken = recent(now)
+  if (bytes <= SHORT_BYTES && taken <= SHORT_TIME) return 0
+  return 1 + Math.max(0, Math.ceil(Math.log2((taken + BYTE_COST * bytes) / LITTLE)))
+}
 
 /**
  * The line in which peers wait for this thread. Each may take some milliseconds at a time; but a hundred that take them
@@ -100,7 +108,7 @@ export class Turns {
   private inLine(taker: TurnTaker, bytes: number): Effect.Effect<void> {
     return Effect.async<void>((resume) => {
       const line = taker.chosen ? this.chosen : this.others
-      const waiter: Waiter = { taker, expected: BYTE_COST * bytes, go: () => resume(Effect.void) }
+      const waiter: Waiter = { taker, bytes, go: () => resume(Effect.void) }
       line.add(waiter)
       this.renewLater()
       return Effect.sync(() => void line.delete(waiter))

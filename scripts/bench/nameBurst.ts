@@ -19,6 +19,7 @@ import { NAME_TX_VERSION, nameScript } from "../../src/protocol/nameOperation.ts
 import { Op } from "../../src/protocol/script.ts"
 import { makeTransaction, outpoint, type TransactionOutput } from "../../src/protocol/transaction.ts"
 import * as DataHealth from "../../src/storage/DataHealth.ts"
+import { benchChain } from "./chain.ts"
 
 const [count = "40000", file] = process.argv.slice(2)
 
@@ -99,15 +100,7 @@ const program = Effect.gen(function*() {
 })
 
 const layers = Layer.mergeAll(
-  Chain.layer({
-    params: regtestParams,
-    blocksDirectory: join(directory, "blocks"),
-    chainstateDirectory: join(directory, "chainstate"),
-    temporaryDirectory: directory,
-    pageSize: 4096,
-    coinCacheBytes: 100 * 1024 * 1024,
-    verifyThreads: 1
-  }),
+  benchChain(directory, 1),
   NameDb.layer({ filename: join(directory, "names.db"), pageSize: 4096 }),
   TxIndex.layer({ directory: join(directory, "chainstate"), pageSize: 4096 }),
   Logger.remove(Logger.defaultLogger)

@@ -1,5 +1,4 @@
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs"
 import type { Socket } from "node:net"
 import { tmpdir } from "node:os"
@@ -9,7 +8,7 @@ import { regtestParams } from "../../src/consensus/params.ts"
 import { decodeMessage, encodePayload } from "../../src/network/wire/message.ts"
 import { type Block, type BlockHeader, decodeBlock } from "../../src/protocol/block.ts"
 import { concat } from "../../src/protocol/bytes.ts"
-import * as DataHealth from "../../src/storage/DataHealth.ts"
+import { benchChain } from "./chain.ts"
 import { freePort, NodeProcess, pause } from "./nodeProcess.ts"
 import { GarbagePeers, idlePeer, SlowLine } from "./traffic.ts"
 
@@ -95,17 +94,7 @@ const headerRate = async (blocks: ReadonlyArray<Block>): Promise<object> => {
         if (height !== headers.length) return yield* Effect.dieMessage(`the headers end at height ${height}`)
         const withProof = headers.filter(({ auxpow }) => auxpow !== undefined).length
         return { headers: height, withProof, seconds, headersPerSecond: height / seconds }
-      }).pipe(Effect.provide(
-        Chain.layer({
-          params: regtestParams,
-          blocksDirectory: join(directory, "blocks"),
-          chainstateDirectory: join(directory, "chainstate"),
-          temporaryDirectory: directory,
-          pageSize: 4096,
-          coinCacheBytes: 1e8,
-          verifyThreads: 0
-        }).pipe(Layer.provide(DataHealth.layer))
-      ))
+      }).pipe(Effect.provide(benchChain(directory, 0)))
     )
   } finally {
     rmSync(directory, { recursive: true, force: true })

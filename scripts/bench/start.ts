@@ -7,7 +7,7 @@ import { meetsTarget } from "../../src/consensus/difficulty.ts"
 import { regtestParams } from "../../src/consensus/params.ts"
 import { type BlockHeader, decodeBlock } from "../../src/protocol/block.ts"
 import { type Header, makeHeader } from "../../src/protocol/header.ts"
-import * as DataHealth from "../../src/storage/DataHealth.ts"
+import { benchChain } from "./chain.ts"
 import { NodeProcess } from "./nodeProcess.ts"
 
 const HEADERS = 1_000_000
@@ -45,15 +45,7 @@ const headers = function*(): Iterable<ReadonlyArray<BlockHeader>> {
 /** A data directory whose block index has a million entries. */
 const fill = (directory: string): Promise<void> => {
   for (const name of LAYOUT) mkdirSync(join(directory, name))
-  const layer = Chain.layer({
-    params: regtestParams,
-    blocksDirectory: join(directory, "blocks"),
-    chainstateDirectory: join(directory, "chainstate"),
-    temporaryDirectory: directory,
-    pageSize: 4096,
-    coinCacheBytes: 100 * 1024 * 1024,
-    verifyThreads: 0
-  }).pipe(Layer.provide(DataHealth.layer))
+  const layer = benchChain(directory, 0)
   const program = Effect.gen(function*() {
     const chain = yield* Chain.Chain
     for (const part of headers()) yield* chain.acceptHeaders(part)

@@ -10,16 +10,19 @@ import { mempoolWith } from "../relay/fakePool.ts"
 import { FakePeer, ServedBlocks } from "./fakePeers.ts"
 import { join, makeContext } from "./makeContext.ts"
 
+/** What a node with an empty data directory syncs with. */
+const onNewChain = Effect.flatMap(temporaryDirectory, (directory) =>
+  makeContext.pipe(Effect.provide(Layer.mergeAll(
+    SyncStatus.layer({ offline: false, expectsPeers: true }).pipe(Layer.provideMerge(chainLayer(directory))),
+    mempoolWith({ entries: () => [] })
+  ))))
+
 describe("askAll", () => {
   it.scopedLive("goes on where the first pass over a chain of little work was", () =>
     Effect.gen(function*() {
-      const directory = yield* temporaryDirectory
       const source = emptyChain(1)
       const genesis = source.blockAt(0)
-      const context = yield* makeContext.pipe(Effect.provide(Layer.mergeAll(
-        SyncStatus.layer({ offline: false, expectsPeers: true }).pipe(Layer.provideMerge(chainLayer(directory))),
-        mempoolWith({ entries: () => [] })
-      )))
+      const context = yield* onNewChain
       const peer = new FakePeer(new ServedBlocks([genesis]))
       const state = join(context, peer)
       state.presync = new Presync({
@@ -45,12 +48,8 @@ describe("askAll", () => {
 describe("takeHeaders", () => {
   it.scopedLive("takes headers of which none is new at the cost of who sent them", () =>
     Effect.gen(function*() {
-      const directory = yield* temporaryDirectory
       const source = emptyChain(2_000)
-      const context = yield* makeContext.pipe(Effect.provide(Layer.mergeAll(
-        SyncStatus.layer({ offline: false, expectsPeers: true }).pipe(Layer.provideMerge(chainLayer(directory))),
-        mempoolWith({ entries: () => [] })
-      )))
+      const context = yield* onNewChain
       const headers = Array.from({ length: 2_000 }, (_, i) => source.blockAt(i + 1))
       const peer = new FakePeer(new ServedBlocks([source.blockAt(0)]), { type: "inbound" })
       const state = join(context, peer)
@@ -66,12 +65,8 @@ describe("takeHeaders", () => {
 
   it.scopedLive("takes headers that connect to nothing at the cost of their peer, however often it was asked", () =>
     Effect.gen(function*() {
-      const directory = yield* temporaryDirectory
       const source = emptyChain(2_000)
-      const context = yield* makeContext.pipe(Effect.provide(Layer.mergeAll(
-        SyncStatus.layer({ offline: false, expectsPeers: true }).pipe(Layer.provideMerge(chainLayer(directory))),
-        mempoolWith({ entries: () => [] })
-      )))
+      const context = yield* onNewChain
       const peer = new FakePeer(new ServedBlocks([source.blockAt(0)]), { type: "inbound" })
       const state = join(context, peer)
       const headers = Array.from({ length: 1_000 }, (_, i) => source.blockAt(i + 2))

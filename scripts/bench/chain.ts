@@ -1,0 +1,17 @@
+import * as Layer from "effect/Layer"
+import { join } from "node:path"
+import * as Chain from "../../src/chain/Chain.ts"
+import { regtestParams } from "../../src/consensus/params.ts"
+import * as DataHealth from "../../src/storage/DataHealth.ts"
+
+/** A regtest chain in a directory of a bench. `verifyThreads`: 0 where no script is checked. */
+export const benchChain = (directory: string, verifyThreads: number) =>
+  Chain.layer({
+    params: regtestParams,
+    blocksDirectory: join(directory, "blocks"),
+    chainstateDirectory: join(directory, "chainstate"),
+    temporaryDirectory: directory,
+    pageSize: 4096,
+    coinCacheBytes: 100 * 1024 * 1024,
+    verifyThreads
+  }).pipe(Layer.provide(DataHealth.layer))

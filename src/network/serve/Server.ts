@@ -26,9 +26,9 @@ import { type InventoryItem, isBlockItem, isTransactionItem, type ItemList, Item
 import { blocksFor, BLOCKTXN_DEPTH, headersFor, isCompactServed, isServable } from "./servingRules.ts"
 
 /**
- * Gives peers what they ask for: headers, blocks and transactions (protocol.md 6.6, 6.7). Everything happens in the fiber
- * that reads from the peer, one thing after the other, and waits where the peer does not read: so who asks for much waits
- * for it, and nobody else does.
+ * Gives peers what they ask for: headers, blocks and transactions (reference/protocol.md 6.6, 6.7). Everything happens
+ * in the fiber that reads from the peer, one thing after the other, and waits where the peer does not read: so who asks
+ * for much waits for it, and nobody else does.
  */
 
 /** Headers read before others get a turn: a millisecond or two. */
@@ -115,7 +115,8 @@ export const make = (
         yield* Effect.gen(function*() {
           if (peer.closed) return
           const headers = yield* readHeaders(ids, peer.hello.version)
-          if (headers !== undefined) yield* peer.send({ type: "headers", headers })
+          // Without waiting: a peer that reads nothing must not keep the slot.
+          if (headers !== undefined) peer.post({ type: "headers", headers })
         }).pipe(headersSlots.withPermits(1))
       })
 

@@ -4,7 +4,7 @@ import type { ConsensusParams } from "../../consensus/params.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
 import { MAX_HEADERS } from "../wire/messages/headers.ts"
 
-/** Which headers and blocks a peer gets (protocol.md 6.7, 6.8): decisions over the header tree. */
+/** Which headers and blocks a peer gets (reference/protocol.md 6.7, 6.8): decisions over the header tree. */
 
 /** Seconds that a block off the best chain may be behind the best header, by time and by work (upstream `STALE_RELAY_AGE_LIMIT`). */
 export const STALE_AGE_LIMIT = 30 * 24 * 60 * 60

@@ -87,6 +87,18 @@ layer(servedChain)("Server", (it) => {
       assert.isAbove(reads, 1)
     }))
 
+  it.effect("answers others while a peer that asked for headers reads nothing", () =>
+    Effect.gen(function*() {
+      const server = yield* serverWith()
+      const question: Message = { type: "getheaders", version: 1, locator: [yield* hashAt(9)], stop: ZEROS }
+      const [silent, other] = [{ ...fakePeer(), send: () => Effect.never }, fakePeer()]
+      const fiber = yield* Effect.fork(server.received(silent, question))
+      yield* Effect.yieldNow()
+      yield* server.received(other, question)
+      assert.strictEqual(other.take()[0]?.type, "headers")
+      yield* Fiber.interrupt(fiber)
+    }))
+
   it.effect("announces no more than there is, and no tip behind it", () =>
     Effect.gen(function*() {
       const server = yield* serverWith()

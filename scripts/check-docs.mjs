@@ -56,6 +56,48 @@ const checkLinks = (file) => {
   }
 }
 
+// Citations of docs/reference
+
+const REFERENCES = ["protocol.md", "rpc.md"]
+
+/** The sections of a reference: `6`, `6.7`, `A.5`, `appendix B`. */
+const sectionsOf = (file) =>
+  new Set(
+    linesOf(file).map(headingOf).flatMap((heading = "") => {
+      const found = /^(?:(\d+(?:\.\d+)*|[A-Z]\.\d+) |(Appendix [A-Z]):)/.exec(heading)
+      return found === null ? [] : [(found[1] ?? found[2]).toLowerCase()]
+    })
+  )
+
+/** A file and the sections behind it: `6.7`, `6.7, 6.8`, `3.1 to 3.4`, `1.5 and 6`, also over the end of a comment's line. */
+const CITATION = /\breference\/([a-z]+\.md) ((?:[Aa]ppendix )?[A-Z0-9][.0-9]*(?:(?:, | and | to )\d+\.\d+)*)/g
+
+/** Documents that are not in this repository, or cited without their folder. */
+const FOREIGN = /(?<![\w/])(?:spec|design|review|protocol|rpc)\.md \d|\(design \d/
+
+const sourcesIn = (folder) =>
+  readdirSync(join(root, folder), { recursive: true }).filter((name) => /\.(ts|mjs)$/.test(name))
+    .map((name) => join(root, folder, name))
+
+const checkCitations = (files) => {
+  const sections = new Map(REFERENCES.map((name) => [name, sectionsOf(join(root, "docs/reference", name))]))
+  for (const file of files) {
+    const lines = readFileSync(file, "utf8").split("\n")
+    for (const [index, line] of lines.entries()) {
+      const foreign = FOREIGN.exec(line)
+      if (foreign !== null) report(file, index + 1, `cites a document that is not there: ${foreign[0]}`)
+      for (const [, name, cited] of line.matchAll(CITATION)) {
+        for (const section of cited.split(/, | and | to /)) {
+          const wanted = section.replace(/\.$/, "").toLowerCase()
+          if (sections.get(name)?.has(wanted) !== true) {
+            report(file, index + 1, `docs/reference/${name} has no section ${section}`)
+          }
+        }
+      }
+    }
+  }
+}
+
 // Options
 
 const checkConfiguration = (file, options) => {
@@ -169,6 +211,7 @@ const docs = markdownIn(join(root, "docs"))
 const pages = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"].map((name) => join(root, name))
 const documents = [...pages, ...docs, ...markdownIn(join(root, "src"))]
 documents.forEach(checkLinks)
+checkCitations(["src", "test", "scripts", "examples"].filter((name) => existsSync(join(root, name))).flatMap(sourcesIn))
 
 const configuration = join(root, "docs/configuration.md")
 const { OPTIONS } = await import(join(project, "build/src/config/options.js"))

@@ -15,7 +15,7 @@ export interface Cursor {
 /** A block of the best chain as followers see it. */
 export interface ConnectedBlock extends Cursor {
   readonly block: Block
-  /** What the block does to names, in order (protocol.md 4.6). */
+  /** What the block does to names, in order (reference/protocol.md 4.6). */
   readonly effects: ReadonlyArray<NameEffect>
 }
 

@@ -18,7 +18,7 @@ import { storageFailure } from "../storage/Database.ts"
 
 /**
  * Files to import blocks from: plain, gzipped, or the block folder of a reference node with its XOR key
- * (protocol.md 8.1).
+ * (reference/protocol.md 8.1).
  */
 
 /** One file, opened for reading at any place. */

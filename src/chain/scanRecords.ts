@@ -27,7 +27,7 @@ export interface ScanTrouble {
 
 /**
  * Finds the records of a block file: magic, LE32 length, content. Anything unexpected is stepped over byte by byte to
- * the next magic; only the end of the file ends the scan (protocol.md 8.1). `from` is where it begins.
+ * the next magic; only the end of the file ends the scan (reference/protocol.md 8.1). `from` is where it begins.
  */
 export function* scanRecords(
   source: SourceFile,

@@ -6,7 +6,7 @@ const BURIED_SECONDS = 1_209_600n
 
 /**
  * Whether the scripts of a block are taken as valid because it is an ancestor of the assumed-valid one, which is in the
- * best chain of headers, and deep below its end (protocol.md 1.1, note 4).
+ * best chain of headers, and deep below its end (reference/protocol.md 1.1, note 4).
  */
 export const scriptsAssumed = (
   index: BlockIndex,

@@ -154,7 +154,7 @@ export const ModeDaemon = "daemon"
 
 export type Mode = typeof ModeAuto | typeof ModeEmbedded | typeof ModeDaemon
 
-/** How a client is made (spec.md 2, client configuration). Everything may be left out. */
+/** How a client is made (docs/embedding.md). Everything may be left out. */
 export interface ClientConfig {
   /** `ModeAuto` if it is left out. */
   readonly mode?: Mode | undefined

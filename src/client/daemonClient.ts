@@ -31,7 +31,7 @@ import { REGISTER_WAITS, UPDATE_WAITS } from "./registering.ts"
 import { type ChainInfo, chainInfo, list, reading, type ShownName, shownName } from "./replies.ts"
 import { choiceOf, limitOf, nameBytes, namespaceBytes, valueBytes } from "./text.ts"
 
-/** A `NameClient` over the JSON-RPC of a daemon: ours, or the reference node (rpc.md 8). */
+/** A `NameClient` over the JSON-RPC of a daemon: ours, or the reference node (reference/rpc.md 8). */
 
 /** Milliseconds between two looks at what changes with blocks. */
 const INTERVAL = 1_000

@@ -11,7 +11,7 @@ import {
   WalletLocked
 } from "./errors.ts"
 
-/** What the errors of a daemon mean for who registers or updates a name (rpc.md 2, 5.7, 5.8). */
+/** What the errors of a daemon mean for who registers or updates a name (reference/rpc.md 2, 5.7, 5.8). */
 
 /** The beginning of what the reference node says where the name's coin is not the wallet's to spend. */
 const NOT_OURS = "Not found pre-selected input"

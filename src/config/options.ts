@@ -127,7 +127,7 @@ const many = <A>(
 
 const peerCount = Kind.integer({ min: 0, max: 10_000 })
 
-/** Requests a minute, 0 for the default and -1 for no limit (rpc.md 9.1). */
+/** Requests a minute, 0 for the default and -1 for no limit (reference/rpc.md 9.1). */
 const rateLimit = Kind.integer({ min: -1, max: 1_000_000_000 })
 
 const GIB = 1024 ** 3
@@ -358,7 +358,7 @@ export const OPTIONS = {
     "taproot:-1:0 has taproot always active, taproot:-2:0 never; may be repeated"
   ),
   mocktime: one(
-    // The range of `setmocktime` (rpc.md 3, setmocktime).
+    // The range of `setmocktime` (reference/rpc.md 3, setmocktime).
     Kind.integer({ min: 0, max: 9_223_372_036 }),
     "mocktime",
     "Tests, on regtest alone",

@@ -29,7 +29,7 @@ export interface Settings {
   readonly rpc: Address & { readonly credentials: Credentials | undefined }
   /** Whether the operator allows an RPC listener that others can reach without credentials. */
   readonly allowInsecure: boolean
-  /** Requests a minute and client address. 0: the default; -1: no limit (rpc.md 9.1). */
+  /** Requests a minute and client address. 0: the default; -1: no limit (reference/rpc.md 9.1). */
   readonly rateLimit: number
   /** Bytes; 0: the default. */
   readonly maxRequestSize: number

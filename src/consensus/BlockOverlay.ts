@@ -37,8 +37,8 @@ export class BlockOverlay {
   }
 
   /**
-   * Adds a coin. Only a coinbase can repeat an older one, outpoints included (BIP 30 is not enforced, protocol.md 4.8);
-   * its coins then take the place of the older ones.
+   * Adds a coin. Only a coinbase can repeat an older one, outpoints included (BIP 30 is not enforced,
+   * reference/protocol.md 4.8); its coins then take the place of the older ones.
    */
   add(outpoint: string, coin: Coin): void {
     if (coin.coinbase && !this.coins.has(outpoint)) {

@@ -32,7 +32,7 @@ const readU32 = (bytes: Bytes, at: number): number =>
 
 /**
  * The slot that a chain has to take among the 2^height leaves of a merged-mining tree, so that one proof cannot serve
- * it twice (protocol.md 2.5). Exact for heights up to 30, where wrapping at 32 bits does no harm.
+ * it twice (reference/protocol.md 2.5). Exact for heights up to 30, where wrapping at 32 bits does no harm.
  * Source: upstream `auxpow.cpp`, `getExpectedIndex`.
  */
 export const expectedIndex = (nonce: number, chain: number, height: number): number => {
@@ -66,8 +66,8 @@ const checkSlot = (script: Bytes, at: number, auxpow: Auxpow, chain: number): st
 
 /**
  * Checks that a merged-mining proof commits to the block with this hash (wire order), by rules A1 to A12 of
- * protocol.md 2.5; the parent's work is judged elsewhere. Returns what the reference node logs, `undefined` if all is
- * well. `chain` is the chain id in the block's own version.
+ * reference/protocol.md 2.5; the parent's work is judged elsewhere. Returns what the reference node logs, `undefined`
+ * if all is well. `chain` is the chain id in the block's own version.
  * Source: upstream `auxpow.cpp`, `CAuxPow::check`.
  */
 export const checkAuxpow = (

@@ -44,7 +44,7 @@ const countNames = (transactions: ReadonlyArray<Transaction>): number => {
   return names
 }
 
-/** The lock rule of protocol.md 5.4. Source: upstream `validation.cpp`, `CheckDbLockLimit`. */
+/** The lock rule of reference/protocol.md 5.4. Source: upstream `validation.cpp`, `CheckDbLockLimit`. */
 const checkLocks = ({ transactions }: Block): Reject | undefined => {
   const names = countNames(transactions)
   let most = transactions.length + names
@@ -90,8 +90,8 @@ export const checkBlockBody = (block: Block): Reject | undefined =>
     checkTransactions(block)
 
 /**
- * Checks a block on its own, proof of work included: the first list of protocol.md 5.4 in its order. A block that fails
- * here must not be remembered as invalid by its hash, which does not cover all of these bytes.
+ * Checks a block on its own, proof of work included: the first list of reference/protocol.md 5.4 in its order. A block
+ * that fails here must not be remembered as invalid by its hash, which does not cover all of these bytes.
  * Source: upstream `validation.cpp`, `CheckBlock`.
  */
 export const checkBlock = (block: Block, params: ConsensusParams): Reject | undefined =>
@@ -161,8 +161,8 @@ export const checkWitnesses = ({ transactions }: Block, expectCommitment: boolea
 }
 
 /**
- * Checks a block against its place in the chain, without its coins: the second list of protocol.md 5.4 in its order.
- * For blocks that passed `checkBlock`; not for genesis blocks.
+ * Checks a block against its place in the chain, without its coins: the second list of reference/protocol.md 5.4 in its
+ * order. For blocks that passed `checkBlock`; not for genesis blocks.
  * Source: upstream `validation.cpp`, `ContextualCheckBlock`.
  */
 export const checkBlockContext = (block: Block, context: BlockContext): Reject | undefined => {

@@ -155,9 +155,9 @@ export interface BlockRefused {
 const refused = (reject: Reject, scripts: ReadonlyArray<ScriptCheck> = []): BlockRefused => ({ reject, scripts })
 
 /**
- * Runs every rule that needs the state and says what the block does to it (protocol.md 4.8 and the end of 5.4), in the
- * order of the reference node. Reads the view, changes nothing, cannot wait. Scripts are left to the caller: `scripts`
- * of the delta, or of the refusal, says which. The genesis block changes nothing.
+ * Runs every rule that needs the state and says what the block does to it (reference/protocol.md 4.8 and the end of
+ * 5.4), in the order of the reference node. Reads the view, changes nothing, cannot wait. Scripts are left to the
+ * caller: `scripts` of the delta, or of the refusal, says which. The genesis block changes nothing.
  *
  * Source: upstream `validation.cpp`, `ConnectBlock`.
  */

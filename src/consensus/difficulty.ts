@@ -3,7 +3,7 @@ import type { ConsensusParams } from "./params.ts"
 
 /**
  * Targets in their compact form ("bits"), the work they stand for, and the target that the next block must have
- * (protocol.md 3.1 to 3.4; upstream `pow.cpp`, `arith_uint256.cpp`, `chain.cpp`).
+ * (reference/protocol.md 3.1 to 3.4; upstream `pow.cpp`, `arith_uint256.cpp`, `chain.cpp`).
  */
 
 /** What the difficulty rules look at in a header. */
@@ -125,7 +125,7 @@ const scaled = (bits: number, span: number, { powLimit, targetTimespan }: Consen
   return encodeCompact(target > powLimit ? powLimit : target)
 }
 
-/** The bits after a period that took `span` seconds, as a plain function of both (protocol.md 3.3). */
+/** The bits after a period that took `span` seconds, as a plain function of both (reference/protocol.md 3.3). */
 export const retarget = (bits: number, span: number, params: ConsensusParams): number =>
   scaled(bits, clamp(span, params.targetTimespan / 4, params.targetTimespan * 4), params)
 
@@ -169,7 +169,7 @@ export const nextBits = (
 
 /**
  * Whether the bits can have changed like this at `height`, for headers whose predecessors are not at hand
- * (protocol.md 3.5). Says nothing on networks with a minimum-difficulty rule.
+ * (reference/protocol.md 3.5). Says nothing on networks with a minimum-difficulty rule.
  * Source: upstream `pow.cpp`, `PermittedDifficultyTransition`.
  */
 export const permittedTransition = (

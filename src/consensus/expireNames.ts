@@ -8,8 +8,9 @@ import { type Reject, reject } from "./Reject.ts"
 import type { Coin, NameClaim } from "./view.ts"
 
 /**
- * The name that has no coin when its time comes: it was used to steal others (protocol.md 4.7, 4.9). The height is of
- * the block before the first that sees it as expired. As in the reference node, the network does not matter.
+ * The name that has no coin when its time comes: it was used to steal others (reference/protocol.md 4.7, 4.9). The
+ * height is of the block before the first that sees it as expired. As in the reference node, the network does not
+ * matter.
  */
 const POSTMORTEM = { name: "d/postmortem", height: 175_867 }
 
@@ -34,10 +35,10 @@ const contradiction = (name: string, { outpoint }: NameClaim, found: string): Re
 }
 
 /**
- * Takes the coins of names away that nobody can update any more (protocol.md 4.7), once all transactions of the block
- * at `height` are in. The block is refused where such a name has no coin: the reference node connects none there either
- * and has no reason of its own for it. Of several such names the first by its bytes is reported, whatever their order.
- * Source: upstream `names/main.cpp`, `ExpireNames`.
+ * Takes the coins of names away that nobody can update any more (reference/protocol.md 4.7), once all transactions of
+ * the block at `height` are in. The block is refused where such a name has no coin: the reference node connects none
+ * there either and has no reason of its own for it. Of several such names the first by its bytes is reported, whatever
+ * their order. Source: upstream `names/main.cpp`, `ExpireNames`.
  */
 export const expireNames = (overlay: BlockOverlay, height: number, params: ConsensusParams): Reject | undefined => {
   const range = expiringUpdateHeights(height, params)

@@ -1,8 +1,9 @@
 import type { ConsensusParams } from "./params.ts"
 
 /**
- * When names expire (protocol.md 4.7). A name lives for some blocks after its last NAME_FIRSTUPDATE or NAME_UPDATE.
- * "Expired" is computed, never stored; what changes in the state is that the coin of the name goes, one block before.
+ * When names expire (reference/protocol.md 4.7). A name lives for some blocks after its last NAME_FIRSTUPDATE or
+ * NAME_UPDATE. "Expired" is computed, never stored; what changes in the state is that the coin of the name goes, one
+ * block before.
  */
 
 const REGTEST_DEPTH = 30

@@ -64,8 +64,8 @@ export const parseFlagNames = (names: Iterable<string>): number | undefined => {
 }
 
 /**
- * The flags of a block at a height (protocol.md 5.1). Nothing is applied to blocks from before its activation and
- * there are no exceptions for single blocks, other than on Bitcoin.
+ * The flags of a block at a height (reference/protocol.md 5.1). Nothing is applied to blocks from before its activation
+ * and there are no exceptions for single blocks, other than on Bitcoin.
  * Source: upstream `validation.cpp`, `GetBlockScriptFlags`.
  */
 export const blockFlags = (height: number, { activation }: ConsensusParams): number => {

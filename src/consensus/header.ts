@@ -9,13 +9,13 @@ const REASON = "high-hash"
 
 /**
  * A failure that speaks of the proof, or of its absence: the hash does not cover it, and another copy of the header
- * may have a good one (protocol.md 2.6).
+ * may have a good one (reference/protocol.md 2.6).
  */
 const badProof = (detail: string): Reject => rejectAs("mutated", REASON, detail)
 
 /**
- * Checks the proof of work of a header, its own or a merged-mined one (rules P1 to P6 of protocol.md 2.3). Every
- * failure has the reason `high-hash`; `detail` is what the reference node logs first.
+ * Checks the proof of work of a header, its own or a merged-mined one (rules P1 to P6 of reference/protocol.md 2.3).
+ * Every failure has the reason `high-hash`; `detail` is what the reference node logs first.
  * Source: upstream `validation.cpp`, `CheckProofOfWork`.
  */
 export const checkProofOfWork = ({ auxpow, header }: BlockHeader, params: ConsensusParams): Reject | undefined => {
@@ -61,7 +61,7 @@ const leastBaseVersion = (height: number, { activation }: ConsensusParams): numb
   return height >= activation.bip34 ? 2 : -Infinity
 }
 
-/** Checks the base version (rule 10 of protocol.md 3.5). */
+/** Checks the base version (rule 10 of reference/protocol.md 3.5). */
 const checkVersion = (version: number, height: number, params: ConsensusParams): Reject | undefined => {
   if (baseVersion(version) >= leastBaseVersion(height, params)) return undefined
   const shown = `0x${(version >>> 0).toString(16).padStart(8, "0")}`
@@ -69,8 +69,8 @@ const checkVersion = (version: number, height: number, params: ConsensusParams):
 }
 
 /**
- * Checks a header against its predecessor and the clock: rules 5 to 10 of protocol.md 3.5 in their order. Rule 8 (BIP
- * 94) is off on all three networks. Not for genesis blocks.
+ * Checks a header against its predecessor and the clock: rules 5 to 10 of reference/protocol.md 3.5 in their order.
+ * Rule 8 (BIP 94) is off on all three networks. Not for genesis blocks.
  * Source: upstream `validation.cpp`, `ContextualCheckBlockHeader`.
  */
 export const checkHeaderContext = (context: HeaderContext): Reject | undefined => {

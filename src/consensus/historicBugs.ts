@@ -2,8 +2,9 @@ import { type Bytes, displayHash } from "../protocol/bytes.ts"
 import type { ConsensusParams } from "./params.ts"
 
 /**
- * Transactions of the main network that broke the name rules and stand in the chain all the same (protocol.md 4.9).
- * Early software did not forbid name outputs in other transactions, and read some inputs wrongly.
+ * Transactions of the main network that broke the name rules and stand in the chain all the same
+ * (reference/protocol.md 4.9). Early software did not forbid name outputs in other transactions, and read some inputs
+ * wrongly.
  */
 
 /**

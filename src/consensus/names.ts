@@ -19,8 +19,8 @@ import { type Reject, reject } from "./Reject.ts"
 import type { Coin, NameClaim, NameEffect } from "./view.ts"
 
 /**
- * The name rules: what a transaction may do (rules N of protocol.md 4.5) and what it does (rules F of 4.6). Coinbases
- * are never checked, but have effects.
+ * The name rules: what a transaction may do (rules N of reference/protocol.md 4.5) and what it does (rules F of 4.6).
+ * Coinbases are never checked, but have effects.
  */
 
 /** Longest name (consensus). */
@@ -177,8 +177,8 @@ export const minNameAmount = (height: number, { minNameAmountSince }: ConsensusP
   height < minNameAmountSince ? 0 : MIN_NAME_AMOUNT
 
 /**
- * Checks a transaction, not a coinbase, against the name rules: N0 to N21 of protocol.md 4.5 in their order. With
- * `Flag.NAMES_MEMPOOL`, `height` is the one of the next block and coins of that height count as unconfirmed.
+ * Checks a transaction, not a coinbase, against the name rules: N0 to N21 of reference/protocol.md 4.5 in their order.
+ * With `Flag.NAMES_MEMPOOL`, `height` is the one of the next block and coins of that height count as unconfirmed.
  * Source: upstream `names/main.cpp`, `CheckNameTransaction`.
  */
 export const checkNameTransaction = (check: NameCheck): Reject | undefined => {
@@ -209,8 +209,8 @@ export const ignoresNameOutputs = (transaction: Transaction, height: number, par
   historicBug(height, transaction.txid, params) === "ignore"
 
 /**
- * Adds what a transaction does to names to `effects`: rules F1 to F3 of protocol.md 4.6. `made` are its name scripts.
- * Source: upstream `names/main.cpp`, `ApplyNameTransaction`.
+ * Adds what a transaction does to names to `effects`: rules F1 to F3 of reference/protocol.md 4.6. `made` are its name
+ * scripts. Source: upstream `names/main.cpp`, `ApplyNameTransaction`.
  */
 export const addNameEffects = (
   effects: Array<NameEffect>,

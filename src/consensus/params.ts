@@ -5,7 +5,7 @@ import { type HistoricBugs, mainnetHistoricBugs, noHistoricBugs } from "./histor
 /** How a name's life is counted at a height. See `expiry.ts`. */
 export type ExpirySchedule = "growing" | "regtest"
 
-/** The height from which each buried rule holds (consensus, protocol.md 1.1). */
+/** The height from which each buried rule holds (consensus, reference/protocol.md 1.1). */
 export interface Activation {
   readonly bip16: number
   readonly bip34: number
@@ -17,7 +17,7 @@ export interface Activation {
   readonly taproot: number
 }
 
-/** What the rules need to know about a network (consensus, protocol.md 1.1). */
+/** What the rules need to know about a network (consensus, reference/protocol.md 1.1). */
 export interface ConsensusParams {
   readonly network: Network
   readonly activation: Activation
@@ -28,7 +28,7 @@ export interface ConsensusParams {
   readonly targetSpacing: number
   /** Blocks between retargets. */
   readonly retargetInterval: number
-  /** Blocks later than this time may have the minimum difficulty (protocol.md 3.4); `undefined` for none. */
+  /** Blocks later than this time may have the minimum difficulty (reference/protocol.md 3.4); `undefined` for none. */
   readonly minDifficultySince: number | undefined
   readonly noRetargeting: boolean
   readonly halvingInterval: number
@@ -43,7 +43,7 @@ export interface ConsensusParams {
   readonly minimumChainWork: bigint
   /** Block up to which scripts are taken as valid, wire order; `undefined` to check all. */
   readonly assumeValid: Uint8Array | undefined
-  /** Transactions that may break the name rules (protocol.md 4.9). */
+  /** Transactions that may break the name rules (reference/protocol.md 4.9). */
   readonly historicBugs: HistoricBugs
 }
 

@@ -146,7 +146,8 @@ export class SighashContext {
 
   /**
    * The hash that a Schnorr signature signs (BIP 341, BIP 342); `undefined` for a hash type that does not exist, and
-   * for SINGLE without an output to match. The spent scripts are whole, name prefixes included (protocol.md 5.2).
+   * for SINGLE without an output to match. The spent scripts are whole, name prefixes included
+   * (reference/protocol.md 5.2).
    */
   taproot(index: number, hashType: number, spend: TaprootSpend): Uint8Array | undefined {
     if (!(hashType <= 0x03 || (hashType >= 0x81 && hashType <= 0x83))) return undefined

@@ -7,8 +7,8 @@ import { WITNESS_SCALE_FACTOR } from "./params.ts"
 import type { Coin } from "./view.ts"
 
 /**
- * Signature operations, whose number in a block is limited (BIP 16, BIP 141; protocol.md 5.2). Name prefixes are
- * stripped where a script is tested for being P2SH or a witness program; the plain count is over the whole script.
+ * Signature operations, whose number in a block is limited (BIP 16, BIP 141; reference/protocol.md 5.2). Name prefixes
+ * are stripped where a script is tested for being P2SH or a witness program; the plain count is over the whole script.
  */
 
 /** What a multisignature check counts as where nobody says how many keys it has (consensus). */

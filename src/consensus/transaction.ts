@@ -35,7 +35,7 @@ const checkOutputs = ({ outputs }: Transaction): Reject | undefined => {
 }
 
 /**
- * Checks what needs no context (7. of the first list in protocol.md 5.4). Witnesses are not looked at.
+ * Checks what needs no context (7. of the first list in reference/protocol.md 5.4). Witnesses are not looked at.
  * Source: upstream `consensus/tx_check.cpp`, `CheckTransaction`.
  */
 export const checkTransaction = (transaction: Transaction): Reject | undefined => {

@@ -34,7 +34,7 @@ const verifyRedeem = (check: InputCheck, scriptSig: Bytes, stack: Array<Bytes>):
   if (!isPushOnly(scriptSig)) return "SIG_PUSHONLY"
   const redeem = stack.pop()
   // Only behind a name prefix that splits a push: the script pushed both sides of the comparison itself. Upstream
-  // takes this for impossible and stops; here the input is invalid (protocol.md 4.4).
+  // takes this for impossible and stops; here the input is invalid (reference/protocol.md 4.4).
   if (redeem === undefined) return "EVAL_FALSE"
   const error = runToTrue(check, redeem, stack)
   if (error !== undefined) return error
@@ -49,7 +49,7 @@ const verifyRedeem = (check: InputCheck, scriptSig: Bytes, stack: Array<Bytes>):
 /**
  * Verifies that an input may spend its coin; answers why not. The coin's script runs whole, a name prefix included;
  * whether it is P2SH or a witness program is judged by what stands behind the prefix, and so for a redeem script
- * (protocol.md 5.2).
+ * (reference/protocol.md 5.2).
  * Source: upstream `script/interpreter.cpp`, `VerifyScript`.
  */
 export const verifyInput = (check: InputCheck): ScriptError | undefined => {

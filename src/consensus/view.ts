@@ -33,7 +33,7 @@ export interface ChainView {
   readonly claimsBetween: (from: number, to: number) => ReadonlyArray<readonly [name: string, claim: NameClaim]>
 }
 
-/** A NAME_FIRSTUPDATE or NAME_UPDATE that takes effect: it sets the record of its name (protocol.md 4.6). */
+/** A NAME_FIRSTUPDATE or NAME_UPDATE that takes effect: it sets the record of its name (reference/protocol.md 4.6). */
 export interface NameEffect {
   readonly name: Bytes
   readonly operation: NameChange

@@ -2,7 +2,7 @@ import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 
-/** What a name says about its owner's mail (spec.md 1.10). */
+/** What a name says about its owner's mail (docs/mail.md). */
 export interface Forwarding {
   /** Where mail goes first. */
   readonly email: string

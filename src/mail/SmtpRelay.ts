@@ -9,7 +9,7 @@ import { makeRelay } from "./relay/makeRelay.ts"
 import type { RelayConfig } from "./relay/RelayConfig.ts"
 import type { RelayStats } from "./relay/RelayStats.ts"
 
-/** Takes mail for labels and forwards it to what their names say (spec.md 1.10). Runs while its scope is open. */
+/** Takes mail for labels and forwards it to what their names say (docs/mail.md). Runs while its scope is open. */
 export class SmtpRelay extends Context.Tag("svcd/SmtpRelay")<SmtpRelay, {
   /** Where it listens; with the port that was found where 0 was asked for. */
   readonly address: Address

@@ -9,7 +9,7 @@ import { MAX_SCRIPT_ELEMENT_SIZE } from "../protocol/script.ts"
 import { parseAddress } from "./address.ts"
 import type { Forwarding } from "./Recipients.ts"
 
-/** The forwarding configuration in the value of a name: JSON with `email`, `backup` and `pubkey` (spec.md 1.10). */
+/** The forwarding configuration in the value of a name: JSON with `email`, `backup` and `pubkey` (docs/mail.md). */
 
 export interface MailValue extends Forwarding {
   /** A public key for those who want to write to the owner in secret, in base64; empty: none. */
@@ -19,7 +19,10 @@ export interface MailValue extends Forwarding {
 /** Backup addresses of a name; more are not written, and not tried. */
 export const MAX_BACKUPS = 8
 
-/** Bytes of a value that can be changed again later: one above cannot be spent (protocol.md 4, consensus/names.ts). */
+/**
+ * Bytes of a value that can be changed again later: one above cannot be spent (reference/protocol.md 4,
+ * consensus/names.ts).
+ */
 export const MAX_MAIL_VALUE = MAX_SCRIPT_ELEMENT_SIZE
 
 /** A text of which `parse` makes another, or says on the left what is wrong with it. */

@@ -5,8 +5,8 @@ import { classify } from "../protocol/nameText.ts"
 
 /**
  * Labels and names: mail for `alice@…` is the business of the name `id/alice`. A label is what the identity namespace
- * allows (protocol.md 7.2) as far as it fits before the `@` of an address. That leaves out every character that could
- * lead an SMTP server elsewhere: `%`, `!`, `:`, `@`, quotes.
+ * allows (reference/protocol.md 7.2) as far as it fits before the `@` of an address. That leaves out every character
+ * that could lead an SMTP server elsewhere: `%`, `!`, `:`, `@`, quotes.
  */
 
 /** Where the names of people and organisations are. */

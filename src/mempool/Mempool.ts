@@ -62,7 +62,8 @@ export interface MempoolInfo {
 
 /**
  * The transactions that wait for a block: valid on top of the tip, paid for, and free of conflicts among each other
- * (protocol.md 5.5, 5.6). Transactions are known by `txidKey`, their txid in wire order with one character a byte.
+ * (reference/protocol.md 5.5, 5.6). Transactions are known by `txidKey`, their txid in wire order with one character a
+ * byte.
  */
 export class Mempool extends Context.Tag("svcd/Mempool")<Mempool, {
   /** Takes a transaction in, or says why not. */
@@ -133,7 +134,7 @@ export interface MempoolOptions {
   readonly requireStandard?: boolean
 }
 
-/** Defaults (policy; protocol.md 5.5). */
+/** Defaults (policy; reference/protocol.md 5.5). */
 const MAX_USAGE = 300_000_000
 const EXPIRY_HOURS = 336
 

@@ -12,8 +12,8 @@ const MAX_COMMITMENTS = 500_000
 const NONE: ReadonlySet<string> = new Set()
 
 /**
- * What waits in the pool about names (protocol.md 5.6). Names and commitments are `binaryString`s, transactions known
- * by their `txidKey`. Source: upstream `names/mempool.h`, `CNameMemPool`.
+ * What waits in the pool about names (reference/protocol.md 5.6). Names and commitments are `binaryString`s,
+ * transactions known by their `txidKey`. Source: upstream `names/mempool.h`, `CNameMemPool`.
  */
 export class NamePool {
   /** The first transaction that each commitment came with, also long after it left the pool. */

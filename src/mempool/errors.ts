@@ -26,7 +26,7 @@ export type RejectionKind = typeof RejectionKind.Type
 export class TransactionRejected extends Schema.TaggedError<TransactionRejected>()("TransactionRejected", {
   /** As people see it. */
   txid: Schema.String,
-  /** The reference node's own reason (protocol.md 5.5, appendix B). */
+  /** The reference node's own reason (reference/protocol.md 5.5, appendix B). */
   reason: Schema.String,
   detail: Schema.optional(Schema.String),
   kind: RejectionKind

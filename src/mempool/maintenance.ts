@@ -15,7 +15,7 @@ import { standardFlags } from "./policy/scriptFlags.ts"
 import { type Pool, txidOf } from "./Pool.ts"
 import type { PoolEntry, RemovalReason } from "./PoolEntry.ts"
 
-/** What leaves the pool when the tip moves (protocol.md 5.6). */
+/** What leaves the pool when the tip moves (reference/protocol.md 5.6). */
 
 const removeRegistrations = (pool: Pool, transaction: Transaction): void => {
   for (const script of madeNameScripts(transaction)) {

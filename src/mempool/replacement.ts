@@ -7,7 +7,10 @@ import type { Pool } from "./Pool.ts"
 import type { PoolEntry } from "./PoolEntry.ts"
 import { refuse } from "./refusal.ts"
 
-/** Whether a transaction may take the place of others: full replace-by-fee, no signal needed (protocol.md 5.5). */
+/**
+ * Whether a transaction may take the place of others: full replace-by-fee, no signal needed
+ * (reference/protocol.md 5.5).
+ */
 
 /** An amount for people: at least two decimals and no more than it needs. */
 const showMoney = (amount: number): string => {

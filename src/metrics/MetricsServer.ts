@@ -10,7 +10,7 @@ import { type BindFailed, codeOf, listenOn } from "../config/listening.ts"
 import { CONTENT_TYPE, exposition } from "./exposition.ts"
 import type { Table } from "./families.ts"
 
-/** The endpoint that a collector reads: GET /metrics on an address of its own, without credentials (spec.md 4). */
+/** The endpoint that a collector reads: GET /metrics on an address of its own, without credentials (docs/metrics.md). */
 export class MetricsServer extends Context.Tag("svcd/MetricsServer")<MetricsServer, {
   /** Where it listens; with the port that was found where 0 was asked for. */
   readonly address: Address

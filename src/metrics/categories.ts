@@ -1,6 +1,6 @@
 import type { Facts } from "./families.ts"
 
-/** The headings of spec.md 4. */
+/** The headings of docs/metrics.md. */
 const CATEGORIES = [
   "block processing",
   "name operations",

@@ -4,7 +4,7 @@ import { counter, counterBy, gauge, gaugeBy, histogram, histogramBy, type Table 
 import { storageChecked, storageDamage, storageDoubts, storagePasses } from "./storageMetrics.ts"
 
 /**
- * The 39 metrics of svcd, and where each is recorded. Names and labels of seventeen are given (spec.md 4); the others
+ * The 39 metrics of svcd, and where each is recorded. Names and labels of seventeen were given by the first user; the others
  * fill its categories. A duration is in seconds, a size in bytes. Label values are closed sets: methods of the method
  * table, and the unions below.
  *

@@ -15,7 +15,7 @@ export type ConnectionType =
 
 /** What a peer said of itself in its `version`, and what was agreed before `verack`. */
 export interface Hello {
-  /** What it announced: decides on the sizes of `headers` (protocol.md 6.2). */
+  /** What it announced: decides on the sizes of `headers` (reference/protocol.md 6.2). */
   readonly version: number
   /** The lower of its version and ours: decides on everything else. */
   readonly commonVersion: number
@@ -70,7 +70,7 @@ export interface Latency {
 export interface Farewell {
   /** For the log and for errors; words of our own. */
   readonly reason: string
-  /** Whether the peer broke the rules (protocol.md 6.11): then its address is discouraged. */
+  /** Whether the peer broke the rules (reference/protocol.md 6.11): then its address is discouraged. */
   readonly misbehaving: boolean
 }
 

@@ -17,8 +17,8 @@ export class PeerHandlers extends Context.Tag("svcd/PeerHandlers")<PeerHandlers,
   readonly services: () => bigint
   /** The height that we announce. */
   readonly startHeight: () => number
-  /** Whether our tip is recent: then peers without old blocks are good enough (protocol.md 6.3). */
+  /** Whether our tip is recent: then peers without old blocks are good enough (reference/protocol.md 6.3). */
   readonly nearTip: () => boolean
-  /** Whether the tip is stale, so that one more peer may know of a better chain (protocol.md 6.10). */
+  /** Whether the tip is stale, so that one more peer may know of a better chain (reference/protocol.md 6.10). */
   readonly needExtraPeer: () => boolean
 }>() {}

@@ -6,7 +6,7 @@ import type { Network } from "./networks.ts"
 
 /**
  * Output scripts that have an address, and the text of the address on a network. The script of a name output is
- * stripped of its name prefix before it comes here (protocol.md 4.2).
+ * stripped of its name prefix before it comes here (reference/protocol.md 4.2).
  */
 
 /** Who may spend an output, as far as an address can say it. */
@@ -127,7 +127,7 @@ const MAX_MISTYPED_BYTES = 100
 
 /**
  * Reads an address of a network. Base58Check goes first whatever the text begins with: mainnet has legacy
- * addresses that begin with `NC`, which looks like its segwit prefix (protocol.md 1.4). White space around a
+ * addresses that begin with `NC`, which looks like its segwit prefix (reference/protocol.md 1.4). White space around a
  * legacy address is ignored. Source of rules and words: namecoin-core `key_io.cpp`, `DecodeDestination`.
  */
 export const parseAddress = (

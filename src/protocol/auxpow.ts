@@ -5,8 +5,8 @@ import { readTransaction, type Transaction } from "./transaction.ts"
 import { Writer } from "./Writer.ts"
 
 /**
- * A merged-mining proof (protocol.md 2.4): a block of another chain whose coinbase commits to ours. The parent
- * coinbase's index is always taken as 0, whatever stands there, and the parent's hash is computed, not read.
+ * A merged-mining proof (reference/protocol.md 2.4): a block of another chain whose coinbase commits to ours. The
+ * parent coinbase's index is always taken as 0, whatever stands there, and the parent's hash is computed, not read.
  */
 export interface Auxpow {
   /** The proof as it was received. */
@@ -42,7 +42,7 @@ export const readAuxpow = (reader: Reader): Auxpow => {
   return { bytes, coinbase, coinbaseBranch, chainBranch, chainIndex, parent }
 }
 
-/** Writes a proof with zeros where the reference node ignores what stands there (protocol.md 2.4). */
+/** Writes a proof with zeros where the reference node ignores what stands there (reference/protocol.md 2.4). */
 export const writeAuxpow = (writer: Writer, auxpow: Omit<Auxpow, "bytes">): Writer => {
   writer.bytes(auxpow.coinbase.bytes).bytes(new Uint8Array(32))
   writer.compactSize(auxpow.coinbaseBranch.length)

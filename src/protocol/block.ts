@@ -49,7 +49,7 @@ export class Block implements BlockHeader {
     return this.bytes.length
   }
 
-  /** Bytes without witnesses; the proof counts (protocol.md 2.6). */
+  /** Bytes without witnesses; the proof counts (reference/protocol.md 2.6). */
   get strippedSize(): number {
     if (this.knownStrippedSize === undefined) {
       let size = HEADER_SIZE + (this.auxpow?.bytes.length ?? 0) + compactSizeLength(this.transactions.length)
@@ -59,7 +59,7 @@ export class Block implements BlockHeader {
     return this.knownStrippedSize
   }
 
-  /** Weight units (BIP 141; protocol.md 5.4): header, proof and transaction count included. */
+  /** Weight units (BIP 141; reference/protocol.md 5.4): header, proof and transaction count included. */
   get weight(): number {
     return 3 * this.strippedSize + this.size
   }
@@ -77,7 +77,7 @@ const SMALLEST_TRANSACTION = 10
 
 /**
  * Reads a block in steps. Where the proof carries values in fields that no rule checks, they are zeroed and the block is
- * copied; otherwise it is a view (protocol.md 2.4).
+ * copied; otherwise it is a view (reference/protocol.md 2.4).
  */
 export class BlockReading {
   private readonly reader: Reader

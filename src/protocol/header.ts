@@ -6,7 +6,7 @@ import { Writer } from "./Writer.ts"
 /** Bytes of a header without its merged-mining proof. */
 export const HEADER_SIZE = 80
 
-/** Version bit that says that a merged-mining proof follows (protocol.md 2.2). */
+/** Version bit that says that a merged-mining proof follows (reference/protocol.md 2.2). */
 export const AUXPOW_FLAG = 0x100
 
 /** A signed 32-bit number, little-endian. */
@@ -72,10 +72,10 @@ export const makeHeader = (parts: {
       .u32(parts.bits).u32(parts.nonce).toBytes()
   )
 
-/** Base version: the remainder by 256, with the sign of the version (protocol.md 2.2). */
+/** Base version: the remainder by 256, with the sign of the version (reference/protocol.md 2.2). */
 export const baseVersion = (version: number): number => version % 256
 
-/** Chain id: the version divided by 65536, rounded towards zero (protocol.md 2.2). */
+/** Chain id: the version divided by 65536, rounded towards zero (reference/protocol.md 2.2). */
 export const chainId = (version: number): number => Math.trunc(version / 65536)
 
 /** Whether a version is exactly the one of blocks from before merged mining. */

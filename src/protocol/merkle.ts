@@ -38,7 +38,7 @@ export const merkleRoot = (hashes: ReadonlyArray<Bytes>): MerkleRoot => {
 
 /**
  * Folds a merkle branch over a hash. An index of -1 gives 32 zero bytes; bits of the index beyond the branch are not
- * looked at (protocol.md 2.5).
+ * looked at (reference/protocol.md 2.5).
  */
 export const merkleBranchRoot = (hash: Bytes, branch: ReadonlyArray<Bytes>, index: number): Uint8Array => {
   if (index === -1) return new Uint8Array(32)

@@ -34,7 +34,7 @@ export interface NameScript {
   readonly address: Bytes
 }
 
-/** Transactions of exactly this version are name transactions (consensus, protocol.md 4.1). */
+/** Transactions of exactly this version are name transactions (consensus, reference/protocol.md 4.1). */
 export const NAME_TX_VERSION = 0x7100
 
 export const NAME_NEW_HASH_SIZE = 20
@@ -52,8 +52,8 @@ const makeOperation = (opcode: number, args: ReadonlyArray<Bytes>): NameOperatio
 }
 
 /**
- * Takes a name script apart; `undefined` where the script is none. Follows rules S1 to S6 of protocol.md 4.2 to the
- * letter, the step back by one byte included, since P2SH and witness detection see its result.
+ * Takes a name script apart; `undefined` where the script is none. Follows rules S1 to S6 of reference/protocol.md 4.2
+ * to the letter, the step back by one byte included, since P2SH and witness detection see its result.
  * Source: upstream `script/names.cpp`, `CNameScript::CNameScript`.
  */
 export const parseNameScript = (script: Bytes): NameScript | undefined => {
@@ -95,10 +95,10 @@ const truncatedPushEnd = (script: Bytes, at: number): number => {
 /** The address script behind a name prefix; the script itself where it has none. */
 export const addressScript = (script: Bytes): Bytes => parseNameScript(script)?.address ?? script
 
-/** The commitment of a NAME_NEW: HASH160(rand ‖ name), 20 bytes (protocol.md 4.3). */
+/** The commitment of a NAME_NEW: HASH160(rand ‖ name), 20 bytes (reference/protocol.md 4.3). */
 export const nameCommitment = (rand: Bytes, name: Bytes): Uint8Array => hash160(concat(rand, name))
 
-/** Builds the canonical script of an operation paid to an address script (protocol.md 4.3). */
+/** Builds the canonical script of an operation paid to an address script (reference/protocol.md 4.3). */
 export const nameScript = (operation: NameOperation, address: Bytes): Uint8Array => {
   switch (operation.op) {
     case "name_new":

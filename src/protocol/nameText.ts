@@ -2,7 +2,8 @@ import { type Bytes, fromHex, toHex } from "./bytes.ts"
 
 /**
  * Names and values as text, and what the text of a name means to applications. Nothing here is consensus: to the
- * chain a name is a byte string. protocol.md 7.1 to 7.3; upstream `names/encoding.cpp`, `names/applications.cpp`.
+ * chain a name is a byte string. reference/protocol.md 7.1 to 7.3; upstream `names/encoding.cpp`,
+ * `names/applications.cpp`.
  */
 
 /** The encodings of names and values, the default first. */

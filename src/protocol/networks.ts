@@ -2,7 +2,7 @@ import { type Bytes, fromHex } from "./bytes.ts"
 import { hash256 } from "./hash.ts"
 
 /**
- * The three networks and what tells them apart on the wire and in text (protocol.md 1.1 to 1.4; upstream
+ * The three networks and what tells them apart on the wire and in text (reference/protocol.md 1.1 to 1.4; upstream
  * `kernel/chainparams.cpp`, `chainparamsbase.cpp`). Heights, limits and other rules are in consensus/params.ts.
  */
 

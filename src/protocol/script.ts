@@ -1,7 +1,10 @@
 import type { Bytes } from "./bytes.ts"
 import { concat } from "./bytes.ts"
 
-/** Opcodes by their upstream names (upstream `script/script.h`). The name opcodes are OP_1 to OP_3 (protocol.md 4.1). */
+/**
+ * Opcodes by their upstream names (upstream `script/script.h`). The name opcodes are OP_1 to OP_3
+ * (reference/protocol.md 4.1).
+ */
 export const Op = {
   OP_0: 0x00,
   OP_PUSHDATA1: 0x4c,
@@ -207,7 +210,7 @@ export const witnessVersion = (script: Bytes): number => {
 
 /**
  * Whether nothing can ever spend an output with this script, so that it never becomes a coin: OP_RETURN first, or
- * longer than a script may be. Tested on the whole script, a name prefix included (protocol.md 5.2).
+ * longer than a script may be. Tested on the whole script, a name prefix included (reference/protocol.md 5.2).
  */
 export const isUnspendable = (script: Bytes): boolean => script[0] === Op.OP_RETURN || script.length > MAX_SCRIPT_SIZE
 

@@ -2,7 +2,7 @@ import { type Bytes, toHex } from "./bytes.ts"
 import { isUnspendable, Op, ScriptCursor } from "./script.ts"
 import { pushedNumber } from "./scriptOperations.ts"
 
-/** Scripts as people read them: the `asm` of the reference node, its peculiarities included (rpc.md 6). */
+/** Scripts as people read them: the `asm` of the reference node, its peculiarities included (reference/rpc.md 6). */
 
 /** Names that differ from the constant's. The name opcodes are shown wherever the numbers 1 to 3 stand. */
 const SPECIAL_NAMES: ReadonlyArray<readonly [number, string]> = [

@@ -5,7 +5,7 @@ import { isKeySized, minimalNumber } from "./scriptOperations.ts"
 
 /**
  * What an output script is by its form, with the parts that a payer or spender needs. Byte strings are views of the
- * script. The names are those of the reference node's answers (rpc.md 3.0).
+ * script. The names are those of the reference node's answers (reference/rpc.md 3.0).
  */
 export type ScriptTemplate =
   | { readonly type: "nonstandard" | "nulldata" | "anchor" }
@@ -67,8 +67,8 @@ const multisig = (script: Bytes): ScriptTemplate | undefined => {
 
 /**
  * Returns the template that an output script follows. A name prefix is stripped first; null data is the exception, it
- * is looked for in the whole script, so that a name prefix with OP_RETURN behind it is nonstandard (protocol.md 5.2).
- * Source: upstream `script/solver.cpp`, `Solver`.
+ * is looked for in the whole script, so that a name prefix with OP_RETURN behind it is nonstandard
+ * (reference/protocol.md 5.2). Source: upstream `script/solver.cpp`, `Solver`.
  */
 export const scriptTemplate = (script: Bytes): ScriptTemplate => {
   const address = addressScript(script)

@@ -73,8 +73,8 @@ export interface HttpServiceConfig {
 const nothing = (): void => {}
 
 /**
- * Serves HTTP requests: checks them in the order in which the reference node does (rpc.md 1.1), reads their bodies,
- * and has the dispatcher answer them.
+ * Serves HTTP requests: checks them in the order in which the reference node does (reference/rpc.md 1.1), reads their
+ * bodies, and has the dispatcher answer them.
  */
 export class HttpService {
   readonly #config: HttpServiceConfig

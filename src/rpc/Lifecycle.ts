@@ -10,10 +10,10 @@ import * as Layer from "effect/Layer"
  *          └──────────────────────────────────▲
  */
 export type Phase =
-  /** Nothing is answered yet but -28 and the step (rpc.md 1.9). */
+  /** Nothing is answered yet but -28 and the step (reference/rpc.md 1.9). */
   | { readonly _tag: "WarmUp"; readonly step: string }
   | { readonly _tag: "Running" }
-  /** What runs is finished, what comes is turned away (rpc.md 1.10). */
+  /** What runs is finished, what comes is turned away (reference/rpc.md 1.10). */
   | { readonly _tag: "Stopping" }
 
 export class Lifecycle extends Context.Tag("svcd/Lifecycle")<Lifecycle, {

@@ -44,7 +44,7 @@ export class Penalties {
   /** The last of the wrong credentials that the log does not tell of yet, and how many there are. */
   #unlogged = { peer: "", count: 0 }
 
-  /** `time`: how long wrong credentials are not answered, in milliseconds (rpc.md 1.4). */
+  /** `time`: how long wrong credentials are not answered, in milliseconds (reference/rpc.md 1.4). */
   constructor(places: number, time: number, log: (guesses: Guesses) => void) {
     this.#places = places
     this.#time = time

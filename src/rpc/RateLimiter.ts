@@ -19,9 +19,9 @@ interface Bucket {
 }
 
 /**
- * Limits the requests a minute of each client (rpc.md 1.11). A bucket holds the requests of one minute and fills up
- * steadily. A batch takes as many as it has members; one that is larger than the limit is let through by a full
- * bucket, and the client waits for longer afterwards.
+ * Limits the requests a minute of each client (reference/rpc.md 1.11). A bucket holds the requests of one minute and
+ * fills up steadily. A batch takes as many as it has members; one that is larger than the limit is let through by a
+ * full bucket, and the client waits for longer afterwards.
  *
  * Times are milliseconds of a clock that does not go back.
  */

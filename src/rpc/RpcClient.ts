@@ -70,7 +70,7 @@ export class UnexpectedReply extends Data.TaggedError("UnexpectedReply")<{
 
 export type RpcClientError = DaemonUnreachable | Unauthorized | RpcFailure | UnexpectedReply
 
-/** The methods of a daemon, ours or the reference node, from the outside (rpc.md 8). */
+/** The methods of a daemon, ours or the reference node, from the outside (reference/rpc.md 8). */
 export class RpcClient extends Context.Tag("svcd/RpcClient")<RpcClient, {
   /**
    * Calls a method with parameters by position or by name. Numbers in the result keep their spelling: an amount has

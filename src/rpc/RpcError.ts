@@ -1,6 +1,6 @@
 import * as Data from "effect/Data"
 
-/** The codes of upstream `rpc/protocol.h` and its `RPC_*` names, Namecoin's own included (rpc.md 2). */
+/** The codes of upstream `rpc/protocol.h` and its `RPC_*` names, Namecoin's own included (reference/rpc.md 2). */
 export const RPC_CODE = {
   parseError: -32700,
   invalidRequest: -32600,

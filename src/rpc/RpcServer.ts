@@ -13,7 +13,7 @@ import { HttpService } from "./HttpService.ts"
 import { Lifecycle } from "./Lifecycle.ts"
 import { Pages } from "./Pages.ts"
 
-/** The RPC listener (rpc.md 1): plain Node where every request passes, one Effect where an answer is made. */
+/** The RPC listener (reference/rpc.md 1): plain Node where every request passes, one Effect where an answer is made. */
 export class RpcServer extends Context.Tag("svcd/RpcServer")<RpcServer, {
   /** Where it listens; with the port that was found where 0 was asked for. */
   readonly address: Address
@@ -26,7 +26,7 @@ export interface RpcServerConfig {
   readonly listen: Address
   /** `undefined`: no credentials are asked for. */
   readonly credentials: Credentials | undefined
-  /** Requests a minute and client; 0 for the default, -1 for no limit (rpc.md 9.1). */
+  /** Requests a minute and client; 0 for the default, -1 for no limit (reference/rpc.md 9.1). */
   readonly rateLimit: number
   /** Bytes; 0 for the default. */
   readonly maxRequestSize: number

@@ -33,7 +33,7 @@ const AMOUNT_DECIMALS = 8
  * Reads an amount in NMC, written as a number or as text, into the smallest unit. Upstream `rpc/util.cpp`,
  * `AmountFromValue`.
  *
- * @throws RpcError -3 with the three texts of rpc.md 1.8
+ * @throws RpcError -3 with the three texts of reference/rpc.md 1.8
  */
 export const decodeAmount = (value: Json): number => {
   if (typeof value !== "string" && !(value instanceof JsonNumber)) {

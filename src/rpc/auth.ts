@@ -2,7 +2,7 @@ import * as Redacted from "effect/Redacted"
 import { createHash, timingSafeEqual } from "node:crypto"
 import type { Credentials } from "../config/settings.ts"
 
-/** HTTP Basic authentication of the RPC listener (rpc.md 1.4). */
+/** HTTP Basic authentication of the RPC listener (reference/rpc.md 1.4). */
 
 export type Admission = "admitted" | "missing" | "wrong"
 

@@ -14,7 +14,10 @@ import { type BadArgument, byName, byPosition } from "./conversions.ts"
 import type { Json, JsonObject } from "./json.ts"
 import { RPC_CODE } from "./RpcError.ts"
 
-/** `svcd-cli`: calls one method of a daemon and prints what comes (rpc.md 8), or tells of node and names in tables. */
+/**
+ * `svcd-cli`: calls one method of a daemon and prints what comes (reference/rpc.md 8), or tells of node and names in
+ * tables.
+ */
 
 export type { CliInput, Outcome }
 

@@ -2,8 +2,8 @@ import { type Json, JsonObject } from "./json.ts"
 import { parseJson } from "./readJson.ts"
 
 /**
- * How the arguments of a command line become the parameters of a method (rpc.md 8). The client does not know the
- * node's method table, nor does it have to: it also speaks to other daemons.
+ * How the arguments of a command line become the parameters of a method (reference/rpc.md 8). The client does not know
+ * the node's method table, nor does it have to: it also speaks to other daemons.
  */
 
 /** A parameter that is text goes as it is; others are JSON; a few are JSON where they can be, else text. */
@@ -21,8 +21,8 @@ interface Parameters {
 }
 
 /**
- * The parameters of the methods of rpc.md 3 in their order, other names of one behind `|`; behind a colon the members
- * of the options object. Marked are those that are not text: `*` JSON, `?` JSON or text.
+ * The parameters of the methods of reference/rpc.md 3 in their order, other names of one behind `|`; behind a colon the
+ * members of the options object. Marked are those that are not text: `*` JSON, `?` JSON or text.
  */
 const PARAMETERS: Readonly<Record<string, string>> = {
   abandontransaction: "txid",

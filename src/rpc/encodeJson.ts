@@ -3,8 +3,8 @@ import { JsonNumber, JsonObject } from "./json.ts"
 import { LongText } from "./LongText.ts"
 
 /**
- * JSON as answers are written (rpc.md 1.5 and 6): amounts with eight decimals, doubles as the reference node prints
- * them, text outside ASCII as it is.
+ * JSON as answers are written (reference/rpc.md 1.5 and 6): amounts with eight decimals, doubles as the reference node
+ * prints them, text outside ASCII as it is.
  */
 
 /** An amount of money. Printed in NMC with exactly eight decimals. */

@@ -3,9 +3,12 @@ import { type Json, JsonObject } from "./json.ts"
 import type { GivenParams } from "./method.ts"
 import { RPC_CODE, RpcError } from "./RpcError.ts"
 
-/** The JSON-RPC envelope, both versions: from a request to what it asks, from an outcome to its reply (rpc.md 1.6). */
+/**
+ * The JSON-RPC envelope, both versions: from a request to what it asks, from an outcome to its reply
+ * (reference/rpc.md 1.6).
+ */
 
-/** The content type of replies, exactly: clients compare it (rpc.md 1.3). */
+/** The content type of replies, exactly: clients compare it (reference/rpc.md 1.3). */
 export const JSON_TYPE = "application/json"
 
 /** How a request wants to be answered. */

@@ -35,7 +35,7 @@ export interface HealthAnswer {
   readonly body: string
 }
 
-/** Returns the answer of an endpoint (rpc.md 1.12; spec.md 2 and 3). */
+/** Returns the answer of an endpoint (reference/rpc.md 1.12). */
 export const healthAnswer = (path: HealthPath, report: HealthReport): HealthAnswer => {
   const { blockHeight, doubts, initializing, notices, peers } = report
   const syncing = initializing || report.syncing

@@ -3,7 +3,10 @@ import type { Method, MethodTable } from "./method.ts"
 import type { Param, Params } from "./params.ts"
 import { describe, type Row } from "./shape.ts"
 
-/** The help, made from the method table. Its form is the reference node's, which tools and people know (rpc.md 3.1). */
+/**
+ * The help, made from the method table. Its form is the reference node's, which tools and people know
+ * (reference/rpc.md 3.1).
+ */
 
 /** The parameters that the help shows: up to the first hidden one. */
 const shown = (params: Params): ReadonlyArray<readonly [name: string, param: Param<unknown>]> => {

@@ -1,6 +1,7 @@
 /**
- * JSON as requests and answers carry it. Unlike `JSON.parse`, reading keeps the spelling of numbers (rpc.md 1.5: an
- * `id` of `1e3` or of twenty digits goes back as it came) and every member of an object, repeated ones included.
+ * JSON as requests and answers carry it. Unlike `JSON.parse`, reading keeps the spelling of numbers
+ * (reference/rpc.md 1.5: an `id` of `1e3` or of twenty digits goes back as it came) and every member of an object,
+ * repeated ones included.
  */
 
 /** A number with the text it was written in. */
@@ -59,7 +60,9 @@ export const typeOf = (value: Json): JsonType => {
   return value instanceof JsonObject ? "object" : "array"
 }
 
-/** The integer that a number spells without fraction or exponent, if it lies between the bounds (rpc.md 1.8). */
+/**
+ * The integer that a number spells without fraction or exponent, if it lies between the bounds (reference/rpc.md 1.8).
+ */
 export const integerWithin = (number: JsonNumber, min: number, max: number): number | undefined => {
   if (!INTEGER.test(number.text)) return undefined
   const value = Number(number.text)

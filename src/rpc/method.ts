@@ -7,7 +7,7 @@ import { RpcError } from "./RpcError.ts"
 import type { Shape } from "./shape.ts"
 import type { CallTurns } from "./SlowLane.ts"
 
-/** The headings of the help, in the order of rpc.md 3. */
+/** The headings of the help, in the order of reference/rpc.md 3. */
 export type Group =
   | "Control"
   | "Blockchain"

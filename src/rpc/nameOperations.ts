@@ -10,7 +10,10 @@ import { json, object, optional, type Param, string } from "./params.ts"
 import { RpcError } from "./RpcError.ts"
 import type { NameEncodings } from "./shapes/context.ts"
 
-/** Name operations put into transactions that somebody made (rpc.md 3.4). Upstream `rpc/names.cpp`, `PerformNameRawtx`. */
+/**
+ * Name operations put into transactions that somebody made (reference/rpc.md 3.4). Upstream `rpc/names.cpp`,
+ * `PerformNameRawtx`.
+ */
 
 const SALT_SIZE = 20
 

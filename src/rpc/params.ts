@@ -5,8 +5,8 @@ import { integerWithin, type Json, JsonNumber, JsonObject, type JsonType, typeOf
 import { RpcError } from "./RpcError.ts"
 
 /**
- * The parameters of methods (rpc.md 1.8): how each is written, explained and read. A method's parameters are a record
- * of these; its handler gets a record of what they decode to.
+ * The parameters of methods (reference/rpc.md 1.8): how each is written, explained and read. A method's parameters are
+ * a record of these; its handler gets a record of what they decode to.
  */
 export interface Param<out A> {
   /** What the help calls its type. */
@@ -348,7 +348,7 @@ export const orEmpty = <A>(param: Param<A>): Param<A> => ({
   fallback: { value: param.decode(new JsonObject(), ""), text: "" }
 })
 
-/** A `null` in its place is an error, not a value left out (rpc.md 5.1, `options` of the name methods). */
+/** A `null` in its place is an error, not a value left out (reference/rpc.md 5.1, `options` of the name methods). */
 export const notNull = <A>(param: Param<A>): Param<A> => ({ ...param, nullIsMissing: false })
 
 /** Has other names beside its first. */

@@ -265,7 +265,7 @@ export interface ReadJson {
 
 /**
  * Reads a text that is one JSON value and nothing else but white space; `undefined` for everything else. Strict:
- * text behind the value, half a surrogate pair in escapes and more than 512 levels are not JSON (rpc.md 1.5).
+ * text behind the value, half a surrogate pair in escapes and more than 512 levels are not JSON (reference/rpc.md 1.5).
  * Takes stack space that does not depend on the text. A text with more than `maxValues` values, whose memory would
  * be many times that of the text, is not read either: `values` is above `maxValues` then.
  */

@@ -1,8 +1,11 @@
-/** How the listener turns requests away before the dispatcher sees them (rpc.md 1.1). */
+/** How the listener turns requests away before the dispatcher sees them (reference/rpc.md 1.1). */
 
 export const PLAIN_TEXT = "text/plain; charset=utf-8"
 
-/** A request that was turned away by HTTP alone. The text is not JSON: indexers take JSON as final (rpc.md 1.11). */
+/**
+ * A request that was turned away by HTTP alone. The text is not JSON: indexers take JSON as final
+ * (reference/rpc.md 1.11).
+ */
 export interface Refusal {
   readonly status: number
   readonly text: string

@@ -3,7 +3,7 @@ import type { HealthPath } from "./health.ts"
 /** The verbs that upstream knows; to others its answer is 405 before it looks at the path. */
 export const KNOWN_VERBS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT"])
 
-/** What a path of the RPC listener stands for (rpc.md 1.2). */
+/** What a path of the RPC listener stands for (reference/rpc.md 1.2). */
 export type Route =
   /** JSON-RPC. `wallet` is the name in `/wallet/<name>`. */
   | { readonly _tag: "Rpc"; readonly wallet: string | undefined }

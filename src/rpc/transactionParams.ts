@@ -18,7 +18,9 @@ import { integerWithin, type Json, JsonNumber, JsonObject, typeOf } from "./json
 import { array, boolean, decodeHash, int64, json, optional, string, uint32, withDefault } from "./params.ts"
 import { RpcError } from "./RpcError.ts"
 
-/** Transactions as parameters: their inputs and outputs (rpc.md 3.4). Upstream `rpc/rawtransaction_util.cpp`. */
+/**
+ * Transactions as parameters: their inputs and outputs (reference/rpc.md 3.4). Upstream `rpc/rawtransaction_util.cpp`.
+ */
 
 const SEQUENCE_FINAL = 0xffffffff
 

@@ -1,6 +1,6 @@
 /**
  * What is left to do once the value of a name is prepared: calls of the daemon, as command lines of `svcd-cli` and as
- * bodies of JSON-RPC (protocol.md 9.3). The wallet that makes the calls pays for them.
+ * bodies of JSON-RPC (reference/protocol.md 9.3). The wallet that makes the calls pays for them.
  */
 
 export interface Prepared {

@@ -23,7 +23,7 @@ import { prepare } from "./mailPrepare.ts"
 import type { ServeFailure } from "./mailServe.ts"
 import { type MailInput, mailSettings, type NamesConnection } from "./mailSettings.ts"
 
-/** `svcd-mail`: prepares the names that forward mail, looks them up, and forwards (spec.md 1.10). */
+/** `svcd-mail`: prepares the names that forward mail, looks them up, and forwards (docs/mail.md). */
 
 const NAME = "svcd-mail"
 

@@ -21,7 +21,7 @@ import * as SyncManager from "../network/sync/SyncManager.ts"
 /** Seconds between two looks at the addresses that are to be passed on. */
 const GOSSIP_TICK = "1 second"
 
-/** Spacings that the tip may be old while peers with few blocks are good enough (protocol.md 6.3). */
+/** Spacings that the tip may be old while peers with few blocks are good enough (reference/protocol.md 6.3). */
 const NEAR_TIP_SECONDS = 144 * 600
 
 /** What is put together from the settings for the network. */

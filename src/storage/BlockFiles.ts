@@ -47,8 +47,8 @@ interface OpenFile {
 
 /**
  * blkNNNNN.dat and undoNNNNN.dat: records of magic, LE32 length and content, appended and never changed. A block
- * file is what the reference node writes without its XOR mask (protocol.md 8.1); an undo record ends with the first
- * four bytes of hash256(block hash ‖ content). Methods throw `StorageFailure`.
+ * file is what the reference node writes without its XOR mask (reference/protocol.md 8.1); an undo record ends with the
+ * first four bytes of hash256(block hash ‖ content). Methods throw `StorageFailure`.
  */
 export class BlockFiles {
   private readonly directory: string

@@ -4,7 +4,7 @@ import { dirname } from "node:path"
 import { makeDirectory } from "../config/makeDirectory.ts"
 
 /**
- * Files that are there whole or not at all, whenever the power fails (design.md 5): the new content is written beside
+ * Files that are there whole or not at all, whenever the power fails (docs/data-directory.md): the new content is written beside
  * the file and synced, takes its place by a rename, and the directory is synced. These throw what the system throws.
  */
 

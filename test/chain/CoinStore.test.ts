@@ -98,7 +98,7 @@ const connect = (store: CoinStore, world: World, step: Extract<Step, { type: "bl
   for (const [n, how] of step.touches) {
     const key = keyOf(n)
     const coin = overlay.coin(key)
-    // Only a coinbase may repeat an outpoint, another coinbase's that is (protocol.md 4.8).
+    // Only a coinbase may repeat an outpoint, another coinbase's that is (reference/protocol.md 4.8).
     const coinbase = n < COINBASE_KEYS
     const repeats = coinbase && how >= 6
     // What a block spends it cannot make again: the same transaction would need the same inputs.

@@ -91,7 +91,7 @@ describe("DataDirectory", () => {
       assert.isTrue(statSync(join(path, "blocks")).isDirectory() && existsSync(join(path, "chainstate")))
     }))
 
-  it.effect("is of one network: another one is refused, naming both, and nothing changes (design 5)", () =>
+  it.effect("is of one network: another one is refused, naming both, and nothing changes", () =>
     Effect.gen(function*() {
       const path = existing()
       yield* visit(path, "testnet")
@@ -152,7 +152,7 @@ describe("DataDirectory", () => {
       assert.strictEqual(modeOf(path), "500")
     }))
 
-  it.effect("is refused where it cannot be made, naming path and reason (design 8)", () =>
+  it.effect("is refused where it cannot be made, naming path and reason", () =>
     Effect.gen(function*() {
       const file = unused()
       writeFileSync(file, "")
@@ -234,7 +234,7 @@ describe("DataDirectory", () => {
       yield* visit(path)
     }))
 
-  it.scopedLive("is kept from a second process, and kill -9 leaves no lock behind (design 5.4)", () =>
+  it.scopedLive("is kept from a second process, and kill -9 leaves no lock behind", () =>
     Effect.gen(function*() {
       const path = unused()
       const holder = yield* otherProcess(path)

@@ -17,7 +17,7 @@ describe("readArgv", () => {
     [["-network=regtest"]],
     [["--network", "regtest"]],
     [["--network=regtest"]]
-  ])("%j is one flag (design 10)", (argv) => {
+  ])("%j is one flag", (argv) => {
     assert.deepStrictEqual(given(...argv), { network: ["regtest"] })
   })
 

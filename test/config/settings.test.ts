@@ -54,7 +54,7 @@ describe("decodeSettings", () => {
     })
   })
 
-  it("takes a flag over the environment, the environment over the file, the file over the default (design 10)", () => {
+  it("takes a flag over the environment, the environment over the file, the file over the default", () => {
     const files = { [DEFAULT_FILE]: "network = \"testnet\"\nloglevel = \"error\"\nmaxpeers = 7" }
     const env = { SVCD_NETWORK: "mainnet", SVCD_LOG_LEVEL: "warn" }
     const pick = (...input: Parameters<typeof settingsOf>) => {

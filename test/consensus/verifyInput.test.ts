@@ -178,7 +178,8 @@ describe("a name prefix", () => {
     assert.isUndefined(verify(script(Uint8Array.of(16)), {}))
   })
 
-  // protocol.md 4.2: the last byte of what stands behind the drops begins the address, whatever it belongs to.
+  // reference/protocol.md 4.2: the last byte of what stands behind the drops begins the address, whatever it belongs
+  // to.
   it("that swallows a push hides P2SH in its last byte, and its execution differs", () => {
     const redeem = words("1")
     const script = concat(words("3 'a' 'b' 2DROP DROP"), Uint8Array.of(1), payToScriptHash(redeem))

@@ -9,7 +9,7 @@ import { nameTx, output, pay, reward, type TestNode, withNode } from "../support
 import { numbers } from "../support/numbers.ts"
 import { nameNew, saltOf, text } from "../support/regtest.ts"
 
-/** Random operations on a node; after each the pool has to be what protocol.md 5.5 and 5.6 promise. */
+/** Random operations on a node; after each the pool has to be what reference/protocol.md 5.5 and 5.6 promise. */
 
 const NAMES = ["d/a", "d/b"].map(text)
 

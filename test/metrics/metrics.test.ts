@@ -4,7 +4,7 @@ import { exposition } from "../../src/metrics/exposition.ts"
 import { METRICS } from "../../src/metrics/metrics.ts"
 import { readExposition } from "../support/exposition.ts"
 
-/** What spec.md 4 names: types are what a collector makes of the name. */
+/** Names that were given by the first user: types are what a collector makes of the name. */
 const SPECIFIED: ReadonlyArray<{ readonly name: string; readonly kind: string; readonly label?: string }> = [
   { name: "svcd_rpc_requests_total", kind: "counter", label: "method" },
   { name: "svcd_rpc_request_duration_seconds", kind: "histogram", label: "method" },
@@ -25,7 +25,7 @@ const SPECIFIED: ReadonlyArray<{ readonly name: string; readonly kind: string; r
   { name: "svcd_namedb_write_latency_seconds", kind: "histogram" }
 ]
 
-/** The categories of spec.md 4. */
+/** The categories of docs/metrics.md. */
 const CATEGORIES = [
   "block processing",
   "name operations",
@@ -41,13 +41,13 @@ const CATEGORIES = [
 const byName = new Map(METRICS.map((family) => [family.name, family]))
 
 describe("metrics", () => {
-  it("are 39, each once, in every category of spec.md 4", () => {
+  it("are 39, each once, in every category", () => {
     assert.strictEqual(METRICS.length, 39)
     assert.strictEqual(byName.size, 39)
     assert.deepStrictEqual([...new Set(METRICS.map(({ category }) => category))], CATEGORIES)
   })
 
-  it.each(SPECIFIED)("have $name of spec.md 4 as a $kind", ({ kind, label, name }) => {
+  it.each(SPECIFIED)("have the given $name as a $kind", ({ kind, label, name }) => {
     const family = byName.get(name)
     assert.strictEqual(family?.kind, kind)
     assert.strictEqual(family?.label, label)

@@ -249,7 +249,7 @@ describe("expiringBetween", () => {
       })
     ))
 
-  it.effect("follows the depth as it grew on the main network (protocol.md 4.7)", () =>
+  it.effect("follows the depth as it grew on the main network (reference/protocol.md 4.7)", () =>
     withNewDb((db) =>
       Effect.gen(function*() {
         const heights = [11_999, 12_000, 12_001]

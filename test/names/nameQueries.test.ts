@@ -26,7 +26,7 @@ const withNames = (names: ReadonlyArray<string>, use: (db: Db) => Effect.Effect<
 describe("scan", () => {
   const names = ["d/b", "d/aa", "id/a", "d/a", "d/c", "x", "", "d/a\xff"]
 
-  it.effect("goes by length and then by bytes (rpc.md 5.4)", () =>
+  it.effect("goes by length and then by bytes (reference/rpc.md 5.4)", () =>
     withNames(names, (db) =>
       Effect.gen(function*() {
         assert.deepStrictEqual(yield* scanned(db, {}), ["", "x", "d/a", "d/b", "d/c", "d/aa", "d/a\xff", "id/a"])

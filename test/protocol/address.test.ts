@@ -28,7 +28,7 @@ const parsed = (network: Network, text: string): string => {
 
 const p2pkh = (hash: string): string => `76a914${hash}88ac`
 
-describe("addresses of private key 1 (protocol.md 1.4)", () => {
+describe("addresses of private key 1 (reference/protocol.md 1.4)", () => {
   const scripts = {
     p2pkh: p2pkh(KEY_HASH),
     p2sh: "a914bcfeb728b584253d5f3f70bcb780e9ef218a68f487",
@@ -67,7 +67,7 @@ describe("addresses of private key 1 (protocol.md 1.4)", () => {
   })
 })
 
-describe("first characters of legacy addresses (protocol.md 1.4)", () => {
+describe("first characters of legacy addresses (reference/protocol.md 1.4)", () => {
   const ends = (network: Network, kind: "pubkeyhash" | "scripthash"): ReadonlyArray<string> =>
     [0, 255].map((byte) => encodeAddress(network, { kind, hash: new Uint8Array(20).fill(byte) }).slice(0, 2))
 
@@ -188,7 +188,7 @@ describe("parseAddress", () => {
   const bech32 = (variant: "bech32" | "bech32m", hrp: string, ...values: ReadonlyArray<number>) =>
     parsed(mainnet, encodeBech32(variant, hrp, Uint8Array.from(values)))
 
-  it("tries Base58Check first: a legacy address may begin like a segwit address (protocol.md 1.4, trap 1)", () => {
+  it("tries Base58Check first: legacy addresses may begin like segwit ones (reference/protocol.md 1.4, trap 1)", () => {
     const legacy = Array.from({ length: 40_000 }, (_, i): Destination => {
       const hash = new Uint8Array(20).fill(0xd0)
       new DataView(hash.buffer).setUint16(0, 0x8000 + i)

@@ -30,11 +30,14 @@ const PARENT = hex(
     "6434e55bed4009c90b6253000000000000000001000000"
 )
 
-/** Regtest block 1 with the least possible proof (protocol.md A.5); `ignored` are the two fields nobody checks. */
+/**
+ * Regtest block 1 with the least possible proof (reference/protocol.md A.5); `ignored` are the two fields nobody
+ * checks.
+ */
 const minimal = (ignored = { hash: "00".repeat(32), index: "00000000" }): Uint8Array =>
   concat(COINBASE, hex(`${ignored.hash}00${ignored.index}0000000000`), PARENT)
 
-describe("the minimal proof (protocol.md A.5)", () => {
+describe("the minimal proof (reference/protocol.md A.5)", () => {
   it("is taken apart", () => {
     const auxpow = decodeAuxpow(minimal())
     assert.strictEqual(toHex(auxpow.coinbase.bytes), toHex(COINBASE))
@@ -120,7 +123,7 @@ describe.skipIf(!hasShared)("headers of the main and test network", () => {
     return { ...header, bytes }
   }
 
-  it("37174: marker, five and four branches (protocol.md A.2)", () => {
+  it("37174: marker, five and four branches (reference/protocol.md A.2)", () => {
     const { auxpow, bytes, header } = read("mainnet", 37174)
     assert.strictEqual(bytes.length, 1728)
     assert.strictEqual(displayHash(header.hash), "65ef89dc3da0c0df9b3d5309f89dd2eaceb81227605ead903d8ef6619d328b39")
@@ -163,7 +166,7 @@ describe.skipIf(!hasShared)("headers of the main and test network", () => {
     everyTruncationFails(bytes, (part) => readBlockHeader(new Reader(part)))
   })
 
-  it("19414: no marker, no chain branch (protocol.md A.4)", () => {
+  it("19414: no marker, no chain branch (reference/protocol.md A.4)", () => {
     const { auxpow, bytes, header } = read("mainnet", 19414)
     assert.strictEqual(bytes.length, 2248)
     assert.strictEqual(displayHash(header.hash), "5fb89c3b18c27bc38d351d516177cbd3504c95ca0494cbbbbd52f2fb5f2ff1ec")
@@ -180,7 +183,7 @@ describe.skipIf(!hasShared)("headers of the main and test network", () => {
     )
   })
 
-  it("19204: no proof (protocol.md A.3)", () => {
+  it("19204: no proof (reference/protocol.md A.3)", () => {
     const { auxpow, bytes, header } = read("mainnet", 19204)
     assert.isUndefined(auxpow)
     assert.strictEqual(encodeBlockHeader({ header, auxpow }), header.bytes)

@@ -20,7 +20,7 @@ const survivesRoundTrip = (block: Block): void => {
   assert.isTrue(toHex(block.bytes).startsWith(toHex(encodeBlockHeader(block))))
 }
 
-/** Regtest block 1 (protocol.md A.5). */
+/** Regtest block 1 (reference/protocol.md A.5). */
 const BLOCK_1 = hex(
   "0401010006226e46111a0b59caaf126043eb5bbf28c34f3a5e332a1fc7b2b73cf188910fdf3db20683e9215144ebf8aee4d36c59b18d150da9" +
     "3f51b8926e3b32db8171cd32e8494dffff7f200000000001000000010000000000000000000000000000000000000000000000000000000000" +
@@ -32,7 +32,7 @@ const BLOCK_1 = hex(
 )
 
 describe("blocks", () => {
-  it("regtest block 1 with a minimal proof (protocol.md A.5)", () => {
+  it("regtest block 1 with a minimal proof (reference/protocol.md A.5)", () => {
     const block = decodeBlock(BLOCK_1)
     assert.strictEqual(displayHash(block.hash), "f2553bf57c0fe633f93e2cccac041c48233e0cbf16a8d4621c1bfec1d051cb34")
     assert.deepStrictEqual([block.size, block.strippedSize, block.weight], [382, 382, 1528])

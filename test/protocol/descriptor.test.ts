@@ -16,7 +16,7 @@ const P2PKH = "76a914751e76e8199196d454941c45d1b3a323f1433bd688ac"
 
 describe("checksums", () => {
   it.each([
-    // Printed by the reference node (rpc.md 3.2, 3.4).
+    // Printed by the reference node (reference/rpc.md 3.2, 3.4).
     ["addr(mv5eQbKYVrKeu5pjgfU9tu5kuAyVLjhEiR)", "dc8qct2l"],
     ["addr(ncrt1qxvenxvenxvenxvenxvenxvenxvenxvengnm3wg)", "k03dns2c"],
     ["raw(5303642f62056d6f7665646d7576a914d932a2ed0af4782b6769f6059d3fb16ad8826b7688ac)", "ukj4rk4j"],

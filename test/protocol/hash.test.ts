@@ -27,7 +27,7 @@ describe("published digests", () => {
     )
   })
 
-  it("hash160 of the generator's public key (protocol.md 1.4)", () => {
+  it("hash160 of the generator's public key (reference/protocol.md 1.4)", () => {
     const key = hex("0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798")
     assert.strictEqual(toHex(hash160(key)), "751e76e8199196d454941c45d1b3a323f1433bd6")
   })

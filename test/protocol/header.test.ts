@@ -6,7 +6,7 @@ import { networks } from "../../src/protocol/networks.ts"
 import { Reader } from "../../src/protocol/Reader.ts"
 import { bytesOf, everyTruncationFails, hex } from "../support/bytes.ts"
 
-/** Mainnet block 19,204 (protocol.md A.3). */
+/** Mainnet block 19,204 (reference/protocol.md A.3). */
 const PLAIN = hex(
   "01000100f65a247291f5ee322a1ff3f22c3fdb0f60d15707a9842db5e0fa332f5dd8d6071d7bc906ea494a8aa32fdde281fe26a8" +
     "4befefaddaf0dcd41dd2da3053bcd5450635904e69b2001b29f30bc9"
@@ -15,7 +15,7 @@ const PLAIN = hex(
 const u32 = FastCheck.integer({ min: 0, max: 0xffffffff })
 
 describe("Header", () => {
-  it("of mainnet block 19204 (protocol.md A.3)", () => {
+  it("of mainnet block 19204 (reference/protocol.md A.3)", () => {
     const header = new Header(PLAIN)
     assert.strictEqual(displayHash(header.hash), "000000000000122ff239e71146bf57aee28ad913931d672cd124255e91351660")
     assert.strictEqual(header.version, 0x00010001)
@@ -55,7 +55,7 @@ describe("Header", () => {
   })
 })
 
-describe("version (protocol.md 2.2)", () => {
+describe("version (reference/protocol.md 2.2)", () => {
   it.each([
     [1, 1, 0, true, false],
     [0x00010104, 4, 1, false, true],

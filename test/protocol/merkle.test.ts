@@ -100,7 +100,7 @@ describe("merkle branches", () => {
     }))
   })
 
-  it("fold by the protocol's rules (protocol.md 2.5)", () => {
+  it("fold by the protocol's rules (reference/protocol.md 2.5)", () => {
     const [leaf, sibling] = [new Uint8Array(32).fill(1), new Uint8Array(32).fill(2)]
     const left = toHex(hash256(concat(leaf, sibling)))
     const right = toHex(hash256(concat(sibling, leaf)))

@@ -28,7 +28,7 @@ const parsed = (script: Uint8Array): string => {
   return [operation.op, ...args.map(toHex), `-> ${toHex(address)}`].join(" ")
 }
 
-describe("the table of protocol.md 4.2", () => {
+describe("the table of reference/protocol.md 4.2", () => {
   it.each([
     [`53 0161 0162 6d75 ${A}`, `name_update 61 62 -> ${A}`],
     [`53 0161 0162 61 ${A}`, `name_update 61 62 -> ${A}`],
@@ -87,7 +87,7 @@ describe("the table of protocol.md 4.2", () => {
   })
 })
 
-describe("the vectors of protocol.md 4.3", () => {
+describe("the vectors of reference/protocol.md 4.3", () => {
   const address = hex(A)
   const name = new TextEncoder().encode("d/example")
   const value = new TextEncoder().encode("{\"ip\":\"192.0.2.1\"}")

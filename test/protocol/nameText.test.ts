@@ -156,7 +156,7 @@ describe("printable", () => {
 
 const LABEL_63 = "wikileaks-wikileaks-wikileaks-wikileaks-wikileaks-wikileaks-wik"
 
-describe("classify (protocol.md 7.1)", () => {
+describe("classify (reference/protocol.md 7.1)", () => {
   it.each<[string, NameClass]>([
     ["d/wikileaks", "domain"],
     ["d/wiki-leaks", "domain"],
@@ -233,7 +233,7 @@ describe("namespaceOf", () => {
   })
 })
 
-describe("bitDomainOf (protocol.md 7.2)", () => {
+describe("bitDomainOf (reference/protocol.md 7.2)", () => {
   it.each([
     ["d/wikileaks", "wikileaks.bit"],
     ["d/xn--wikileaks", "xn--wikileaks.bit"],

@@ -16,7 +16,7 @@ describe("networkNamed", () => {
   })
 })
 
-describe("genesis blocks (protocol.md 1.3)", () => {
+describe("genesis blocks (reference/protocol.md 1.3)", () => {
   it.each([
     {
       network: mainnet,
@@ -91,7 +91,7 @@ describe.skipIf(!hasShared)("network facts of the fixtures", () => {
       wif: facts.secret_key_prefix
     })
     assert.strictEqual(network.bech32Hrp, facts.bech32_hrp)
-    // The fixture leaves them out for regtest, where they are testnet's (protocol.md 1.1).
+    // The fixture leaves them out for regtest, where they are testnet's (reference/protocol.md 1.1).
     const version = (number: number) => number.toString(16).padStart(8, "0")
     assert.strictEqual(version(network.extendedPublic), facts.xpub_prefix ?? "043587cf")
     assert.strictEqual(version(network.extendedPrivate), facts.xprv_prefix ?? "04358394")

@@ -139,7 +139,7 @@ describe("reading", () => {
   })
 })
 
-describe("the segwit marker (protocol.md 2.4, last paragraph)", () => {
+describe("the segwit marker (reference/protocol.md 2.4, last paragraph)", () => {
   it("two zero bytes are a transaction without inputs and outputs", () => {
     const transaction = decodeTransaction(hex("01000000 00 00 00000000"))
     assert.deepStrictEqual(partsOf(transaction), { version: 1, lockTime: 0, inputs: [], outputs: [] })
@@ -362,7 +362,7 @@ describe.skipIf(!hasShared)("transactions of the main network", () => {
       "3376c5e0e5b69d0a104863de8432d7c13f891065e7628a72487b770c6418d397",
       "name_update"
     ]
-  ])("%s (protocol.md A.1)", (file, size, txid, op) => {
+  ])("%s (reference/protocol.md A.1)", (file, size, txid, op) => {
     const transaction = decodeTransaction(fixtureBytes(`${MAINNET}/libdohj/${file}.bin`))
     assert.strictEqual(transaction.size, size)
     assert.strictEqual(displayHash(transaction.txid), txid)

@@ -24,7 +24,7 @@ const check = (network: Network, text: string, key: string, compressed: boolean)
   assert.strictEqual(encodeWif(network, { privateKey: hex(key), compressed }), text)
 }
 
-describe("private key 1 (protocol.md 1.4)", () => {
+describe("private key 1 (reference/protocol.md 1.4)", () => {
   it.each([
     { network: mainnet, compressed: true, text: "TdNVv3rvWfukQ9PGYe3kJL2foDARGKorJX8TimN3P8f7h5uGyJzz" },
     { network: mainnet, compressed: false, text: "72tzkjnkPajmGfbxBLirgivPqXrG1kgce3kNuxpMvxCoq86mi8f" },
@@ -37,7 +37,7 @@ describe("private key 1 (protocol.md 1.4)", () => {
   })
 })
 
-describe("keys of the salt vectors (protocol.md 9.2)", () => {
+describe("keys of the salt vectors (reference/protocol.md 9.2)", () => {
   it.each([
     [
       "cQDxbmQfwRV3vP1mdnVHq37nJekHLsuD3wdSQseBRA2ct4MFk5Pq",

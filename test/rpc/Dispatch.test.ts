@@ -51,7 +51,7 @@ const setUp = ({ maxBatchReply = 1_000_000_000, methods = FAKE_METHODS, warmUp =
 const HEIGHT_ERROR = "{\"code\":-8,\"message\":\"Block height out of range\"}"
 const UNKNOWN = "{\"code\":-32601,\"message\":\"Method not found\"}"
 
-/** Bodies with the status and the body of their answers, as recorded from the reference node (rpc.md 1.6). */
+/** Bodies with the status and the body of their answers, as recorded from the reference node (reference/rpc.md 1.6). */
 const RECORDED: ReadonlyArray<readonly [body: string, status: number, answer: string]> = [
   ["{\"method\":\"getblockcount\",\"params\":[],\"id\":1}", 200, "{\"result\":0,\"error\":null,\"id\":1}"],
   [
@@ -154,7 +154,7 @@ const RECORDED: ReadonlyArray<readonly [body: string, status: number, answer: st
 ]
 
 describe("Dispatch", () => {
-  it.scoped("answers as recorded (rpc.md 1.6 and 1.7)", () =>
+  it.scoped("answers as recorded (reference/rpc.md 1.6 and 1.7)", () =>
     Effect.gen(function*() {
       const { answer } = yield* setUp()
       for (const [body, status, text] of RECORDED) {
@@ -232,7 +232,7 @@ describe("Dispatch", () => {
       assert.isFalse(dispatch.read("{\"method\":\"getblockcount\"}").waits)
     }))
 
-  it.scoped("answers -28 and the step in the warm-up, to unknown methods too, envelope errors first (rpc.md 1.9)", () =>
+  it.scoped("answers -28 and the step in the warm-up, unknown methods too, envelope errors first (reference/rpc.md 1.9)", () =>
     Effect.gen(function*() {
       const { answer, lifecycle, observed } = yield* setUp({ warmUp: true })
       const warming = (step: string) => `{"result":null,"error":{"code":-28,"message":"${step}"},"id":1}`

@@ -221,7 +221,7 @@ describe("RpcClient", () => {
       assert.deepStrictEqual([error._tag, error.message], ["UnexpectedReply", message])
     }))
 
-  it.scopedLive("reads both shapes of answers, on whichever status (rpc.md 8)", () =>
+  it.scopedLive("reads both shapes of answers, on whichever status (reference/rpc.md 8)", () =>
     Effect.gen(function*() {
       const replies: Array<readonly [number, string]> = [
         [200, "{\"result\":null,\"error\":null,\"id\":1}"],

@@ -29,7 +29,7 @@ const together = <A, E, R>(count: number, each: (at: number) => Effect.Effect<A,
   Effect.forEach(Array.from({ length: count }, (_, at) => at), each, { concurrency: "unbounded" })
 
 describe("replies", () => {
-  it.scopedLive("are JSON with exactly that content type, a length, a date and one newline (rpc.md 1.3)", () =>
+  it.scopedLive("are JSON with exactly that content type, a length, a date and one newline (reference/rpc.md 1.3)", () =>
     Effect.gen(function*() {
       const { post } = yield* testServer()
       const { headers, status, text } = yield* post(HASH)
@@ -93,7 +93,7 @@ describe("replies", () => {
     }))
 })
 
-describe("checks before the body (rpc.md 1.1)", () => {
+describe("checks before the body (reference/rpc.md 1.1)", () => {
   it.scopedLive("answer verbs and paths in the reference node's order", () =>
     Effect.gen(function*() {
       const { http } = yield* testServer({ credentials: CREDENTIALS })
@@ -148,7 +148,7 @@ describe("checks before the body (rpc.md 1.1)", () => {
     }))
 })
 
-describe("authentication (rpc.md 1.4)", () => {
+describe("authentication (reference/rpc.md 1.4)", () => {
   it.scopedLive(
     "asks for credentials, at once where there are none and after 250 ms where they are wrong",
     () =>
@@ -265,7 +265,7 @@ describe("authentication (rpc.md 1.4)", () => {
     }))
 })
 
-describe("health (rpc.md 1.12)", () => {
+describe("health (reference/rpc.md 1.12)", () => {
   it.scopedLive("is told without credentials and beyond the rate limit, to GET and HEAD", () =>
     Effect.gen(function*() {
       const { http, post } = yield* testServer({
@@ -293,7 +293,7 @@ describe("health (rpc.md 1.12)", () => {
     }))
 })
 
-describe("warm-up (rpc.md 1.9)", () => {
+describe("warm-up (reference/rpc.md 1.9)", () => {
   it.scopedLive("is answered with -28 and the step, credentials first", () =>
     Effect.gen(function*() {
       const { lifecycle, post } = yield* testServer({ warmUp: true, credentials: CREDENTIALS })
@@ -307,7 +307,7 @@ describe("warm-up (rpc.md 1.9)", () => {
     }))
 })
 
-describe("limits (rpc.md 1.11)", () => {
+describe("limits (reference/rpc.md 1.11)", () => {
   it.scopedLive("serve a body of the size and no byte more", () =>
     Effect.gen(function*() {
       const refusals: Array<number> = []
@@ -416,7 +416,7 @@ describe("limits (rpc.md 1.11)", () => {
     }))
 })
 
-describe("connections (rpc.md 1.3)", () => {
+describe("connections (reference/rpc.md 1.3)", () => {
   const body = (id: number, method = "getblockcount", params: ReadonlyArray<unknown> = []): string =>
     JSON.stringify({ id, method, params })
 
@@ -658,7 +658,7 @@ describe("connections (rpc.md 1.3)", () => {
     }))
 })
 
-describe("stopping (rpc.md 1.10)", () => {
+describe("stopping (reference/rpc.md 1.10)", () => {
   /** A server in a scope of its own, which the test closes. */
   const closable = (options: Parameters<typeof testServer>[0] = {}) =>
     Effect.gen(function*() {

@@ -49,7 +49,7 @@ describe("healthAnswer", () => {
       200,
       `{"status":"ready","block_height":7,"peers":2,"syncing":false,"notices":[${JSON.stringify(DOUBT)}]}`
     ]
-  ])("%s with %j is %d (rpc.md 1.12)", (path, changes, status, body) => {
+  ])("%s with %j is %d (reference/rpc.md 1.12)", (path, changes, status, body) => {
     assert.deepStrictEqual(healthAnswer(path, report(changes)), { status, body })
   })
 })

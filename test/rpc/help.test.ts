@@ -96,7 +96,7 @@ describe("helpIndex", () => {
     )
   })
 
-  it("begins every line that is no heading with the name of a method (rpc.md 3.1)", () => {
+  it("begins every line that is no heading with the name of a method (reference/rpc.md 3.1)", () => {
     for (const line of helpIndex(table).split("\n")) {
       if (line !== "" && !line.startsWith("== ")) assert.isTrue(table.has(line.split(" ")[0] ?? ""), line)
     }

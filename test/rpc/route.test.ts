@@ -29,7 +29,7 @@ describe("route", () => {
     ["", undefined],
     ["*", undefined],
     ["http://localhost/", undefined]
-  ])("%s leads to %j (rpc.md 1.2)", (target, expected) => {
+  ])("%s leads to %j (reference/rpc.md 1.2)", (target, expected) => {
     assert.deepStrictEqual(route(target), expected)
   })
 })

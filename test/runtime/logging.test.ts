@@ -229,7 +229,7 @@ describe("a line", () => {
   const forgery = "/x/\n{\"level\":\"error\",\"msg\":\"forged\"}\r\u001b[31m\u2028\u202e\u009b"
 
   for (const format of ["text", "json"] as const) {
-    it.effect(`of ${format} cannot be broken or forged by what a peer calls itself (design 8)`, () =>
+    it.effect(`of ${format} cannot be broken or forged by what a peer calls itself`, () =>
       Effect.gen(function*() {
         const program = Effect.logInfo(forgery, { agent: forgery, [forgery]: { deep: [forgery] } }).pipe(
           Effect.annotateLogs("subsystem", forgery)

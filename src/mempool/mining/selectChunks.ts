@@ -9,7 +9,9 @@ import { outpointKey, prevoutTxid, type Transaction } from "../../protocol/trans
 import type { Chunk } from "../Mempool.ts"
 import type { PoolEntry } from "../PoolEntry.ts"
 
-/** Which transactions of the pool the next block is to hold (protocol.md 5.6, M8; upstream `node/miner.cpp`). */
+/**
+ * Which transactions of the pool the next block is to hold (reference/protocol.md 5.6, M8; upstream `node/miner.cpp`).
+ */
 
 /** Weight kept free for header, transaction count and coinbase (upstream `DEFAULT_BLOCK_RESERVED_WEIGHT`). */
 export const RESERVED_WEIGHT = 8_000
@@ -46,7 +48,7 @@ export interface Selection {
 
 export const NOTHING_SELECTED: Selection = { entries: [], fees: 0, weight: RESERVED_WEIGHT }
 
-/** The ids and names that a block touches, which are limited (the lock rule, protocol.md 5.4). */
+/** The ids and names that a block touches, which are limited (the lock rule, reference/protocol.md 5.4). */
 class Locks {
   private readonly ids = new Set<string>()
   private count = RESERVED_LOCKS

@@ -1,7 +1,10 @@
 import { MAX_BLOCK_SIGOPS_COST, WITNESS_SCALE_FACTOR } from "../../consensus/params.ts"
 import { COIN } from "../../protocol/amount.ts"
 
-/** The limits of relay policy (protocol.md 5.5; upstream `policy/policy.h`). Fee rates are smallest units a kvB. */
+/**
+ * The limits of relay policy (reference/protocol.md 5.5; upstream `policy/policy.h`). Fee rates are smallest units a
+ * kvB.
+ */
 
 /** What a transaction has to pay to be relayed. A thousand times what Bitcoin asks. */
 export const MIN_RELAY_FEE_RATE = COIN / 1000

@@ -15,7 +15,10 @@ import {
   MIN_STANDARD_VERSION
 } from "./limits.ts"
 
-/** What this node relays of what blocks may hold, as far as a transaction shows it by itself (protocol.md 5.5). */
+/**
+ * What this node relays of what blocks may hold, as far as a transaction shows it by itself
+ * (reference/protocol.md 5.5).
+ */
 
 const isStandardVersion = (version: number): boolean =>
   version === NAME_TX_VERSION || (version >= MIN_STANDARD_VERSION && version <= MAX_STANDARD_VERSION)
@@ -30,7 +33,7 @@ const checkScriptSigs = ({ inputs }: Transaction): Reject | undefined => {
 
 /**
  * Whether a script is a name paid to a witness program of version 1. Nobody has defined what a taproot signature covers
- * there, so this node neither makes, relays nor spends such a thing (protocol.md 5.2, 5.).
+ * there, so this node neither makes, relays nor spends such a thing (reference/protocol.md 5.2, 5.).
  */
 export const isTaprootName = (script: TransactionOutput["script"]): boolean => {
   const name = parseNameScript(script)
@@ -67,9 +70,9 @@ const checkOutputs = ({ outputs }: Transaction): Reject | undefined => {
 }
 
 /**
- * Refuses a transaction that is not of a form that is relayed, with the reasons of protocol.md 5.5 in their order. Dust
- * is left to one output, which `checkDustFee` then judges. Bare multisignatures of up to three keys are let through,
- * so nothing is refused as `bare-multisig`.
+ * Refuses a transaction that is not of a form that is relayed, with the reasons of reference/protocol.md 5.5 in their
+ * order. Dust is left to one output, which `checkDustFee` then judges. Bare multisignatures of up to three keys are let
+ * through, so nothing is refused as `bare-multisig`.
  * Source: upstream `policy/policy.cpp`, `IsStandardTx`.
  */
 export const checkStandard = (transaction: Transaction): Reject | undefined => {

@@ -23,8 +23,8 @@ import {
 import { isTaprootName } from "./standard.ts"
 
 /**
- * What this node relays of what transactions spend and how (protocol.md 5.5). `coins` are the coins of the inputs, in
- * their order; the transaction passed `checkStandard` and is no coinbase.
+ * What this node relays of what transactions spend and how (reference/protocol.md 5.5). `coins` are the coins of the
+ * inputs, in their order; the transaction passed `checkStandard` and is no coinbase.
  */
 
 /** What the scriptSig of an input leaves on top of the stack: for a P2SH coin the redeem script. */

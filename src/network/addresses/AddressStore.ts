@@ -13,7 +13,7 @@ import { BanList } from "./BanList.ts"
 import { type Anchor, decodePeers, encodePeers, MAX_ANCHORS, MAX_FILE_SIZE, type PeersContent } from "./peersFile.ts"
 import { type Random, randomBytes } from "./random.ts"
 
-/** How often peers.json is written (protocol.md 6.10). */
+/** How often peers.json is written (reference/protocol.md 6.10). */
 const SAVE_EVERY = "15 minutes"
 const DISCOURAGED_KEY_SIZE = 16
 

@@ -5,7 +5,10 @@ import { sipKey } from "../wire/siphash.ts"
 import { RollingFilter } from "./RollingFilter.ts"
 import { compareSubnets, contains, formatSubnet, parseSubnet, type Subnet } from "./subnet.ts"
 
-/** How many addresses are remembered as discouraged, and how often another one is taken for one (protocol.md 6.11). */
+/**
+ * How many addresses are remembered as discouraged, and how often another one is taken for one
+ * (reference/protocol.md 6.11).
+ */
 const DISCOURAGED = 50_000
 const FALSE_POSITIVES = 0.000_001
 
@@ -17,7 +20,7 @@ interface Entry {
 
 /**
  * Whom we let in and whom not: bans that an operator gave, by range and until a time, and addresses that are discouraged
- * until the restart because somebody there broke the rules (protocol.md 6.11; upstream `banman.cpp`).
+ * until the restart because somebody there broke the rules (reference/protocol.md 6.11; upstream `banman.cpp`).
  *
  * Times are seconds since 1970.
  */

@@ -7,7 +7,7 @@ import { endpointBytes } from "./endpointBytes.ts"
 import { below, exponential, type Random } from "./random.ts"
 import { RollingFilter } from "./RollingFilter.ts"
 
-/** Addresses a second that one peer may tell us of (protocol.md 6.10). */
+/** Addresses a second that one peer may tell us of (reference/protocol.md 6.10). */
 const RATE = 0.1
 /** Most that a peer which was silent saves up. */
 const BUCKET = MAX_ADDRESSES

@@ -5,11 +5,11 @@ import { networkGroup } from "../wire/netGroup.ts"
 import { sipHashHalves, type SipKey } from "../wire/siphash.ts"
 
 /**
- * An address of the book, what became of it, and where in the tables it may stand (protocol.md 6.10; upstream
+ * An address of the book, what became of it, and where in the tables it may stand (reference/protocol.md 6.10; upstream
  * `addrman.cpp`). All times are seconds since 1970; 0 stands for never.
  */
 
-/** The tables (protocol.md 6.10). */
+/** The tables (reference/protocol.md 6.10). */
 export const NEW_BUCKETS = 1024
 export const TRIED_BUCKETS = 256
 export const BUCKET_SIZE = 64

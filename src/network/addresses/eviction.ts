@@ -3,9 +3,10 @@ import type { AddressNetwork } from "../wire/netAddress.ts"
 import { sipHashHalves, sipKey } from "../wire/siphash.ts"
 
 /**
- * Which inbound peer makes room for another one (protocol.md 6.10, last paragraph; upstream `node/eviction.cpp`,
- * `SelectNodeToEvict`). Each rule protects some peers by something that an attacker cannot have for all of his at once:
- * addresses all over the world, nearness, blocks and transactions that are new to us, long uptime.
+ * Which inbound peer makes room for another one (reference/protocol.md 6.10, last paragraph; upstream
+ * `node/eviction.cpp`, `SelectNodeToEvict`). Each rule protects some peers by something that an attacker cannot have
+ * for all of his at once: addresses all over the world, nearness, blocks and transactions that are new to us, long
+ * uptime.
  */
 
 /** An inbound peer. Times are seconds since 1970; 0 stands for never. */

@@ -16,10 +16,10 @@ import { PeerAddresses } from "./PeerAddresses.ts"
 import { below, type Random, shuffled } from "./random.ts"
 
 /**
- * Addresses that peers tell each other (protocol.md 6.6, 6.10; BIP 155; upstream `net_processing.cpp`, `ProcessAddrs`,
- * `RelayAddress`, `MaybeSendAddr`): what comes goes into the address book at a limited rate, what is fresh goes on to
- * two peers, and who asks gets a part of the book that stays the same for a day. Nothing of this with block-relay peers:
- * it would show who they are.
+ * Addresses that peers tell each other (reference/protocol.md 6.6, 6.10; BIP 155; upstream `net_processing.cpp`,
+ * `ProcessAddrs`, `RelayAddress`, `MaybeSendAddr`): what comes goes into the address book at a limited rate, what is
+ * fresh goes on to two peers, and who asks gets a part of the book that stays the same for a day. Nothing of this with
+ * block-relay peers: it would show who they are.
  */
 
 const DAY = 86_400

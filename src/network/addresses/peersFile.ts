@@ -27,7 +27,7 @@ export interface Anchor {
   readonly port: number
 }
 
-/** How many anchors there are (protocol.md 6.10). */
+/** How many anchors there are (reference/protocol.md 6.10). */
 export const MAX_ANCHORS = 2
 
 export interface PeersContent {

@@ -9,7 +9,10 @@ import type { NetAddress } from "../wire/netAddress.ts"
 import type { AddressBook } from "./AddressBook.ts"
 import { below, type Random, shuffled } from "./random.ts"
 
-/** The first addresses: from names that stand for nodes, and from a list (protocol.md 1.2; upstream `net.cpp`). */
+/**
+ * The first addresses: from names that stand for nodes, and from a list (reference/protocol.md 1.2; upstream
+ * `net.cpp`).
+ */
 
 const DAY = 86_400
 

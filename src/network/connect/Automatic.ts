@@ -22,7 +22,7 @@ const STEP = "500 millis"
 /** How long it then waits where that failed. */
 const AFTER_DEFECT = "10 seconds"
 
-/** Means of random intervals, seconds (protocol.md 6.10). */
+/** Means of random intervals, seconds (reference/protocol.md 6.10). */
 const FEELER_INTERVAL = 120
 const BLOCK_RELAY_INTERVAL = 300
 
@@ -69,7 +69,7 @@ interface Target {
   readonly services: bigint
 }
 
-/** Opens the connections that the node chooses by itself (protocol.md 6.10). */
+/** Opens the connections that the node chooses by itself (reference/protocol.md 6.10). */
 export class Automatic {
   private readonly options: AutomaticOptions
   /** Calls and connections under way. */

@@ -82,8 +82,8 @@ const chooseOfFew = (book: AddressBook, options: ChoiceOptions): BookAddress | u
 }
 
 /**
- * Chooses an address to call (protocol.md 6.10; upstream `net.cpp`, `ThreadOpenConnections`). A feeler tests what
- * stands in the way of another address, or an address that never answered.
+ * Chooses an address to call (reference/protocol.md 6.10; upstream `net.cpp`, `ThreadOpenConnections`). A feeler tests
+ * what stands in the way of another address, or an address that never answered.
  */
 export const chooseAddress = (book: AddressBook, options: ChoiceOptions): BookAddress | undefined => {
   const { networks, now, purpose } = options

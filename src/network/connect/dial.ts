@@ -5,7 +5,7 @@ import { type Address, formatAddress } from "../../config/addresses.ts"
 import { connectThrough, type ProxyCredentials } from "../addresses/socks5.ts"
 import { PeerUnreachable } from "../errors.ts"
 
-/** For the connection itself (protocol.md 6.5). */
+/** For the connection itself (reference/protocol.md 6.5). */
 const CONNECT_LIMIT = "5 seconds"
 
 export interface Proxy {

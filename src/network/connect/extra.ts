@@ -13,7 +13,7 @@ export interface ExtraPeer {
   readonly busy: boolean
 }
 
-/** How long a peer has to show what it is good for, seconds (protocol.md 6.10). */
+/** How long a peer has to show what it is good for, seconds (reference/protocol.md 6.10). */
 const TRIAL = 30
 
 const mayGo = ({ busy, connectedAt }: ExtraPeer, now: number): boolean => !busy && now - connectedAt > TRIAL

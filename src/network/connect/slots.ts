@@ -1,6 +1,6 @@
 import type { ConnectionType } from "../Peer.ts"
 
-/** How many connections there may be of which kind (protocol.md 6.10). */
+/** How many connections there may be of which kind (reference/protocol.md 6.10). */
 
 export interface SlotLimits {
   /** Connections that the node opens by itself, of each type. */

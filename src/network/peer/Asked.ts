@@ -5,7 +5,7 @@ import { countItems, isBlockItem } from "../wire/messages/inv.ts"
 const BLOCK_BYTES = 1_000_000
 const HEADERS_BYTES = 200_000
 
-/** Most blocks that a peer is waited for: as many as it is asked for at a time (protocol.md 6.8). */
+/** Most blocks that a peer is waited for: as many as it is asked for at a time (reference/protocol.md 6.8). */
 export const MOST_BLOCKS = 16
 
 /** How long an answer is waited for, milliseconds. One that comes later is read like anything else. */

@@ -59,7 +59,7 @@ export interface ConnectionFacts {
 /** Bytes that may wait to be sent to a peer: 1 MiB before `send` waits, 8 MiB at most. */
 export const OUTBOX_LIMITS: OutboxLimits = { soft: 0x100000, hard: 0x800000 }
 
-/** Milliseconds from the connection to the end of the handshake (protocol.md 6.5). */
+/** Milliseconds from the connection to the end of the handshake (reference/protocol.md 6.5). */
 export const HANDSHAKE_LIMIT = 60_000
 
 /** How often a connection is looked after, milliseconds. */

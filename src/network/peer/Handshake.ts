@@ -5,7 +5,7 @@ import type { NetAddress } from "../wire/netAddress.ts"
 import { isRoutable } from "../wire/netGroup.ts"
 
 /**
- * The handshake (protocol.md 6.5; upstream `net_processing.cpp`, `ProcessMessage`):
+ * The handshake (reference/protocol.md 6.5; upstream `net_processing.cpp`, `ProcessMessage`):
  *
  *   outbound: version →            ← version           wtxidrelay, sendaddrv2, verack →   ← (features) verack
  *   inbound:            version →  ← version, wtxidrelay, sendaddrv2, verack               (features) verack →
@@ -13,7 +13,7 @@ import { isRoutable } from "../wire/netGroup.ts"
  * Whatever else comes in the meantime is ignored.
  */
 
-/** Our own (protocol.md 6.2). */
+/** Our own (reference/protocol.md 6.2). */
 export const PROTOCOL_VERSION = 110_016
 
 /** Peers below are disconnected. */
@@ -33,7 +33,7 @@ export interface Introduction {
   readonly nonce: bigint
   /** Whether an inbound connection with this nonce is one of our own calls. */
   readonly isOwnNonce: (nonce: bigint) => boolean
-  /** Whether our tip is recent, so that a peer need not have old blocks (protocol.md 6.3). */
+  /** Whether our tip is recent, so that a peer need not have old blocks (reference/protocol.md 6.3). */
   readonly nearTip: boolean
 }
 
@@ -73,7 +73,7 @@ const relaysTransactions = (type: ConnectionType): boolean => type !== "block-re
 
 const offers = (services: bigint, wanted: bigint): boolean => (services & wanted) === wanted
 
-/** Whether a peer's services do (protocol.md 6.3). */
+/** Whether a peer's services do (reference/protocol.md 6.3). */
 export const offersEnough = (services: bigint, nearTip: boolean): boolean =>
   offers(services, Services.network | Services.witness) ||
   (nearTip && offers(services, Services.networkLimited | Services.witness))

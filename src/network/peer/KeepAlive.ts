@@ -1,6 +1,6 @@
 import type { Farewell, Latency } from "../Peer.ts"
 
-/** Milliseconds (protocol.md 6.5; upstream `net.h`, `net_processing.cpp`). */
+/** Milliseconds (reference/protocol.md 6.5; upstream `net.h`, `net_processing.cpp`). */
 export const PING_INTERVAL = 2 * 60_000
 export const SILENCE_LIMIT = 20 * 60_000
 

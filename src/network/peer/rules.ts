@@ -13,7 +13,7 @@ const FILTERS = leave("it asks for block filters, which we do not offer")
 
 /**
  * What is to be done with a message after the handshake, as far as that does not depend on what it says: to go on with
- * it, to ignore it, or to disconnect (protocol.md 6.5, 6.6).
+ * it, to ignore it, or to disconnect (reference/protocol.md 6.5, 6.6).
  */
 export const judgeMessage = (message: Message): "handle" | "ignore" | Farewell => {
   switch (message.type) {

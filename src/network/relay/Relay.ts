@@ -29,7 +29,7 @@ import { getsTransactions, maySendTransactions } from "./relaysTransactions.ts"
 import { TxDownloads } from "./TxDownloads.ts"
 import { MAX_ANNOUNCEMENTS } from "./TxRequests.ts"
 
-/** Passes transactions on among peers (protocol.md 6.9). */
+/** Passes transactions on among peers (reference/protocol.md 6.9). */
 export interface Relay extends PeerHandler {
   /** How transactions go between a peer and us. */
   readonly relayOf: (peer: Peer) => PeerRelay
@@ -64,7 +64,7 @@ const ITEMS_IN_A_TURN = 100
 /** Transactions that are put in order for peers before others get a turn. */
 const ENTRIES_IN_A_TURN = 1_000
 
-/** Version from which on peers understand `feefilter` (protocol.md 6.2). */
+/** Version from which on peers understand `feefilter` (reference/protocol.md 6.2). */
 const FEE_FILTER_VERSION = 110_013
 
 /** Most items of a `notfound` that are looked at: what a peer can have been asked for, blocks included. */

@@ -4,7 +4,10 @@ import { exponential, type Random } from "../addresses/random.ts"
 import type { RollingFilter } from "../addresses/RollingFilter.ts"
 import { type InventoryItem, ItemType } from "../wire/messages/inv.ts"
 
-/** Which of the transactions that wait for it are announced to a peer, when, and in which order (protocol.md 6.9). */
+/**
+ * Which of the transactions that wait for it are announced to a peer, when, and in which order
+ * (reference/protocol.md 6.9).
+ */
 
 /** Mean milliseconds between the rounds to peers that called us. */
 const INBOUND_INTERVAL = 5_000

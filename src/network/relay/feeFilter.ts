@@ -2,9 +2,9 @@ import { MAX_MONEY } from "../../protocol/amount.ts"
 import { exponential, type Random } from "../addresses/random.ts"
 
 /**
- * The fee rate below which we want no transactions announced (BIP 133; protocol.md 6.6): what the mempool asks for,
- * rounded by chance, so that it does not tell nodes apart. Rates are smallest units a kvB, times milliseconds.
- * Source: upstream `policy/fees/block_policy_estimator.cpp`, `FeeFilterRounder`; `net_processing.cpp`,
+ * The fee rate below which we want no transactions announced (BIP 133; reference/protocol.md 6.6): what the mempool
+ * asks for, rounded by chance, so that it does not tell nodes apart. Rates are smallest units a kvB, times
+ * milliseconds. Source: upstream `policy/fees/block_policy_estimator.cpp`, `FeeFilterRounder`; `net_processing.cpp`,
  * `MaybeSendFeefilter`.
  */
 

@@ -8,7 +8,7 @@ export type DownloadTree = Pick<
   "height" | "ancestor" | "forkPoint" | "compareWork" | "chainwork" | "hasBlock" | "isFailed" | "tip"
 >
 
-/** Blocks beyond the last common one that are asked for at once (protocol.md 6.8). */
+/** Blocks beyond the last common one that are asked for at once (reference/protocol.md 6.8). */
 export const WINDOW = 1024
 
 /** Bytes of blocks that are under way or wait for the chain. */

@@ -1,6 +1,8 @@
 import { type HeaderTree, NO_HEADER } from "../../chain/HeaderTree.ts"
 
-/** Milliseconds that a peer may be behind our tip, and then has to answer a question in (protocol.md 6.10). */
+/**
+ * Milliseconds that a peer may be behind our tip, and then has to answer a question in (reference/protocol.md 6.10).
+ */
 const BEHIND_TIME = 20 * 60_000
 const LAST_CHANCE = 2 * 60_000
 

@@ -1,4 +1,4 @@
-/** Milliseconds after which an unanswered `getheaders` may be repeated (protocol.md 6.7). */
+/** Milliseconds after which an unanswered `getheaders` may be repeated (reference/protocol.md 6.7). */
 export const ANSWER_TIME = 120_000
 
 /** Milliseconds that the one peer that headers are synced from has, and in addition for each expected header (6.7). */

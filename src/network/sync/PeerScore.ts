@@ -1,4 +1,4 @@
-/** Blocks asked for at once of a peer that nothing is known of, upstream's fixed number (protocol.md 6.8). */
+/** Blocks asked for at once of a peer that nothing is known of, upstream's fixed number (reference/protocol.md 6.8). */
 export const START_LIMIT = 16
 
 /** What measuring may make of it. */

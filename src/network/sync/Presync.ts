@@ -5,7 +5,7 @@ import { type Bytes, equal } from "../../protocol/bytes.ts"
 import type { NetworkName } from "../../protocol/networks.ts"
 import { sipHashHalves, type SipKey } from "../wire/siphash.ts"
 
-/** How a chain of little work is looked at before it is kept (protocol.md 1.1, 6.7). */
+/** How a chain of little work is looked at before it is kept (reference/protocol.md 1.1, 6.7). */
 export interface PresyncParameters {
   /** A bit is kept of every so many headers. */
   readonly period: number

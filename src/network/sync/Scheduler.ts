@@ -68,7 +68,7 @@ const RECHECK = 30_000
 /** Items of one `getdata`. */
 const MOST_ITEMS = 1000
 
-/** The version from which on compact blocks are spoken (protocol.md 6.5). */
+/** The version from which on compact blocks are spoken (reference/protocol.md 6.5). */
 const COMPACT_BLOCKS_VERSION = 110_014
 
 /** Owns the state of the sync: handles what happens in its order, and asks peers for what is missing. */

@@ -80,17 +80,17 @@ export const makeSyncPeer = (peer: Peer): SyncPeer => ({
 /** Seconds since 1970: for the age of headers, and for what is shown. */
 export const seconds = ({ wall }: SyncContext): number => Math.floor(wall() / 1000)
 
-/** Ends a connection whose peer broke a rule (protocol.md 6.11), and charges what its answers took. */
+/** Ends a connection whose peer broke a rule (reference/protocol.md 6.11), and charges what its answers took. */
 export const misbehaves = ({ peer }: SyncPeer, reason: string): void => {
   peer.judged(false)
   peer.disconnect({ reason, misbehaving: true })
 }
 
 /**
- * Whether a refused header or block is held against whoever sent it (protocol.md 6.11). A clock is nobody's offence.
- * That a block proved invalid before is something that who calls us need not know; whom we chose is to be on our chain.
- * Compact blocks may be passed on before their transactions are judged (BIP 152), but not without work. Source:
- * upstream `net_processing.cpp`, `MaybePunishNodeForBlock`.
+ * Whether a refused header or block is held against whoever sent it (reference/protocol.md 6.11). A clock is nobody's
+ * offence. That a block proved invalid before is something that who calls us need not know; whom we chose is to be on
+ * our chain. Compact blocks may be passed on before their transactions are judged (BIP 152), but not without work.
+ * Source: upstream `net_processing.cpp`, `MaybePunishNodeForBlock`.
  */
 export const isOffence = ({ kind, reason }: Reject, { peer }: SyncPeer, compact = false): boolean => {
   if (kind === "time-future") return false
@@ -109,13 +109,16 @@ export const servesBlocks = ({ hello, type }: Peer): boolean =>
 /** Whether a peer is one of those that we called. */
 export const isChosen = ({ inbound, type }: Peer): boolean => !inbound && type !== "addr-fetch" && type !== "feeler"
 
-/** Seconds that the tip may be old for new blocks to be fetched by themselves: 20 blocks' time (protocol.md 6.8). */
+/**
+ * Seconds that the tip may be old for new blocks to be fetched by themselves: 20 blocks' time
+ * (reference/protocol.md 6.8).
+ */
 export const isNearTip = (context: SyncContext): boolean =>
   context.tree.time(context.tree.tip()) > seconds(context) - 20 * context.params.targetSpacing
 
 /**
- * Chain work below which headers are not kept (protocol.md 6.7, point 5): that of the tip less 144 blocks like it, and at least
- * what the network's chain is known to have.
+ * Chain work below which headers are not kept (reference/protocol.md 6.7, point 5): that of the tip less 144 blocks
+ * like it, and at least what the network's chain is known to have.
  */
 export const workThreshold = ({ params, tree }: SyncContext): bigint => {
   const tip = tree.tip()

@@ -42,7 +42,7 @@ import type { SyncContext } from "./SyncContext.ts"
 export interface SyncManager extends PeerHandler {
   /** How far a peer is, and what it is asked for. */
   readonly syncOf: (peer: Peer) => PeerSync
-  /** Whether no block came for so long that another peer may know more (protocol.md 6.10). */
+  /** Whether no block came for so long that another peer may know more (reference/protocol.md 6.10). */
   readonly staleTip: () => boolean
   /** When a peer last announced a block that was ahead of us, seconds since 1970; 0 for never. */
   readonly lastAnnouncement: (peer: Peer) => number
@@ -58,7 +58,7 @@ export interface SyncManagerOptions {
 /** Events that wait for the scheduler; more make their senders wait. */
 const QUEUE = 64
 
-/** Blocks' time without a new tip after which it is stale (protocol.md 6.10). */
+/** Blocks' time without a new tip after which it is stale (reference/protocol.md 6.10). */
 const STALE_BLOCKS = 3
 
 const UNKNOWN: PeerSync = {

@@ -1,6 +1,6 @@
 import { type HeaderTree, NO_HEADER } from "../../chain/HeaderTree.ts"
 
-/** Most headers that a block is announced with (protocol.md 6.7). */
+/** Most headers that a block is announced with (reference/protocol.md 6.7). */
 export const MOST_ANNOUNCED = 8
 
 /** What of the header tree an announcement depends on. */

@@ -22,7 +22,7 @@ import {
 /** Blocks that nobody asked for which may be on their way to the chain at once. */
 const MOST_UNREQUESTED = 8
 
-/** Blocks above the tip that an unrequested one may be (protocol.md 6.8). */
+/** Blocks above the tip that an unrequested one may be (reference/protocol.md 6.8). */
 const MOST_AHEAD = 288
 
 /** Senders that are remembered until the chain has judged their blocks. */
@@ -48,7 +48,7 @@ export const handOn = (context: SyncContext, item: Received): void => {
   context.wake()
 }
 
-/** Whether a block that nobody was asked for is worth a look (protocol.md 6.8). */
+/** Whether a block that nobody was asked for is worth a look (reference/protocol.md 6.8). */
 export const isAhead = (context: SyncContext, { header }: BlockHeader, parent: number): boolean => {
   const { tree } = context
   const tip = tree.tip()

@@ -21,7 +21,7 @@ import {
   workThreshold
 } from "./SyncContext.ts"
 
-/** Peers that one block may be put together from at once (protocol.md 6.6). */
+/** Peers that one block may be put together from at once (reference/protocol.md 6.6). */
 const MOST_ATTEMPTS = 3
 
 /** Blocks that a peer's transactions are awaited for at once. */

@@ -118,8 +118,8 @@ const startPresync = (
 }
 
 /**
- * A first header that connects to nothing: the peer knows blocks that we miss. No offence (protocol.md 6.7, point 4), and
- * no answer: what looking at it took is the peer's, whatever the peer was asked.
+ * A first header that connects to nothing: the peer knows blocks that we miss. No offence (reference/protocol.md 6.7,
+ * point 4), and no answer: what looking at it took is the peer's, whatever the peer was asked.
  */
 const unconnected = (context: SyncContext, state: SyncPeer, last: Bytes): void => {
   state.peer.judged(false)
@@ -169,7 +169,7 @@ const accept = (
     }
   })
 
-/** Takes a `headers` message: rules 1 to 6 of protocol.md 6.7. */
+/** Takes a `headers` message: rules 1 to 6 of reference/protocol.md 6.7. */
 export const takeHeaders = (
   context: SyncContext,
   state: SyncPeer,

@@ -5,8 +5,9 @@ import { compactSizeLength, Writer } from "../../protocol/Writer.ts"
 /** How a message travels. */
 export interface Codec<A> {
   /**
-   * Reads a payload. Bytes that are left over are tolerated (protocol.md 6.4). Throws `DecodeError` for a payload
-   * that does not parse: it is dropped, and nobody is to blame. Throws `ProtocolViolation` for one that is an offence.
+   * Reads a payload. Bytes that are left over are tolerated (reference/protocol.md 6.4). Throws `DecodeError` for a
+   * payload that does not parse: it is dropped, and nobody is to blame. Throws `ProtocolViolation` for one that is an
+   * offence.
    */
   readonly decode: (reader: Reader) => A
   /** The payload in parts, so that long ones are not copied. */
@@ -14,7 +15,7 @@ export interface Codec<A> {
 }
 
 /**
- * A payload breaks a rule that honest peers keep (protocol.md 6.11). What it costs:
+ * A payload breaks a rule that honest peers keep (reference/protocol.md 6.11). What it costs:
  *
  * - `misbehaving`: the peer is disconnected and discouraged.
  * - `disconnect`: it is disconnected and no more.

@@ -22,7 +22,7 @@ const MAX_INDEX = 0xffff
 
 /**
  * The key of the short ids of a block: of SHA-256(header ‖ nonce), and the header includes its merged-mining proof
- * (protocol.md 6.6).
+ * (reference/protocol.md 6.6).
  */
 export const shortIdKey = (header: BlockHeader, nonce: bigint): SipKey =>
   sipKey(sha256(concat(encodeBlockHeader(header), new Writer(8).u64(nonce).written())))

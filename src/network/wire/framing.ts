@@ -2,8 +2,8 @@ import { type Bytes, equal } from "../../protocol/bytes.ts"
 import { hash256 } from "../../protocol/hash.ts"
 
 /**
- * Frames of the version 1 transport (protocol.md 6.4): magic (4), command (12, ASCII padded with zeros), length of the
- * payload (LE32), checksum (the first 4 bytes of the payload's double SHA-256), payload.
+ * Frames of the version 1 transport (reference/protocol.md 6.4): magic (4), command (12, ASCII padded with zeros),
+ * length of the payload (LE32), checksum (the first 4 bytes of the payload's double SHA-256), payload.
  */
 
 /** Bytes in front of a payload. */

@@ -67,7 +67,7 @@ import {
   wtxidrelay
 } from "./messages/version.ts"
 
-/** The messages of protocol.md 6.6, by command. */
+/** The messages of reference/protocol.md 6.6, by command. */
 interface Messages {
   readonly version: Version
   readonly verack: Verack
@@ -113,7 +113,7 @@ export type Command = keyof Messages
 /** A message of one of the commands. */
 export type MessageOf<C extends Command> = { readonly [K in C]: Messages[K] & { readonly type: K } }[C]
 
-/** A message whose command we do not know: ignored (protocol.md 6.4). */
+/** A message whose command we do not know: ignored (reference/protocol.md 6.4). */
 export interface UnknownMessage {
   readonly type: "unknown"
   readonly command: string
@@ -171,7 +171,7 @@ export const COMMANDS: ReadonlyArray<Command> = Object.keys(codecs).filter(isCom
 /**
  * Reads the payload of a frame. Most of what it returns are views of the payload.
  *
- * @throws DecodeError for a payload that does not parse: to be dropped without penalty (protocol.md 6.4).
+ * @throws DecodeError for a payload that does not parse: to be dropped without penalty (reference/protocol.md 6.4).
  * @throws ProtocolViolation, which is a `DecodeError` too, for one that its sender has to pay for.
  */
 export const decodeMessage = (command: string, payload: Bytes): Message =>

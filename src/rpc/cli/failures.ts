@@ -10,7 +10,9 @@ import { COMMANDS } from "./flags.ts"
 import { failure, type Outcome } from "./outcome.ts"
 import { shownLines } from "./textWidth.ts"
 
-/** What svcd-cli says when a call fails, in the forms that wrappers of the reference client parse (rpc.md 8). */
+/**
+ * What svcd-cli says when a call fails, in the forms that wrappers of the reference client parse (reference/rpc.md 8).
+ */
 
 const sourceOf = (from: string): string => from === "default" ? "That is the default address" : `It is from ${from}`
 

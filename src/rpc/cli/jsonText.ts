@@ -16,7 +16,7 @@ export const indented = (value: Json, indent = ""): string => {
   return value.length === 0 ? "[]" : `[\n${value.map((item) => inner + indented(item, inner)).join(",\n")}\n${indent}]`
 }
 
-/** A result as it is printed: a text bare, null not at all, the rest as JSON (rpc.md 8). */
+/** A result as it is printed: a text bare, null not at all, the rest as JSON (reference/rpc.md 8). */
 export const resultText = (result: Json): string =>
   result === null ? "" : typeof result === "string" ? `${result}\n` : `${indented(result)}\n`
 

@@ -19,7 +19,7 @@ import { compactBits, wide } from "./chainMethods.ts"
 import { storageError } from "./errors.ts"
 import { miningError } from "./miningErrors.ts"
 
-/** Merged mining (rpc.md 3.5.1). */
+/** Merged mining (reference/rpc.md 3.5.1). */
 
 /** What a caller gets to merge-mine. Source: upstream `rpc/auxpow_miner.cpp`, `createAuxBlock`. */
 export const CANDIDATE = Shape.object({

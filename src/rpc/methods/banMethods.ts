@@ -11,7 +11,7 @@ import * as Shape from "../shape.ts"
 import { NETWORK_NAMES, rpcNetwork, wireNetwork } from "../shapes/peer.ts"
 import { nodeError, usage } from "./peerErrors.ts"
 
-/** Methods about addresses: banned ones, and those that the node knows of (rpc.md 3.7). */
+/** Methods about addresses: banned ones, and those that the node knows of (reference/rpc.md 3.7). */
 
 type Manager = typeof PeerManager.Service
 
@@ -23,7 +23,7 @@ const addressJson = ({ address, port, services, time }: KnownAddress): JsonValue
   network: rpcNetwork(address.network)
 })
 
-/** Seconds that a ban lasts where nothing else is said (protocol.md 6.11). */
+/** Seconds that a ban lasts where nothing else is said (reference/protocol.md 6.11). */
 const DEFAULT_BAN_SECONDS = 86_400
 
 /**

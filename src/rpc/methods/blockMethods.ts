@@ -16,7 +16,7 @@ import { blockHeaderJson, blockJson, type SpentCoins } from "../shapes/block.ts"
 import { blockError } from "./errors.ts"
 import { BLOCK_WITH_COINS, BLOCK_WITH_TRANSACTIONS, BLOCK_WITH_TXIDS, HEADER } from "./shapes.ts"
 
-/** Methods that show blocks and headers (rpc.md 3.2). */
+/** Methods that show blocks and headers (reference/rpc.md 3.2). */
 
 /** What stands in for a block that cannot be read, in the reference node's words. */
 export const missingBlock = (failure: BlockNotFound | BlockUnavailable | StorageFailure): RpcError => {

@@ -17,7 +17,7 @@ import * as Shape from "../shape.ts"
 import { blockError, storageError } from "./errors.ts"
 import { withReservedValue } from "./reservedValue.ts"
 
-/** Methods about the chain as a whole, and those that change it (rpc.md 3.2, 3.5, 3.10). */
+/** Methods about the chain as a whole, and those that change it (reference/rpc.md 3.2, 3.5, 3.10). */
 
 /** A number of 256 bits as 64 hexadecimal digits. */
 export const wide = (value: bigint): string => value.toString(16).padStart(64, "0")

@@ -13,7 +13,7 @@ import { coinJson, coinStatsJson } from "../shapes/coins.ts"
 import { storageError } from "./errors.ts"
 import { SCRIPT } from "./shapes.ts"
 
-/** Methods about unspent outputs (rpc.md 3.2). */
+/** Methods about unspent outputs (reference/rpc.md 3.2). */
 
 const HASH_KINDS: ReadonlyArray<CoinHashKind> = ["hash_serialized_3", "muhash", "none"]
 

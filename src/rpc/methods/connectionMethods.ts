@@ -10,7 +10,7 @@ import * as Shape from "../shape.ts"
 import { PEER, peerJson } from "../shapes/peer.ts"
 import { nodeError, usage } from "./peerErrors.ts"
 
-/** Methods about connections, and peers that the operator names (rpc.md 3.7). */
+/** Methods about connections, and peers that the operator names (reference/rpc.md 3.7). */
 
 type Manager = typeof PeerManager.Service
 

@@ -22,7 +22,7 @@ import {
 import { RpcError } from "../RpcError.ts"
 import * as Shape from "../shape.ts"
 
-/** Methods about the server itself; they need no chain (rpc.md 3.1 and 3.10). */
+/** Methods about the server itself; they need no chain (reference/rpc.md 3.1 and 3.10). */
 
 export interface ControlOptions {
   readonly version: string

@@ -15,7 +15,7 @@ import * as Shape from "../shape.ts"
 import { decodeAnyTransaction } from "../shapes/decodeTransaction.ts"
 import { miningError } from "./miningErrors.ts"
 
-/** Methods that mine blocks here and now: on the private network, where that takes two tries (rpc.md 3.5). */
+/** Methods that mine blocks here and now: on the private network, where that takes two tries (reference/rpc.md 3.5). */
 
 const HASHES = Shape.array(Shape.hex("Hash of a block"))
 

@@ -13,7 +13,7 @@ import { summarized, WALLET_VERSION } from "./wallet/walletContext.ts"
 
 /** A summary of the node. */
 
-/** Protocol version that this node speaks (protocol.md 6.2). */
+/** Protocol version that this node speaks (reference/protocol.md 6.2). */
 export const PROTOCOL_VERSION = 110_016
 
 /** The version as one number, two digits a part, as the reference node counts. */

@@ -20,7 +20,7 @@ import { RpcError } from "../RpcError.ts"
 import * as Shape from "../shape.ts"
 import type { Members } from "../shapes/context.ts"
 
-/** Methods about keys, the addresses that are made of them, and messages that they sign (rpc.md 3.8). */
+/** Methods about keys, the addresses that are made of them, and messages that they sign (reference/rpc.md 3.8). */
 
 const ADDRESS = "n11u97aH3ncjKCvJ6dQ1VuEBjgW1ighwvV"
 

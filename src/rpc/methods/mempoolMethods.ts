@@ -13,7 +13,7 @@ import * as Shape from "../shape.ts"
 import type { Members } from "../shapes/context.ts"
 import { clusterJson, diagramJson, displayTxid, mempoolInfoJson, poolEntryJson } from "../shapes/mempool.ts"
 
-/** Methods that show the mempool (rpc.md 3.6, and of 3.10 what belongs to it). */
+/** Methods that show the mempool (reference/rpc.md 3.6, and of 3.10 what belongs to it). */
 
 const TXID = "4fe1cfd5439d1fadb8cce35a4888595c161d7a1922d6191433b4d3e1d1030fa4"
 

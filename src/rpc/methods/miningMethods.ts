@@ -20,7 +20,7 @@ import { blockTemplateMethod } from "./blockTemplateMethod.ts"
 import { compactBits, wide } from "./chainMethods.ts"
 import { generateMethods } from "./generateMethods.ts"
 
-/** Methods about mining (rpc.md 3.5), and what is known of the work that others do. */
+/** Methods about mining (reference/rpc.md 3.5), and what is known of the work that others do. */
 
 const DEFAULT_LOOKUP = 120
 

@@ -6,7 +6,7 @@ import { optional, string } from "../params.ts"
 import { RpcError } from "../RpcError.ts"
 import type { NameEncodings, ShapeContext } from "../shapes/context.ts"
 
-/** How a call wants names and values written, in its arguments and in the answer (rpc.md 5.1). */
+/** How a call wants names and values written, in its arguments and in the answer (reference/rpc.md 5.1). */
 
 /** Members of the options of every method that takes or shows names. */
 export const ENCODINGS = {

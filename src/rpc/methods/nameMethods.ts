@@ -28,7 +28,7 @@ import { contextFor, decodeGiven, ENCODINGS, type GivenEncodings, shownName } fr
 import { NAME_INFO } from "./shapes.ts"
 import { ownership } from "./wallet/walletContext.ts"
 
-/** Methods that read names (rpc.md 3.3 and 5). */
+/** Methods that read names (reference/rpc.md 3.3 and 5). */
 
 const BY_HASH = optional(string("\"sha256d\" where the name is given as its double SHA-256."), "\"direct\"")
 
@@ -356,7 +356,8 @@ export const nameMethods: Effect.Effect<
           const holders = new Map<string, number>()
           yield* state.visitClaims((claims) => {
             check.add(claims)
-            // A name that is alive in the next block has exactly its coin, an expired one none (protocol.md 4.9).
+            // A name that is alive in the next block has exactly its coin, an expired one none
+            // (reference/protocol.md 4.9).
             for (const [, claim] of claims) {
               if (!isExpired(claim.height, nextHeight, params)) holders.set(claim.outpoint, claim.height)
             }

@@ -11,7 +11,7 @@ import { banMethods, knownAddressMethods } from "./banMethods.ts"
 import { addedMethods, connectionMethods } from "./connectionMethods.ts"
 import { PROTOCOL_VERSION, versionNumber } from "./infoMethods.ts"
 
-/** Methods about the network (rpc.md 3.7). */
+/** Methods about the network (reference/rpc.md 3.7). */
 
 type Manager = typeof PeerManager.Service
 

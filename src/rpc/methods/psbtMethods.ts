@@ -33,7 +33,7 @@ import { storageError } from "./errors.ts"
 import { ANALYZED_PSBT, DECODED_PSBT } from "./psbtShapes.ts"
 import { findSpentOutputs } from "./spentOutputs.ts"
 
-/** Methods about partially signed transactions that need no wallet (rpc.md 3.4). */
+/** Methods about partially signed transactions that need no wallet (reference/rpc.md 3.4). */
 
 const EXAMPLE = "cHNidP8BACwBAAAAAAFAQg8AAAAAABl2qRTV49HhSaxO2DBhB3+qbY2SFSk4wIisAAAAAAAA"
 

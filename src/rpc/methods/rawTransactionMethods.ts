@@ -29,7 +29,10 @@ import { constructTransactionSteps, readHashType, SIGHASH_PARAM, TRANSACTION_PAR
 import { keyMethods, readKey } from "./keyMethods.ts"
 import { findSpentOutputs } from "./spentOutputs.ts"
 
-/** Methods that make, sign and combine raw transactions without a wallet, and those about keys (rpc.md 3.4, 3.8). */
+/**
+ * Methods that make, sign and combine raw transactions without a wallet, and those about keys (reference/rpc.md 3.4,
+ * 3.8).
+ */
 
 const TRANSACTION = "01000000000140420f00000000001976a914d5e3d1e149ac4ed83061077faa6d8d92152938c088ac00000000"
 

@@ -45,7 +45,10 @@ import { contextFor, decodeGiven, ENCODINGS } from "./nameEncodings.ts"
 import { IS_MINE, NAME_OUTPUT_MEMBERS } from "./shapes.ts"
 import { ownership } from "./wallet/walletContext.ts"
 
-/** Methods about transactions on their way into a block: sending, fees, pending names (rpc.md 3.4, 3.8, 3.10, 5.5). */
+/**
+ * Methods about transactions on their way into a block: sending, fees, pending names (reference/rpc.md 3.4, 3.8, 3.10,
+ * 5.5).
+ */
 
 const TXID = "4fe1cfd5439d1fadb8cce35a4888595c161d7a1922d6191433b4d3e1d1030fa4"
 

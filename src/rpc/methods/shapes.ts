@@ -1,6 +1,9 @@
 import * as Shape from "../shape.ts"
 
-/** What several methods answer with (rpc.md 3.0), members in the order in which they come. `shapes/` makes them. */
+/**
+ * What several methods answer with (reference/rpc.md 3.0), members in the order in which they come. `shapes/` makes
+ * them.
+ */
 
 const NAME = Shape.optional(Shape.string("The name"))
 const NAME_ENCODING = Shape.string("How the name is written: ascii, utf8 or hex")

@@ -8,7 +8,7 @@ import { RpcError } from "../RpcError.ts"
 import * as Shape from "../shape.ts"
 import { storageError } from "./errors.ts"
 
-/** Methods for tests of the node (rpc.md 3.10). */
+/** Methods for tests of the node (reference/rpc.md 3.10). */
 
 /** The last second whose nanoseconds fit into 63 bits. */
 const MAX_MOCK_TIME = 9_223_372_036

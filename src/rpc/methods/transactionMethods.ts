@@ -27,7 +27,7 @@ import {
   WAITING_TRANSACTION
 } from "./shapes.ts"
 
-/** Methods that show transactions and scripts (rpc.md 3.4). */
+/** Methods that show transactions and scripts (reference/rpc.md 3.4). */
 
 /** How much longer than a script that can run one may be that is taken apart: such scripts do stand in blocks. */
 const SHOWN_FACTOR = 10

@@ -23,7 +23,7 @@ import * as Shape from "../shape.ts"
 import type { Members } from "../shapes/context.ts"
 import { storageError } from "./errors.ts"
 
-/** Methods about addresses, descriptors and indexes (rpc.md 3.8). */
+/** Methods about addresses, descriptors and indexes (reference/rpc.md 3.8). */
 
 /** What an address says of itself. */
 export const destinationMembers = (destination: Destination): Members =>

@@ -10,7 +10,9 @@ import { lazily, LazyArray } from "../encodeJson.ts"
 import type { Members, ShapeContext } from "./context.ts"
 import { transactionJson } from "./transaction.ts"
 
-/** Headers, merged-mining proofs and blocks in answers (rpc.md 3.2). Source: upstream `rpc/blockchain.cpp`. */
+/**
+ * Headers, merged-mining proofs and blocks in answers (reference/rpc.md 3.2). Source: upstream `rpc/blockchain.cpp`.
+ */
 
 /** 32 bits as eight hexadecimal digits. */
 const hex32 = (value: number): string => (value >>> 0).toString(16).padStart(8, "0")

@@ -5,7 +5,10 @@ import { Amount } from "../encodeJson.ts"
 import type { Members, ShapeContext } from "./context.ts"
 import { scriptJson } from "./script.ts"
 
-/** Unspent outputs in answers (rpc.md 3.2). Source: upstream `rpc/blockchain.cpp`, `gettxout`, `gettxoutsetinfo`. */
+/**
+ * Unspent outputs in answers (reference/rpc.md 3.2). Source: upstream `rpc/blockchain.cpp`, `gettxout`,
+ * `gettxoutsetinfo`.
+ */
 
 /** One unspent output. */
 export const coinJson = (

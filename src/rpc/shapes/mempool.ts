@@ -6,7 +6,7 @@ import { displayHash } from "../../protocol/bytes.ts"
 import { Amount } from "../encodeJson.ts"
 import type { Members } from "./context.ts"
 
-/** The mempool and what is in it (rpc.md 3.6). Source: upstream `rpc/mempool.cpp`. */
+/** The mempool and what is in it (reference/rpc.md 3.6). Source: upstream `rpc/mempool.cpp`. */
 
 /** The highest sequence of an input that announces a replacement (BIP 125). */
 const MAX_REPLACEABLE_SEQUENCE = 0xfffffffd

@@ -8,7 +8,10 @@ import type { Network } from "../../protocol/networks.ts"
 import { encodeJson, RawJson } from "../encodeJson.ts"
 import type { Members, NameEncodings, ShapeContext } from "./context.ts"
 
-/** Names in answers: the operation in a script, and the record of a name (rpc.md 3.0, 5.1; protocol.md 7.4). */
+/**
+ * Names in answers: the operation in a script, and the record of a name (reference/rpc.md 3.0, 5.1;
+ * reference/protocol.md 7.4).
+ */
 
 /** Bytes under a name of their own, or what is wrong with them; the encoding in any case. */
 const encoded = (member: "name" | "value", bytes: Bytes, encoding: NameEncoding): Members => {
@@ -48,8 +51,8 @@ export interface ConfirmedName extends NameOutput {
 }
 
 /**
- * The owner's address, or a word for scripts that have none (protocol.md 5.3). A second name prefix behind the first is
- * stripped too: upstream's `ExtractDestination` does so with whatever it is given.
+ * The owner's address, or a word for scripts that have none (reference/protocol.md 5.3). A second name prefix behind
+ * the first is stripped too: upstream's `ExtractDestination` does so with whatever it is given.
  */
 const ownerAddress = (network: Network, script: Bytes): string =>
   addressOf(network, addressScript(script)) ?? "<nonstandard>"

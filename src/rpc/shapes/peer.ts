@@ -7,7 +7,7 @@ import { isRoutable } from "../../network/wire/netGroup.ts"
 import { Amount, type JsonValue } from "../encodeJson.ts"
 import * as Shape from "../shape.ts"
 
-/** Peers and networks as RPC shows them (rpc.md 3.7). */
+/** Peers and networks as RPC shows them (reference/rpc.md 3.7). */
 
 const SERVICE_NAMES: ReadonlyArray<readonly [name: string, bit: bigint]> = [
   ["NETWORK", Services.network],

@@ -23,7 +23,7 @@ import type { Members, ShapeContext } from "./context.ts"
 import { scriptJson, scriptSigJson } from "./script.ts"
 import { transactionJson } from "./transaction.ts"
 
-/** PSBTs in answers (rpc.md 3.4). Source: upstream `rpc/rawtransaction.cpp`, `decodepsbt`. */
+/** PSBTs in answers (reference/rpc.md 3.4). Source: upstream `rpc/rawtransaction.cpp`, `decodepsbt`. */
 
 const HARDENED = 0x80000000
 

@@ -8,7 +8,7 @@ import type { Transaction } from "../../protocol/transaction.ts"
 import { Amount } from "../encodeJson.ts"
 import type { Members } from "./context.ts"
 
-/** Verdicts of the mempool and estimates of fees in answers (rpc.md 3.4, 3.8, 3.10). */
+/** Verdicts of the mempool and estimates of fees in answers (reference/rpc.md 3.4, 3.8, 3.10). */
 
 /** Why a transaction is refused, as the reference node prints it. Source: upstream `ValidationState::ToString`. */
 export const rejectionText = ({ detail, reason }: Pick<TransactionRejected, "detail" | "reason" | "kind">): string =>

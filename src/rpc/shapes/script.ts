@@ -8,7 +8,7 @@ import { scriptTemplate } from "../../protocol/scriptType.ts"
 import type { Members, ShapeContext } from "./context.ts"
 import { nameOpJson } from "./name.ts"
 
-/** Scripts in answers (rpc.md 3.0). Source: upstream `core_io.cpp`, `ScriptToUniv`. */
+/** Scripts in answers (reference/rpc.md 3.0). Source: upstream `core_io.cpp`, `ScriptToUniv`. */
 
 /** What an output script says. `desc` may be known better from elsewhere; `hex` can be left out. */
 export const scriptJson = (

@@ -7,7 +7,7 @@ import { Amount, itemsOf, RawJson } from "../encodeJson.ts"
 import type { Members, ShapeContext } from "./context.ts"
 import { scriptJson, scriptSigJson } from "./script.ts"
 
-/** Transactions in answers (rpc.md 3.0). Source: upstream `core_io.cpp`, `TxToUniv`. */
+/** Transactions in answers (reference/rpc.md 3.0). Source: upstream `core_io.cpp`, `TxToUniv`. */
 
 /** What is shown beside the transaction itself. */
 export interface TransactionDetail {

@@ -9,7 +9,7 @@ import type { Network } from "../../protocol/networks.ts"
 import type { AddressType } from "../Wallet.ts"
 import type { Purpose } from "./WalletDocument.ts"
 
-/** Keys from keys (BIP 32), and where a wallet's own are (BIP 44, 49, 84, 86; protocol.md 9.1). */
+/** Keys from keys (BIP 32), and where a wallet's own are (BIP 44, 49, 84, 86; reference/protocol.md 9.1). */
 
 /** Numbers of hardened children begin here. */
 export const HARDENED = 0x80000000

@@ -19,7 +19,7 @@ export const withLabels = (document: WalletDocument, labels: ReadonlyArray<Label
 
 /**
  * Why nothing is to be paid to an address of a type; `undefined` where it may. Outputs of witness version 1 can be spent
- * by anybody where taproot is not in force (protocol.md 10, 13).
+ * by anybody where taproot is not in force (reference/protocol.md 10, 13).
  */
 export const typeProblem = ({ activation }: ConsensusParams, type: AddressType): InvalidWalletRequest | undefined =>
   type === "bech32m" && !Number.isFinite(activation.taproot)

@@ -4,7 +4,7 @@ import { InvalidWalletRequest } from "../errors.ts"
 import type { FeeChoice } from "../Wallet.ts"
 import type { LiveParts } from "./parts.ts"
 
-/** Rates and bounds of a wallet's fees, protocol.md 9.4. Rates are smallest units a kvB. */
+/** Rates and bounds of a wallet's fees, reference/protocol.md 9.4. Rates are smallest units a kvB. */
 
 /** The lowest rate that the wallet pays. */
 export const MIN_WALLET_RATE = 100_000

@@ -4,7 +4,9 @@ import type { Transaction } from "../../protocol/transaction.ts"
 import type { LedgerEntry } from "../ledger/LedgerEntry.ts"
 import type { LiveParts } from "./parts.ts"
 
-/** Steps of a registration cannot be replaced: the mempool lets in one at a time (protocol.md 5.6, M1 and M2). */
+/**
+ * Steps of a registration cannot be replaced: the mempool lets in one at a time (reference/protocol.md 5.6, M1 and M2).
+ */
 const registrationProblem = ({ outputs }: Transaction): string | undefined => {
   for (const { script } of outputs) {
     const op = parseNameScript(script)?.operation.op

@@ -27,7 +27,7 @@ export interface NamesContext {
   readonly tell: (registration: Registration) => Effect.Effect<void>
 }
 
-/** Longest value that the wallet sends: more could never be spent again (rpc.md 5.1). */
+/** Longest value that the wallet sends: more could never be spent again (reference/rpc.md 5.1). */
 const MAX_VALUE_LENGTH_SENT = 520
 
 export const unavailable = (code: NameUnavailable["code"], reason: string): NameUnavailable =>
@@ -83,7 +83,7 @@ export const ownerScript = (
     return Effect.succeed(script)
   })
 
-/** The mempool's reason for a commitment that it has seen before (protocol.md 5.6, M1). */
+/** The mempool's reason for a commitment that it has seen before (reference/protocol.md 5.6, M1). */
 const COMMITMENT_KNOWN = "txn-mempool-name-error"
 
 /**

@@ -8,7 +8,9 @@ import type { WalletCoin } from "../Wallet.ts"
 import { entriesOf, isUnsent, UNSENT } from "./entries.ts"
 import { type NamesContext, saltOf, unavailable } from "./NamesContext.ts"
 
-/** How a NAME_FIRSTUPDATE finds the NAME_NEW that it opens. rpc.md 5.7; upstream `wallet/rpc/walletnames.cpp`. */
+/**
+ * How a NAME_FIRSTUPDATE finds the NAME_NEW that it opens. reference/rpc.md 5.7; upstream `wallet/rpc/walletnames.cpp`.
+ */
 
 /** A NAME_NEW and the salt that opens it. */
 export interface OpenableNew {

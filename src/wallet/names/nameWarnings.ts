@@ -42,7 +42,7 @@ const jsonWarning = (namespace: string, value: Bytes): string | undefined => {
 
 /**
  * Returns what is unusual about a name and its value, for its owner to think about again. Nothing of it is a rule of the
- * chain: any bytes can be registered. protocol.md 7.1, 7.2.
+ * chain: any bytes can be registered. reference/protocol.md 7.1, 7.2.
  */
 export const nameWarnings = (name: Bytes, value: Bytes): ReadonlyArray<string> => {
   const warnings: Array<string> = []

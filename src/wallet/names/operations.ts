@@ -21,7 +21,9 @@ import {
   withOwner
 } from "./NamesContext.ts"
 
-/** The three operations, one at a time and as they are asked for. rpc.md 5.7, 5.8; protocol.md 9.3. */
+/**
+ * The three operations, one at a time and as they are asked for. reference/rpc.md 5.7, 5.8; reference/protocol.md 9.3.
+ */
 
 /** Sends a NAME_NEW and keeps its salt. */
 export const nameNew = (
@@ -112,7 +114,7 @@ const pendingOutput = (
 
 /**
  * Where a name is held now: by what waits in the mempool, else by the chain. Judged as of the next block, since the coin
- * goes one block before the name counts as expired (protocol.md 4.7).
+ * goes one block before the name counts as expired (reference/protocol.md 4.7).
  */
 const heldName = (context: NamesContext, name: Bytes): Effect.Effect<Held, NameUnavailable | StorageFailure> =>
   Effect.gen(function*() {

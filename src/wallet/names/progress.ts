@@ -20,8 +20,9 @@ import { entryKey, isUnsent, newOutpoint } from "./entries.ts"
  * transactions tell: after a crash the same question gets the same answer. So at most one NAME_FIRSTUPDATE is made for a
  * NAME_NEW, whatever was noted of it.
  *
- * The mempool would take the NAME_FIRSTUPDATE from the first confirmation on (protocol.md 5.6, M4). It is sent when the
- * next block may hold it: until then it would tell everybody the name while there is still time to be faster.
+ * The mempool would take the NAME_FIRSTUPDATE from the first confirmation on (reference/protocol.md 5.6, M4). It is
+ * sent when the next block may hold it: until then it would tell everybody the name while there is still time to be
+ * faster.
  */
 
 /** The transactions of a wallet that matter to registrations. */

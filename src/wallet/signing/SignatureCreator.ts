@@ -10,7 +10,7 @@ import { findByX, type SigningProvider } from "./SigningProvider.ts"
 export interface SignatureCreator {
   /**
    * An ECDSA signature with its hash type by the key with this HASH160. The script code is the script that runs, whole
-   * outside of witnesses, a name prefix included (protocol.md 5.2).
+   * outside of witnesses, a name prefix included (reference/protocol.md 5.2).
    */
   readonly ecdsa: (keyHash: Bytes, scriptCode: Bytes, inWitness: boolean) => Bytes | undefined
   /** A Schnorr signature by an x-only key: of a leaf, or of the output. `tweak` is the root that the key is tweaked by. */

@@ -55,7 +55,7 @@ export interface FundedDraft {
 
 type Refused = InsufficientFunds | InvalidWalletRequest
 
-/** The reference node's texts, as RPC clients know them (rpc.md 5). */
+/** The reference node's texts, as RPC clients know them (reference/rpc.md 5). */
 const TEXTS = {
   noOutputs: "Transaction must have at least one recipient",
   negative: "Transaction amounts must not be negative",
@@ -202,7 +202,8 @@ const assemble = (input: FundInput, settlement: Settlement): FundedDraft => {
 /**
  * Makes a transaction that pays a request: selects inputs beside the given ones, leaves change, and sets the fee by the
  * size that it will have when it is signed: no less than the rate asks for, and exactly that where there is change. The
- * same input gives the same transaction, `random` included. protocol.md 9.3, 9.4; upstream `wallet/spend.cpp`.
+ * same input gives the same transaction, `random` included. reference/protocol.md 9.3, 9.4; upstream
+ * `wallet/spend.cpp`.
  */
 export const fundTransaction = (input: FundInput): Either.Either<FundedDraft, Refused> => {
   const refused = refusalOf(input)

@@ -5,7 +5,7 @@ import { mineParent, minimalAuxpow, parentCoinbase } from "../../../src/mempool/
 import { displayHash, fromHex, parseDisplayHash, toHex } from "../../../src/protocol/bytes.ts"
 import { makeHeader } from "../../../src/protocol/header.ts"
 
-/** Regtest block 1 of protocol.md A.5. */
+/** Regtest block 1 of reference/protocol.md A.5. */
 const HASH = "f2553bf57c0fe633f93e2cccac041c48233e0cbf16a8d4621c1bfec1d051cb34"
 const COINBASE = "010000000100000000000000000000000000000000000000000000000000000000000000" +
   "00ffffffff2928f2553bf57c0fe633f93e2cccac041c48233e0cbf16a8d4621c1bfec1d051cb340100000000000000ffffffff0000000000"

@@ -60,7 +60,7 @@ const feed = (
 }
 
 describe("Presync", () => {
-  it("has the parameters of protocol.md 1.1", () => {
+  it("has the parameters of reference/protocol.md 1.1", () => {
     assert.deepStrictEqual(presyncParameters, {
       mainnet: { period: 641, buffer: 15_218 },
       testnet: { period: 673, buffer: 14_460 },

@@ -135,7 +135,7 @@ describe("commands", () => {
     }
   )
 
-  it("are those of protocol.md 6.6", () => {
+  it("are those of reference/protocol.md 6.6", () => {
     assert.strictEqual(COMMANDS.length, 36)
     for (const command of COMMANDS) assert.match(command, /^[a-z0-9]{2,12}$/)
   })
@@ -161,7 +161,7 @@ describe("commands", () => {
   })
 })
 
-describe("counts (protocol.md 6.6, 6.11)", () => {
+describe("counts (reference/protocol.md 6.6, 6.11)", () => {
   const entry = new Uint8Array(30)
   const v2Entry = hex("00000000 00 01 04 01020304 0000")
   const item = new Uint8Array(36)
@@ -260,7 +260,7 @@ describe("counts (protocol.md 6.6, 6.11)", () => {
   })
 })
 
-describe("headers by bytes (protocol.md 6.7)", () => {
+describe("headers by bytes (reference/protocol.md 6.7)", () => {
   it("are counted with their proofs and without what stands between them", () => {
     FastCheck.assert(FastCheck.property(FastCheck.array(blockHeaders, { maxLength: 4 }), (headers) => {
       assert.strictEqual(headersSize(headers), concat(...headers.map(encodeBlockHeader)).length)

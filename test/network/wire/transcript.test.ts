@@ -109,7 +109,7 @@ describe.skipIf(!hasShared)("the recorded sessions", () => {
     }
   })
 
-  it("show the versions as protocol.md 6.2 and 6.3 have them", () => {
+  it("show the versions as reference/protocol.md 6.2 and 6.3 have them", () => {
     const versions = readSession("serve").filter(({ command }) => command === "version").map(decode)
     const [ours, theirs] = versions
     if (ours?.type !== "version" || theirs?.type !== "version") return assert.fail("no versions")

@@ -65,7 +65,7 @@ layer(methodNode())("the chain as a whole", (it) => {
       assert.isAbove(size, blocks.reduce((sum, { size }) => sum + size, 0))
     }))
 
-  it.effect("getdeploymentinfo as recorded (rpc.md 3.2), at the tip and elsewhere", () =>
+  it.effect("getdeploymentinfo as recorded (reference/rpc.md 3.2), at the tip and elsewhere", () =>
     Effect.gen(function*() {
       const { call, refusal } = yield* MethodNode
       const rest =

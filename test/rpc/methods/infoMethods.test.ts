@@ -5,7 +5,7 @@ import { version } from "../../../src/version.ts"
 import { MethodNode, methodNode } from "../../support/methodNode.ts"
 
 layer(methodNode({ loading: true }))("getinfo", (it) => {
-  it.effect("sums the node up (rpc.md 3.1)", () =>
+  it.effect("sums the node up (reference/rpc.md 3.1)", () =>
     Effect.gen(function*() {
       const { call, status } = yield* MethodNode
       const text = (downloading: boolean) =>

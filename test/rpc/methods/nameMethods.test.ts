@@ -105,7 +105,7 @@ layer(methodNode())("name_show and name_history", (it) => {
       assert.strictEqual((yield* lenient.refusal("name_show", "d/nobody")).code, -4)
     }))
 
-  it.effect("write names and values as the call, else the node, wants them (rpc.md 5.1)", () =>
+  it.effect("write names and values as the call, else the node, wants them (reference/rpc.md 5.1)", () =>
     Effect.gen(function*() {
       const { call, withOptions } = yield* MethodNode
       const value = stringAt(alive.show, "value")

@@ -123,7 +123,7 @@ const peer: PeerInfo = {
 }
 
 describe("getpeerinfo", () => {
-  it.effect("tells all that is known of a peer, in the order of the reference node (rpc.md 3.7)", () =>
+  it.effect("tells all that is known of a peer, in the order of the reference node (reference/rpc.md 3.7)", () =>
     Effect.gen(function*() {
       const { call } = yield* network({ peers: Effect.succeed([peer]) })
       assert.strictEqual(

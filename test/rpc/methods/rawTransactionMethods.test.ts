@@ -43,7 +43,7 @@ const calls = Effect.gen(function*() {
 const TXID = "11".repeat(32)
 const ADDRESS = "n11u97aH3ncjKCvJ6dQ1VuEBjgW1ighwvV"
 const SCRIPT = "76a914d5e3d1e149ac4ed83061077faa6d8d92152938c088ac"
-/** The transaction and the PSBT of rpc.md 3.4. */
+/** The transaction and the PSBT of reference/rpc.md 3.4. */
 const RAW = `01000000000140420f000000000019${SCRIPT}00000000`
 const PSBT = "cHNidP8BACwBAAAAAAFAQg8AAAAAABl2qRTV49HhSaxO2DBhB3+qbY2SFSk4wIisAAAAAAAA"
 

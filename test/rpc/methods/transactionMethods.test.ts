@@ -208,7 +208,7 @@ layer(methodNode({ blocks: false }))("decoding", (it) => {
       assert.strictEqual((yield* refusal("decoderawtransaction")).code, -1)
     }))
 
-  it.effect("decodescript as recorded (rpc.md 3.4)", () =>
+  it.effect("decodescript as recorded (reference/rpc.md 3.4)", () =>
     Effect.gen(function*() {
       const { call } = yield* MethodNode
       assert.strictEqual(

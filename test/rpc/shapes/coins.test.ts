@@ -8,7 +8,7 @@ import { hash, hex } from "../../support/bytes.ts"
 
 const context: ShapeContext = { network: regtest, nameEncoding: "ascii", valueEncoding: "ascii" }
 
-describe("an unspent output, as the reference node printed it (rpc.md 3.2)", () => {
+describe("an unspent output, as the reference node printed it (reference/rpc.md 3.2)", () => {
   it("of an ordinary payment", () => {
     const coin = {
       value: 4_717_506_900,
@@ -69,7 +69,7 @@ describe("all unspent outputs together", () => {
     diskSize: 0
   }
 
-  it("as the reference node printed them (rpc.md 3.2)", () => {
+  it("as the reference node printed them (reference/rpc.md 3.2)", () => {
     assert.strictEqual(
       encodeJson(coinStatsJson(stats, place)),
       "{\"height\":195,\"bestblock\":\"fcd48a591dd9f7d6d3831324a8e91f1ec183764e1678603fa7a43e9cff962353\"," +

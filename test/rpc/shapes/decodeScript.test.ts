@@ -26,7 +26,7 @@ describe.skipIf(!hasShared)("vectors of rpc_decodescript.json", () => {
   it.each(vectors)("%s", (script, expected) => assert.deepStrictEqual(decoded(script), expected))
 })
 
-it("a name script, as the reference node printed it (rpc.md 3.4)", () => {
+it("a name script, as the reference node printed it (reference/rpc.md 3.4)", () => {
   assert.strictEqual(
     encodeJson(decodeScriptJson(context, hex("5303642f6201316d7576a914333333333333333333333333333333333333333388ac"))),
     "{\"nameOp\":{\"op\":\"name_update\",\"name\":\"d/b\",\"name_encoding\":\"ascii\",\"value\":\"1\"," +

@@ -12,7 +12,7 @@ const context: ShapeContext = { network: regtest, nameEncoding: "ascii", valueEn
 const P2PKH = "76a914333333333333333333333333333333333333333388ac"
 
 describe("an output script", () => {
-  it("says all there is to say about a name, in order (rpc.md 3.4)", () => {
+  it("says all there is to say about a name, in order (reference/rpc.md 3.4)", () => {
     const script = `5303642f6201316d75${P2PKH}`
     assert.strictEqual(
       encodeJson(scriptJson(context, hex(script))),

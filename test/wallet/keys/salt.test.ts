@@ -7,7 +7,7 @@ import { deterministicSalt } from "../../../src/wallet/keys/salt.ts"
 const NAME = new TextEncoder().encode("d/wikileaks")
 
 describe("deterministicSalt", () => {
-  // protocol.md 9.2
+  // reference/protocol.md 9.2
   it.each([
     ["cQDxbmQfwRV3vP1mdnVHq37nJekHLsuD3wdSQseBRA2ct4MFk5Pq", "c33f6d84c93d769da2a8882ed9d4a69e2052dd9a"],
     ["cU9hVzhpvfn91u2zTVn8uqF2ymS7ucYH8V5TmsTDmuyMHgRk9WsJ", "b14763659b268460865db01b2b10b80a9cbe9ceb"],

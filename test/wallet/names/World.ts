@@ -78,7 +78,7 @@ export class World {
   behind = false
   /** Transactions that a block made impossible. */
   readonly impossible = new Set<string>()
-  /** The commitments of this run of the node (protocol.md 5.6, M1). */
+  /** The commitments of this run of the node (reference/protocol.md 5.6, M1). */
   private commitments = new Map<string, string>()
   private funding = 0
   /** Points that the node passes before it ends. */

@@ -37,7 +37,10 @@ const usable = (kind: SigningKind, keys: ReadonlyArray<{ privateKey: Bytes; comp
 
 const RUNS = { numRuns: 5 }
 
-/** A script that begins with a push is not found again behind a name prefix (protocol.md 4.2, S6), so nobody signs it. */
+/**
+ * A script that begins with a push is not found again behind a name prefix (reference/protocol.md 4.2, S6), so nobody
+ * signs it.
+ */
 const prefixesOf = (kind: SigningKind) =>
   kind.name === "pk bare" ? FastCheck.constant((script: Bytes): Bytes => script) : prefixes
 

@@ -43,7 +43,7 @@ export const strippedBlock = (block: ProtocolBlock): Block => ({
 
 /**
  * The payload of `block` for a request without the witness flag, in parts. The merged-mining proof stays complete, its
- * parent coinbase's witness included (protocol.md 2.4).
+ * parent coinbase's witness included (reference/protocol.md 2.4).
  */
 export const withoutWitnesses = (block: ProtocolBlock): ReadonlyArray<Bytes> =>
   block.transactions.some(({ hasWitness }) => hasWitness)

@@ -51,13 +51,15 @@ export const getblocks = locating<GetBlocks>((parts) => ({ type: "getblocks", ..
 /** Most headers in a message (protocol): upstream `MAX_HEADERS_RESULTS`. */
 export const MAX_HEADERS = 2000
 
-/** The version from which on `headers` is limited by bytes too (protocol.md 6.2), as the peer announced it. */
+/**
+ * The version from which on `headers` is limited by bytes too (reference/protocol.md 6.2), as the peer announced it.
+ */
 const SIZE_LIMIT_VERSION = 110_000
 
-/** Bytes of headers after which a message is full, and more will follow it (protocol.md 6.7): 4 MiB. */
+/** Bytes of headers after which a message is full, and more will follow it (reference/protocol.md 6.7): 4 MiB. */
 export const FULL_HEADERS_SIZE = 4 * 1024 * 1024
 
-/** Most bytes of headers in a message (protocol.md 6.7): 6 MiB. */
+/** Most bytes of headers in a message (reference/protocol.md 6.7): 6 MiB. */
 export const MAX_HEADERS_SIZE = 6 * 1024 * 1024
 
 /** Headers with their merged-mining proofs. */
@@ -98,8 +100,8 @@ export const headersSize = (headers: ReadonlyArray<BlockHeader>): number => {
 }
 
 /**
- * Whether a message of so many headers and bytes is full (protocol.md 6.7): the server stops there, and the receiver
- * expects more behind it. `peerVersion` is what the other side announced.
+ * Whether a message of so many headers and bytes is full (reference/protocol.md 6.7): the server stops there, and the
+ * receiver expects more behind it. `peerVersion` is what the other side announced.
  */
 export const isFullHeaders = (count: number, size: number, peerVersion: number): boolean =>
   count >= MAX_HEADERS || (peerVersion >= SIZE_LIMIT_VERSION && size >= FULL_HEADERS_SIZE)

@@ -6,7 +6,7 @@ import { checkCount, type Codec, type CountLimit } from "../codec.ts"
 /** Most items in `inv` and `getdata` (protocol): upstream `net_processing.cpp`, `MAX_INV_SZ`. */
 export const MAX_INVENTORY = 50_000
 
-/** Types of items (protocol.md 6.6). An `inv` has only `tx`, `wtx` and `block`. */
+/** Types of items (reference/protocol.md 6.6). An `inv` has only `tx`, `wtx` and `block`. */
 export const ItemType = {
   tx: 1,
   block: 2,
@@ -37,7 +37,7 @@ export const isBlockItem = ({ type }: InventoryItem): boolean =>
 /** Bytes of an item: its type and its hash. */
 export const ITEM_SIZE = 36
 
-/** Items of an `inv` that are kept (protocol.md 6.9): as many announcements as a peer may have waiting. */
+/** Items of an `inv` that are kept (reference/protocol.md 6.9): as many announcements as a peer may have waiting. */
 export const MAX_ANNOUNCED = 5_000
 
 /**

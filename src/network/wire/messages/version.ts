@@ -4,12 +4,12 @@ import type { Writer } from "../../../protocol/Writer.ts"
 import { codec, emptyCodec, readPort, writePort } from "../codec.ts"
 import { fromIpv6, type NetAddress, toIpv6 } from "../netAddress.ts"
 
-/** The handshake (protocol.md 6.5): who is there, and what it can do. */
+/** The handshake (reference/protocol.md 6.5): who is there, and what it can do. */
 
 /** Longest user agent (protocol): upstream `net.h`, `MAX_SUBVERSION_LENGTH`. */
 const MAX_USER_AGENT = 256
 
-/** Bits of `services` (protocol.md 6.3). */
+/** Bits of `services` (reference/protocol.md 6.3). */
 export const Services = {
   network: 0x1n,
   bloom: 0x4n,

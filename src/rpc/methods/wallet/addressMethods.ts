@@ -24,13 +24,13 @@ import { bounded, MAX_LABEL, TOO_LONG_LABEL } from "./texts.ts"
 import { label, NO_KEYS, walletError, type WalletFailure, walletMethod } from "./walletContext.ts"
 import { isChangeScript } from "./walletTransactions.ts"
 
-/** Methods about addresses and their labels (rpc.md 3.9). */
+/** Methods about addresses and their labels (reference/rpc.md 3.9). */
 
 const ADDRESS = "N7FdkoPbHSxKfrSVVbRu3NZtrLqc1oKpAR"
 
 const ADDRESS_TYPES: ReadonlyArray<AddressType> = ["legacy", "p2sh-segwit", "bech32", "bech32m"]
 
-/** The kind of address that is given out where nobody says which (rpc.md 3.9). */
+/** The kind of address that is given out where nobody says which (reference/rpc.md 3.9). */
 export const DEFAULT_ADDRESS_TYPE: AddressType = "legacy"
 
 /** A kind of address. */

@@ -15,7 +15,7 @@ import { AUX_ERRORS, auxMining, CANDIDATE, candidateJson, CREATE_ERRORS, SUBMIT_
 import { DEFAULT_ADDRESS_TYPE } from "./addressMethods.ts"
 import { asRpcError, walletMethod, WATCH_ONLY } from "./walletContext.ts"
 
-/** Merged mining to the wallet (rpc.md 3.5). Source: upstream `wallet/rpc/auxpow.cpp`. */
+/** Merged mining to the wallet (reference/rpc.md 3.5). Source: upstream `wallet/rpc/auxpow.cpp`. */
 
 const NAME = "getauxblock"
 

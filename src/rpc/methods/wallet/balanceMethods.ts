@@ -38,7 +38,7 @@ import { lastBlockJson, walletMethod } from "./walletContext.ts"
 import { LAST_BLOCK } from "./walletShapes.ts"
 import { isImmature } from "./walletTransactions.ts"
 
-/** Methods about what a wallet owns (rpc.md 3.9). */
+/** Methods about what a wallet owns (reference/rpc.md 3.9). */
 
 const ADDRESS = "N7FdkoPbHSxKfrSVVbRu3NZtrLqc1oKpAR"
 

@@ -19,7 +19,7 @@ import { CONF_TARGET, ESTIMATE_MODE, FEE_ERRORS, FEE_RATE, readFeeChoice } from 
 import { ensureUnlocked, walletError, type WalletFailure, walletMethod } from "./walletContext.ts"
 import { walletPsbt } from "./walletPsbt.ts"
 
-/** Transactions that take the place of others and pay more (rpc.md 3.9). Upstream `wallet/feebumper.cpp`. */
+/** Transactions that take the place of others and pay more (reference/rpc.md 3.9). Upstream `wallet/feebumper.cpp`. */
 
 const TXID = "4fe1cfd5439d1fadb8cce35a4888595c161d7a1922d6191433b4d3e1d1030fa4"
 

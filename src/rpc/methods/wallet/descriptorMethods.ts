@@ -14,7 +14,7 @@ import { storageError } from "../errors.ts"
 import { bounded, MAX_LABEL, MAX_TEXT } from "./texts.ts"
 import { ensureUnlocked, requestCode, SCANNING, walletError, walletMethod } from "./walletContext.ts"
 
-/** Methods about the descriptors of a wallet (rpc.md 3.9). Source: upstream `wallet/rpc/backup.cpp`. */
+/** Methods about the descriptors of a wallet (reference/rpc.md 3.9). Source: upstream `wallet/rpc/backup.cpp`. */
 
 const EXAMPLE = "addr(N7FdkoPbHSxKfrSVVbRu3NZtrLqc1oKpAR)"
 

@@ -6,7 +6,10 @@ import { type Json, JsonNumber } from "../../json.ts"
 import { custom, int32, optional, string } from "../../params.ts"
 import { RpcError } from "../../RpcError.ts"
 
-/** How the caller of a payment wants its fee found (rpc.md 3.9). Upstream `wallet/rpc/spend.cpp`, `SetFeeEstimateMode`. */
+/**
+ * How the caller of a payment wants its fee found (reference/rpc.md 3.9). Upstream `wallet/rpc/spend.cpp`,
+ * `SetFeeEstimateMode`.
+ */
 
 /** Decimals of a rate in the smallest unit for a virtual byte: what is left is the smallest unit for 1000 of them. */
 const RATE_DECIMALS = 3

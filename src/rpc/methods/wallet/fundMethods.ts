@@ -44,7 +44,10 @@ import { fundingError, PAYMENT_VERSION } from "./spending.ts"
 import { type WalletFailure, walletMethod } from "./walletContext.ts"
 import { walletPsbt } from "./walletPsbt.ts"
 
-/** Methods that put transactions together and send nothing, and one that tells what they would change (rpc.md 3.4, 3.9). */
+/**
+ * Methods that put transactions together and send nothing, and one that tells what they would change
+ * (reference/rpc.md 3.4, 3.9).
+ */
 
 const TRANSACTION = "01000000000140420f00000000001976a914d5e3d1e149ac4ed83061077faa6d8d92152938c088ac00000000"
 

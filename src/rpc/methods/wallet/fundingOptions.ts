@@ -20,7 +20,7 @@ import { RpcError } from "../../RpcError.ts"
 import { CONF_TARGET, ESTIMATE_MODE, FEE_RATE } from "./feeParams.ts"
 import { addressScriptOf, feePayers, readFeePayers } from "./payees.ts"
 
-/** Options of methods that put a transaction together (rpc.md 3.4, 3.9). Upstream `wallet/rpc/spend.cpp`. */
+/** Options of methods that put a transaction together (reference/rpc.md 3.4, 3.9). Upstream `wallet/rpc/spend.cpp`. */
 
 const ADD_INPUTS = "Whether coins of the wallet are added where the given inputs are not enough."
 

@@ -9,7 +9,7 @@ import { boolean, namedOptions, orEmpty, withDefault } from "../../params.ts"
 import * as Shape from "../../shape.ts"
 import { ensureUnlocked, walletMethod } from "./walletContext.ts"
 
-/** The extended keys of a wallet (rpc.md 3.9). */
+/** The extended keys of a wallet (reference/rpc.md 3.9). */
 
 /** An extended key in a descriptor, with the fixed steps behind it. */
 const EXTENDED_KEY = /([xt]p(?:ub|rv)[1-9A-HJ-NP-Za-km-z]+)((?:\/\d+[h']?)*)/g

@@ -10,7 +10,9 @@ import { decodeGiven } from "../nameEncodings.ts"
 import { addressAmounts, addressScriptOf, readSendCoins } from "./payees.ts"
 import { PAYMENT_ERRORS } from "./spending.ts"
 
-/** What the methods that write names have in common (rpc.md 5.1, 5.7). Upstream `wallet/rpc/walletnames.cpp`. */
+/**
+ * What the methods that write names have in common (reference/rpc.md 5.1, 5.7). Upstream `wallet/rpc/walletnames.cpp`.
+ */
 
 /** Bytes of a name. */
 const MAX_NAME = 255

@@ -24,7 +24,10 @@ import { COMMENT, COMMENT_TO, notesOf, REPLACEABLE, sendMoney, SUBTRACT_FEE } fr
 import { PAYMENT_ERRORS } from "./spending.ts"
 import { walletMethod } from "./walletContext.ts"
 
-/** Methods of a wallet about names, and its queue of transactions, which name operations need (rpc.md 3.3, 5.6). */
+/**
+ * Methods of a wallet about names, and its queue of transactions, which name operations need (reference/rpc.md 3.3,
+ * 5.6).
+ */
 
 const TXID = "654166d8a5607765aeab942929249c4f9286d3bd37610f33e2f6c9e13a9dd1fa"
 

@@ -24,7 +24,7 @@ import {
 import { evenIfRefused } from "./spending.ts"
 import { type WalletFailure, walletMethod } from "./walletContext.ts"
 
-/** The three operations on names (rpc.md 3.3, 5.7, 5.8). Upstream `wallet/rpc/walletnames.cpp`. */
+/** The three operations on names (reference/rpc.md 3.3, 5.7, 5.8). Upstream `wallet/rpc/walletnames.cpp`. */
 
 const SALT_SIZE = 20
 const TXID = "a77ceb22aa03304b7de64ec43328974aeaca211c37dd29dcce4ae461bb80ca84"

@@ -8,7 +8,7 @@ import { RPC_CODE, RpcError } from "../../RpcError.ts"
 import * as Shape from "../../shape.ts"
 import { EMPTY_PASSPHRASE, walletMethod, WRONG_PASSPHRASE } from "./walletContext.ts"
 
-/** Methods about the passphrase of a wallet (rpc.md 3.9). */
+/** Methods about the passphrase of a wallet (reference/rpc.md 3.9). */
 
 const NOTHING_TO_ENCRYPT = "Error: wallet does not contain private keys, nothing to encrypt."
 const ENCRYPTED = "Error: running with an encrypted wallet, but encryptwallet was called."

@@ -7,7 +7,7 @@ import { integerWithin, type Json, JsonNumber, JsonObject, typeOf } from "../../
 import { array, json, type Param } from "../../params.ts"
 import { RpcError } from "../../RpcError.ts"
 
-/** Who is to be paid (rpc.md 3.9, 5.7): addresses with amounts, and who of them pays the fee. */
+/** Who is to be paid (reference/rpc.md 3.9, 5.7): addresses with amounts, and who of them pays the fee. */
 
 /** An object of addresses and amounts; what is in it is read by the handler. */
 export const addressAmounts = (description: string): Param<Json> => ({

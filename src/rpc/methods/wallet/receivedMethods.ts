@@ -15,7 +15,7 @@ import { scriptOfAddress } from "./addressMethods.ts"
 import { label, walletMethod } from "./walletContext.ts"
 import { depthOf, isImmature, isTrusted } from "./walletTransactions.ts"
 
-/** Methods that sum up what came in, and which addresses belong together (rpc.md 3.9). */
+/** Methods that sum up what came in, and which addresses belong together (reference/rpc.md 3.9). */
 
 const ADDRESS = "N7FdkoPbHSxKfrSVVbRu3NZtrLqc1oKpAR"
 

@@ -40,7 +40,7 @@ import { fundingError, PAYMENT_VERSION } from "./spending.ts"
 import { ensureUnlocked, type WalletFailure, walletMethod } from "./walletContext.ts"
 import { providerFor } from "./walletPsbt.ts"
 
-/** The payment that leaves nothing behind (rpc.md 3.9). Upstream `wallet/rpc/spend.cpp`, `sendall`. */
+/** The payment that leaves nothing behind (reference/rpc.md 3.9). Upstream `wallet/rpc/spend.cpp`, `sendall`. */
 
 const ADDRESS = "n11u97aH3ncjKCvJ6dQ1VuEBjgW1ighwvV"
 

@@ -32,7 +32,7 @@ import { outputNames } from "./payees.ts"
 import { fundingError, PAYMENT_VERSION } from "./spending.ts"
 import { ensureUnlocked, walletMethod } from "./walletContext.ts"
 
-/** The payment with all its options (rpc.md 3.9). */
+/** The payment with all its options (reference/rpc.md 3.9). */
 
 const ADDRESS = "n11u97aH3ncjKCvJ6dQ1VuEBjgW1ighwvV"
 

@@ -26,7 +26,7 @@ import { findSpentOutputs } from "../spentOutputs.ts"
 import { asRpcError, ensureUnlocked, LOCKED, walletMethod } from "./walletContext.ts"
 import { joined, publicKnowledge } from "./walletPsbt.ts"
 
-/** Methods that sign with the keys of a wallet (rpc.md 3.4, 3.9). */
+/** Methods that sign with the keys of a wallet (reference/rpc.md 3.4, 3.9). */
 
 const ADDRESS = "N7FdkoPbHSxKfrSVVbRu3NZtrLqc1oKpAR"
 

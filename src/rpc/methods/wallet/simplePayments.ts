@@ -17,7 +17,7 @@ import { ensureKeys, evenIfRefused, PAYMENT_ERRORS, PAYMENT_VERSION } from "./sp
 import { bounded, MAX_TEXT, TOO_LONG_COMMENT } from "./texts.ts"
 import { ensureUnlocked, type WalletFailure, walletMethod } from "./walletContext.ts"
 
-/** Payments that are made and sent in one call: to an address, and to many (rpc.md 3.9). */
+/** Payments that are made and sent in one call: to an address, and to many (reference/rpc.md 3.9). */
 
 const ADDRESS = "n11u97aH3ncjKCvJ6dQ1VuEBjgW1ighwvV"
 const OTHER_ADDRESS = "mrrZuyGF4F9946R14M4bScSzhT2qjcXQHo"

@@ -34,7 +34,8 @@ export const fundingError = (failure: WalletFailure | RpcError): WalletFailure |
 
 /**
  * A transaction that the wallet made and keeps counts as sent, even if the mempool does not take it: the answer is the
- * same then, and the log has a warning (rpc.md 5.7). `instead` makes the answer from its txid, as people see it.
+ * same then, and the log has a warning (reference/rpc.md 5.7). `instead` makes the answer from its txid, as people see
+ * it.
  */
 export const evenIfRefused = <A>(
   wallet: Wallet,

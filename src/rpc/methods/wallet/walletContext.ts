@@ -22,7 +22,7 @@ import { RPC_CODE, RpcError } from "../../RpcError.ts"
 import { rejectionText } from "../../shapes/relay.ts"
 import { storageError } from "../errors.ts"
 
-/** How a method gets its wallet, and what failures of a wallet are in answers (rpc.md 1.2, 2, 3.9). */
+/** How a method gets its wallet, and what failures of a wallet are in answers (reference/rpc.md 1.2, 2, 3.9). */
 
 /** What the reference node says as the version of every wallet that is not of an old format. */
 export const WALLET_VERSION = 169_900
@@ -65,7 +65,7 @@ export const selectWallet = (
 
 /**
  * Whether a script, with or without a name prefix, is the selected wallet's: `ismine` of methods that need no wallet.
- * `undefined` where no single wallet is selected; the member is then left out (rpc.md 5.1).
+ * `undefined` where no single wallet is selected; the member is then left out (reference/rpc.md 5.1).
  */
 export const ownership = (
   wallets: WalletsService,

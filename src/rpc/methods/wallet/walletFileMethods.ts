@@ -21,7 +21,7 @@ import {
 } from "./walletContext.ts"
 import { LAST_BLOCK, NAMED_WALLET } from "./walletShapes.ts"
 
-/** Methods about wallets as a whole: making, loading, copying, scanning (rpc.md 3.9). */
+/** Methods about wallets as a whole: making, loading, copying, scanning (reference/rpc.md 3.9). */
 
 const LOAD_ON_STARTUP = optional(boolean("Whether it is loaded at each start."), "as before")
 

@@ -1,7 +1,7 @@
 import * as Shape from "../../shape.ts"
 import { transactionMembers } from "../shapes.ts"
 
-/** What methods of the wallet answer with (rpc.md 3.9), members in the order in which they come. */
+/** What methods of the wallet answer with (reference/rpc.md 3.9), members in the order in which they come. */
 
 export const LAST_BLOCK = Shape.object({
   hash: Shape.hex("Hash of the block"),

@@ -30,7 +30,7 @@ import {
   standingJson
 } from "./walletTransactions.ts"
 
-/** Methods about the transactions of a wallet (rpc.md 3.9). */
+/** Methods about the transactions of a wallet (reference/rpc.md 3.9). */
 
 const TXID = "4fe1cfd5439d1fadb8cce35a4888595c161d7a1922d6191433b4d3e1d1030fa4"
 

@@ -10,7 +10,10 @@ import type { Wallet, WalletTx } from "../../../wallet/Wallet.ts"
 import { Amount } from "../../encodeJson.ts"
 import type { Members } from "../../shapes/context.ts"
 
-/** Transactions of a wallet in answers (rpc.md 3.9). Source: upstream `wallet/rpc/transactions.cpp`, `wallet/receive.cpp`. */
+/**
+ * Transactions of a wallet in answers (reference/rpc.md 3.9). Source: upstream `wallet/rpc/transactions.cpp`,
+ * `wallet/receive.cpp`.
+ */
 
 /** What entries are made with. */
 export interface EntryContext {

@@ -58,7 +58,7 @@ const withWallets = (...wallets: ReadonlyArray<Wallet>) =>
     Effect.provideService(Wallets, fakeWallets(wallets))
   )
 
-layer(methodNode())("methods that need no wallet (rpc.md 5.1)", (it) => {
+layer(methodNode())("methods that need no wallet (reference/rpc.md 5.1)", (it) => {
   it.effect("say whose a name is where one wallet is selected", () =>
     Effect.gen(function*() {
       const records = JSON.parse((yield* (yield* withWallets()).on().call("name_scan")).text)

@@ -160,7 +160,7 @@ describe("walletprocesspsbt", () => {
     }))
 })
 
-describe("getauxblock (rpc.md 3.5)", () => {
+describe("getauxblock (reference/rpc.md 3.5)", () => {
   const proofOf = (hash: string): string => {
     const coinbase = parentCoinbase(parseDisplayHash(hash) ?? assert.fail())
     const work = { coinbase, bits: 0x207fffff, powLimit: regtestParams.powLimit }

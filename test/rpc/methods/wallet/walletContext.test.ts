@@ -18,7 +18,7 @@ import { fakeWallet, fakeWallets, ownScript } from "../../../support/fakeWallet.
 
 const shown = ({ code, message }: { readonly code: number; readonly message: string }) => [code, message]
 
-describe("the wallet of a call (rpc.md 1.2)", () => {
+describe("the wallet of a call (reference/rpc.md 1.2)", () => {
   const first = fakeWallet({ name: "" }).wallet
   const second = fakeWallet({ name: "second" }).wallet
 
@@ -50,7 +50,7 @@ describe("the wallet of a call (rpc.md 1.2)", () => {
     ])
   })
 
-  it("tells what is its own, and nothing where it is not clear (rpc.md 5.1)", () => {
+  it("tells what is its own, and nothing where it is not clear (reference/rpc.md 5.1)", () => {
     const owner = fakeWallet({}, { scripts: [ownScript(1)] }).wallet
     const owns = ownership(fakeWallets([owner]), { wallet: undefined })
     assert.strictEqual(owns?.(ownScript(1).script), true)
@@ -62,7 +62,7 @@ describe("the wallet of a call (rpc.md 1.2)", () => {
   })
 })
 
-describe("failures of a wallet (rpc.md 2, 3.9, 5.8)", () => {
+describe("failures of a wallet (reference/rpc.md 2, 3.9, 5.8)", () => {
   const txid = fromHex("cd342d5df5251a0a5066f8e2440370062baa5bc5558fcfea6bf23d3e25dae8e5")?.reverse() ?? assert.fail()
 
   it.each([

@@ -118,7 +118,7 @@ describe("wallets as a whole", () => {
       }))
   })
 
-  it.effect("are no methods at all where there are none (rpc.md 9.4)", () =>
+  it.effect("are no methods at all where there are none (reference/rpc.md 9.4)", () =>
     run(fakeWallets([], { enabled: false }), ({ methods }) => Effect.sync(() => assert.deepStrictEqual(methods, []))))
 })
 

@@ -109,7 +109,7 @@ const run = <A, E>(
   fake: Wallet = wallet().wallet
 ) => Effect.scoped(Effect.flatMap(walletNode(fakeWallets([fake])), use))
 
-describe("gettransaction (rpc.md 3.9, 5.7)", () => {
+describe("gettransaction (reference/rpc.md 3.9, 5.7)", () => {
   it.effect("shows a name_new with what it locks as a part of the fee", () =>
     run(({ on }) =>
       Effect.gen(function*() {

@@ -109,7 +109,7 @@ export interface Peer {
    */
   readonly ready: Effect.Effect<void>
   /**
-   * Queues a short message without waiting: for fibers that serve many peers. A peer that is so far behind that its
+   * Queues a message without waiting: for fibers that serve many peers, and for what must not be held up by one. A peer that is so far behind that its
    * queue has reached its hard limit is disconnected.
    */
   readonly post: (message: Message) => void

@@ -1,4 +1,5 @@
 import type { Readable } from "node:stream"
+import { fewATurn } from "../base/fewATurn.ts"
 import type { CallerMemory } from "./CallerMemory.ts"
 
 /** What came of reading a body. */
@@ -32,7 +33,7 @@ export type BodyMemory = Pick<CallerMemory, "take" | "give" | "isTight">
  */
 export class BodyReader {
   readonly #maxSize: number
-  readonly #line: Array<() => void> = []
+  readonly #line = fewATurn(PIECES_A_TURN)
 
   constructor(maxSize: number) {
     this.#maxSize = maxSize
@@ -41,16 +42,6 @@ export class BodyReader {
   /** Whether a body of a size that was announced is too large. */
   isTooLarge(announced: string | undefined): boolean {
     return announced !== undefined && Number(announced) > this.#maxSize
-  }
-
-  /** Calls `goOn` when it is the turn of its body. */
-  #inLine(goOn: () => void): void {
-    if (this.#line.push(goOn) === 1) setImmediate(this.#callNext)
-  }
-
-  readonly #callNext = (): void => {
-    for (const goOn of this.#line.splice(0, PIECES_A_TURN)) goOn()
-    if (this.#line.length > 0) setImmediate(this.#callNext)
   }
 
   /** Calls `done` once, as soon as it is clear what the body is; never if the client goes away before. */
@@ -91,7 +82,7 @@ export class BodyReader {
       request.pause()
       const goOn = (): void => void request.resume()
       if (memory.isTight("rpc_bodies")) setTimeout(goOn, PAUSE)
-      else this.#inLine(goOn)
+      else this.#line.add(goOn)
     })
     request.on("end", () => {
       const all = [...joined, ...pieces]

@@ -1,30 +1,13 @@
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { createServer, type Server, type Socket } from "node:net"
+import { fewATurn } from "../../base/fewATurn.ts"
 import { type Address, formatAddress } from "../../config/addresses.ts"
 import { ListenFailed } from "../errors.ts"
 
 /** Connections that are taken over in one turn of the event loop, and the most that wait for theirs. */
 const ACCEPTED_A_TURN = 1
 const MOST_WAITING = 256
-
-/**
- * Takes over new connections a few at a time. The system hands out all that have come at once: a hundred peers who call
- * together would keep other peers and callers waiting for a tenth of a second.
- */
-const inTurns = (accept: (socket: Socket) => void): (socket: Socket) => void => {
-  const waiting: Array<Socket> = []
-  const acceptNext = (): void => {
-    for (const socket of waiting.splice(0, ACCEPTED_A_TURN)) accept(socket)
-    if (waiting.length > 0) setImmediate(acceptNext)
-  }
-  return (socket) => {
-    // Without a listener an error would end the process.
-    socket.on("error", () => {})
-    if (waiting.length >= MOST_WAITING) return void socket.destroy()
-    if (waiting.push(socket) === 1) setImmediate(acceptNext)
-  }
-}
 
 const REASONS: ReadonlyMap<string, string> = new Map([
   ["EADDRINUSE", "the address is in use; another program, or another svcd, listens there"],
@@ -57,10 +40,21 @@ export const listen = (
   accept: (socket: Socket) => void
 ): Effect.Effect<Address, ListenFailed, Scope.Scope> =>
   Effect.gen(function*() {
-    const server = createServer({ noDelay: true }, inTurns(accept))
+    const line = fewATurn(ACCEPTED_A_TURN)
+    let closed = false
+    // The system hands out all connections that have come at once, and each takes a millisecond.
+    const server = createServer({ noDelay: true }, (socket) => {
+      // Without a listener an error would end the process.
+      socket.on("error", () => {})
+      if (line.length >= MOST_WAITING) return void socket.destroy()
+      line.add(() => closed ? void socket.destroy() : accept(socket))
+    })
     const bound = yield* Effect.acquireRelease(open(server, address), () =>
       // Connections have an owner of their own, so nothing is waited for.
-      Effect.sync(() => void server.close()))
+      Effect.sync(() => {
+        closed = true
+        server.close()
+      }))
     // Such as too many open files; the listener goes on, and who could not connect tries again.
     const run = yield* Effect.runtime<never>()
     server.on("error", (error: NodeJS.ErrnoException) => {

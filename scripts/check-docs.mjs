@@ -69,11 +69,17 @@ const sectionsOf = (file) =>
     })
   )
 
-/** A file and the sections behind it: `6.7`, `6.7, 6.8`, `3.1 to 3.4`, `1.5 and 6`, also over the end of a comment's line. */
-const CITATION = /\breference\/([a-z]+\.md) ((?:[Aa]ppendix )?[A-Z0-9][.0-9]*(?:(?:, | and | to )\d+\.\d+)*)/g
+/** Between words: a space, or the end of a line of a comment. */
+const GAP = String.raw`(?: |\n *(?:\*|//) )`
+
+/** A file and the sections behind it: `6.7`, `6.7, 6.8`, `3.1 to 3.4`, `1.5 and 6.1`, `appendix B`. */
+const CITATION = new RegExp(
+  String.raw`\breference/([a-z]+\.md)${GAP}((?:[Aa]ppendix )?[A-Z0-9][.0-9]*(?:(?:,| and| to)${GAP}\d+\.\d+)*)`,
+  "g"
+)
 
 /** Documents that are not in this repository, or cited without their folder. */
-const FOREIGN = /(?<![\w/])(?:spec|design|review|protocol|rpc)\.md \d|\(design \d/
+const FOREIGN = /(?<![\w/])(?:spec|design|review|protocol|rpc)\.md \d|\(design \d/g
 
 const sourcesIn = (folder) =>
   readdirSync(join(root, folder), { recursive: true }).filter((name) => /\.(ts|mjs)$/.test(name))
@@ -82,16 +88,16 @@ const sourcesIn = (folder) =>
 const checkCitations = (files) => {
   const sections = new Map(REFERENCES.map((name) => [name, sectionsOf(join(root, "docs/reference", name))]))
   for (const file of files) {
-    const lines = readFileSync(file, "utf8").split("\n")
-    for (const [index, line] of lines.entries()) {
-      const foreign = FOREIGN.exec(line)
-      if (foreign !== null) report(file, index + 1, `cites a document that is not there: ${foreign[0]}`)
-      for (const [, name, cited] of line.matchAll(CITATION)) {
-        for (const section of cited.split(/, | and | to /)) {
-          const wanted = section.replace(/\.$/, "").toLowerCase()
-          if (sections.get(name)?.has(wanted) !== true) {
-            report(file, index + 1, `docs/reference/${name} has no section ${section}`)
-          }
+    const text = readFileSync(file, "utf8")
+    const lineAt = (index) => text.slice(0, index).split("\n").length
+    for (const { 0: cited, index } of text.matchAll(FOREIGN)) {
+      report(file, lineAt(index), `cites a document that is not there: ${cited}`)
+    }
+    for (const { 1: name, 2: cited, index } of text.matchAll(CITATION)) {
+      for (const section of cited.split(/,| and| to/)) {
+        const wanted = section.replace(/^\W+|\.$/g, "").toLowerCase()
+        if (sections.get(name)?.has(wanted) !== true) {
+          report(file, lineAt(index), `docs/reference/${name} has no section ${wanted}`)
         }
       }
     }

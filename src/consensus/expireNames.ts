@@ -35,7 +35,7 @@ const contradiction = (name: string, { outpoint }: NameClaim, found: string): Re
 }
 
 /**
- * Takes the coins of names away that nobody can update any more (reference/protocol.md 4.7), once all transactions of
+ * Removes the coins of expired names, which can no longer be updated (reference/protocol.md 4.7), once all transactions of
  * the block at `height` are in. The block is refused where such a name has no coin: the reference node connects none
  * there either and has no reason of its own for it. Of several such names the first by its bytes is reported, whatever
  * their order. Source: upstream `names/main.cpp`, `ExpireNames`.

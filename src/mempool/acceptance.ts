@@ -22,8 +22,8 @@ import { fitsCluster, planReplacement } from "./replacement.ts"
 import { checkTruc } from "./truc.ts"
 
 /**
- * Judges a transaction: everything but its scripts, in the order of reference/protocol.md 5.5, so that who sends
- * rubbish costs little. Changes nothing. Reading coins throws `StorageFailure`.
+ * Judges a transaction: everything but its scripts, in the order of reference/protocol.md 5.5, so that a peer
+ * that sends rubbish costs little. Changes nothing. Reading coins throws `StorageFailure`.
  * Source: upstream `validation.cpp`, `MemPoolAccept::PreChecks`, `AcceptSingleTransactionInternal`.
  */
 

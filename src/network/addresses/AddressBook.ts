@@ -41,7 +41,7 @@ export interface AddressBookOptions {
 /**
  * Where peers may be found (reference/protocol.md 6.10; upstream `addrman.cpp`): *new* addresses, which others told us
  * of, and *tried* ones, which have answered. Each table consists of buckets, and which an address may be in follows
- * from a secret, its group and the group of who told us: so nobody fills the book with addresses of their own.
+ * from a secret, its group and the group of the peer that sent it: so no peer fills the book with its own addresses.
  *
  * Of those that compete for a slot of the new table the first stays, unless it is terrible or is elsewhere as well; one
  * of the tried table stays until it was tested and did not answer.

@@ -19,8 +19,8 @@ interface Entry {
 }
 
 /**
- * Whom we let in and whom not: bans that an operator gave, by range and until a time, and addresses that are discouraged
- * until the restart because somebody there broke the rules (reference/protocol.md 6.11; upstream `banman.cpp`).
+ * Which addresses may connect: bans that an operator gave, by range and until a time, and addresses that are discouraged
+ * until the restart because a peer there misbehaved (reference/protocol.md 6.11; upstream `banman.cpp`).
  *
  * Times are seconds since 1970.
  */

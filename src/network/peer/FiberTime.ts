@@ -12,12 +12,11 @@ export class FiberTime extends Supervisor.AbstractSupervisor<void> {
   private since = 0
   /** Fibers that run now, one within the other. */
   private depth = 0
-
   private readonly paused: () => void
 
   /**
    * @param now milliseconds.
-   * @param paused is told each time that the fibers begin to wait.
+   * @param paused is called each time that the fibers begin to wait.
    */
   constructor(now: () => number, paused: () => void = () => {}) {
     super()

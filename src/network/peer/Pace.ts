@@ -143,9 +143,14 @@ export class PeerPace {
   }
 
   private refill(now: number): void {
-    const share = this.isWaiting ? Math.max(this.all.ownShare, this.all.waitersShare) : this.all.ownShare
-    this.credit = Math.min(OWN_BURST, this.credit + share * (now - this.since))
+    this.credit = Math.min(OWN_BURST, this.credit + this.share * (now - this.since))
     this.since = now
+  }
+
+  /** The part of the time by which what it took is paid off. */
+  private get share(): number {
+    const { ownShare, waitersShare } = this.all
+    return this.isWaiting ? Math.max(ownShare, waitersShare) : ownShare
   }
 
   /** The peer has waited, to the end or not. */
@@ -173,7 +178,6 @@ export class PeerPace {
     if (owed <= 0 || this.all.wait(now) === 0) return 0
     this.isWaiting = true
     this.all.waits(1)
-    const share = Math.max(this.all.ownShare, this.all.waitersShare)
-    return Math.min(LONGEST_WAIT, Math.max(SHORTEST_WAIT, Math.ceil(owed / share)))
+    return Math.min(LONGEST_WAIT, Math.max(SHORTEST_WAIT, Math.ceil(owed / this.share)))
   }
 }

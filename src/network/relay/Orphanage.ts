@@ -3,11 +3,11 @@ import { decodeTransaction, outpoint, outpointKey, type Transaction } from "../.
 import { below, type Random } from "../addresses/random.ts"
 
 /**
- * Transactions that spend what nobody knows, until their parents come (reference/protocol.md 6.9; upstream
+ * Transactions that spend unknown outputs, until their parents come (reference/protocol.md 6.9; upstream
  * `node/txorphanage.h`). They cannot be told from made-up ones. So each peer who announced one is charged for it, and
  * when there is too much, the peer who uses most of its share loses its oldest: no peer can push out what another one
- * brought within its share. Transactions are known by `binaryString` of their wtxid: which of several witnesses is the
- * true one, nobody can tell.
+ * brought within its share. Transactions are known by `binaryString` of their wtxid: without the
+ * parents no rule tells which of several witnesses is the true one.
  */
 
 /** Weight that each peer may have here. */

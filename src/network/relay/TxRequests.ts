@@ -1,7 +1,7 @@
 import type { Random } from "../addresses/random.ts"
 
 /**
- * Which announced transaction is asked of whom, and when (reference/protocol.md 6.9; upstream `txrequest.h`).
+ * Which announced transaction is requested from which peer, and when (reference/protocol.md 6.9; upstream `txrequest.h`).
  *
  * ```
  *            announce            time is up            the best of those ready

@@ -27,8 +27,8 @@ import { blocksFor, BLOCKTXN_DEPTH, headersFor, isCompactServed, isServable } fr
 
 /**
  * Gives peers what they ask for: headers, blocks and transactions (reference/protocol.md 6.6, 6.7). Everything happens
- * in the fiber that reads from the peer, one thing after the other, and waits where the peer does not read: so who asks
- * for much waits for it, and nobody else does.
+ * in the fiber that reads from the peer, one thing after the other, and waits where the peer does not read: so a peer
+ * that requests much waits for it, and no other peer does.
  */
 
 /** Headers read before others get a turn: a millisecond or two. */

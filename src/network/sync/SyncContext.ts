@@ -87,9 +87,9 @@ export const misbehaves = ({ peer }: SyncPeer, reason: string): void => {
 }
 
 /**
- * Whether a refused header or block is held against whoever sent it (reference/protocol.md 6.11). A clock is nobody's
- * offence. That a block proved invalid before is something that who calls us need not know; whom we chose is to be on
- * our chain. Compact blocks may be passed on before their transactions are judged (BIP 152), but not without work.
+ * Whether a refused header or block is misbehaviour of its sender (reference/protocol.md 6.11). A wrong clock is
+ * none. An inbound peer need not know that a block proved invalid before; a peer that this node chose is to be on our
+ * chain. Compact blocks may be passed on before their transactions are judged (BIP 152), but not without work.
  * Source: upstream `net_processing.cpp`, `MaybePunishNodeForBlock`.
  */
 export const isOffence = ({ kind, reason }: Reject, { peer }: SyncPeer, compact = false): boolean => {

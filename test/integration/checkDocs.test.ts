@@ -41,11 +41,14 @@ describe("check-docs", () => {
     edit("README.md", (text) => `${text}\nSee [this](docs/none.md) and [that](docs/architecture.md#no-such-heading).\n`)
     edit("docs/configuration.md", (text) => text.replace(/^\| *`-network.*$/m, "").concat("\n`-nosuchflag` helps.\n"))
     edit("docs/rpc.md", (text) => text.replace(/^(#+) `?name_show`?$/m, "$1 name_tell"))
+    // Put together here: the check reads this file too.
+    const foreign = ["design.md", "5"].join(" ")
+    const [protocol, rpc] = ["protocol", "rpc"].map((name) => `reference/${name}.md`)
     writeFileSync(
       join(root, "src/cites.ts"),
-      "// reference/protocol.md 99.1; reference/rpc.md 1.1 and 98.2\n" +
-        "/**\n * Good (reference/protocol.md 6.7, 6.8; reference/protocol.md appendix B), bad (reference/protocol.md 6.7,\n" +
-        " * 97.3; reference/protocol.md\n * 96.4).\n */\n// design.md 5\n"
+      `// ${protocol} 99.1; ${rpc} 1.1 and 98.2\n` +
+        `/**\n * Good (${protocol} 6.7, 6.8; ${protocol} appendix B), bad (${protocol} 6.7,\n` +
+        ` * 97.3; ${protocol}\n * 96.4).\n */\n// ${foreign}\n`
     )
     const { status, stderr } = check()
     assert.strictEqual(status, 1)
@@ -55,7 +58,7 @@ describe("check-docs", () => {
         new RegExp(`^src/cites\\.ts:${line}: docs/reference/\\w+\\.md has no section ${section}$`, "m")
       )
     }
-    assert.include(stderr, "src/cites.ts:7: cites a document that is not there: design.md 5")
+    assert.include(stderr, `src/cites.ts:7: cites a document that is not there: ${foreign}`)
     assert.lengthOf(stderr.match(/^src\/cites\.ts:/gm) ?? [], 5)
     assert.include(stderr, "the link leads nowhere: docs/none.md")
     assert.include(stderr, "no heading of docs/architecture.md is called #no-such-heading")

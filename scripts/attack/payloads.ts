@@ -246,7 +246,10 @@ export const LARGEST: { readonly [C in Command]: (target: Target) => ReadonlyArr
   cmpctblock: (target) => list(64, () => compactBlock(target)),
   getblocktxn: (target) => [
     many(target.hashes.slice(-10).map((text) => frame({ type: "getblocktxn", hash: wireHash(text), indexes: [0] }))),
-    frame({ type: "getblocktxn", hash: wireHash(target.tip.hash), indexes: list(0xffff, (i) => i) })
+    // As many as a block may have, and as many as fit the 16 bits of an index.
+    ...[4_500, 0xffff].map((count) =>
+      frame({ type: "getblocktxn", hash: wireHash(target.tip.hash), indexes: list(count, (i) => i) })
+    )
   ],
   blocktxn: () =>
     list(2, () => frame({ type: "blocktxn", hash: hash(), transactions: filling(BLOCK_PAYLOAD - 1_000) })),

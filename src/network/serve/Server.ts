@@ -69,6 +69,8 @@ export const make = (
     const continuations = new Map<number, Bytes>()
     /** The compact block of the tip: all who want one want the same. */
     let ofTip: CmpctBlock | undefined
+    /** The block that transactions were taken from last: peers that ask for some ask for those of the same block. */
+    let takenFrom: { readonly id: number; readonly block: Block } | undefined
     const headersSlots = yield* Effect.makeSemaphore(HEADERS_AT_ONCE)
 
     /** Ends the connection: the peer would wait for a block that cannot be read, and others have it. */
@@ -213,7 +215,8 @@ export const make = (
         }
         yield* peer.ready
         if (peer.closed) return
-        const block = yield* chain.block(hash)
+        if (takenFrom?.id !== id) takenFrom = { id, block: yield* chain.block(hash) }
+        const { block } = takenFrom
         const transactions: Array<Transaction> = []
         for (const index of indexes) {
           const transaction = block.transactions[index]

@@ -238,6 +238,8 @@ describe("counts (reference/protocol.md 6.6, 6.11)", () => {
     assert.strictEqual(costOf("getblocktxn", ask(0xffff)), undefined)
     assert.strictEqual(costOf("getblocktxn", ask(0x10000)), "nothing")
     assert.strictEqual(costOf("getblocktxn", ask(0xffff, 0)), "nothing")
+    assert.strictEqual(costOf("getblocktxn", ask(...new Array<number>(4_500).fill(0))), undefined)
+    assert.strictEqual(costOf("getblocktxn", ask(...new Array<number>(4_501).fill(0))), "misbehaving")
   })
 
   it("a compact block has at most as many transactions as a valid block", () => {

@@ -4,7 +4,7 @@ import type { Bytes } from "../../../protocol/bytes.ts"
 import { Reader } from "../../../protocol/Reader.ts"
 import { readTransaction, type Transaction } from "../../../protocol/transaction.ts"
 import { Writer } from "../../../protocol/Writer.ts"
-import { type Codec, codec, countBytes, ProtocolViolation, readList } from "../codec.ts"
+import { type Codec, codec, countBytes, type CountLimit, ProtocolViolation, readList } from "../codec.ts"
 import { hashOnce, STEP } from "./block.ts"
 
 /** Compact blocks (BIP 152), version 2: short ids are of wtxids. Headers carry their merged-mining proofs. */
@@ -14,6 +14,9 @@ export const COMPACT_VERSION = 2n
 
 /** Most transactions that fit the 16 bits of an index (protocol): upstream `blockencodings.h`. */
 const MAX_INDEX = 0xffff
+
+/** A block has no more transactions than this; an index beyond the last one is misbehaving, as it is upstream. */
+const MOST_INDEXES: CountLimit = { most: MAX_LOCKS, consequence: "misbehaving" }
 
 const SHORT_ID_SIZE = 6
 
@@ -119,7 +122,7 @@ export const getblocktxn = codec<GetBlockTxn>(
   (reader) => {
     const hash = reader.bytes(32, "block hash")
     let next = 0
-    const indexes = readList(reader, { field: "indexes", smallest: 1 }, () => {
+    const indexes = readList(reader, { field: "indexes", smallest: 1, limit: MOST_INDEXES }, () => {
       const index = next + reader.compactSize("index")
       if (index > MAX_INDEX) reader.fail("index", `${index} is above the limit of ${MAX_INDEX}`)
       next = index + 1

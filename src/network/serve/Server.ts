@@ -2,6 +2,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { randomBytes } from "node:crypto"
 import { Chain } from "../../chain/Chain.ts"
+import { RecentBlocks } from "../../chain/RecentBlocks.ts"
 import type { BlockNotFound, BlockUnavailable } from "../../chain/errors.ts"
 import { NO_HEADER } from "../../chain/HeaderTree.ts"
 import { turnOfEventLoop } from "../../chain/turnOfEventLoop.ts"
@@ -40,6 +41,9 @@ const TRANSACTIONS_A_TURN = 50
 /** Answers to `getheaders` that are put together at once: a long one is thousands of objects until it is encoded. */
 const HEADERS_AT_ONCE = 1
 
+/** Bytes of blocks that are kept to take transactions from: in memory they are several times as large. */
+const TAKEN_FROM = 2 * 1024 * 1024
+
 /** Items of a `notfound`: as many as the reference node asks for with one `getdata`. */
 const MISSING_AT_ONCE = 1_000
 
@@ -69,8 +73,8 @@ export const make = (
     const continuations = new Map<number, Bytes>()
     /** The compact block of the tip: all who want one want the same. */
     let ofTip: CmpctBlock | undefined
-    /** The block that transactions were taken from last: peers that ask for some ask for those of the same block. */
-    let takenFrom: { readonly id: number; readonly block: Block } | undefined
+    /** Blocks that transactions were taken from: peers ask for those of the same ones. */
+    const takenFrom = new RecentBlocks(TAKEN_FROM)
     const headersSlots = yield* Effect.makeSemaphore(HEADERS_AT_ONCE)
 
     /** Ends the connection: the peer would wait for a block that cannot be read, and others have it. */
@@ -215,8 +219,8 @@ export const make = (
         }
         yield* peer.ready
         if (peer.closed) return
-        if (takenFrom?.id !== id) takenFrom = { id, block: yield* chain.block(hash) }
-        const { block } = takenFrom
+        const block = takenFrom.get(id) ?? (yield* chain.block(hash))
+        takenFrom.put(id, block)
         const transactions: Array<Transaction> = []
         for (const index of indexes) {
           const transaction = block.transactions[index]

@@ -20,25 +20,40 @@ const ORDER = [
   "wallet",
   "network",
   "rpc",
+  "http",
+  "web",
   "client",
   "mail",
-  "runtime",
+  "node",
+  "programs",
   "bin"
 ]
 
-/** The doors of the library stand between `runtime` and `bin`; the version before everything. */
-const DOOR = ORDER.indexOf("runtime") + 0.5
+/** The doors of the library stand between `node` and `programs`; the version before everything. */
+const DOOR = ORDER.indexOf("node") + 0.5
 const TOP = new Map([["version.ts", -1], ["index.ts", DOOR], ["promise.ts", DOOR]])
 
-/** Folders that stay plain and synchronous, so that they run in a worker and in a browser as well. */
-const PURE = ["protocol/", "consensus/", "network/wire/"]
+/** Folders and files that stay plain and synchronous, so that they run in a worker and in a browser as well. */
+const PURE = ["protocol/", "base/siphash.ts", "consensus/", "network/wire/"]
 
 /** The files of the pure folders through which native code is reached, where there is any. */
 const NATIVE_DOORS = ["protocol/hash.ts", "consensus/signature.ts", "consensus/signatureNative.ts"]
 
 /** A program that starts in a moment, and the folders that it therefore must not load. */
 const LIGHT = {
-  "bin/svcd-cli.ts": ["metrics", "storage", "chain", "names", "mempool", "wallet", "network", "mail", "runtime"]
+  "bin/svcd-cli.ts": [
+    "metrics",
+    "storage",
+    "chain",
+    "names",
+    "mempool",
+    "wallet",
+    "network",
+    "http",
+    "web",
+    "mail",
+    "node"
+  ]
 }
 
 const root = process.argv[2] ?? fileURLToPath(new URL("..", import.meta.url))

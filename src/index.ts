@@ -27,7 +27,7 @@ export type {
   UpdateOptions
 } from "./client/NameClient.ts"
 export { NameExpired, NameNotFound } from "./names/errors.ts"
-export { AutoClient, DaemonClient, EmbeddedNode } from "./runtime/clients.ts"
+export { AutoClient, DaemonClient, EmbeddedNode } from "./node/clients.ts"
 
 export * as address from "./protocol/address.ts"
 export * as amount from "./protocol/amount.ts"

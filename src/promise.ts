@@ -10,8 +10,8 @@
  */
 
 import { ModeDaemon, ModeEmbedded } from "./client/NameClient.ts"
-import { AutoClient, DaemonClient, EmbeddedNode } from "./runtime/clients.ts"
-import { open, type PromiseClient, type PromiseClientConfig } from "./runtime/promiseClient.ts"
+import { AutoClient, DaemonClient, EmbeddedNode } from "./node/clients.ts"
+import { open, type PromiseClient, type PromiseClientConfig } from "./node/promiseClient.ts"
 
 /** Opens a client of the configuration's mode: where it says none, over a daemon if one answers, else embedded. */
 export const newClient = (config: PromiseClientConfig = {}): Promise<PromiseClient> => open(AutoClient.layer, config)
@@ -61,5 +61,5 @@ export type {
   ResolveOptions,
   UpdateOptions
 } from "./client/NameClient.ts"
-export type { CallOptions, LogEntry, PromiseClient, PromiseClientConfig } from "./runtime/promiseClient.ts"
+export type { CallOptions, LogEntry, PromiseClient, PromiseClientConfig } from "./node/promiseClient.ts"
 export { version } from "./version.ts"

@@ -1,4 +1,4 @@
-import { BlockIndex, NONE } from "../../src/chain/BlockIndex.ts"
+import { BlockIndex, NONE } from "../../src/chain/index/BlockIndex.ts"
 import { Header, HEADER_SIZE } from "../../src/protocol/header.ts"
 
 const HEADERS = 1_000_000

@@ -1,5 +1,5 @@
 import { join } from "node:path"
-import { descriptorChecksum } from "../../src/protocol/descriptor.ts"
+import { descriptorChecksum } from "../../src/protocol/descriptor/descriptor.ts"
 import { networks } from "../../src/protocol/networks.ts"
 import { encodeWif } from "../../src/protocol/wif.ts"
 import { byCall, type Claim, inFile, type Ledger, lists, type Position, tells } from "./Ledger.ts"

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 import * as Effect from "effect/Effect"
 import { processInput } from "../config/settings.ts"
-import { run } from "../rpc/cli.ts"
-import { screenOf } from "../rpc/cli/outcome.ts"
+import { run } from "../programs/cli/cli.ts"
+import { screenOf } from "../programs/cli/outcome.ts"
 import { version } from "../version.ts"
 
 /** Characters of standard input that are read. */

@@ -3,8 +3,8 @@ import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as Effect from "effect/Effect"
 import { hostname } from "node:os"
 import { processInput } from "../config/settings.ts"
-import { names } from "../runtime/mailNames.ts"
-import { run } from "../runtime/mailTool.ts"
+import { names } from "../programs/mail/names.ts"
+import { run } from "../programs/mail/program.ts"
 import { version } from "../version.ts"
 
 // What this program writes is for its user alone.

@@ -6,5 +6,5 @@ process.umask(0o077)
 
 // Loading takes a second, in which the signal that has the log file opened anew would end the process.
 process.on("SIGHUP", () => {})
-const { main } = await import("../runtime/daemonProgram.ts")
+const { main } = await import("../programs/svcd/daemonProgram.ts")
 main()

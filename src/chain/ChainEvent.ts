@@ -1,5 +1,5 @@
 import * as Data from "effect/Data"
-import type { Cursor } from "./Follower.ts"
+import type { Cursor } from "./write/Follower.ts"
 
 /** What happened to the best chain; published after it was stored and the followers know. */
 export type ChainEvent = Data.TaggedEnum<{

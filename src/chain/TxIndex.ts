@@ -9,7 +9,7 @@ import { StorageCorrupted, type StorageFailure } from "../storage/errors.ts"
 import { newerThan, removeDamaged, removeDatabase } from "../storage/inspect.ts"
 import { makeRepair, pagesOf } from "../storage/repair.ts"
 import { attempt } from "./attempt.ts"
-import type { ConnectedBlock, Cursor, Follower } from "./Follower.ts"
+import type { ConnectedBlock, Cursor, Follower } from "./write/Follower.ts"
 
 /** In which block each transaction is, where the operator wants to know (`-txindex`). A follower of Chain. */
 export class TxIndex extends Context.Tag("svcd/TxIndex")<TxIndex, {

@@ -1,4 +1,4 @@
-import { RPC_CODE } from "../rpc/RpcError.ts"
+import { RPC_CODE } from "../rpc/method/RpcError.ts"
 import { type CallFailure, refused } from "./DaemonRpc.ts"
 import {
   DaemonNotReady,

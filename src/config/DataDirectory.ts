@@ -17,6 +17,8 @@ import {
   writeFileSync
 } from "node:fs"
 import { dirname, join } from "node:path"
+import { codeOf } from "../base/errorCode.ts"
+import { DIRECTORY_MODE, makeDirectory } from "../base/makeDirectory.ts"
 import type { NetworkName } from "../protocol/networks.ts"
 import { CONFIG_FILE } from "./configFile.ts"
 import {
@@ -26,8 +28,6 @@ import {
   WrongNetwork
 } from "./dataDirectoryErrors.ts"
 import { type HeldLock, LOCK_FILE, takeLock } from "./DirectoryLock.ts"
-import { codeOf } from "./errorCode.ts"
-import { DIRECTORY_MODE, makeDirectory } from "./makeDirectory.ts"
 
 export { type DataDirectoryError, DataDirectoryInUse, DataDirectoryUnusable, WrongNetwork }
 

@@ -1,5 +1,5 @@
+import { quoted } from "../base/safeText.ts"
 import { namesOf, type Option, type OptionTable } from "./options.ts"
-import { quoted } from "./safeText.ts"
 import { nearest } from "./suggest.ts"
 
 /**

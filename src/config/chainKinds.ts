@@ -1,9 +1,9 @@
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
+import { quoted } from "../base/safeText.ts"
 import type { Activation } from "../consensus/params.ts"
 import { type Bytes, displayHash, parseDisplayHash } from "../protocol/bytes.ts"
 import { fromText, type Kind, parseInteger } from "./kinds.ts"
-import { quoted } from "./safeText.ts"
 
 /** The block up to which scripts are taken as valid: the network's own, none, or its hash in wire order. */
 export type AssumeValid = "default" | "none" | Bytes

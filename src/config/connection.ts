@@ -1,7 +1,7 @@
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
+import { type Address, isEveryInterface } from "../base/addresses.ts"
 import type { NetworkName } from "../protocol/networks.ts"
-import { type Address, isEveryInterface } from "./addresses.ts"
 import { readArgv } from "./argv.ts"
 import { fieldsOf, OPTIONS } from "./options.ts"
 import { type Credentials, credentialsOf, dataDirOf, gather, type SettingsInput } from "./settings.ts"

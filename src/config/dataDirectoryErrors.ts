@@ -1,5 +1,5 @@
 import * as Schema from "effect/Schema"
-import { quoted, shownPath } from "./safeText.ts"
+import { quoted, shownPath } from "../base/safeText.ts"
 
 /** What can be wrong with a data directory. Apart from what opens one, for those that only want to know the errors. */
 

@@ -2,9 +2,9 @@ import * as Either from "effect/Either"
 import * as ParseResult from "effect/ParseResult"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
+import { type Address, formatAddress, parseAddress } from "../base/addresses.ts"
+import { quoted } from "../base/safeText.ts"
 import { COIN } from "../protocol/amount.ts"
-import { type Address, formatAddress, parseAddress } from "./addresses.ts"
-import { quoted } from "./safeText.ts"
 
 /**
  * The kinds of value an option can have. Each judges a text, whichever source it came from, and says in words for

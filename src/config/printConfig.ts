@@ -1,6 +1,6 @@
 import { stringify } from "smol-toml"
+import { shownPath } from "../base/safeText.ts"
 import { GROUPS, namesOf, type Option, type OptionName, OPTIONS } from "./options.ts"
-import { shownPath } from "./safeText.ts"
 import { type Gathered, PATH_OPTIONS, pathOf, type SettingsInput } from "./settings.ts"
 import { defaultOf, type Given } from "./sources.ts"
 

@@ -1,7 +1,7 @@
 import * as Either from "effect/Either"
 import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
-import { formatAddress, isLoopback, overlap } from "./addresses.ts"
+import { formatAddress, isLoopback, overlap } from "../base/addresses.ts"
 import { fieldsOf, isOptionName, namesOf, type OptionName, OPTIONS, type OptionTable } from "./options.ts"
 import { defaultOf, type Source } from "./sources.ts"
 import { UsageError } from "./UsageError.ts"

@@ -1,5 +1,5 @@
 import * as Either from "effect/Either"
-import { quoted } from "../config/safeText.ts"
+import { quoted } from "../base/safeText.ts"
 import { MAX_NAME_LENGTH } from "../consensus/names.ts"
 import { classify } from "../protocol/nameText.ts"
 

@@ -2,12 +2,12 @@ import type { Coin } from "../consensus/view.ts"
 import { MAX_MONEY } from "../protocol/amount.ts"
 import { binaryString } from "../protocol/bytes.ts"
 import { outpoint, outpointKey, prevoutTxid, type Transaction } from "../protocol/transaction.ts"
+import type { RollingFee } from "./fees/RollingFee.ts"
 import { TxGraph } from "./graph/TxGraph.ts"
 import { entryUsage } from "./memoryUsage.ts"
 import { NamePool } from "./NamePool.ts"
 import { rateOf, virtualSize } from "./policy/feeRate.ts"
 import type { MempoolEvent, PoolEntry, RemovalReason } from "./PoolEntry.ts"
-import type { RollingFee } from "./RollingFee.ts"
 
 const NONE: ReadonlySet<string> = new Set()
 

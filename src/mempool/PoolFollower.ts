@@ -1,17 +1,17 @@
 import * as Effect from "effect/Effect"
+import { turnOfEventLoop } from "../base/turnOfEventLoop.ts"
 import { attempt } from "../chain/attempt.ts"
 import type { Chain } from "../chain/Chain.ts"
-import type { ConnectedBlock, Cursor, Follower } from "../chain/Follower.ts"
-import type { TipState } from "../chain/TipState.ts"
-import { turnOfEventLoop } from "../chain/turnOfEventLoop.ts"
+import type { TipState } from "../chain/state/TipState.ts"
+import type { ConnectedBlock, Cursor, Follower } from "../chain/write/Follower.ts"
 import type { Block } from "../protocol/block.ts"
 import type { Bytes } from "../protocol/bytes.ts"
 import type { Transaction } from "../protocol/transaction.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import type { Admission } from "./admission.ts"
+import type { RollingFee } from "./fees/RollingFee.ts"
 import { removeExpiredUpdates, removeInvalid, removeMined, trimCluster } from "./maintenance.ts"
 import type { Pool } from "./Pool.ts"
-import type { RollingFee } from "./RollingFee.ts"
 
 /** Blocks that were disconnected whose transactions are offered again, and the bytes of them (policy). */
 const MAX_BLOCKS = 10

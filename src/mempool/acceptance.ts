@@ -1,4 +1,4 @@
-import type { TipState } from "../chain/TipState.ts"
+import type { TipState } from "../chain/state/TipState.ts"
 import { checkInputs } from "../consensus/inputs.ts"
 import { madeNameScripts, nameScripts } from "../consensus/names.ts"
 import type { ConsensusParams } from "../consensus/params.ts"
@@ -12,14 +12,14 @@ import { ownBytes } from "./memoryUsage.ts"
 import { checkDustFee, checkDustSpent } from "./policy/dust.ts"
 import { feeOf, policyWeight, virtualSize } from "./policy/feeRate.ts"
 import { MAX_STANDARD_SIGOP_COST } from "./policy/limits.ts"
+import { fitsCluster, planReplacement } from "./policy/replacement.ts"
 import { standardFlags } from "./policy/scriptFlags.ts"
 import { checkSize, checkStandard } from "./policy/standard.ts"
 import { checkStandardInputs, checkStandardWitness } from "./policy/standardInputs.ts"
+import { checkTruc } from "./policy/truc.ts"
 import { outputCoin, type Pool, txidOf } from "./Pool.ts"
 import type { PoolEntry } from "./PoolEntry.ts"
 import { refuse, refuseByRule } from "./refusal.ts"
-import { fitsCluster, planReplacement } from "./replacement.ts"
-import { checkTruc } from "./truc.ts"
 
 /**
  * Judges a transaction: everything but its scripts, in the order of reference/protocol.md 5.5, so that a peer

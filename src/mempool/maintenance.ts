@@ -1,4 +1,4 @@
-import type { TipState } from "../chain/TipState.ts"
+import type { TipState } from "../chain/state/TipState.ts"
 import { isExpired } from "../consensus/expiry.ts"
 import { checkInputs } from "../consensus/inputs.ts"
 import { madeNameScripts, nameScripts } from "../consensus/names.ts"

@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
+import { turnOfEventLoop } from "../base/turnOfEventLoop.ts"
 import { attempt } from "../chain/attempt.ts"
-import { turnOfEventLoop } from "../chain/turnOfEventLoop.ts"
 import { displayHash, fromBinaryString } from "../protocol/bytes.ts"
 import type { Transaction } from "../protocol/transaction.ts"
 import type { StorageFailure } from "../storage/errors.ts"

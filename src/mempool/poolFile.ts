@@ -1,10 +1,10 @@
 import { existsSync, readFileSync, renameSync } from "node:fs"
+import { replaceFileNow } from "../base/atomicFile.ts"
 import { binaryString, type Bytes, equal, fromBinaryString } from "../protocol/bytes.ts"
 import { hash256 } from "../protocol/hash.ts"
 import { DecodeError, Reader } from "../protocol/Reader.ts"
 import { decodeTransaction, type Transaction } from "../protocol/transaction.ts"
 import { Writer } from "../protocol/Writer.ts"
-import { replaceFileNow } from "../storage/atomicFile.ts"
 import { guarded } from "../storage/Database.ts"
 
 /**

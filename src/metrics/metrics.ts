@@ -9,7 +9,7 @@ import { storageChecked, storageDamage, storageDoubts, storagePasses } from "./s
  * table, and the unions below.
  *
  * Gauges and the bytes of the network are looked up when somebody scrapes, and every quarter of a minute for a host's
- * registry (`runtime/nodeMetrics.ts`). The rest is recorded where it happens.
+ * registry (`node/nodeMetrics.ts`). The rest is recorded where it happens.
  */
 
 // Block processing

@@ -1,5 +1,5 @@
 import * as Effect from "effect/Effect"
-import { turnOfEventLoop } from "../chain/turnOfEventLoop.ts"
+import { turnOfEventLoop } from "../base/turnOfEventLoop.ts"
 import type { NameClaim } from "../consensus/view.ts"
 import { type Bytes, fromBinaryString } from "../protocol/bytes.ts"
 import { printable } from "../protocol/nameText.ts"

@@ -1,5 +1,5 @@
 import * as Data from "effect/Data"
-import type { Cursor } from "../chain/Follower.ts"
+import type { Cursor } from "../chain/write/Follower.ts"
 import type { NameRecord } from "./NameRecord.ts"
 
 /** Something that was committed to names.db. */

@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as PubSub from "effect/PubSub"
-import type { ConnectedBlock, Cursor, Follower } from "../chain/Follower.ts"
+import type { ConnectedBlock, Cursor, Follower } from "../chain/write/Follower.ts"
 import type { NameEffect } from "../consensus/view.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import type { Repair } from "../storage/repair.ts"

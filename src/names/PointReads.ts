@@ -1,4 +1,4 @@
-import type { Cursor } from "../chain/Follower.ts"
+import type { Cursor } from "../chain/write/Follower.ts"
 import type { NameClaim } from "../consensus/view.ts"
 import { type Bytes, equal } from "../protocol/bytes.ts"
 import { hash256 } from "../protocol/hash.ts"

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import { Chain } from "../chain/Chain.ts"
-import type { Cursor } from "../chain/Follower.ts"
 import { SyncStatus } from "../chain/SyncStatus.ts"
+import type { Cursor } from "../chain/write/Follower.ts"
 import { isExpired } from "../consensus/expiry.ts"
 import { type Bytes, equal } from "../protocol/bytes.ts"
 import { DataHealth } from "../storage/DataHealth.ts"

@@ -1,4 +1,4 @@
-import type { ConnectedBlock } from "../chain/Follower.ts"
+import type { ConnectedBlock } from "../chain/write/Follower.ts"
 import type { NameEffect } from "../consensus/view.ts"
 import { binaryString, type Bytes } from "../protocol/bytes.ts"
 import { firstOperationAt, OPERATIONS_PER_BLOCK } from "./NameRecord.ts"

@@ -1,4 +1,4 @@
-import type { BlockLosses } from "../chain/BlockLosses.ts"
+import type { BlockLosses } from "../chain/repair/BlockLosses.ts"
 import { Services } from "./wire/messages/version.ts"
 
 /**

@@ -7,7 +7,6 @@ import * as Option from "effect/Option"
 import { isUtf8 } from "node:buffer"
 import { answerBatch, NO_CONTENT, type Reply } from "./batch.ts"
 import { type AnswerMemory, UNCOUNTED } from "./CallerMemory.ts"
-import { encodeJson, type JsonValue } from "./encodeJson.ts"
 import {
   aroundResult,
   encodeError,
@@ -18,14 +17,15 @@ import {
   readRequest,
   type Request
 } from "./envelope.ts"
-import { inTurns } from "./inTurns.ts"
-import { type Json, JsonObject } from "./json.ts"
+import { encodeJson, type JsonValue } from "./json/encodeJson.ts"
+import { type Json, JsonObject } from "./json/json.ts"
+import { LongText } from "./json/LongText.ts"
+import { type ReadJson, readJson, readJsonSteps } from "./json/readJson.ts"
 import { Lifecycle } from "./Lifecycle.ts"
 import { encodeLong, isLong } from "./longAnswer.ts"
-import { LongText } from "./LongText.ts"
-import { type CallContext, type Method, type MethodTable, methodTable, type RunningCall } from "./method.ts"
-import { type ReadJson, readJson, readJsonSteps } from "./readJson.ts"
-import { RpcError } from "./RpcError.ts"
+import { inTurns } from "./method/inTurns.ts"
+import { type CallContext, type Method, type MethodTable, methodTable, type RunningCall } from "./method/method.ts"
+import { RpcError } from "./method/RpcError.ts"
 import { settled } from "./settled.ts"
 import { SlowLane } from "./SlowLane.ts"
 

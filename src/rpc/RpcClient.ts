@@ -7,12 +7,12 @@ import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import { Agent, type IncomingMessage, request } from "node:http"
 import { Agent as SecureAgent, request as secureRequest } from "node:https"
-import { type Address, formatAddress } from "../config/addresses.ts"
+import { type Address, formatAddress } from "../base/addresses.ts"
 import type { Credentials } from "../config/settings.ts"
-import { encodeJson, type JsonValue } from "./encodeJson.ts"
-import { type Json, JsonNumber, JsonObject } from "./json.ts"
-import { parseJson } from "./readJson.ts"
-import { RPC_CODE } from "./RpcError.ts"
+import { encodeJson, type JsonValue } from "./json/encodeJson.ts"
+import { type Json, JsonNumber, JsonObject } from "./json/json.ts"
+import { parseJson } from "./json/readJson.ts"
+import { RPC_CODE } from "./method/RpcError.ts"
 
 /** Nobody answers at the address. */
 export class DaemonUnreachable extends Data.TaggedError("DaemonUnreachable")<{

@@ -1,7 +1,7 @@
-import { encodeJson, encodeString } from "./encodeJson.ts"
-import { type Json, JsonObject } from "./json.ts"
-import type { GivenParams } from "./method.ts"
-import { RPC_CODE, RpcError } from "./RpcError.ts"
+import { encodeJson, encodeString } from "./json/encodeJson.ts"
+import { type Json, JsonObject } from "./json/json.ts"
+import type { GivenParams } from "./method/method.ts"
+import { RPC_CODE, RpcError } from "./method/RpcError.ts"
 
 /**
  * The JSON-RPC envelope, both versions: from a request to what it asks, from an outcome to its reply

@@ -1,9 +1,9 @@
 import * as Effect from "effect/Effect"
 import { type AnswerMemory, UNCOUNTED } from "./CallerMemory.ts"
-import { Amount, encodeJson, encodeString, type JsonValue, LazyArray, LazyMap, RawJson } from "./encodeJson.ts"
-import { JsonNumber, JsonObject } from "./json.ts"
-import { LongText, PIECE } from "./LongText.ts"
-import { RPC_CODE, RpcError } from "./RpcError.ts"
+import { Amount, encodeJson, encodeString, type JsonValue, LazyArray, LazyMap, RawJson } from "./json/encodeJson.ts"
+import { JsonNumber, JsonObject } from "./json/json.ts"
+import { LongText, PIECE } from "./json/LongText.ts"
+import { RPC_CODE, RpcError } from "./method/RpcError.ts"
 import { type CallTurns, SlowLane } from "./SlowLane.ts"
 
 /**

@@ -11,7 +11,7 @@ import {
   rpcRequests
 } from "../metrics/metrics.ts"
 import type { ObservedCall } from "./Dispatch.ts"
-import { RPC_CODE, type RpcError } from "./RpcError.ts"
+import { RPC_CODE, type RpcError } from "./method/RpcError.ts"
 
 /** Records what the dispatcher and the listener do in the metrics. */
 

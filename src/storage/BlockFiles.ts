@@ -12,9 +12,9 @@ import {
 } from "node:fs"
 import { join } from "node:path"
 import { promisify } from "node:util"
+import { syncDirectoryNow } from "../base/atomicFile.ts"
 import { type Bytes, concat, equal } from "../protocol/bytes.ts"
 import { hash256 } from "../protocol/hash.ts"
-import { syncDirectoryNow } from "./atomicFile.ts"
 import { guarded, storageFailure } from "./Database.ts"
 import { StorageCorrupted } from "./errors.ts"
 

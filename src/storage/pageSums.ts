@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs"
 import { crc32 } from "node:zlib"
-import { codeOf } from "../config/errorCode.ts"
-import { replaceFileNow } from "./atomicFile.ts"
+import { replaceFileNow } from "../base/atomicFile.ts"
+import { codeOf } from "../base/errorCode.ts"
 
 /**
  * The sums of a database's pages, which lie beside it in `<file>.sums`: 32 bytes of header, then a CRC-32 a page. All

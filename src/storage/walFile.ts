@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync, statSync } from "node:fs"
 import { endianness } from "node:os"
-import { codeOf } from "../config/errorCode.ts"
+import { codeOf } from "../base/errorCode.ts"
 import { sumOf } from "./pageSums.ts"
 
 /** What SQLite's write-ahead log holds that counts. Source: sqlite.org/fileformat2.html, "The Write-Ahead Log". */

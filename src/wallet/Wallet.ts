@@ -1,7 +1,7 @@
 import type * as Effect from "effect/Effect"
 import type * as Redacted from "effect/Redacted"
 import type * as Stream from "effect/Stream"
-import type { Follower } from "../chain/Follower.ts"
+import type { Follower } from "../chain/write/Follower.ts"
 import type { TransactionRejected } from "../mempool/errors.ts"
 import type { Bytes } from "../protocol/bytes.ts"
 import type { NameOperation, NameScript } from "../protocol/nameOperation.ts"

@@ -1,7 +1,7 @@
 import type * as Effect from "effect/Effect"
 import type { Chain } from "../chain/Chain.ts"
 import type { SyncStatus } from "../chain/SyncStatus.ts"
-import type { FeeEstimator } from "../mempool/FeeEstimator.ts"
+import type { FeeEstimator } from "../mempool/fees/FeeEstimator.ts"
 import type { Mempool } from "../mempool/Mempool.ts"
 import type { Bytes } from "../protocol/bytes.ts"
 import type { StorageFailure } from "../storage/errors.ts"

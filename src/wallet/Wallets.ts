@@ -4,7 +4,7 @@ import * as Layer from "effect/Layer"
 import type * as Redacted from "effect/Redacted"
 import type { StorageFailure } from "../storage/errors.ts"
 import type { InvalidWalletRequest, WalletDamaged } from "./errors.ts"
-import { make, type WalletsOptions } from "./live/wallets.ts"
+import { make, type WalletsOptions } from "./openWallets.ts"
 import type { Wallet } from "./Wallet.ts"
 import type { WalletServices } from "./WalletLive.ts"
 

@@ -13,7 +13,7 @@ import {
   writeSync
 } from "node:fs"
 import { join } from "node:path"
-import type { Follower } from "../../src/chain/Follower.ts"
+import type { Follower } from "../../src/chain/write/Follower.ts"
 import { decodeBlock } from "../../src/protocol/block.ts"
 import { displayHash, fromHex, parseDisplayHash } from "../../src/protocol/bytes.ts"
 import { blocksOf, coinState, temporaryDirectory, verdictOf, withChain } from "../support/chain.ts"

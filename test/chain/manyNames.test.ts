@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ChainDatabase } from "../../src/chain/ChainDatabase.ts"
-import { CoinStore } from "../../src/chain/CoinStore.ts"
+import { ChainDatabase } from "../../src/chain/state/ChainDatabase.ts"
+import { CoinStore } from "../../src/chain/state/CoinStore.ts"
 import { BlockOverlay } from "../../src/consensus/BlockOverlay.ts"
 import { connectBlock } from "../../src/consensus/connectBlock.ts"
 import { regtestParams } from "../../src/consensus/params.ts"

@@ -3,7 +3,7 @@ import { Effect, Fiber, Layer, Logger, Schedule, Stream } from "effect"
 import { decodeConfig } from "../../src/client/config.ts"
 import * as DaemonClient from "../../src/client/daemonClient.ts"
 import { type NameChange, NameClient, type RegistrationProgress } from "../../src/client/NameClient.ts"
-import { AutoClient } from "../../src/runtime/clients.ts"
+import { AutoClient } from "../../src/node/clients.ts"
 import { freePort, type Node, startNode } from "../support/daemon.ts"
 import { temporaryDirectory } from "../support/embedded.ts"
 

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Chunk, Effect, Fiber, Stream } from "effect"
 import { join } from "node:path"
-import { turnOfEventLoop } from "../../src/chain/turnOfEventLoop.ts"
+import { turnOfEventLoop } from "../../src/base/turnOfEventLoop.ts"
 import { mainnetParams, regtestParams } from "../../src/consensus/params.ts"
 import type { NameRecord } from "../../src/names/NameDb.ts"
 import { type Bytes, EMPTY } from "../../src/protocol/bytes.ts"

@@ -1,6 +1,6 @@
 import SQLite from "better-sqlite3"
 import { Effect, Layer } from "effect"
-import type { ConnectedBlock } from "../../src/chain/Follower.ts"
+import type { ConnectedBlock } from "../../src/chain/write/Follower.ts"
 import type { NameEffect } from "../../src/consensus/view.ts"
 import * as NameDb from "../../src/names/NameDb.ts"
 import { decodeBlock } from "../../src/protocol/block.ts"

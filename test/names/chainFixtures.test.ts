@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Chunk, Effect, Stream } from "effect"
 import { join } from "node:path"
-import type { ConnectedBlock } from "../../src/chain/Follower.ts"
+import type { ConnectedBlock } from "../../src/chain/write/Follower.ts"
 import { nameEffects } from "../../src/consensus/names.ts"
 import { regtestParams } from "../../src/consensus/params.ts"
 import type { NameDb, NameRecord } from "../../src/names/NameDb.ts"

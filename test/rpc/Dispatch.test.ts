@@ -2,9 +2,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { Cause, Deferred, Effect, Exit, Fiber, Layer, Logger } from "effect"
 import * as Dispatch from "../../src/rpc/Dispatch.ts"
 import * as Lifecycle from "../../src/rpc/Lifecycle.ts"
-import { type Method, method } from "../../src/rpc/method.ts"
-import * as Param from "../../src/rpc/params.ts"
-import { RpcError } from "../../src/rpc/RpcError.ts"
+import { type Method, method } from "../../src/rpc/method/method.ts"
+import * as Param from "../../src/rpc/method/params.ts"
+import { RpcError } from "../../src/rpc/method/RpcError.ts"
 import { FAKE_METHODS, GENESIS } from "../support/rpcServer.ts"
 
 const CALLER: Dispatch.Caller = { wallet: undefined, peer: "127.0.0.1:1", remote: false }

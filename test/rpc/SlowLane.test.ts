@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { mapSteps } from "../../src/protocol/steps.ts"
-import { checkedInTurns, eachInTurns, inTurns } from "../../src/rpc/inTurns.ts"
-import { RpcError } from "../../src/rpc/RpcError.ts"
+import { checkedInTurns, eachInTurns, inTurns } from "../../src/rpc/method/inTurns.ts"
+import { RpcError } from "../../src/rpc/method/RpcError.ts"
 import { type CallTurns, SlowLane } from "../../src/rpc/SlowLane.ts"
 
 /** A lane whose clock goes on only where work is done, and what was done in each turn of the event loop. */

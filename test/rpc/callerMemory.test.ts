@@ -2,9 +2,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { connect, type Socket } from "node:net"
 import { MemoryBudget } from "../../src/base/MemoryBudget.ts"
-import { lazily, LazyArray } from "../../src/rpc/encodeJson.ts"
-import { method } from "../../src/rpc/method.ts"
-import { int32 } from "../../src/rpc/params.ts"
+import { lazily, LazyArray } from "../../src/rpc/json/encodeJson.ts"
+import { method } from "../../src/rpc/method/method.ts"
+import { int32 } from "../../src/rpc/method/params.ts"
 import { FAKE_METHODS, GENESIS, postText, testServer } from "../support/rpcServer.ts"
 
 /** What callers can make a listener hold: counted, bounded for each and in all, and the largest goes first. */

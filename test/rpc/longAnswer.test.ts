@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, FastCheck } from "effect"
 import type { AnswerMemory } from "../../src/rpc/CallerMemory.ts"
-import { Amount, encodeJson, type JsonValue, lazily, LazyArray, LazyMap } from "../../src/rpc/encodeJson.ts"
+import { Amount, encodeJson, type JsonValue, lazily, LazyArray, LazyMap } from "../../src/rpc/json/encodeJson.ts"
+import { LongText } from "../../src/rpc/json/LongText.ts"
 import { encodeLong, isLong, PieceWriter } from "../../src/rpc/longAnswer.ts"
-import { LongText } from "../../src/rpc/LongText.ts"
 
 /** Memory with a limit, and how much of it is held. */
 const memoryOf = (limit: number) => {

@@ -9,8 +9,8 @@ import {
   rpcRequestDuration,
   rpcRequests
 } from "../../src/metrics/metrics.ts"
+import { RPC_CODE, RpcError } from "../../src/rpc/method/RpcError.ts"
 import { errorTypeOf, recordCall, recordMalformed, recordRefusal } from "../../src/rpc/recordCalls.ts"
-import { RPC_CODE, RpcError } from "../../src/rpc/RpcError.ts"
 
 const METHOD = "recordedmethod"
 

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { ChainState } from "../../src/chain/ChainState.ts"
+import { ChainState } from "../../src/chain/state/ChainState.ts"
 import { regtestParams } from "../../src/consensus/params.ts"
 
 /** What a batch of blocks may have. */

@@ -5,8 +5,8 @@ import { join } from "node:path"
 import { Chain } from "../../src/chain/Chain.ts"
 import { decodeConfig } from "../../src/client/config.ts"
 import type { ClientConfig } from "../../src/client/NameClient.ts"
-import { nodeAndClient } from "../../src/runtime/embedded.ts"
-import { embeddedSettings } from "../../src/runtime/embeddedSettings.ts"
+import { nodeAndClient } from "../../src/node/embedded.ts"
+import { embeddedSettings } from "../../src/node/embeddedSettings.ts"
 import { fixtureBlocks } from "./chainFixture.ts"
 
 /** Embedded clients for tests, and a data directory with the chain of the fixtures. */

@@ -1,6 +1,6 @@
-import { BlockIndex } from "../../src/chain/BlockIndex.ts"
-import { BlockLosses } from "../../src/chain/BlockLosses.ts"
-import { type HeaderTree, NO_HEADER } from "../../src/chain/HeaderTree.ts"
+import { BlockIndex } from "../../src/chain/index/BlockIndex.ts"
+import { type HeaderTree, NO_HEADER } from "../../src/chain/index/HeaderTree.ts"
+import { BlockLosses } from "../../src/chain/repair/BlockLosses.ts"
 
 const asked = (): never => {
   throw new Error("this test has no header tree")

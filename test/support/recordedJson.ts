@@ -1,7 +1,7 @@
 import { assert } from "@effect/vitest"
-import { encodeJson } from "../../src/rpc/encodeJson.ts"
-import { type Json, JsonObject } from "../../src/rpc/json.ts"
-import { parseJson } from "../../src/rpc/readJson.ts"
+import { encodeJson } from "../../src/rpc/json/encodeJson.ts"
+import { type Json, JsonObject } from "../../src/rpc/json/json.ts"
+import { parseJson } from "../../src/rpc/json/readJson.ts"
 import { fixtureText } from "./fixtures.ts"
 
 /** Recorded answers as they were written: order of members and spelling of numbers kept. */

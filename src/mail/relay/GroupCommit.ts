@@ -1,5 +1,5 @@
 import type { FileHandle } from "node:fs/promises"
-import { syncDirectory } from "../../storage/atomicFile.ts"
+import { syncDirectory } from "../../base/atomicFile.ts"
 
 interface Waiting {
   /** `undefined` where only names have changed. */

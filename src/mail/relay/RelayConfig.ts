@@ -1,6 +1,6 @@
 import * as Duration from "effect/Duration"
 import type * as Redacted from "effect/Redacted"
-import { type Address, isLoopback } from "../../config/addresses.ts"
+import { type Address, isLoopback } from "../../base/addresses.ts"
 
 /** How the connection to the upstream server is encrypted. */
 export type UpstreamTls =

@@ -1,7 +1,7 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import { formatAddress } from "../../config/addresses.ts"
+import { formatAddress } from "../../base/addresses.ts"
 import type { Outcome } from "./outcome.ts"
 import type { RelayConfig } from "./RelayConfig.ts"
 import { connectUpstream, type Transaction, type UpstreamConnection } from "./UpstreamConnection.ts"

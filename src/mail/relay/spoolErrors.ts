@@ -1,4 +1,4 @@
-import { codeOf } from "../../config/errorCode.ts"
+import { codeOf } from "../../base/errorCode.ts"
 import { StorageUnavailable } from "../../storage/errors.ts"
 
 const REASONS: ReadonlyMap<string, string> = new Map([

@@ -1,4 +1,4 @@
-import type { HeaderInfo } from "../../chain/headerInfo.ts"
+import type { HeaderInfo } from "../../chain/index/headerInfo.ts"
 import { computeWitnessCommitment, heightScript } from "../../consensus/block.ts"
 import { type Ancestor, nextBits } from "../../consensus/difficulty.ts"
 import type { ConsensusParams } from "../../consensus/params.ts"

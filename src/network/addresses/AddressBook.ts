@@ -1,8 +1,9 @@
+import { below, type Random, randomBytes } from "../../base/random.ts"
+import { sipKey } from "../../base/siphash.ts"
 import { type Bytes, equal, fromHex, toHex } from "../../protocol/bytes.ts"
 import type { KnownAddress } from "../PeerManager.ts"
 import type { AddressNetwork, NetAddress } from "../wire/netAddress.ts"
 import { isLocal, isRoutable, isValid } from "../wire/netGroup.ts"
-import { sipKey } from "../wire/siphash.ts"
 import {
   type AddressSource,
   type BookAddress,
@@ -15,7 +16,6 @@ import {
 } from "./bookEntry.ts"
 import { type BookRow, type BookSnapshot, entryOf, rowOf } from "./bookRow.ts"
 import { type BookPlace, BookTables, MAX_BUCKETS_PER_ADDRESS } from "./BookTables.ts"
-import { below, type Random, randomBytes } from "./random.ts"
 
 const MAX_COLLISIONS = 10
 const HOUR = 3600

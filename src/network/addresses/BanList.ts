@@ -1,8 +1,8 @@
+import { RollingFilter } from "../../base/RollingFilter.ts"
+import { sipKey } from "../../base/siphash.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
 import type { Ban } from "../PeerManager.ts"
 import type { NetAddress } from "../wire/netAddress.ts"
-import { sipKey } from "../wire/siphash.ts"
-import { RollingFilter } from "./RollingFilter.ts"
 import { compareSubnets, contains, formatSubnet, parseSubnet, type Subnet } from "./subnet.ts"
 
 /**

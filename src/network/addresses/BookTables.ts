@@ -1,5 +1,6 @@
+import { below, type Random } from "../../base/random.ts"
+import type { SipKey } from "../../base/siphash.ts"
 import { type AddressNetwork, endpointKey, type NetAddress } from "../wire/netAddress.ts"
-import type { SipKey } from "../wire/siphash.ts"
 import {
   type BookAddress,
   type BookEntry,
@@ -11,7 +12,6 @@ import {
   TRIED_BUCKETS,
   triedBucket
 } from "./bookEntry.ts"
-import { below, type Random } from "./random.ts"
 
 /** In how many new buckets an address may be. */
 export const MAX_BUCKETS_PER_ADDRESS = 8

@@ -1,11 +1,11 @@
+import { below, exponential, type Random } from "../../base/random.ts"
+import { RollingFilter } from "../../base/RollingFilter.ts"
+import type { SipKey } from "../../base/siphash.ts"
 import type { AddressEntry } from "../wire/messages/addr.ts"
 import { MAX_ADDRESSES } from "../wire/messages/addr.ts"
 import { fitsAddr, type NetAddress, type UnknownAddress } from "../wire/netAddress.ts"
 import { isValid } from "../wire/netGroup.ts"
-import type { SipKey } from "../wire/siphash.ts"
 import { endpointBytes } from "./endpointBytes.ts"
-import { below, exponential, type Random } from "./random.ts"
-import { RollingFilter } from "./RollingFilter.ts"
 
 /** Addresses a second that one peer may tell us of (reference/protocol.md 6.10). */
 const RATE = 0.1

@@ -1,8 +1,8 @@
+import { sipHashHalves, type SipKey } from "../../base/siphash.ts"
 import { fromBinaryString } from "../../protocol/bytes.ts"
 import type { KnownAddress } from "../PeerManager.ts"
 import { endpointKey, type NetAddress } from "../wire/netAddress.ts"
 import { networkGroup } from "../wire/netGroup.ts"
-import { sipHashHalves, type SipKey } from "../wire/siphash.ts"
 
 /**
  * An address of the book, what became of it, and where in the tables it may stand (reference/protocol.md 6.10; upstream

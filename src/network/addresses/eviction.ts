@@ -1,6 +1,6 @@
+import { sipHashHalves, sipKey } from "../../base/siphash.ts"
 import { type Bytes, fromBinaryString } from "../../protocol/bytes.ts"
 import type { AddressNetwork } from "../wire/netAddress.ts"
-import { sipHashHalves, sipKey } from "../wire/siphash.ts"
 
 /**
  * Which inbound peer makes room for another one (reference/protocol.md 6.10, last paragraph; upstream

@@ -1,4 +1,6 @@
 import * as Effect from "effect/Effect"
+import { below, type Random, shuffled } from "../../base/random.ts"
+import { sipHashHalves, type SipKey, sipKey } from "../../base/siphash.ts"
 import { type Bytes, concat, fromBinaryString } from "../../protocol/bytes.ts"
 import type { Peer, PeerHandler } from "../Peer.ts"
 import type { KnownAddress, PeerGossip } from "../PeerManager.ts"
@@ -8,12 +10,10 @@ import { MAX_ADDRESSES } from "../wire/messages/addr.ts"
 import { Services } from "../wire/messages/version.ts"
 import type { AddressNetwork, NetAddress } from "../wire/netAddress.ts"
 import { isRoutable } from "../wire/netGroup.ts"
-import { sipHashHalves, type SipKey, sipKey } from "../wire/siphash.ts"
 import type { AddressBook } from "./AddressBook.ts"
 import type { BanList } from "./BanList.ts"
 import { endpointBytes } from "./endpointBytes.ts"
 import { PeerAddresses } from "./PeerAddresses.ts"
-import { below, type Random, shuffled } from "./random.ts"
 
 /**
  * Addresses that peers tell each other (reference/protocol.md 6.6, 6.10; BIP 155; upstream `net_processing.cpp`,

@@ -1,7 +1,7 @@
+import { below, type Random } from "../../base/random.ts"
 import type { Peer } from "../Peer.ts"
 import type { NetAddress } from "../wire/netAddress.ts"
 import { isRoutable } from "../wire/netGroup.ts"
-import { below, type Random } from "./random.ts"
 
 /** An address of ours, and how much speaks for it. */
 export interface ScoredAddress {

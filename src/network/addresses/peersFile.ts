@@ -1,7 +1,7 @@
 import * as Either from "effect/Either"
 import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
-import { CHECKSUM_MISMATCH, checkText } from "../../storage/checksum.ts"
+import { CHECKSUM_MISMATCH, checkText } from "../../base/checksum.ts"
 import type { Ban } from "../PeerManager.ts"
 import { formatAddress } from "../wire/addressText.ts"
 import { ADDRESS_NETWORKS, type NetAddress } from "../wire/netAddress.ts"

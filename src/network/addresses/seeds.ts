@@ -1,13 +1,13 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { promises as dns } from "node:dns"
+import { below, type Random, shuffled } from "../../base/random.ts"
 import type { Network } from "../../protocol/networks.ts"
 import type { KnownAddress } from "../PeerManager.ts"
 import { parseAddress, parseEndpoint } from "../wire/addressText.ts"
 import { Services } from "../wire/messages/version.ts"
 import type { NetAddress } from "../wire/netAddress.ts"
 import type { AddressBook } from "./AddressBook.ts"
-import { below, type Random, shuffled } from "./random.ts"
 
 /**
  * The first addresses: from names that stand for nodes, and from a list (reference/protocol.md 1.2; upstream

@@ -2,9 +2,9 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { connect, type Socket } from "node:net"
+import { type Random, randomBytes } from "../../base/random.ts"
 import { toHex } from "../../protocol/bytes.ts"
 import { PeerUnreachable } from "../errors.ts"
-import { type Random, randomBytes } from "./random.ts"
 
 /**
  * Connections through a SOCKS5 proxy (RFC 1928, RFC 1929). The proxy gets every host as a name, IP addresses too, and

@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
 import type { Socket } from "node:net"
-import { formatAddress } from "../../config/addresses.ts"
+import { formatAddress } from "../../base/addresses.ts"
 import { misbehavingPeers } from "../../metrics/metrics.ts"
 import type { ConnectionType, Farewell, Hello, Peer } from "../Peer.ts"
 import { Connection, type ConnectionContext, type ConnectionFacts } from "../peer/Connection.ts"

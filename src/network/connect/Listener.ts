@@ -1,8 +1,8 @@
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { createServer, type Server, type Socket } from "node:net"
+import { type Address, formatAddress } from "../../base/addresses.ts"
 import { fewATurn } from "../../base/fewATurn.ts"
-import { type Address, formatAddress } from "../../config/addresses.ts"
 import { ListenFailed } from "../errors.ts"
 
 /** Connections that are taken over in one turn of the event loop, and the most that wait for theirs. */

@@ -1,6 +1,6 @@
+import { below, type Random } from "../../base/random.ts"
 import type { AddressBook } from "../addresses/AddressBook.ts"
 import type { BookAddress } from "../addresses/bookEntry.ts"
-import { below, type Random } from "../addresses/random.ts"
 import { offersEnough } from "../peer/Handshake.ts"
 import { type AddressNetwork, endpointKey } from "../wire/netAddress.ts"
 import { networkGroup } from "../wire/netGroup.ts"

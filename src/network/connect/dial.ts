@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { connect, type Socket } from "node:net"
-import { type Address, formatAddress } from "../../config/addresses.ts"
+import { type Address, formatAddress } from "../../base/addresses.ts"
 import { connectThrough, type ProxyCredentials } from "../addresses/socks5.ts"
 import { PeerUnreachable } from "../errors.ts"
 

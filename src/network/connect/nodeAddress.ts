@@ -1,5 +1,5 @@
 import * as Either from "effect/Either"
-import { type Address, parseAddress as parseHostPort } from "../../config/addresses.ts"
+import { type Address, parseAddress as parseHostPort } from "../../base/addresses.ts"
 import { formatAddress, parseEndpoint } from "../wire/addressText.ts"
 
 /** Reads what an operator calls a peer: an address or a host name, with or without a port. */

@@ -1,5 +1,5 @@
 import * as Effect from "effect/Effect"
-import { type Address, formatAddress } from "../../config/addresses.ts"
+import { type Address, formatAddress } from "../../base/addresses.ts"
 import { PeerNotFound } from "../errors.ts"
 import type { Peer } from "../Peer.ts"
 import type { Connection } from "../peer/Connection.ts"

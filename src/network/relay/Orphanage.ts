@@ -1,6 +1,6 @@
+import { below, type Random } from "../../base/random.ts"
 import { binaryString } from "../../protocol/bytes.ts"
 import { decodeTransaction, outpoint, outpointKey, type Transaction } from "../../protocol/transaction.ts"
-import { below, type Random } from "../addresses/random.ts"
 
 /**
  * Transactions that spend unknown outputs, until their parents come (reference/protocol.md 6.9; upstream

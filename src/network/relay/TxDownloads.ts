@@ -1,9 +1,9 @@
+import { type Random, randomBytes } from "../../base/random.ts"
+import { RollingFilter } from "../../base/RollingFilter.ts"
+import { sipKey } from "../../base/siphash.ts"
 import type { TransactionRejected } from "../../mempool/errors.ts"
 import { binaryString, type Bytes, equal, fromBinaryString } from "../../protocol/bytes.ts"
 import { prevoutTxid, type Transaction } from "../../protocol/transaction.ts"
-import { type Random, randomBytes } from "../addresses/random.ts"
-import { RollingFilter } from "../addresses/RollingFilter.ts"
-import { sipKey } from "../wire/siphash.ts"
 import { Orphanage } from "./Orphanage.ts"
 import { type HashKind, MAX_ANNOUNCEMENTS, MAX_IN_FLIGHT, type TxRequest, TxRequests } from "./TxRequests.ts"
 

@@ -1,4 +1,4 @@
-import type { Random } from "../addresses/random.ts"
+import type { Random } from "../../base/random.ts"
 
 /**
  * Which announced transaction is requested from which peer, and when (reference/protocol.md 6.9; upstream `txrequest.h`).

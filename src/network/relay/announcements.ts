@@ -1,7 +1,7 @@
+import { exponential, type Random } from "../../base/random.ts"
+import type { RollingFilter } from "../../base/RollingFilter.ts"
 import type { Chunk } from "../../mempool/Mempool.ts"
 import type { PoolEntry } from "../../mempool/PoolEntry.ts"
-import { exponential, type Random } from "../addresses/random.ts"
-import type { RollingFilter } from "../addresses/RollingFilter.ts"
 import { type InventoryItem, ItemType } from "../wire/messages/inv.ts"
 
 /**

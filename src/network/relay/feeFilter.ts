@@ -1,5 +1,5 @@
+import { exponential, type Random } from "../../base/random.ts"
 import { MAX_MONEY } from "../../protocol/amount.ts"
-import { exponential, type Random } from "../addresses/random.ts"
 
 /**
  * The fee rate below which we want no transactions announced (BIP 133; reference/protocol.md 6.6): what the mempool

@@ -1,4 +1,4 @@
-import { type HeaderTree, NO_HEADER } from "../../chain/HeaderTree.ts"
+import { type HeaderTree, NO_HEADER } from "../../chain/index/HeaderTree.ts"
 import { blockWork } from "../../consensus/difficulty.ts"
 import type { ConsensusParams } from "../../consensus/params.ts"
 import type { Bytes } from "../../protocol/bytes.ts"

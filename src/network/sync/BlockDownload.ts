@@ -1,4 +1,4 @@
-import { type HeaderTree, NO_HEADER } from "../../chain/HeaderTree.ts"
+import { type HeaderTree, NO_HEADER } from "../../chain/index/HeaderTree.ts"
 import { type DownloadPeer, firstOfLimited, type Flight, makeDownloadPeer, type Source } from "./DownloadPeer.ts"
 import type { PeerScore } from "./PeerScore.ts"
 

@@ -1,4 +1,4 @@
-import { type HeaderTree, NO_HEADER } from "../../chain/HeaderTree.ts"
+import { type HeaderTree, NO_HEADER } from "../../chain/index/HeaderTree.ts"
 
 /**
  * Milliseconds that a peer may be behind our tip, and then has to answer a question in (reference/protocol.md 6.10).

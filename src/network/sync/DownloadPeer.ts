@@ -1,4 +1,4 @@
-import { NO_HEADER } from "../../chain/HeaderTree.ts"
+import { NO_HEADER } from "../../chain/index/HeaderTree.ts"
 import { PeerScore } from "./PeerScore.ts"
 
 /** What a peer can be asked for. */

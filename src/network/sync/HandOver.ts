@@ -1,4 +1,4 @@
-import { type HeaderTree, NO_HEADER } from "../../chain/HeaderTree.ts"
+import { type HeaderTree, NO_HEADER } from "../../chain/index/HeaderTree.ts"
 import type { Block } from "../../protocol/block.ts"
 
 /** A block on its way from a peer to the chain. */

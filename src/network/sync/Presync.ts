@@ -1,9 +1,9 @@
+import { sipHashHalves, type SipKey } from "../../base/siphash.ts"
 import { blockWork, permittedTransition } from "../../consensus/difficulty.ts"
 import { type ConsensusParams, MAX_FUTURE_BLOCK_TIME } from "../../consensus/params.ts"
 import type { BlockHeader } from "../../protocol/block.ts"
 import { type Bytes, equal } from "../../protocol/bytes.ts"
 import type { NetworkName } from "../../protocol/networks.ts"
-import { sipHashHalves, type SipKey } from "../wire/siphash.ts"
 
 /** How a chain of little work is looked at before it is kept (reference/protocol.md 1.1, 6.7). */
 export interface PresyncParameters {

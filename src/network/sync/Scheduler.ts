@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
-import { NO_HEADER } from "../../chain/HeaderTree.ts"
-import { turnOfEventLoop } from "../../chain/turnOfEventLoop.ts"
+import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
+import { NO_HEADER } from "../../chain/index/HeaderTree.ts"
 import type { BlockHeader } from "../../protocol/block.ts"
 import type { Peer } from "../Peer.ts"
 import type { FiberTime } from "../peer/FiberTime.ts"

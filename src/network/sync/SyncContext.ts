@@ -1,5 +1,5 @@
 import type { Chain } from "../../chain/Chain.ts"
-import { type HeaderTree, NO_HEADER } from "../../chain/HeaderTree.ts"
+import { type HeaderTree, NO_HEADER } from "../../chain/index/HeaderTree.ts"
 import type { SyncStatus } from "../../chain/SyncStatus.ts"
 import { blockWork } from "../../consensus/difficulty.ts"
 import type { ConsensusParams } from "../../consensus/params.ts"

@@ -1,5 +1,5 @@
 import * as Effect from "effect/Effect"
-import { NO_HEADER } from "../../chain/HeaderTree.ts"
+import { NO_HEADER } from "../../chain/index/HeaderTree.ts"
 import { makeCompactBlock } from "../wire/compactBlock.ts"
 import type { Message } from "../wire/message.ts"
 import type { CmpctBlock } from "../wire/messages/compact.ts"

@@ -1,4 +1,4 @@
-import { type HeaderTree, NO_HEADER } from "../../chain/HeaderTree.ts"
+import { type HeaderTree, NO_HEADER } from "../../chain/index/HeaderTree.ts"
 
 /** Most headers that a block is announced with (reference/protocol.md 6.7). */
 export const MOST_ANNOUNCED = 8

@@ -1,4 +1,4 @@
-import { NO_HEADER } from "../../chain/HeaderTree.ts"
+import { NO_HEADER } from "../../chain/index/HeaderTree.ts"
 import { blockWork } from "../../consensus/difficulty.ts"
 import type { Reject } from "../../consensus/Reject.ts"
 import type { Block, BlockHeader } from "../../protocol/block.ts"

@@ -1,5 +1,5 @@
 import * as Effect from "effect/Effect"
-import { NO_HEADER } from "../../chain/HeaderTree.ts"
+import { NO_HEADER } from "../../chain/index/HeaderTree.ts"
 import { blockWork } from "../../consensus/difficulty.ts"
 import { checkProofOfWork } from "../../consensus/header.ts"
 import type { BlockHeader } from "../../protocol/block.ts"

@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
-import { locatorOf, NO_HEADER } from "../../chain/HeaderTree.ts"
-import { turnOfEventLoop } from "../../chain/turnOfEventLoop.ts"
+import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
+import { locatorOf, NO_HEADER } from "../../chain/index/HeaderTree.ts"
 import { blockWork } from "../../consensus/difficulty.ts"
 import { checkProofOfWork } from "../../consensus/header.ts"
 import type { Reject } from "../../consensus/Reject.ts"

@@ -1,4 +1,4 @@
-import type { BlockLosses } from "../../chain/BlockLosses.ts"
+import type { BlockLosses } from "../../chain/repair/BlockLosses.ts"
 import type { BlockDownload, BlockRequest, DownloadTree } from "./BlockDownload.ts"
 import { type DownloadPeer, firstOfLimited } from "./DownloadPeer.ts"
 

@@ -1,4 +1,4 @@
-import { NO_HEADER } from "../../chain/HeaderTree.ts"
+import { NO_HEADER } from "../../chain/index/HeaderTree.ts"
 import { MAX_LOCKS } from "../../consensus/block.ts"
 import { checkProofOfWork } from "../../consensus/header.ts"
 import type { BlockStart } from "../wire/messages/block.ts"

@@ -1,3 +1,4 @@
+import { sipHashHalves, type SipKey, sipKey } from "../../base/siphash.ts"
 import { type Block, type BlockHeader, encodeBlockHeader, makeBlock } from "../../protocol/block.ts"
 import { type Bytes, concat, equal } from "../../protocol/bytes.ts"
 import { sha256 } from "../../protocol/hash.ts"
@@ -5,7 +6,6 @@ import type { Transaction } from "../../protocol/transaction.ts"
 import { Writer } from "../../protocol/Writer.ts"
 import type { CmpctBlock } from "./messages/compact.ts"
 import { isMutated } from "./mutated.ts"
-import { sipHashHalves, type SipKey, sipKey } from "./siphash.ts"
 
 /**
  * Blocks from and to compact blocks (BIP 152).

@@ -1,10 +1,10 @@
 import * as Effect from "effect/Effect"
 import { Chain } from "../../chain/Chain.ts"
-import { DEFAULT_CHECK } from "../../chain/verifyChain.ts"
+import { DEFAULT_CHECK } from "../../chain/repair/verifyChain.ts"
 import { DataHealth } from "../../storage/DataHealth.ts"
-import { type Method, method } from "../method.ts"
-import { int32, withDefault } from "../params.ts"
-import * as Shape from "../shape.ts"
+import { type Method, method } from "../method/method.ts"
+import { int32, withDefault } from "../method/params.ts"
+import * as Shape from "../method/shape.ts"
 import { storageError } from "./errors.ts"
 
 /** Methods about whether what is on disk is what was written. */

@@ -1,12 +1,12 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import { encodeJson } from "../encodeJson.ts"
-import { conversions, helpIndex, helpText } from "../help.ts"
-import type { Json } from "../json.ts"
+import { encodeJson } from "../json/encodeJson.ts"
+import type { Json } from "../json/json.ts"
+import { LongText } from "../json/LongText.ts"
 import { Lifecycle } from "../Lifecycle.ts"
-import { LongText } from "../LongText.ts"
-import { type Method, method, type MethodTable } from "../method.ts"
-import { openRpc } from "../openRpc.ts"
+import { conversions, helpIndex, helpText } from "../method/help.ts"
+import { type Method, method, type MethodTable } from "../method/method.ts"
+import { openRpc } from "../method/openRpc.ts"
 import {
   array,
   custom,
@@ -18,9 +18,9 @@ import {
   refined,
   string,
   withDefault
-} from "../params.ts"
-import { RpcError } from "../RpcError.ts"
-import * as Shape from "../shape.ts"
+} from "../method/params.ts"
+import { RpcError } from "../method/RpcError.ts"
+import * as Shape from "../method/shape.ts"
 
 /** Methods about the server itself; they need no chain (reference/rpc.md 3.1 and 3.10). */
 

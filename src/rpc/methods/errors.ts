@@ -1,7 +1,7 @@
 import type { BlockNotFound } from "../../chain/errors.ts"
 import type { NamesIncomplete } from "../../names/errors.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
-import { RpcError } from "../RpcError.ts"
+import { RpcError } from "../method/RpcError.ts"
 
 /** What failures of the services are in answers; nothing but these turns them into codes. */
 

@@ -6,9 +6,9 @@ import { Mempool } from "../../mempool/Mempool.ts"
 import { PeerManager } from "../../network/PeerManager.ts"
 import { version } from "../../version.ts"
 import { Wallets } from "../../wallet/Wallets.ts"
-import { Amount } from "../encodeJson.ts"
-import { type Method, method } from "../method.ts"
-import * as Shape from "../shape.ts"
+import { Amount } from "../json/encodeJson.ts"
+import { type Method, method } from "../method/method.ts"
+import * as Shape from "../method/shape.ts"
 import { summarized, WALLET_VERSION } from "./wallet/walletContext.ts"
 
 /** A summary of the node. */

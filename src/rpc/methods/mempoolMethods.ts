@@ -4,12 +4,22 @@ import type { PoolEntry } from "../../mempool/PoolEntry.ts"
 import { binaryString, type Bytes, displayHash, toHex } from "../../protocol/bytes.ts"
 import { mapSteps } from "../../protocol/steps.ts"
 import { outpoint, outpointKey } from "../../protocol/transaction.ts"
-import { itemsOf, lazily, LazyMap } from "../encodeJson.ts"
-import { checkedInTurns } from "../inTurns.ts"
-import { type Method, method } from "../method.ts"
-import { boolean, hash, int32, longArray, namedOptions, object, optional, refined, withDefault } from "../params.ts"
-import { RpcError } from "../RpcError.ts"
-import * as Shape from "../shape.ts"
+import { itemsOf, lazily, LazyMap } from "../json/encodeJson.ts"
+import { checkedInTurns } from "../method/inTurns.ts"
+import { type Method, method } from "../method/method.ts"
+import {
+  boolean,
+  hash,
+  int32,
+  longArray,
+  namedOptions,
+  object,
+  optional,
+  refined,
+  withDefault
+} from "../method/params.ts"
+import { RpcError } from "../method/RpcError.ts"
+import * as Shape from "../method/shape.ts"
 import type { Members } from "../shapes/context.ts"
 import { clusterJson, diagramJson, displayTxid, mempoolInfoJson, poolEntryJson } from "../shapes/mempool.ts"
 

@@ -1,6 +1,6 @@
 import type { MinedBlockRefused, TemplateInvalid } from "../../mempool/mining/errors.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
-import { RpcError } from "../RpcError.ts"
+import { RpcError } from "../method/RpcError.ts"
 import { storageError } from "./errors.ts"
 
 /** What failures of mining are in answers. */

@@ -2,8 +2,8 @@ import * as Effect from "effect/Effect"
 import type { Bytes } from "../../protocol/bytes.ts"
 import { decodeText, NAME_ENCODINGS, type NameEncoding, printable } from "../../protocol/nameText.ts"
 import type { Network } from "../../protocol/networks.ts"
-import { optional, string } from "../params.ts"
-import { RpcError } from "../RpcError.ts"
+import { optional, string } from "../method/params.ts"
+import { RpcError } from "../method/RpcError.ts"
 import type { NameEncodings, ShapeContext } from "../shapes/context.ts"
 
 /** How a call wants names and values written, in its arguments and in the answer (reference/rpc.md 5.1). */

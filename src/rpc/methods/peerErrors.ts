@@ -1,6 +1,6 @@
-import { helpText } from "../help.ts"
-import type { Method } from "../method.ts"
-import { RpcError } from "../RpcError.ts"
+import { helpText } from "../method/help.ts"
+import type { Method } from "../method/method.ts"
+import { RpcError } from "../method/RpcError.ts"
 
 /** An error with one of the codes about peers. */
 export const nodeError = (code: number, message: string): RpcError => new RpcError({ code, message })

@@ -1,4 +1,4 @@
-import * as Shape from "../shape.ts"
+import * as Shape from "../method/shape.ts"
 import { SCRIPT, TRANSACTION } from "./shapes.ts"
 
 /** What `decodepsbt` and `analyzepsbt` answer with, members in the order in which they come. */

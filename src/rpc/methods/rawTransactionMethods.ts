@@ -13,21 +13,21 @@ import {
   type SignedTransaction,
   signTransactionSteps
 } from "../../wallet/signing/signTransaction.ts"
-import { checked } from "../checked.ts"
-import { formatAmount } from "../encodeJson.ts"
-import { checkedInTurns, eachInTurns, inTurns } from "../inTurns.ts"
-import { type Method, method } from "../method.ts"
-import { NAMEOP_PARAM, withNameOperation } from "../nameOperations.ts"
+import { formatAmount } from "../json/encodeJson.ts"
+import { checked } from "../method/checked.ts"
+import { checkedInTurns, eachInTurns, inTurns } from "../method/inTurns.ts"
+import { type Method, method } from "../method/method.ts"
+import { array, hexText, int32, string } from "../method/params.ts"
+import { RpcError } from "../method/RpcError.ts"
+import * as Shape from "../method/shape.ts"
 import { NodeOptions } from "../NodeOptions.ts"
-import { array, hexText, int32, string } from "../params.ts"
-import { PREVTXS_PARAM, readPrevouts } from "../prevouts.ts"
-import { RpcError } from "../RpcError.ts"
-import * as Shape from "../shape.ts"
 import type { Members } from "../shapes/context.ts"
 import { decodeAnyTransaction } from "../shapes/decodeTransaction.ts"
-import { constructTransactionSteps, readHashType, SIGHASH_PARAM, TRANSACTION_PARAMS } from "../transactionParams.ts"
 import { keyMethods, readKey } from "./keyMethods.ts"
+import { NAMEOP_PARAM, withNameOperation } from "./nameOperations.ts"
+import { PREVTXS_PARAM, readPrevouts } from "./prevouts.ts"
 import { findSpentOutputs } from "./spentOutputs.ts"
+import { constructTransactionSteps, readHashType, SIGHASH_PARAM, TRANSACTION_PARAMS } from "./transactionParams.ts"
 
 /**
  * Methods that make, sign and combine raw transactions without a wallet, and those about keys (reference/rpc.md 3.4,

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import { Chain } from "../../chain/Chain.ts"
-import { FeeEstimator, HIGHEST_TARGET } from "../../mempool/FeeEstimator.ts"
-import { HORIZON_NAMES } from "../../mempool/FeeHistory.ts"
+import { FeeEstimator, HIGHEST_TARGET } from "../../mempool/fees/FeeEstimator.ts"
+import { HORIZON_NAMES } from "../../mempool/fees/FeeHistory.ts"
 import { Mempool } from "../../mempool/Mempool.ts"
 import { dustOutputs } from "../../mempool/policy/dust.ts"
 import { feeOf } from "../../mempool/policy/feeRate.ts"
@@ -12,11 +12,10 @@ import { isUnspendable } from "../../protocol/script.ts"
 import { hasValidOperations } from "../../protocol/scriptOperations.ts"
 import type { Transaction, TransactionOutput } from "../../protocol/transaction.ts"
 import { Wallets } from "../../wallet/Wallets.ts"
-import { checked } from "../checked.ts"
-import { Amount } from "../encodeJson.ts"
-import { eachInTurns } from "../inTurns.ts"
-import { type Method, method } from "../method.ts"
-import { NodeOptions } from "../NodeOptions.ts"
+import { Amount } from "../json/encodeJson.ts"
+import { checked } from "../method/checked.ts"
+import { eachInTurns } from "../method/inTurns.ts"
+import { type Method, method } from "../method/method.ts"
 import {
   amount,
   array,
@@ -33,9 +32,10 @@ import {
   refined,
   string,
   withDefault
-} from "../params.ts"
-import { RPC_CODE, RpcError } from "../RpcError.ts"
-import * as Shape from "../shape.ts"
+} from "../method/params.ts"
+import { RPC_CODE, RpcError } from "../method/RpcError.ts"
+import * as Shape from "../method/shape.ts"
+import { NodeOptions } from "../NodeOptions.ts"
 import type { Members } from "../shapes/context.ts"
 import { decodeAnyTransaction } from "../shapes/decodeTransaction.ts"
 import { nameOutputJson } from "../shapes/name.ts"

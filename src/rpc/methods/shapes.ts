@@ -1,4 +1,4 @@
-import * as Shape from "../shape.ts"
+import * as Shape from "../method/shape.ts"
 
 /**
  * What several methods answer with (reference/rpc.md 3.0), members in the order in which they come. `shapes/` makes

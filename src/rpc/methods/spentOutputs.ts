@@ -3,7 +3,7 @@ import type { Chain } from "../../chain/Chain.ts"
 import type { Coin } from "../../consensus/view.ts"
 import type { Mempool } from "../../mempool/Mempool.ts"
 import { outpointKey, type Transaction } from "../../protocol/transaction.ts"
-import type { RpcError } from "../RpcError.ts"
+import type { RpcError } from "../method/RpcError.ts"
 import type { CallTurns } from "../SlowLane.ts"
 import { storageError } from "./errors.ts"
 

@@ -1,11 +1,11 @@
 import * as Effect from "effect/Effect"
+import { MockTime } from "../../base/NodeClock.ts"
+import { Scheduler } from "../../base/Scheduler.ts"
 import { Chain } from "../../chain/Chain.ts"
-import { MockTime } from "../../chain/NodeClock.ts"
-import { Scheduler } from "../../chain/Scheduler.ts"
-import { type Method, method } from "../method.ts"
-import { int64 } from "../params.ts"
-import { RpcError } from "../RpcError.ts"
-import * as Shape from "../shape.ts"
+import { type Method, method } from "../method/method.ts"
+import { int64 } from "../method/params.ts"
+import { RpcError } from "../method/RpcError.ts"
+import * as Shape from "../method/shape.ts"
 import { storageError } from "./errors.ts"
 
 /** Methods for tests of the node (reference/rpc.md 3.10). */

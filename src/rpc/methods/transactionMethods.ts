@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { Chain } from "../../chain/Chain.ts"
-import type { HeaderInfo } from "../../chain/headerInfo.ts"
+import type { HeaderInfo } from "../../chain/index/headerInfo.ts"
 import { TxIndex } from "../../chain/TxIndex.ts"
 import { Mempool } from "../../mempool/Mempool.ts"
 import { NameDb } from "../../names/NameDb.ts"
@@ -9,11 +9,21 @@ import type { Block } from "../../protocol/block.ts"
 import { binaryString, type Bytes, equal, fromHex, toHex } from "../../protocol/bytes.ts"
 import { MAX_SCRIPT_SIZE } from "../../protocol/script.ts"
 import type { Transaction } from "../../protocol/transaction.ts"
-import { type Method, method } from "../method.ts"
+import { type Method, method } from "../method/method.ts"
+import {
+  alias,
+  boolean,
+  decodeHex,
+  hash,
+  hexText,
+  optional,
+  refined,
+  verbosity,
+  withDefault
+} from "../method/params.ts"
+import { RpcError } from "../method/RpcError.ts"
+import * as Shape from "../method/shape.ts"
 import { NodeOptions } from "../NodeOptions.ts"
-import { alias, boolean, decodeHex, hash, hexText, optional, refined, verbosity, withDefault } from "../params.ts"
-import { RpcError } from "../RpcError.ts"
-import * as Shape from "../shape.ts"
 import { decodeScriptJson } from "../shapes/decodeScript.ts"
 import { decodeAnyTransaction } from "../shapes/decodeTransaction.ts"
 import { transactionBlockJson, transactionJson } from "../shapes/transaction.ts"

@@ -4,7 +4,7 @@ import { Chain } from "../../chain/Chain.ts"
 import { TxIndex } from "../../chain/TxIndex.ts"
 import { type Destination, encodeAddress, parseAddress, scriptOf } from "../../protocol/address.ts"
 import { toHex } from "../../protocol/bytes.ts"
-import { descriptorChecksum } from "../../protocol/descriptor.ts"
+import { descriptorChecksum } from "../../protocol/descriptor/descriptor.ts"
 import {
   type Descriptor,
   descriptorText,
@@ -15,11 +15,11 @@ import {
   publicDescriptor,
   withChecksum
 } from "../../wallet/keys/descriptors.ts"
-import { type Method, method } from "../method.ts"
+import { type Method, method } from "../method/method.ts"
+import { optional, string } from "../method/params.ts"
+import { RpcError } from "../method/RpcError.ts"
+import * as Shape from "../method/shape.ts"
 import { NodeOptions } from "../NodeOptions.ts"
-import { optional, string } from "../params.ts"
-import { RpcError } from "../RpcError.ts"
-import * as Shape from "../shape.ts"
 import type { Members } from "../shapes/context.ts"
 import { storageError } from "./errors.ts"
 

@@ -1,7 +1,7 @@
-import type { CoinStatistics } from "../../chain/coinStats.ts"
+import type { CoinStatistics } from "../../chain/state/coinStats.ts"
 import type { Coin } from "../../consensus/view.ts"
 import { type Bytes, displayHash } from "../../protocol/bytes.ts"
-import { Amount } from "../encodeJson.ts"
+import { Amount } from "../json/encodeJson.ts"
 import type { Members, ShapeContext } from "./context.ts"
 import { scriptJson } from "./script.ts"
 

@@ -1,6 +1,6 @@
 import type { NameEncoding } from "../../protocol/nameText.ts"
 import type { Network } from "../../protocol/networks.ts"
-import type { JsonValue } from "../encodeJson.ts"
+import type { JsonValue } from "../json/encodeJson.ts"
 
 /** How the node shows names and values; a call may ask for something else. */
 export interface NameEncodings {

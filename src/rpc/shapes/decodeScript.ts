@@ -1,6 +1,6 @@
 import { encodeAddress, scriptOf } from "../../protocol/address.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
-import { descriptorOf, witnessDescriptorOf } from "../../protocol/descriptor.ts"
+import { descriptorOf, witnessDescriptorOf } from "../../protocol/descriptor/descriptor.ts"
 import { hash160, sha256 } from "../../protocol/hash.ts"
 import type { Network } from "../../protocol/networks.ts"
 import { isUnspendable, Op, ScriptCursor } from "../../protocol/script.ts"

@@ -3,7 +3,7 @@ import { virtualSize } from "../../mempool/policy/feeRate.ts"
 import { MAX_CLUSTER_COUNT, MAX_CLUSTER_WEIGHT, MAX_NULL_DATA } from "../../mempool/policy/limits.ts"
 import type { PoolEntry } from "../../mempool/PoolEntry.ts"
 import { displayHash } from "../../protocol/bytes.ts"
-import { Amount } from "../encodeJson.ts"
+import { Amount } from "../json/encodeJson.ts"
 import type { Members } from "./context.ts"
 
 /** The mempool and what is in it (reference/rpc.md 3.6). Source: upstream `rpc/mempool.cpp`. */

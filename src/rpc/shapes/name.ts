@@ -5,7 +5,7 @@ import { type Bytes, displayHash, toHex } from "../../protocol/bytes.ts"
 import { addressScript, type NameOperation } from "../../protocol/nameOperation.ts"
 import { encodeText, type NameEncoding } from "../../protocol/nameText.ts"
 import type { Network } from "../../protocol/networks.ts"
-import { encodeJson, RawJson } from "../encodeJson.ts"
+import { encodeJson, RawJson } from "../json/encodeJson.ts"
 import type { Members, NameEncodings, ShapeContext } from "./context.ts"
 
 /**

@@ -4,8 +4,8 @@ import { formatEndpoint } from "../../network/wire/addressText.ts"
 import { Services } from "../../network/wire/messages/version.ts"
 import type { AddressNetwork, NetAddress } from "../../network/wire/netAddress.ts"
 import { isRoutable } from "../../network/wire/netGroup.ts"
-import { Amount, type JsonValue } from "../encodeJson.ts"
-import * as Shape from "../shape.ts"
+import { Amount, type JsonValue } from "../json/encodeJson.ts"
+import * as Shape from "../method/shape.ts"
 
 /** Peers and networks as RPC shows them (reference/rpc.md 3.7). */
 

@@ -1,11 +1,11 @@
 import type { TransactionRejected } from "../../mempool/errors.ts"
-import type { RawEstimate } from "../../mempool/FeeHistory.ts"
-import type { FeeRange } from "../../mempool/FeeHorizon.ts"
+import type { RawEstimate } from "../../mempool/fees/FeeHistory.ts"
+import type { FeeRange } from "../../mempool/fees/FeeHorizon.ts"
 import type { Trial } from "../../mempool/Mempool.ts"
 import { feeOf } from "../../mempool/policy/feeRate.ts"
 import { displayHash } from "../../protocol/bytes.ts"
 import type { Transaction } from "../../protocol/transaction.ts"
-import { Amount } from "../encodeJson.ts"
+import { Amount } from "../json/encodeJson.ts"
 import type { Members } from "./context.ts"
 
 /** Verdicts of the mempool and estimates of fees in answers (reference/rpc.md 3.4, 3.8, 3.10). */

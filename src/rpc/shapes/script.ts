@@ -1,7 +1,7 @@
 import { isStrictDer } from "../../consensus/der.ts"
 import { addressOf } from "../../protocol/address.ts"
 import { type Bytes, toHex } from "../../protocol/bytes.ts"
-import { descriptorOf } from "../../protocol/descriptor.ts"
+import { descriptorOf } from "../../protocol/descriptor/descriptor.ts"
 import { parseNameScript } from "../../protocol/nameOperation.ts"
 import { scriptText } from "../../protocol/scriptText.ts"
 import { scriptTemplate } from "../../protocol/scriptType.ts"

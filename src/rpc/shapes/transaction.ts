@@ -3,7 +3,7 @@ import { COIN } from "../../protocol/amount.ts"
 import { type Bytes, displayHash, toHex } from "../../protocol/bytes.ts"
 import { Reader } from "../../protocol/Reader.ts"
 import { prevoutIndex, prevoutTxid, type Transaction, type TransactionInput } from "../../protocol/transaction.ts"
-import { Amount, itemsOf, RawJson } from "../encodeJson.ts"
+import { Amount, itemsOf, RawJson } from "../json/encodeJson.ts"
 import type { Members, ShapeContext } from "./context.ts"
 import { scriptJson, scriptSigJson } from "./script.ts"
 

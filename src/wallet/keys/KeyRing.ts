@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import { turnOfEventLoop } from "../../chain/turnOfEventLoop.ts"
+import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
 import { binaryString, type Bytes } from "../../protocol/bytes.ts"
 import { hash160, ripemd160 } from "../../protocol/hash.ts"
 import { addressScript } from "../../protocol/nameOperation.ts"

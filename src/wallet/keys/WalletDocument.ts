@@ -3,10 +3,10 @@ import * as Option from "effect/Option"
 import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
 import { randomBytes } from "node:crypto"
-import { escapeUnsafe } from "../../config/safeText.ts"
+import { CHECKSUM_MISMATCH, checksummed, checkText } from "../../base/checksum.ts"
+import { escapeUnsafe } from "../../base/safeText.ts"
 import { type Bytes, fromHex, toHex } from "../../protocol/bytes.ts"
 import type { NetworkName } from "../../protocol/networks.ts"
-import { CHECKSUM_MISMATCH, checksummed, checkText } from "../../storage/checksum.ts"
 
 /**
  * What wallet.json holds. A member that this version does not know is refused, not dropped: dropping it would lose it

@@ -1,7 +1,7 @@
 import * as Either from "effect/Either"
 import { parseAddress, scriptOf } from "../../protocol/address.ts"
 import { type Bytes, fromHex, toHex } from "../../protocol/bytes.ts"
-import { descriptorChecksum } from "../../protocol/descriptor.ts"
+import { descriptorChecksum } from "../../protocol/descriptor/descriptor.ts"
 import type { Network } from "../../protocol/networks.ts"
 import { InvalidWalletRequest } from "../errors.ts"
 import {

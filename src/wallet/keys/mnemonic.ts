@@ -5,7 +5,7 @@ import * as Either from "effect/Either"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { pbkdf2 } from "node:crypto"
-import { quoted } from "../../config/safeText.ts"
+import { quoted } from "../../base/safeText.ts"
 
 /** Phrases of words that a seed is made of (BIP 39), with the English list. */
 

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto"
 import { readdir, readFile, rm, stat, unlink } from "node:fs/promises"
 import { basename, dirname, isAbsolute, join } from "node:path"
-import { codeOf } from "../../config/errorCode.ts"
-import { replaceFile } from "../../storage/atomicFile.ts"
+import { replaceFile } from "../../base/atomicFile.ts"
+import { codeOf } from "../../base/errorCode.ts"
 
 /**
  * Drafts of a wallet's file. Each holds the keys, so none may stay behind where the process is killed: those beside the

@@ -1,5 +1,5 @@
 import { basename } from "node:path"
-import type { Cursor } from "../../chain/Follower.ts"
+import type { Cursor } from "../../chain/write/Follower.ts"
 import { type Bytes, displayHash, equal } from "../../protocol/bytes.ts"
 import { DecodeError } from "../../protocol/Reader.ts"
 import { decodeTransaction, type Transaction } from "../../protocol/transaction.ts"

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Layer } from "effect"
+import * as NodeClock from "../../../src/base/NodeClock.ts"
 import { Chain } from "../../../src/chain/Chain.ts"
-import * as NodeClock from "../../../src/chain/NodeClock.ts"
 import { heightScript } from "../../../src/consensus/block.ts"
 import { regtestParams, withOverrides } from "../../../src/consensus/params.ts"
 import { blockSubsidy } from "../../../src/consensus/subsidy.ts"

@@ -4,8 +4,8 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, 
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { checkText } from "../../../src/base/checksum.ts"
 import * as AddressStore from "../../../src/network/addresses/AddressStore.ts"
-import { checkText } from "../../../src/storage/checksum.ts"
 import { endpoint, known, NOW, seeded } from "./support.ts"
 
 const directory = Effect.acquireRelease(

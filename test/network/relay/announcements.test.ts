@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { FastCheck } from "effect"
-import { RollingFilter } from "../../../src/network/addresses/RollingFilter.ts"
+import { RollingFilter } from "../../../src/base/RollingFilter.ts"
+import { sipKey } from "../../../src/base/siphash.ts"
 import {
   itemOf,
   type Listener,
@@ -10,7 +11,6 @@ import {
   takeRound
 } from "../../../src/network/relay/announcements.ts"
 import { ItemType } from "../../../src/network/wire/messages/inv.ts"
-import { sipKey } from "../../../src/network/wire/siphash.ts"
 import { FakePool } from "./fakePool.ts"
 import { seeded } from "./random.ts"
 import { coinOf, spend } from "./spends.ts"

@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { turnOfEventLoop } from "../../../src/chain/turnOfEventLoop.ts"
+import { turnOfEventLoop } from "../../../src/base/turnOfEventLoop.ts"
 import type { ConnectionType, Farewell, Features, Hello, Peer } from "../../../src/network/Peer.ts"
 import type { Message, MessageOf } from "../../../src/network/wire/message.ts"
 import { ampleAccount } from "../../support/memory.ts"

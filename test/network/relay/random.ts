@@ -1,4 +1,4 @@
-import type { Random } from "../../../src/network/addresses/random.ts"
+import type { Random } from "../../../src/base/random.ts"
 
 /** Numbers that look random and are the same each time (mulberry32). */
 export const seeded = (seed: number): Random => {

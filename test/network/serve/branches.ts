@@ -1,4 +1,4 @@
-import { type HeaderTree, NO_HEADER } from "../../../src/chain/HeaderTree.ts"
+import { type HeaderTree, NO_HEADER } from "../../../src/chain/index/HeaderTree.ts"
 import { blockWork } from "../../../src/consensus/difficulty.ts"
 import { binaryString } from "../../../src/protocol/bytes.ts"
 import { noTree } from "../../support/noTree.ts"

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { FastCheck } from "effect"
-import { type HeaderTree, locatorOf, NO_HEADER } from "../../../src/chain/HeaderTree.ts"
+import { type HeaderTree, locatorOf, NO_HEADER } from "../../../src/chain/index/HeaderTree.ts"
 import { regtestParams } from "../../../src/consensus/params.ts"
 import {
   blocksFor,

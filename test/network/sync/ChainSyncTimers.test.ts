@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { NO_HEADER } from "../../../src/chain/HeaderTree.ts"
+import { NO_HEADER } from "../../../src/chain/index/HeaderTree.ts"
 import { ChainSyncTimers } from "../../../src/network/sync/ChainSyncTimers.ts"
 import { BranchTree } from "./branchTree.ts"
 

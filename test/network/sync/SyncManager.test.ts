@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Fiber, Layer, Logger } from "effect"
+import * as NodeClock from "../../../src/base/NodeClock.ts"
 import { Chain } from "../../../src/chain/Chain.ts"
-import * as NodeClock from "../../../src/chain/NodeClock.ts"
 import * as SyncStatus from "../../../src/chain/SyncStatus.ts"
 import { regtestParams } from "../../../src/consensus/params.ts"
 import type { PoolEntry } from "../../../src/mempool/PoolEntry.ts"

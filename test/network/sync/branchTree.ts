@@ -1,5 +1,5 @@
-import type { HeaderTree } from "../../../src/chain/HeaderTree.ts"
-import { NO_HEADER } from "../../../src/chain/HeaderTree.ts"
+import type { HeaderTree } from "../../../src/chain/index/HeaderTree.ts"
+import { NO_HEADER } from "../../../src/chain/index/HeaderTree.ts"
 
 /** A tree of headers made of heights and parents alone: each header has work 2. Number 0 is genesis, and stored. */
 export class BranchTree {

@@ -1,8 +1,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, FastCheck } from "effect"
 import { displayHash } from "../../../src/protocol/bytes.ts"
-import { RPC_CODE } from "../../../src/rpc/RpcError.ts"
-import type { Shape } from "../../../src/rpc/shape.ts"
+import { RPC_CODE } from "../../../src/rpc/method/RpcError.ts"
+import type { Shape } from "../../../src/rpc/method/shape.ts"
 import { fixtureBlocks } from "../../support/chainFixture.ts"
 import { type Calls, MethodNode, methodNode } from "../../support/methodNode.ts"
 

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, FastCheck } from "effect"
 import { displayHash, toHex } from "../../../src/protocol/bytes.ts"
-import type { RpcError } from "../../../src/rpc/RpcError.ts"
+import type { RpcError } from "../../../src/rpc/method/RpcError.ts"
 import { bytesOf } from "../../support/bytes.ts"
 import { fixtureBlocks } from "../../support/chainFixture.ts"
 import { type Answer, MethodNode, methodNode } from "../../support/methodNode.ts"

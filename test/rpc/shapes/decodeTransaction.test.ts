@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { toHex } from "../../../src/protocol/bytes.ts"
 import { mainnet } from "../../../src/protocol/networks.ts"
-import { encodeJson } from "../../../src/rpc/encodeJson.ts"
+import { encodeJson } from "../../../src/rpc/json/encodeJson.ts"
 import type { ShapeContext } from "../../../src/rpc/shapes/context.ts"
 import { decodeAnyTransaction } from "../../../src/rpc/shapes/decodeTransaction.ts"
 import { transactionJson } from "../../../src/rpc/shapes/transaction.ts"

@@ -5,7 +5,7 @@ import { isExpired } from "../../../src/consensus/expiry.ts"
 import { MIN_FIRSTUPDATE_DEPTH } from "../../../src/consensus/names.ts"
 import { regtestParams } from "../../../src/consensus/params.ts"
 import { TransactionRejected } from "../../../src/mempool/errors.ts"
-import { FeeEstimator } from "../../../src/mempool/FeeEstimator.ts"
+import { FeeEstimator } from "../../../src/mempool/fees/FeeEstimator.ts"
 import { Mempool } from "../../../src/mempool/Mempool.ts"
 import type { PoolEntry } from "../../../src/mempool/PoolEntry.ts"
 import { NameNotFound } from "../../../src/names/errors.ts"
@@ -36,7 +36,7 @@ import type { OwnScript, PaymentRequest, WalletCoin, WalletTx, WalletTxState } f
 import type { WalletCore } from "../../../src/wallet/WalletCore.ts"
 import { noTree } from "../../support/noTree.ts"
 import { entryOf } from "../../support/pool.ts"
-import { ownScript } from "../spending/coins.ts"
+import { ownScript } from "../payments/coins.ts"
 
 const text = (value: string): Uint8Array => new TextEncoder().encode(value)
 

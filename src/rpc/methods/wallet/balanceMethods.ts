@@ -9,11 +9,10 @@ import type { Steps } from "../../../protocol/steps.ts"
 import { outpoint, outpointKey } from "../../../protocol/transaction.ts"
 import type { Wallet, WalletCoin } from "../../../wallet/Wallet.ts"
 import { Wallets } from "../../../wallet/Wallets.ts"
-import { checked } from "../../checked.ts"
-import { Amount, itemsOf } from "../../encodeJson.ts"
-import { checkedInTurns } from "../../inTurns.ts"
-import type { Method } from "../../method.ts"
-import { NodeOptions } from "../../NodeOptions.ts"
+import { Amount, itemsOf } from "../../json/encodeJson.ts"
+import { checked } from "../../method/checked.ts"
+import { checkedInTurns } from "../../method/inTurns.ts"
+import type { Method } from "../../method/method.ts"
 import {
   amount,
   array,
@@ -27,9 +26,10 @@ import {
   orEmpty,
   string,
   withDefault
-} from "../../params.ts"
-import { RPC_CODE, RpcError } from "../../RpcError.ts"
-import * as Shape from "../../shape.ts"
+} from "../../method/params.ts"
+import { RPC_CODE, RpcError } from "../../method/RpcError.ts"
+import * as Shape from "../../method/shape.ts"
+import { NodeOptions } from "../../NodeOptions.ts"
 import type { Members } from "../../shapes/context.ts"
 import { nameOpJson } from "../../shapes/name.ts"
 import { NAME_OP } from "../shapes.ts"

@@ -1,10 +1,10 @@
-import { HIGHEST_TARGET } from "../../../mempool/FeeEstimator.ts"
+import { HIGHEST_TARGET } from "../../../mempool/fees/FeeEstimator.ts"
 import { isMoney } from "../../../protocol/amount.ts"
 import type { FeeChoice } from "../../../wallet/Wallet.ts"
-import { parseFixedPoint } from "../../amounts.ts"
-import { type Json, JsonNumber } from "../../json.ts"
-import { custom, int32, optional, string } from "../../params.ts"
-import { RpcError } from "../../RpcError.ts"
+import { parseFixedPoint } from "../../json/amounts.ts"
+import { type Json, JsonNumber } from "../../json/json.ts"
+import { custom, int32, optional, string } from "../../method/params.ts"
+import { RpcError } from "../../method/RpcError.ts"
 
 /**
  * How the caller of a payment wants its fee found (reference/rpc.md 3.9). Upstream `wallet/rpc/spend.cpp`,

@@ -14,11 +14,11 @@ import {
 import { psbtText } from "../../../wallet/signing/psbtText.ts"
 import type { Funded, PaymentRequest, Wallet } from "../../../wallet/Wallet.ts"
 import type { Wallets } from "../../../wallet/Wallets.ts"
-import { checked } from "../../checked.ts"
-import { Amount } from "../../encodeJson.ts"
-import { checkedInTurns } from "../../inTurns.ts"
-import { JsonObject } from "../../json.ts"
-import type { Method } from "../../method.ts"
+import { Amount } from "../../json/encodeJson.ts"
+import { JsonObject } from "../../json/json.ts"
+import { checked } from "../../method/checked.ts"
+import { checkedInTurns } from "../../method/inTurns.ts"
+import type { Method } from "../../method/method.ts"
 import {
   array,
   boolean,
@@ -31,12 +31,12 @@ import {
   type Param,
   uint32,
   withDefault
-} from "../../params.ts"
-import { RpcError } from "../../RpcError.ts"
-import * as Shape from "../../shape.ts"
+} from "../../method/params.ts"
+import { RpcError } from "../../method/RpcError.ts"
+import * as Shape from "../../method/shape.ts"
 import { decodeAnyTransaction } from "../../shapes/decodeTransaction.ts"
-import { constructTransactionSteps } from "../../transactionParams.ts"
 import { findSpentOutputs } from "../spentOutputs.ts"
+import { constructTransactionSteps } from "../transactionParams.ts"
 import { readFeeChoiceOrOld } from "./feeParams.ts"
 import { checkWeight, FUND_OPTIONS, FUND_PSBT_OPTIONS, FUNDING_ERRORS, INPUTS, readFunding } from "./fundingOptions.ts"
 import { outputNames } from "./payees.ts"

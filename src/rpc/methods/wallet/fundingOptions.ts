@@ -1,7 +1,7 @@
 import { MAX_STANDARD_WEIGHT, MIN_STANDARD_SIZE } from "../../../mempool/policy/limits.ts"
 import type { Network } from "../../../protocol/networks.ts"
 import type { AddressType, FeeChoice, Funded, PaymentRequest } from "../../../wallet/Wallet.ts"
-import { type Json, JsonObject } from "../../json.ts"
+import { type Json, JsonObject } from "../../json/json.ts"
 import {
   amount,
   array,
@@ -15,8 +15,8 @@ import {
   optional,
   type Param,
   string
-} from "../../params.ts"
-import { RpcError } from "../../RpcError.ts"
+} from "../../method/params.ts"
+import { RpcError } from "../../method/RpcError.ts"
 import { CONF_TARGET, ESTIMATE_MODE, FEE_RATE } from "./feeParams.ts"
 import { addressScriptOf, feePayers, readFeePayers } from "./payees.ts"
 

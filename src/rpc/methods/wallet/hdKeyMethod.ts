@@ -4,9 +4,9 @@ import { encodeExtendedKey, parseExtendedKey } from "../../../protocol/extendedK
 import type { Network } from "../../../protocol/networks.ts"
 import { derivePath, HARDENED, neutered } from "../../../wallet/keys/hd.ts"
 import { Wallets } from "../../../wallet/Wallets.ts"
-import type { Method } from "../../method.ts"
-import { boolean, namedOptions, orEmpty, withDefault } from "../../params.ts"
-import * as Shape from "../../shape.ts"
+import type { Method } from "../../method/method.ts"
+import { boolean, namedOptions, orEmpty, withDefault } from "../../method/params.ts"
+import * as Shape from "../../method/shape.ts"
 import { ensureUnlocked, walletMethod } from "./walletContext.ts"
 
 /** The extended keys of a wallet (reference/rpc.md 3.9). */

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import type { CompleteNames, KnownName } from "../../../names/completeNames.ts"
 import type { Bytes } from "../../../protocol/bytes.ts"
-import { RpcError } from "../../RpcError.ts"
+import { RpcError } from "../../method/RpcError.ts"
 import { absentError } from "../errors.ts"
 import type { WalletFailure } from "./walletContext.ts"
 

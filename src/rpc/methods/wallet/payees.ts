@@ -2,10 +2,10 @@ import { parseAddress, scriptOf } from "../../../protocol/address.ts"
 import type { Bytes } from "../../../protocol/bytes.ts"
 import type { Network } from "../../../protocol/networks.ts"
 import type { TransactionOutput } from "../../../protocol/transaction.ts"
-import { decodeAmount } from "../../amounts.ts"
-import { integerWithin, type Json, JsonNumber, JsonObject, typeOf } from "../../json.ts"
-import { array, json, type Param } from "../../params.ts"
-import { RpcError } from "../../RpcError.ts"
+import { decodeAmount } from "../../json/amounts.ts"
+import { integerWithin, type Json, JsonNumber, JsonObject, typeOf } from "../../json/json.ts"
+import { array, json, type Param } from "../../method/params.ts"
+import { RpcError } from "../../method/RpcError.ts"
 
 /** Who is to be paid (reference/rpc.md 3.9, 5.7): addresses with amounts, and who of them pays the fee. */
 

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import { binaryString, parseDisplayHash } from "../../../protocol/bytes.ts"
 import type { Wallet } from "../../../wallet/Wallet.ts"
-import { RpcError } from "../../RpcError.ts"
+import { RpcError } from "../../method/RpcError.ts"
 import { rejectionText } from "../../shapes/relay.ts"
 import { LOCKED, walletError, type WalletFailure, WATCH_ONLY } from "./walletContext.ts"
 

@@ -1,4 +1,4 @@
-import { RpcError } from "../../RpcError.ts"
+import { RpcError } from "../../method/RpcError.ts"
 
 /** Bounds of texts that go into wallet.json, where every member has one. */
 

@@ -1,4 +1,4 @@
-import * as Shape from "../../shape.ts"
+import * as Shape from "../../method/shape.ts"
 import { transactionMembers } from "../shapes.ts"
 
 /** What methods of the wallet answer with (reference/rpc.md 3.9), members in the order in which they come. */

@@ -7,7 +7,7 @@ import { printable } from "../../../protocol/nameText.ts"
 import type { Network } from "../../../protocol/networks.ts"
 import { outpointKey, prevoutTxid, type Transaction, type TransactionOutput } from "../../../protocol/transaction.ts"
 import type { Wallet, WalletTx } from "../../../wallet/Wallet.ts"
-import { Amount } from "../../encodeJson.ts"
+import { Amount } from "../../json/encodeJson.ts"
 import type { Members } from "../../shapes/context.ts"
 
 /**

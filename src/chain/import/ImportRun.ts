@@ -1,0 +1,263 @@
+import type { Reject } from "../../consensus/Reject.ts"
+import { type BlockHeader, decodeBlock, readBlockHeader } from "../../protocol/block.ts"
+import { binaryString, displayHash } from "../../protocol/bytes.ts"
+import { DecodeError, Reader } from "../../protocol/Reader.ts"
+import { guarded } from "../../storage/Database.ts"
+import { Status } from "../index/BlockIndex.ts"
+import type { Verdicts } from "../write/ChainWriter.ts"
+import { recordRefused } from "../write/recordChain.ts"
+import type { ImportContext, ImportProgress } from "./importBlocks.ts"
+import type { SourceFile } from "./importSource.ts"
+import type { FoundRecord } from "./scanRecords.ts"
+
+/** Records that may wait for their parent: 100 bytes each. */
+const MAX_ORPHANS = 2_000_000
+
+/** Further copies of blocks that are remembered. */
+const MAX_SPARES = 100_000
+
+const READ_REMEDY = "Copy the file again, or start without it"
+
+/** Messages about single records of a file; beyond that only their number is said. */
+const MAX_COMPLAINTS = 10
+
+const fileNumber = (source: SourceFile | undefined): number => Number(/(\d+)\.dat$/.exec(source?.path ?? "")?.[1] ?? 0)
+
+/** Throws `StorageUnavailable` where the disk does not give the bytes. */
+export const readFrom = (source: SourceFile, offset: number, length: number): Buffer =>
+  guarded(source.path, "reading", READ_REMEDY, () => source.read(offset, length))
+
+interface Located {
+  readonly file: number
+  readonly offset: number
+  readonly size: number
+}
+
+/** What an import knows: which blocks lie where, what came of them, and what there is to say about it. */
+export class ImportRun {
+  readonly context: ImportContext
+  readonly sources: Array<SourceFile> = []
+  readonly started = performance.now()
+  /** When the phase began. */
+  private since = this.started
+  /** Where blocks lie, by the number of their header. */
+  readonly places = new Map<number, Located>()
+  /** Further copies of blocks that have a place: one may be whole where the other is not. */
+  private readonly spares = new Map<number, Array<Located>>()
+  private spareCount = 0
+  private readonly orphans = new Map<string, Array<Located>>()
+  private orphanCount = 0
+  private readonly complaints = new Map<number, number>()
+  readonly messages: Array<string> = []
+  bytesTotal = 0
+  bytesDone = 0
+  blocksBytes = 0
+  scanned = 0
+  stored = 0
+  known = 0
+  refused = 0
+
+  constructor(context: ImportContext) {
+    this.context = context
+  }
+
+  complain(file: number, what: string): void {
+    const count = (this.complaints.get(file) ?? 0) + 1
+    this.complaints.set(file, count)
+    const path = this.sources[file]?.path ?? ""
+    if (count <= MAX_COMPLAINTS) this.messages.push(`${path}: ${what}`)
+    else if (count === MAX_COMPLAINTS + 1) this.messages.push(`${path}: more of this kind; the rest is only counted`)
+  }
+
+  /** Notes a record: its header goes into the tree, or it waits for its parent. */
+  found(file: number, { head, offset, size }: FoundRecord): void {
+    this.scanned++
+    const place = { file, offset, size }
+    const header = this.header(place, head)
+    if (header !== undefined && this.enter(header, place)) this.release(header.header.hash)
+  }
+
+  private header(place: Located, head?: Buffer): BlockHeader | undefined {
+    try {
+      return readBlockHeader(new Reader(head ?? this.bytes(place)))
+    } catch (cause) {
+      if (!(cause instanceof DecodeError)) throw cause
+      // A long proof does not fit the first look.
+      if (head !== undefined && head.length < place.size) return this.header(place)
+      this.refused++
+      this.complain(place.file, `the record at offset ${place.offset} is no block (${cause.message})`)
+      return undefined
+    }
+  }
+
+  bytes({ file, offset, size }: Located): Buffer {
+    const source = this.sources[file]
+    return source === undefined ? Buffer.alloc(0) : readFrom(source, offset, size)
+  }
+
+  /** Takes a header into the tree, and tells whether it was new there. */
+  private enter(header: BlockHeader, place: Located): boolean {
+    const { state } = this.context
+    const accepted = state.acceptHeader(header)
+    if (accepted.type === "rejected") {
+      if (accepted.reject.kind === "missing-prev") {
+        this.wait(header, place)
+        return false
+      }
+      // A header that is known as invalid says so again each time; once is enough.
+      this.refused++
+      recordRefused("header")
+      this.complain(place.file, this.refusal(place, header.header.hash, accepted.reject))
+      return false
+    }
+    const { id } = accepted
+    if (state.index.has(id, Status.HAVE_DATA)) this.known++
+    else if (this.places.has(id)) this.spare(id, place)
+    else {
+      this.places.set(id, place)
+      this.blocksBytes += place.size
+    }
+    return accepted.type === "new"
+  }
+
+  private spare(id: number, place: Located): void {
+    this.known++
+    if (this.spareCount >= MAX_SPARES) return
+    this.spareCount++
+    const others = this.spares.get(id)
+    if (others === undefined) this.spares.set(id, [place])
+    else others.push(place)
+  }
+
+  private wait(header: BlockHeader, place: Located): void {
+    if (this.orphanCount >= MAX_ORPHANS) return this.complain(place.file, "too many blocks whose parent is missing")
+    this.orphanCount++
+    const parent = binaryString(header.header.prevHash)
+    const siblings = this.orphans.get(parent)
+    if (siblings === undefined) this.orphans.set(parent, [place])
+    else siblings.push(place)
+  }
+
+  private release(hash: Uint8Array): void {
+    const next = [binaryString(hash)]
+    for (let parent = next.pop(); parent !== undefined; parent = next.pop()) {
+      const children = this.orphans.get(parent) ?? []
+      this.orphans.delete(parent)
+      this.orphanCount -= children.length
+      for (const place of children) {
+        const header = this.header(place)
+        if (header !== undefined && this.enter(header, place)) next.push(binaryString(header.header.hash))
+      }
+    }
+  }
+
+  get orphansLeft(): number {
+    return this.orphanCount
+  }
+
+  /** Says which blocks never found their parents. */
+  sayOrphans(): void {
+    let first: Located | undefined
+    for (const places of this.orphans.values()) {
+      for (const place of places) {
+        const before = first === undefined || place.file < first.file ||
+          (place.file === first.file && place.offset < first.offset)
+        if (before) first = place
+      }
+    }
+    if (first === undefined) return
+    const others = this.orphanCount === 1 ? "" : `, and ${this.orphanCount - 1} more,`
+    this.complain(
+      first.file,
+      `the block at offset ${first.offset}${others} cannot be used: an ancestor is neither here nor in the files`
+    )
+  }
+
+  /** Offers the block of a header, one copy after the other until one is good; what is refused is said. */
+  offer(id: number): void {
+    const place = this.places.get(id)
+    const { index } = this.context.state
+    if (place === undefined) return
+    for (const copy of [place, ...this.spares.get(id) ?? []]) {
+      // What builds on a block that was refused needs no word of its own.
+      if (index.isFailed(id)) {
+        this.refused++
+        return
+      }
+      const trouble = this.take(copy)
+      if (trouble === undefined) return
+      this.refused++
+      this.complain(copy.file, trouble)
+    }
+  }
+
+  /** Offers one copy of a block; tells what is wrong with it. */
+  private take(place: Located): string | undefined {
+    const { own, state } = this.context
+    const started = performance.now()
+    const bytes = this.bytes(place)
+    const read = performance.now()
+    state.timings.read += read - started
+    try {
+      const block = decodeBlock(bytes)
+      state.timings.parse += performance.now() - read
+      const over = bytes.length - block.bytes.length
+      if (over > 0) {
+        this.complain(place.file, `the record at offset ${place.offset} has ${over} bytes behind its block`)
+      }
+      const stay = own
+        ? { place: { ...place, file: fileNumber(this.sources[place.file]) }, record: bytes }
+        : undefined
+      const accepted = state.acceptBlock(block, stay)
+      if (accepted.type === "rejected") {
+        recordRefused("block")
+        return this.refusal(place, block.hash, accepted.reject)
+      }
+      if (accepted.type === "new") this.stored++
+      else this.known++
+      return undefined
+    } catch (cause) {
+      if (!(cause instanceof DecodeError)) throw cause
+      return `the block at offset ${place.offset} does not decode (${cause.message})`
+    }
+  }
+
+  private refusal({ offset }: Located, hash: Uint8Array, { detail, reason }: Reject): string {
+    const why = detail === undefined ? reason : `${reason}, ${detail}`
+    return `block ${displayHash(hash)} at offset ${offset} is refused: ${why}`
+  }
+
+  /** Says which blocks turned out to be invalid when they were to be connected. */
+  judged(verdicts: Verdicts): void {
+    const { index } = this.context.state
+    for (const [id, reject] of verdicts) {
+      if (reject === undefined) continue
+      const place = this.places.get(id)
+      if (place !== undefined) {
+        this.refused++
+        this.complain(place.file, this.refusal(place, index.hash(id), reject))
+      } else {
+        const height = index.height(id)
+        this.messages.push(`block ${displayHash(index.hash(id))} at height ${height} is refused: ${reject.reason}`)
+      }
+    }
+  }
+
+  /** From reading headers to reading blocks. */
+  beginBlocks(): void {
+    this.since = performance.now()
+    this.bytesDone = 0
+  }
+
+  progress(phase: ImportProgress["phase"], done: number): ImportProgress {
+    return {
+      phase,
+      done,
+      total: phase === "headers" ? this.scanned : this.places.size,
+      bytesDone: this.bytesDone,
+      bytesTotal: phase === "headers" ? this.bytesTotal : this.blocksBytes,
+      height: this.context.state.settledHeight,
+      elapsedMs: performance.now() - this.since
+    }
+  }
+}

@@ -1,0 +1,195 @@
+import * as Effect from "effect/Effect"
+import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
+import type { StorageFailure } from "../../storage/errors.ts"
+import { attempt, isStorageFailure } from "../attempt.ts"
+import { ImportFailed } from "../errors.ts"
+import { NONE } from "../index/BlockIndex.ts"
+import type { ChainState } from "../state/ChainState.ts"
+import type { Verdicts } from "../write/ChainWriter.ts"
+import { ImportRun, readFrom } from "./ImportRun.ts"
+import { expandSource, openSource, removeFile, unpack, unpackedPath } from "./importSource.ts"
+import { scanRecords, type ScanTrouble } from "./scanRecords.ts"
+
+/**
+ * Importing block files, headers first as over the network: one pass over the files finds all headers and where their
+ * blocks lie, so that order does not matter and the way ahead is known; a second one reads the blocks parents first,
+ * stores them and connects them in batches.
+ */
+
+export interface ImportProgress {
+  readonly phase: "headers" | "blocks"
+  /** Blocks read so far, and in all as far as that is known. */
+  readonly done: number
+  readonly total: number
+  readonly bytesDone: number
+  readonly bytesTotal: number
+  readonly height: number
+  /** Milliseconds since the phase began. */
+  readonly elapsedMs: number
+}
+
+export interface ImportReport {
+  readonly files: number
+  /** Blocks that were new and are stored now. */
+  readonly stored: number
+  /** Blocks that were here already. */
+  readonly known: number
+  /** Blocks that were refused, or could not be read. */
+  readonly refused: number
+  /** Blocks whose ancestors are neither here nor in the files. */
+  readonly orphans: number
+  readonly height: number
+  readonly elapsedMs: number
+}
+
+export interface ImportContext {
+  readonly paths: ReadonlyArray<string>
+  /** Whether these are the node's own block files: blocks are then noted where they lie, not copied. */
+  readonly own: boolean
+  /** Where to begin in files that are not to be looked at from their start, by path. */
+  readonly from?: ReadonlyMap<string, number>
+  readonly state: ChainState
+  readonly temporaryDirectory: string
+  /** Runs `work` as the writer and then moves to the best chain. */
+  readonly batch: (work: () => void) => Effect.Effect<Verdicts, StorageFailure>
+  readonly flush: Effect.Effect<void, StorageFailure>
+  readonly report: (progress: ImportProgress) => Effect.Effect<void>
+}
+
+/** Blocks and bytes that are stored before they are connected. */
+const BATCH_BLOCKS = 64
+const BATCH_BYTES = 2 * 1024 * 1024
+
+/** Milliseconds of scanning before others have a turn. */
+const SLICE_MS = 50
+
+const reasonOf = (cause: unknown): string => cause instanceof Error ? cause.message : String(cause)
+
+/** Runs work on a file to import from; what goes wrong names the file. */
+const onFile = <A>(file: string, work: () => A): Effect.Effect<A, ImportFailed> =>
+  Effect.try({ try: work, catch: (cause) => new ImportFailed({ file, reason: reasonOf(cause) }) })
+
+/** Opens all files behind a path; unpacks a packed one first. They are closed, and the unpacked one removed, with the scope. */
+const open = (run: ImportRun, path: string) =>
+  Effect.gen(function*() {
+    const { files, key, packed } = yield* onFile(path, () => expandSource(path))
+    for (const file of files) {
+      const readable = packed ? yield* unpacked(run, file) : file
+      const source = yield* Effect.acquireRelease(
+        onFile(path, () => openSource(readable, key, file)),
+        (source) => Effect.sync(() => source.close())
+      )
+      run.sources.push(source)
+      run.bytesTotal += source.size
+    }
+  })
+
+const unpacked = (run: ImportRun, path: string) =>
+  Effect.gen(function*() {
+    const target = unpackedPath(run.context.temporaryDirectory, run.sources.length, path)
+    let over: Promise<unknown> = Promise.resolve()
+    // Before it is there, so that nothing stays of one that does not unpack, or that nobody waits for.
+    yield* Effect.addFinalizer(() => Effect.map(Effect.promise(() => over), () => removeFile(target)))
+    yield* Effect.tryPromise({
+      try: (signal) => {
+        const unpacking = unpack(path, target, signal)
+        over = unpacking.catch(() => {})
+        return unpacking
+      },
+      catch: (cause) =>
+        isStorageFailure(cause)
+          ? cause
+          : new ImportFailed({ file: path, reason: `it does not unpack (${reasonOf(cause)})` })
+    })
+    return target
+  })
+
+const say = (run: ImportRun): Effect.Effect<void> =>
+  Effect.forEach(run.messages.splice(0), (message) => Effect.logWarning(message), { discard: true })
+
+/** Scans one file for headers, a slice at a time. */
+const scan = (run: ImportRun, number: number) =>
+  Effect.gen(function*() {
+    const source = run.sources[number]
+    if (source === undefined) return
+    const { magic } = run.context.state.params.network
+    const before = run.scanned
+    const readable = { ...source, read: (at: number, length: number) => readFrom(source, at, length) }
+    const complain = ({ offset, what }: ScanTrouble) => run.complain(number, `at offset ${offset} there is ${what}`)
+    const from = run.context.from?.get(source.path)
+    const records = scanRecords(readable, magic, complain, from)[Symbol.iterator]()
+    const start = run.bytesDone
+    const slice = (): boolean => {
+      for (const end = performance.now() + SLICE_MS; performance.now() < end;) {
+        const next = records.next()
+        if (next.done === true) {
+          return false
+        }
+        run.found(number, next.value)
+        run.bytesDone = start + next.value.offset + next.value.size
+      }
+      return true
+    }
+    while (yield* attempt(slice)) {
+      yield* run.context.report(run.progress("headers", run.scanned))
+      yield* say(run)
+      yield* turnOfEventLoop
+    }
+    run.bytesDone = start + source.size
+    if (run.scanned === before && from === undefined) {
+      run.complain(number, "it holds no block of this network")
+    }
+    yield* say(run)
+  })
+
+/** Reads the blocks that were found, parents first, and connects them in batches. */
+const fetchAll = (run: ImportRun) =>
+  Effect.gen(function*() {
+    // Numbers count in the order in which headers entered the tree: parents before children.
+    const ids = [...run.places.keys()].sort((a, b) => a - b)
+    // Of the node's own blocks, genesis comes last: `ChainState.hasStrayBlocks` says why.
+    if (run.context.own && ids[0] === 0) ids.push(...ids.splice(0, 1))
+    run.beginBlocks()
+    let at = 0
+    // Once at least: blocks of an import that was cut short may be stored, and not connected.
+    do {
+      const begin = at
+      const verdicts = yield* run.context.batch(() => {
+        for (let bytes = 0; at < ids.length && at - begin < BATCH_BLOCKS && bytes < BATCH_BYTES; at++) {
+          const id = ids[at] ?? NONE
+          const size = run.places.get(id)?.size ?? 0
+          run.offer(id)
+          run.bytesDone += size
+          bytes += size
+        }
+      })
+      run.judged(verdicts)
+      yield* run.context.report(run.progress("blocks", at))
+      yield* say(run)
+    } while (at < ids.length)
+  })
+
+/** Imports blocks from files. Fails for a file that cannot be read; damage within one is said and stepped over. */
+export const importSources = (
+  context: ImportContext
+): Effect.Effect<ImportReport, ImportFailed | StorageFailure> =>
+  Effect.scoped(Effect.gen(function*() {
+    const run = new ImportRun(context)
+    yield* context.report(run.progress("headers", 0))
+    for (const path of context.paths) yield* open(run, path)
+    for (let number = 0; number < run.sources.length; number++) yield* scan(run, number)
+    run.sayOrphans()
+    yield* say(run)
+    yield* context.flush
+    yield* fetchAll(run)
+    yield* context.flush
+    return {
+      files: run.sources.length,
+      stored: run.stored,
+      known: run.known,
+      refused: run.refused,
+      orphans: run.orphansLeft,
+      height: context.state.settledHeight,
+      elapsedMs: performance.now() - run.started
+    }
+  })).pipe(Effect.withLogSpan("import"))

@@ -1,0 +1,141 @@
+import {
+  closeSync,
+  createReadStream,
+  createWriteStream,
+  existsSync,
+  fstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  rmSync,
+  statSync
+} from "node:fs"
+import { basename, dirname, join } from "node:path"
+import { pipeline } from "node:stream/promises"
+import { createGunzip } from "node:zlib"
+import { storageFailure } from "../../storage/Database.ts"
+
+/**
+ * Files to import blocks from: plain, gzipped, or the block folder of a reference node with its XOR key
+ * (reference/protocol.md 8.1).
+ */
+
+/** One file, opened for reading at any place. */
+export interface SourceFile {
+  /** As people know it. */
+  readonly path: string
+  readonly size: number
+  /** Up to `length` bytes from `offset`, without the mask. */
+  readonly read: (offset: number, length: number) => Buffer
+  readonly close: () => void
+}
+
+const XOR_KEY_SIZE = 8
+
+/** The key that a reference node's block folder is masked with; `undefined` where it is not. Throws for a file that is no key. */
+const readKey = (directory: string): Buffer | undefined => {
+  const path = join(directory, "xor.dat")
+  if (!existsSync(path)) return undefined
+  const key = readFileSync(path)
+  if (key.length !== XOR_KEY_SIZE) throw new Error(`xor.dat has ${key.length} bytes instead of ${XOR_KEY_SIZE}`)
+  return key.every((byte) => byte === 0) ? undefined : key
+}
+
+const unmask = (bytes: Buffer, key: Buffer, offset: number): void => {
+  const [low, high] = [key.readUInt32LE(0), key.readUInt32LE(4)]
+  let at = 0
+  // Byte by byte up to a word of the key, then word by word.
+  for (; at < bytes.length && (offset + at) % 8 !== 0; at++) {
+    bytes[at] = (bytes[at] ?? 0) ^ (key[(offset + at) % 8] ?? 0)
+  }
+  for (; at + 8 <= bytes.length; at += 8) {
+    bytes.writeUInt32LE((bytes.readUInt32LE(at) ^ low) >>> 0, at)
+    bytes.writeUInt32LE((bytes.readUInt32LE(at + 4) ^ high) >>> 0, at + 4)
+  }
+  for (; at < bytes.length; at++) bytes[at] = (bytes[at] ?? 0) ^ (key[(offset + at) % 8] ?? 0)
+}
+
+/** Opens a plain file. `shown` is the path for messages, where it is another. */
+export const openSource = (path: string, key?: Buffer, shown = path): SourceFile => {
+  const descriptor = openSync(path, "r")
+  const { size } = fstatSync(descriptor)
+  return {
+    path: shown,
+    size,
+    read: (offset, length) => {
+      const buffer = Buffer.allocUnsafeSlow(Math.max(0, Math.min(length, size - offset)))
+      let done = 0
+      while (done < buffer.length) {
+        const got = readSync(descriptor, buffer, done, buffer.length - done, offset + done)
+        if (got === 0) break
+        done += got
+      }
+      const bytes = buffer.subarray(0, done)
+      if (key !== undefined) unmask(bytes, key, offset)
+      return bytes
+    },
+    close: () => closeSync(descriptor)
+  }
+}
+
+const BLOCK_FILE = /^blk\d{5,}\.dat$/
+
+/** The folder that holds the block files: the one named, or `blocks` in it. */
+const blockFolder = (path: string): string => {
+  const inside = join(path, "blocks")
+  return existsSync(inside) && statSync(inside).isDirectory() ? inside : path
+}
+
+const isGzip = (path: string): boolean => {
+  const source = openSource(path)
+  try {
+    const head = source.read(0, 2)
+    return head[0] === 0x1f && head[1] === 0x8b
+  } finally {
+    source.close()
+  }
+}
+
+/** What a path to import from stands for: plain files with their key, or one packed file. Throws what the file system throws. */
+export const expandSource = (
+  path: string
+): { readonly files: ReadonlyArray<string>; readonly key: Buffer | undefined; readonly packed: boolean } => {
+  if (statSync(path).isDirectory()) {
+    const folder = blockFolder(path)
+    const files = readdirSync(folder).filter((name) => BLOCK_FILE.test(name)).sort().map((name) => join(folder, name))
+    if (files.length === 0) throw new Error("the folder has no blkNNNNN.dat")
+    return { files, key: readKey(folder), packed: false }
+  }
+  if (isGzip(path)) return { files: [path], key: undefined, packed: true }
+  return { files: [path], key: BLOCK_FILE.test(basename(path)) ? readKey(dirname(path)) : undefined, packed: false }
+}
+
+/**
+ * Unpacks a gzipped file to a temporary place that `openSource` can read. The caller removes it, also where this fails.
+ * Rejects with `StorageUnavailable` where the place cannot be written, else with what is wrong with the file.
+ */
+export const unpack = async (path: string, to: string, signal?: AbortSignal): Promise<void> => {
+  const streams = [createReadStream(path), createGunzip(), createWriteStream(to, { mode: 0o600 })] as const
+  try {
+    await pipeline(...streams, signal === undefined ? {} : { signal })
+  } catch (cause) {
+    const isTarget = cause instanceof Error &&
+      (("syscall" in cause && cause.syscall === "write") || ("path" in cause && cause.path === to))
+    throw isTarget ? storageFailure(to, "writing", "")(cause) : cause
+  }
+}
+
+export const removeFile = (path: string): void => rmSync(path, { force: true })
+
+/** Where the file number `number` of an import is unpacked to. */
+export const unpackedPath = (directory: string, number: number, path: string): string =>
+  join(directory, `unpacked-${number}-${basename(path)}.dat`)
+
+const UNPACKED = /^unpacked-\d+-.*\.dat$/
+
+/** Removes what a run that was killed left behind of unpacked files. */
+export const removeUnpacked = (directory: string): void => {
+  if (!existsSync(directory)) return
+  for (const name of readdirSync(directory)) if (UNPACKED.test(name)) removeFile(join(directory, name))
+}

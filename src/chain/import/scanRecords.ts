@@ -1,0 +1,70 @@
+import { HEADER_SIZE } from "../../protocol/header.ts"
+import { MAX_SIZE } from "../../protocol/Reader.ts"
+import type { SourceFile } from "./importSource.ts"
+
+/** A record of a block file: where its content begins, and how long it says it is. */
+export interface FoundRecord {
+  readonly offset: number
+  readonly size: number
+  /** The first bytes of the content, enough for most headers with their proof: a view that the next step invalidates. */
+  readonly head: Buffer
+}
+
+/** Largest block that can be valid (consensus: stripped bytes, times four, within the weight limit). */
+const MAX_BLOCK_SIZE = 4_000_000
+
+/** Bytes read at once. */
+const WINDOW = 4 * 1024 * 1024
+
+/** Bytes of a record that are looked at while scanning; what does not fit is read when it is needed. */
+const HEAD = 16_384
+
+/** What a scan met that is no record. */
+export interface ScanTrouble {
+  readonly offset: number
+  readonly what: string
+}
+
+/**
+ * Finds the records of a block file: magic, LE32 length, content. Anything unexpected is stepped over byte by byte to
+ * the next magic; only the end of the file ends the scan (reference/protocol.md 8.1). `from` is where it begins.
+ */
+export function* scanRecords(
+  source: SourceFile,
+  magic: Uint8Array,
+  trouble: (found: ScanTrouble) => void,
+  from = 0
+): Iterable<FoundRecord> {
+  let window: Buffer = Buffer.alloc(0)
+  let windowStart = 0
+  /** Makes `length` bytes from `offset` available, as far as the file has them. */
+  const view = (offset: number, length: number): Buffer => {
+    if (offset < windowStart || offset + length > windowStart + window.length) {
+      windowStart = offset
+      window = source.read(offset, Math.max(WINDOW, length))
+    }
+    return window.subarray(offset - windowStart, offset - windowStart + length)
+  }
+  for (let at = from; at + 8 <= source.size;) {
+    const frame = view(at, 8)
+    if (!frame.subarray(0, 4).equals(magic)) {
+      // Search the rest of the window; a magic may straddle its end.
+      view(at, 4)
+      const found = window.indexOf(magic, at - windowStart)
+      at = found >= 0 ? windowStart + found : Math.max(at + 1, windowStart + window.length - 3)
+      continue
+    }
+    const size = frame.readUInt32LE(4)
+    const offset = at + 8
+    if (size < HEADER_SIZE || size > Math.min(MAX_BLOCK_SIZE, MAX_SIZE)) {
+      trouble({ offset: at, what: `a record that claims ${size} bytes` })
+      at += 1
+    } else if (offset + size > source.size) {
+      trouble({ offset: at, what: `a record of ${size} bytes that the file ends within` })
+      at += 1
+    } else {
+      yield { offset, size, head: view(offset, Math.min(size, HEAD)) }
+      at = offset + size
+    }
+  }
+}

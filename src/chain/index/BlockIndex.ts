@@ -1,0 +1,391 @@
+import { blockWork } from "../../consensus/difficulty.ts"
+import { type Bytes, equal } from "../../protocol/bytes.ts"
+import { Header, HEADER_SIZE } from "../../protocol/header.ts"
+import { Writer } from "../../protocol/Writer.ts"
+import type { Place } from "../../storage/BlockFiles.ts"
+
+/**
+ * The tree of all headers, a million of them in some 150 MB: records of fixed size in pages, addressed by a number
+ * that counts in the order of arrival, so that a parent's number is always below its child's. A page is at once what
+ * lies in memory and what is stored: saving is writing the pages that changed, loading is reading them.
+ */
+
+/** Records a page. */
+export const PAGE_RECORDS = 512
+
+/** 32-bit words a record; fields by their word. */
+const WORDS = 36
+const HASH = 0
+const MERKLE_ROOT = 8
+const VERSION = 16
+const TIME = 17
+const BITS = 18
+const NONCE = 19
+const PARENT = 20
+const HEIGHT = 21
+/** An ancestor far below, plus one: see `jumpFrom`. */
+const JUMP = 22
+const STATUS = 23
+/** Chain work, 128 bits, lowest word first. */
+const WORK = 24
+const TX_COUNT = 28
+const DATA_FILE = 29
+const DATA_OFFSET = 30
+const DATA_SIZE = 31
+const UNDO_FILE = 32
+const UNDO_OFFSET = 33
+const UNDO_SIZE = 34
+/** Of the block's bytes as they were stored; see `recordChecksum`. */
+const CHECKSUM = 35
+
+export const PAGE_BYTES = PAGE_RECORDS * WORDS * 4
+
+/** No such header; also the parent of genesis. */
+export const NONE = -1
+
+/** What is known of a block, as bits. */
+export const Status = {
+  /** Its bytes are in a block file. */
+  HAVE_DATA: 1,
+  /** Its undo data are in an undo file. */
+  HAVE_UNDO: 2,
+  /** It was connected once: everything about it is valid, scripts included or assumed. */
+  VALID: 4,
+  /** It broke a rule, or somebody said so (`invalidateblock`). */
+  FAILED: 8,
+  /** An ancestor failed. */
+  FAILED_PARENT: 16
+} as const
+
+const FAILED_MASK = Status.FAILED | Status.FAILED_PARENT
+
+interface Page {
+  readonly bytes: Uint8Array
+  readonly words: Uint32Array
+}
+
+const makePage = (bytes: Uint8Array = new Uint8Array(PAGE_BYTES)): Page => ({
+  bytes,
+  words: new Uint32Array(bytes.buffer, bytes.byteOffset, PAGE_RECORDS * WORDS)
+})
+
+/** Chain work never gets near this: 2^128 hashes. */
+const WORK_LIMIT = 1n << 128n
+
+const littleEndian = new Uint8Array(Uint32Array.of(1).buffer)[0] === 1
+
+export class BlockIndex {
+  private readonly pages: Array<Page> = []
+  private size = 0
+  /** Open addressing: record number + 1 at the slot of its hash, 0 for free. Never more than half full. */
+  private table = new Uint32Array(1 << 12)
+  private readonly dirty = new Set<number>()
+  private readonly workOfBits = new Map<number, bigint>()
+
+  /** How many headers there are; their numbers are 0 to count - 1. */
+  get count(): number {
+    return this.size
+  }
+
+  private words(id: number): Uint32Array {
+    const page = this.pages[(id / PAGE_RECORDS) | 0]
+    if (page === undefined || id < 0 || id >= this.size) throw new Error(`there is no header number ${id}`)
+    return page.words
+  }
+
+  private field(id: number, field: number): number {
+    return this.words(id)[(id % PAGE_RECORDS) * WORDS + field] ?? 0
+  }
+
+  private setField(id: number, field: number, value: number): void {
+    this.words(id)[(id % PAGE_RECORDS) * WORDS + field] = value
+    this.dirty.add((id / PAGE_RECORDS) | 0)
+  }
+
+  private blob(id: number, field: number, size: number): Uint8Array {
+    const page = this.pages[(id / PAGE_RECORDS) | 0]
+    if (page === undefined) throw new Error(`there is no header number ${id}`)
+    const at = ((id % PAGE_RECORDS) * WORDS + field) * 4
+    return page.bytes.subarray(at, at + size)
+  }
+
+  /** The block hash, wire order: a view. */
+  hash(id: number): Uint8Array {
+    return this.blob(id, HASH, 32)
+  }
+
+  height(id: number): number {
+    return this.field(id, HEIGHT)
+  }
+
+  /** The number of the predecessor; `NONE` for genesis. */
+  parent(id: number): number {
+    return this.field(id, PARENT) - 1
+  }
+
+  version(id: number): number {
+    return this.field(id, VERSION) | 0
+  }
+
+  time(id: number): number {
+    return this.field(id, TIME)
+  }
+
+  bits(id: number): number {
+    return this.field(id, BITS)
+  }
+
+  /** The 80 bytes of the header. */
+  header(id: number): Header {
+    const parent = this.parent(id)
+    return new Header(
+      new Writer(HEADER_SIZE).i32(this.version(id)).bytes(parent === NONE ? new Uint8Array(32) : this.hash(parent))
+        .bytes(this.blob(id, MERKLE_ROOT, 32)).u32(this.time(id)).u32(this.bits(id)).u32(this.field(id, NONCE))
+        .toBytes()
+    )
+  }
+
+  merkleRoot(id: number): Uint8Array {
+    return this.blob(id, MERKLE_ROOT, 32)
+  }
+
+  status(id: number): number {
+    return this.field(id, STATUS)
+  }
+
+  has(id: number, bit: number): boolean {
+    return (this.field(id, STATUS) & bit) !== 0
+  }
+
+  isFailed(id: number): boolean {
+    return (this.field(id, STATUS) & FAILED_MASK) !== 0
+  }
+
+  setStatus(id: number, status: number): void {
+    if (this.field(id, STATUS) !== status) this.setField(id, STATUS, status)
+  }
+
+  addStatus(id: number, bits: number): void {
+    this.setStatus(id, this.status(id) | bits)
+  }
+
+  clearStatus(id: number, bits: number): void {
+    this.setStatus(id, this.status(id) & ~bits)
+  }
+
+  /** Number of transactions; 0 while the block's bytes never were here. */
+  txCount(id: number): number {
+    return this.field(id, TX_COUNT)
+  }
+
+  /** Where the block's bytes lie; meaningful with `HAVE_DATA`. */
+  dataPlace(id: number): Place {
+    return { file: this.field(id, DATA_FILE), offset: this.field(id, DATA_OFFSET), size: this.field(id, DATA_SIZE) }
+  }
+
+  undoPlace(id: number): Place {
+    return { file: this.field(id, UNDO_FILE), offset: this.field(id, UNDO_OFFSET), size: this.field(id, UNDO_SIZE) }
+  }
+
+  /** The checksum of the block's record; `NO_CHECKSUM` where a version stored it that kept none. */
+  checksum(id: number): number {
+    return this.field(id, CHECKSUM)
+  }
+
+  setChecksum(id: number, checksum: number): void {
+    this.setField(id, CHECKSUM, checksum)
+  }
+
+  setData(id: number, place: Place, txCount: number, checksum: number): void {
+    this.setField(id, DATA_FILE, place.file)
+    this.setField(id, DATA_OFFSET, place.offset)
+    this.setField(id, DATA_SIZE, place.size)
+    this.setField(id, TX_COUNT, txCount)
+    this.setField(id, CHECKSUM, checksum)
+    this.addStatus(id, Status.HAVE_DATA)
+  }
+
+  setUndo(id: number, place: Place): void {
+    this.setField(id, UNDO_FILE, place.file)
+    this.setField(id, UNDO_OFFSET, place.offset)
+    this.setField(id, UNDO_SIZE, place.size)
+    this.addStatus(id, Status.HAVE_UNDO)
+  }
+
+  /** All work from genesis to this header, its own included. */
+  chainwork(id: number): bigint {
+    let work = 0n
+    for (let i = 3; i >= 0; i--) work = (work << 32n) | BigInt(this.field(id, WORK + i))
+    return work
+  }
+
+  /** Compares the chain work of two headers. */
+  compareWork(a: number, b: number): number {
+    for (let i = 3; i >= 0; i--) {
+      const difference = this.field(a, WORK + i) - this.field(b, WORK + i)
+      if (difference !== 0) return difference
+    }
+    return 0
+  }
+
+  private workOf(bits: number): bigint {
+    let work = this.workOfBits.get(bits)
+    if (work === undefined) {
+      work = blockWork(bits)
+      // Retargets are few; a network of minimum-difficulty blocks has few values too. The bound is for the hostile.
+      if (this.workOfBits.size >= 10_000) this.workOfBits.clear()
+      this.workOfBits.set(bits, work)
+    }
+    return work
+  }
+
+  /** The number of a hash in wire order, or `NONE`. */
+  find(hash: Bytes): number {
+    const mask = this.table.length - 1
+    for (let slot = slotOf(hash) & mask;; slot = (slot + 1) & mask) {
+      const entry = this.table[slot] ?? 0
+      if (entry === 0) return NONE
+      if (equal(this.hash(entry - 1), hash)) return entry - 1
+    }
+  }
+
+  private enter(id: number): void {
+    if (2 * (this.size + 1) > this.table.length) this.grow()
+    const mask = this.table.length - 1
+    let slot = slotOf(this.hash(id)) & mask
+    while (this.table[slot] !== 0) slot = (slot + 1) & mask
+    this.table[slot] = id + 1
+  }
+
+  private grow(): void {
+    this.table = new Uint32Array(2 * this.table.length)
+    const mask = this.table.length - 1
+    for (let id = 0; id < this.size; id++) {
+      let slot = slotOf(this.hash(id)) & mask
+      while (this.table[slot] !== 0) slot = (slot + 1) & mask
+      this.table[slot] = id + 1
+    }
+  }
+
+  /** Adds a header behind its parent (`NONE` for genesis) and returns its number. The hash must not be known yet. */
+  add(header: Header, parent: number): number {
+    const id = this.size
+    const height = parent === NONE ? 0 : this.height(parent) + 1
+    const work = (parent === NONE ? 0n : this.chainwork(parent)) + this.workOf(header.bits)
+    if (work >= WORK_LIMIT) throw new Error(`the chain work at height ${height} is above 2^128`)
+    if (id % PAGE_RECORDS === 0) this.pages.push(makePage())
+    this.size++
+    this.blob(id, HASH, 32).set(header.hash)
+    this.blob(id, MERKLE_ROOT, 32).set(header.merkleRoot)
+    this.setField(id, VERSION, header.version)
+    this.setField(id, TIME, header.time)
+    this.setField(id, BITS, header.bits)
+    this.setField(id, NONCE, header.nonce)
+    this.setField(id, PARENT, parent + 1)
+    this.setField(id, HEIGHT, height)
+    this.setField(id, JUMP, parent === NONE ? 0 : this.jumpFrom(parent) + 1)
+    for (let i = 0; i < 4; i++) this.setField(id, WORK + i, Number((work >> BigInt(32 * i)) & 0xffffffffn))
+    if (parent !== NONE && this.isFailed(parent)) this.addStatus(id, Status.FAILED_PARENT)
+    this.enter(id)
+    return id
+  }
+
+  /** The ancestor that the long step of a header leads to; `NONE` for genesis. */
+  private jump(id: number): number {
+    return this.field(id, JUMP) - 1
+  }
+
+  /**
+   * Where the long step of a child of `parent` leads: over two steps of equal length at once, else to the parent.
+   * Such steps reach any ancestor in 2 log2(n) of them (E. W. Myers, "An applicative random-access stack", 1983), and
+   * their lengths depend on the height alone.
+   */
+  private jumpFrom(parent: number): number {
+    const near = this.jump(parent)
+    if (near === NONE) return parent
+    const far = this.jump(near)
+    if (far === NONE) return parent
+    const equalSteps = this.height(parent) - this.height(near) === this.height(near) - this.height(far)
+    return equalSteps ? far : parent
+  }
+
+  /** The ancestor of a header at a height not above its own; itself at its own height. Logarithmic. */
+  ancestor(id: number, height: number): number {
+    if (height > this.height(id) || height < 0) return NONE
+    let walk = id
+    while (this.height(walk) > height) {
+      const jump = this.jump(walk)
+      walk = this.height(jump) >= height ? jump : this.parent(walk)
+    }
+    return walk
+  }
+
+  /** The last header that two chains have in common. */
+  forkPoint(a: number, b: number): number {
+    const height = Math.min(this.height(a), this.height(b))
+    let one = this.ancestor(a, height)
+    let other = this.ancestor(b, height)
+    while (one !== other) {
+      const apart = this.jump(one) !== this.jump(other)
+      one = apart ? this.jump(one) : this.parent(one)
+      other = apart ? this.jump(other) : this.parent(other)
+    }
+    return one
+  }
+
+  /** Median of the times of a header and up to ten before it (consensus). */
+  medianTimePast(id: number): number {
+    const times: Array<number> = []
+    for (let walk = id; walk !== NONE && times.length < 11; walk = this.parent(walk)) times.push(this.time(walk))
+    times.sort((a, b) => a - b)
+    return times[times.length >> 1] ?? 0
+  }
+
+  /** The pages that changed since the last call, with their numbers. */
+  takeDirtyPages(): ReadonlyArray<{ readonly page: number; readonly bytes: Uint8Array }> {
+    const taken = [...this.dirty].sort((a, b) => a - b).flatMap((page) => {
+      const bytes = this.pages[page]?.bytes
+      return bytes === undefined ? [] : [{ page, bytes }]
+    })
+    this.dirty.clear()
+    return taken
+  }
+
+  /** Marks pages as changed again, after they could not be stored. */
+  restoreDirtyPages(pages: Iterable<number>): void {
+    for (const page of pages) this.dirty.add(page)
+  }
+
+  /** Fills an empty index with stored pages, in order; `count` headers in all. */
+  load(pages: Iterable<Uint8Array>, count: number): void {
+    if (!littleEndian) throw new Error("the block index needs a little-endian machine")
+    for (const bytes of pages) this.pages.push(makePage(bytes))
+    if (this.pages.length !== Math.ceil(count / PAGE_RECORDS)) {
+      throw new Error(`${count} headers do not fit ${this.pages.length} pages`)
+    }
+    this.size = count
+    let slots = 1 << 12
+    while (slots < 2 * (count + 1)) slots *= 2
+    this.table = new Uint32Array(slots)
+    const mask = slots - 1
+    for (let id = 0; id < count; id++) {
+      this.checkPlace(id)
+      let slot = slotOf(this.hash(id)) & mask
+      while (this.table[slot] !== 0) slot = (slot + 1) & mask
+      this.table[slot] = id + 1
+    }
+  }
+
+  /** Refuses links that do not lead downwards: a walk along them would not end. */
+  private checkPlace(id: number): void {
+    const [parent, jump, height] = [this.parent(id), this.jump(id), this.height(id)]
+    const sound = id === 0
+      ? parent === NONE && jump === NONE && height === 0
+      : parent >= 0 && parent < id && jump >= 0 && jump <= parent && height === this.height(parent) + 1
+    if (!sound) throw new Error(`header number ${id} is not behind its parent`)
+  }
+}
+
+/** The low bytes of a hash: the ones that proof of work leaves random. */
+const slotOf = (hash: Bytes): number =>
+  ((hash[0] ?? 0) | ((hash[1] ?? 0) << 8) | ((hash[2] ?? 0) << 16) | ((hash[3] ?? 0) << 24)) >>> 0

@@ -1,0 +1,123 @@
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { replaceFileNow } from "../../base/atomicFile.ts"
+import { checksummed, checkText } from "../../base/checksum.ts"
+import { codeOf } from "../../base/errorCode.ts"
+import { displayHash, parseDisplayHash } from "../../protocol/bytes.ts"
+import { guarded } from "../../storage/Database.ts"
+import { type BlockIndex, NONE, Status } from "./BlockIndex.ts"
+
+/** Decisions that are kept; of more the oldest go. */
+const MOST_KEPT = 1_000
+
+/** What the operator decided of a block: to take it as invalid (`invalidateblock`), or not (`reconsiderblock`). */
+const Decision = Schema.Struct({ block: Schema.String, invalid: Schema.Boolean })
+
+const DecisionList = Schema.Struct({
+  version: Schema.Literal(1),
+  decisions: Schema.Array(Decision).pipe(Schema.maxItems(MOST_KEPT))
+})
+
+const decode = Schema.decodeUnknownOption(Schema.parseJson(DecisionList))
+
+/** What of the chain state decisions are about. */
+interface Decided {
+  readonly index: BlockIndex
+  readonly invalidate: (id: number) => void
+  readonly reconsider: (id: number) => void
+}
+
+const find = (index: BlockIndex, block: string): number => {
+  const hash = parseDisplayHash(block)
+  return hash === undefined ? NONE : index.find(hash)
+}
+
+/**
+ * What the operator decided of blocks, in a file beside them: the block index, which holds the same, can be made anew from
+ * the blocks, and they tell nothing of it. Methods throw `StorageUnavailable`.
+ */
+export class Decisions {
+  readonly file: string
+  /** By hash as people see it, the newest last. */
+  private readonly kept = new Map<string, boolean>()
+  private damaged = false
+
+  constructor(blocksDirectory: string) {
+    this.file = join(blocksDirectory, "decisions.json")
+    const list = guarded(this.file, "reading", "", () => this.read())
+    for (const { block, invalid } of list) this.kept.set(block, invalid)
+  }
+
+  private read(): ReadonlyArray<typeof Decision.Type> {
+    let whole
+    try {
+      whole = readFileSync(this.file, "utf8")
+    } catch (cause) {
+      if (codeOf(cause) === "ENOENT") return []
+      throw cause
+    }
+    const { checksum, text } = checkText(whole)
+    const list = checksum === "right" ? Option.getOrUndefined(decode(text)) : undefined
+    this.damaged = list === undefined
+    return list?.decisions ?? []
+  }
+
+  /** Notes a decision that the index has by now: it is on disk when this returns. */
+  note(index: BlockIndex, id: number, invalid: boolean): void {
+    const block = displayHash(index.hash(id))
+    this.kept.delete(block)
+    this.kept.set(block, invalid)
+    for (const oldest of this.kept.keys()) {
+      if (this.kept.size <= MOST_KEPT) break
+      this.kept.delete(oldest)
+    }
+    // What is taken back of a block is taken back of its ancestors and of what builds on it.
+    for (const [other, was] of this.kept) {
+      if (was && !index.has(find(index, other), Status.FAILED)) this.kept.set(other, false)
+    }
+    this.write()
+  }
+
+  private write(): void {
+    const decisions = [...this.kept].slice(-MOST_KEPT).map(([block, invalid]) => ({ block, invalid }))
+    const text = checksummed(`${JSON.stringify({ version: 1, decisions }, undefined, 2)}\n`)
+    guarded(this.file, "writing", "", () => replaceFileNow(this.file, text))
+  }
+
+  /**
+   * Lets blocks that were decided about pass as if they were not, until `apply`: what builds on them is in the block files,
+   * and a chain state that lost its last commits may have an earlier decision.
+   */
+  lift(state: Decided): void {
+    for (const block of this.kept.keys()) {
+      const id = find(state.index, block)
+      if (id !== NONE && state.index.has(id, Status.FAILED)) state.reconsider(id)
+    }
+  }
+
+  /**
+   * Brings a chain state that may know less, because it was made anew or lost its last commits, to what was decided; the
+   * caller then follows `nextStep`. Where the file is damaged the chain state counts, and the file is made of it: what to
+   * tell the operator comes back.
+   */
+  apply(state: Decided): ReadonlyArray<string> {
+    const { index } = state
+    if (this.damaged) {
+      for (let id = 1; id < index.count; id++) {
+        if (index.has(id, Status.FAILED)) this.kept.set(displayHash(index.hash(id)), true)
+      }
+      this.write()
+      this.damaged = false
+      return [`${this.file} was damaged and is made anew: blocks that the block index has as invalid stay so`]
+    }
+    for (const [block, invalid] of this.kept) {
+      const id = find(index, block)
+      if (id === NONE || index.has(id, Status.FAILED) === invalid) continue
+      if (invalid) state.invalidate(id)
+      else state.reconsider(id)
+    }
+    return []
+  }
+}

@@ -1,0 +1,39 @@
+import type { ChainState } from "../state/ChainState.ts"
+import { Status } from "./BlockIndex.ts"
+import { type HeaderInfo, headerInfo } from "./headerInfo.ts"
+
+/** How a branch stands (the reference node's words in `getchaintips`). */
+export type BranchStatus = "active" | "valid-fork" | "valid-headers" | "headers-only" | "invalid"
+
+export interface Branch {
+  readonly tip: HeaderInfo
+  /** Blocks from the best chain to the tip of the branch. */
+  readonly length: number
+  readonly status: BranchStatus
+}
+
+const statusOf = (state: ChainState, id: number, best: number): BranchStatus => {
+  if (id === best) return "active"
+  if (state.index.isFailed(id)) return "invalid"
+  if (!state.index.has(id, Status.HAVE_DATA)) return "headers-only"
+  return state.index.has(id, Status.VALID) ? "valid-fork" : "valid-headers"
+}
+
+/** The branch that ends with a header. */
+export const branchOf = (state: ChainState) => (id: number): Branch => {
+  const best = state.at(state.settledHeight)
+  const tip = headerInfo(state, id)
+  const length = tip.height - state.index.height(state.index.forkPoint(id, best))
+  return { tip, length, status: statusOf(state, id, best) }
+}
+
+/**
+ * Gives up the branch that waits for a missing block, until the block comes; the caller then follows `nextStep`. False where
+ * nothing waits, or the chain may not stay where it is because its tip counts as invalid.
+ */
+export const giveUpBranch = (state: ChainState): boolean => {
+  if (state.losses.waitsFor === undefined || state.index.isFailed(state.tip)) return false
+  state.losses.giveUp()
+  state.best.find(state.tip)
+  return true
+}

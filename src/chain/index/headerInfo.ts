@@ -1,0 +1,39 @@
+import type { Bytes } from "../../protocol/bytes.ts"
+import type { Header } from "../../protocol/header.ts"
+import type { ChainState } from "../state/ChainState.ts"
+import { NONE } from "./BlockIndex.ts"
+
+/** A header and where it stands in the tree. */
+export interface HeaderInfo {
+  /** Wire order. */
+  readonly hash: Bytes
+  readonly height: number
+  readonly header: Header
+  /** All work from genesis to this header. */
+  readonly chainwork: bigint
+  /** Seconds since 1970. */
+  readonly medianTimePast: number
+  /** Number of transactions; 0 while the block itself never was here. */
+  readonly transactions: number
+  /** 1 for the tip; -1 off the best chain. */
+  readonly confirmations: number
+  /** Hash of the successor on the best chain. */
+  readonly next: Bytes | undefined
+}
+
+export const headerInfo = (state: ChainState, id: number): HeaderInfo => {
+  const { index, settledHeight } = state
+  const height = index.height(id)
+  const active = state.isActive(id)
+  const next = active && height < settledHeight ? state.at(height + 1) : NONE
+  return {
+    hash: index.hash(id).slice(),
+    height,
+    header: index.header(id),
+    chainwork: index.chainwork(id),
+    medianTimePast: index.medianTimePast(id),
+    transactions: index.txCount(id),
+    confirmations: active ? settledHeight - height + 1 : -1,
+    next: next === NONE ? undefined : index.hash(next).slice()
+  }
+}

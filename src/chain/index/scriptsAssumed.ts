@@ -1,0 +1,25 @@
+import type { ConsensusParams } from "../../consensus/params.ts"
+import { type BlockIndex, NONE } from "./BlockIndex.ts"
+
+/** Seconds of work, at the best header's pace, that have to lie above a block before its scripts are taken on trust. */
+const BURIED_SECONDS = 1_209_600n
+
+/**
+ * Whether the scripts of a block are taken as valid because it is an ancestor of the assumed-valid one, which is in the
+ * best chain of headers, and deep below its end (reference/protocol.md 1.1, note 4).
+ */
+export const scriptsAssumed = (
+  index: BlockIndex,
+  id: number,
+  best: number,
+  { assumeValid, minimumChainWork, targetSpacing }: ConsensusParams
+): boolean => {
+  if (assumeValid === undefined) return false
+  const assumed = index.find(assumeValid)
+  const height = index.height(id)
+  if (assumed === NONE || index.ancestor(assumed, height) !== id || index.ancestor(best, height) !== id) return false
+  const work = index.chainwork(best)
+  if (work < minimumChainWork) return false
+  const perBlock = work - index.chainwork(Math.max(0, index.parent(best)))
+  return (work - index.chainwork(id)) * BigInt(targetSpacing) > BURIED_SECONDS * perBlock
+}

@@ -1,0 +1,87 @@
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Random from "effect/Random"
+import { type Checkable, DataHealth } from "../../storage/DataHealth.ts"
+import { SyncStatus } from "../SyncStatus.ts"
+
+/** A step of so many milliseconds is followed by so many times that without one: some 2 % of a core. */
+const REST = 49
+
+/** Milliseconds between two steps at least: a step reads up to a mebibyte. */
+const LEAST_PAUSE = 250
+
+/** Milliseconds between two looks whether the node has caught up. */
+const BUSY_PAUSE = 5_000
+
+/** Milliseconds after a failure to read, which is said in the log. */
+const FAILURE_PAUSE = 600_000
+
+/** How far a pass through a part is. It begins anywhere, so that a node that never runs for long sees everything in time. */
+interface Pass {
+  readonly start: number
+  /** The next unit. */
+  at: number
+  /** Whether the end was passed, so that the units below `start` are left. */
+  wrapped: boolean
+}
+
+/** Checks everything that is stored, over and over, slowly, and not while the node downloads or imports. */
+const make = Effect.gen(function*() {
+  const health = yield* DataHealth
+  const status = yield* SyncStatus
+  const passes = new Map<string, Pass>()
+
+  const passOf = (part: Checkable): Effect.Effect<Pass> =>
+    Effect.gen(function*() {
+      const known = passes.get(part.what)
+      if (known !== undefined) return known
+      const start = yield* Random.nextIntBetween(0, Math.max(1, yield* part.total))
+      const fresh: Pass = { start, at: start, wrapped: false }
+      passes.set(part.what, fresh)
+      return fresh
+    })
+
+  /** One step through a part; notes how far it is. */
+  const step = (part: Checkable) =>
+    Effect.gen(function*() {
+      const pass = yield* passOf(part)
+      const next = yield* part.check(pass.at)
+      const total = yield* part.total
+      if (next === undefined) pass.wrapped = true
+      pass.at = next ?? 0
+      if (pass.wrapped && (pass.at >= pass.start || total === 0)) {
+        passes.delete(part.what)
+        yield* health.passed(part.what)
+        return yield* Effect.logDebug("everything is as it was stored, or noted as damaged", { what: part.what })
+      }
+      yield* health.checked(part.what, pass.wrapped ? total - pass.start + pass.at : pass.at - pass.start)
+    })
+
+  const paced = (part: Checkable): Effect.Effect<void> =>
+    Effect.suspend(() => {
+      const started = performance.now()
+      return step(part).pipe(
+        Effect.as(0),
+        Effect.catchAll((failure) =>
+          Effect.as(
+            Effect.logWarning("the background check cannot read", { what: part.what, reason: failure.message }),
+            FAILURE_PAUSE
+          )
+        ),
+        Effect.flatMap((pause) => Effect.sleep(Math.max(pause, LEAST_PAUSE, REST * (performance.now() - started))))
+      )
+    })
+
+  const round = Effect.gen(function*() {
+    if ((yield* status.loading) || (yield* status.initialDownload)) return yield* Effect.sleep(BUSY_PAUSE)
+    const parts = yield* health.parts
+    if (parts.length === 0) return yield* Effect.sleep(BUSY_PAUSE)
+    for (const part of parts) yield* paced(part)
+  })
+
+  yield* Effect.forkScoped(Effect.forever(round))
+}).pipe(Effect.annotateLogs("subsystem", "storage"))
+
+/** The loop, for as long as the layer lives; where it is not wanted, nothing. */
+export const layer = (wanted: boolean): Layer.Layer<never, never, DataHealth | SyncStatus> =>
+  wanted ? Layer.scopedDiscard(make) : Layer.empty

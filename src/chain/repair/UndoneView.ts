@@ -1,0 +1,48 @@
+import type { ChainView, Coin, NameClaim } from "../../consensus/view.ts"
+import type { CoinStore } from "../state/CoinStore.ts"
+
+type Changes = {
+  readonly coins: ReadonlyMap<string, Coin | undefined>
+  readonly claims: ReadonlyMap<string, NameClaim | undefined>
+}
+
+/** Coins and claims as they were some blocks ago, in memory: over those of the tip, which stay as they are. */
+export class UndoneView implements ChainView {
+  private readonly store: CoinStore
+  private readonly coins = new Map<string, Coin | undefined>()
+  private readonly claims = new Map<string, NameClaim | undefined>()
+
+  constructor(store: CoinStore) {
+    this.store = store
+  }
+
+  /** Coins and claims that are kept in memory. */
+  get size(): number {
+    return this.coins.size + this.claims.size
+  }
+
+  readonly coin = (outpoint: string): Coin | undefined =>
+    this.coins.has(outpoint) ? this.coins.get(outpoint) : this.store.peek(outpoint)
+
+  readonly claim = (name: string): NameClaim | undefined =>
+    this.claims.has(name) ? this.claims.get(name) : this.store.claim(name)
+
+  readonly claimsBetween = (from: number, to: number): ReadonlyArray<readonly [name: string, claim: NameClaim]> => {
+    const found = this.store.claimsBetween(from, to).filter(([name]) => !this.claims.has(name))
+    for (const [name, claim] of this.claims) {
+      if (claim !== undefined && claim.height >= from && claim.height <= to) found.push([name, claim])
+    }
+    return found
+  }
+
+  /** Takes a block back. Returns what was there before, of all that this changes. */
+  apply({ claims, coins }: Changes): Changes {
+    const before = {
+      coins: new Map([...coins.keys()].map((key) => [key, this.coin(key)] as const)),
+      claims: new Map([...claims.keys()].map((name) => [name, this.claim(name)] as const))
+    }
+    for (const [key, coin] of coins) this.coins.set(key, coin)
+    for (const [name, claim] of claims) this.claims.set(name, claim)
+    return before
+  }
+}

@@ -1,0 +1,49 @@
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import { DataHealth } from "../../storage/DataHealth.ts"
+import type { StorageFailure } from "../../storage/errors.ts"
+import { findDamage } from "../../storage/inspect.ts"
+import { pagesOf } from "../../storage/repair.ts"
+import { attempt } from "../attempt.ts"
+import { inspected } from "../state/ChainDatabase.ts"
+import type { ChainState, ChainStateOptions } from "../state/ChainState.ts"
+import { rebuildRequested, removeForRebuild, requestRebuild } from "./rebuild.ts"
+
+/**
+ * Removes a chain state that is damaged, or was found to be, before it is opened: it is made anew from the blocks. Returns
+ * the reason, `undefined` where there is nothing to do.
+ */
+export const removeDamaged = (
+  { blocksDirectory, chainstateDirectory }: Pick<ChainStateOptions, "blocksDirectory" | "chainstateDirectory">
+): Effect.Effect<string | undefined, StorageFailure, DataHealth> =>
+  Effect.gen(function*() {
+    if (!rebuildRequested(chainstateDirectory)) {
+      const found = yield* findDamage(inspected(chainstateDirectory))
+      if (found !== undefined) yield* attempt(() => requestRebuild(chainstateDirectory, found))
+    }
+    const reason = yield* attempt(() => removeForRebuild(chainstateDirectory, blocksDirectory))
+    if (reason !== undefined) yield* Effect.logError("the chain state is made anew", { reason })
+    return reason
+  })
+
+/**
+ * Hands the pages of the chain state to the background check. Damage ends the node by `end`, and the next start makes the
+ * chain state anew.
+ */
+export const checkPages = (
+  options: Pick<ChainStateOptions, "chainstateDirectory">,
+  state: ChainState,
+  end: (damage: Effect.Effect<never, StorageFailure>) => Effect.Effect<void>
+): Effect.Effect<void, never, DataHealth | Scope.Scope> =>
+  Effect.gen(function*() {
+    const health = yield* DataHealth
+    const part = inspected(options.chainstateDirectory)
+    const noticed = (failure: StorageFailure): Effect.Effect<void> =>
+      failure._tag === "StorageCorrupted"
+        ? Effect.zipRight(
+          health.damaged(part.what),
+          end(Effect.flatMap(attempt(() => state.beyondRepair(failure.found)), Effect.fail))
+        )
+        : Effect.void
+    yield* health.register(pagesOf(part, () => state.database.sums, noticed))
+  })

@@ -1,0 +1,41 @@
+import { StorageCorrupted } from "../../storage/errors.ts"
+import { Status } from "../index/BlockIndex.ts"
+import type { ChainState } from "../state/ChainState.ts"
+
+export interface CheckLimits {
+  readonly milliseconds: number
+  readonly bytes: number
+}
+
+/**
+ * Checks stored blocks and undo data, from a number in the index on, until the limits are reached. Returns the number of the
+ * next one; `undefined` at the end. What is damaged is noted in `state.losses`. Throws `StorageUnavailable`.
+ */
+export const checkStored = (state: ChainState, from: number, limits: CheckLimits): number | undefined => {
+  const { index } = state
+  const end = performance.now() + limits.milliseconds
+  let bytes = 0
+  for (let id = from; id < index.count; id++) {
+    if (bytes >= limits.bytes || (id > from && performance.now() >= end)) return id
+    bytes += checkRecord(() => {
+      if (!index.has(id, Status.HAVE_DATA)) return 0
+      state.stored.checkBlock(id)
+      return index.dataPlace(id).size
+    })
+    bytes += checkRecord(() => {
+      if (!index.has(id, Status.HAVE_UNDO)) return 0
+      state.stored.undo(id)
+      return index.undoPlace(id).size
+    })
+  }
+  return undefined
+}
+
+const checkRecord = (check: () => number): number => {
+  try {
+    return check()
+  } catch (cause) {
+    if (cause instanceof StorageCorrupted) return 0
+    throw cause
+  }
+}

@@ -1,0 +1,315 @@
+import { join } from "node:path"
+import type { Coin, NameClaim } from "../../consensus/view.ts"
+import { binaryString, type Bytes, concat } from "../../protocol/bytes.ts"
+import { DecodeError } from "../../protocol/Reader.ts"
+import { OUTPOINT_SIZE } from "../../protocol/transaction.ts"
+import { type Database, guarded, openDatabase, PAGES_HAVE_SUMS, type Statement } from "../../storage/Database.ts"
+import { StorageCorrupted } from "../../storage/errors.ts"
+import { type Inspected, newerThan } from "../../storage/inspect.ts"
+import type { PageGuard } from "../../storage/PageGuard.ts"
+import { repeated, rowWriter } from "../../storage/rowWriter.ts"
+import { PAGE_BYTES } from "../index/BlockIndex.ts"
+import { coinKey, decodeCoin, encodeCoin, outpointOfKey } from "./coinCodec.ts"
+
+/**
+ * chainstate/chainstate.db: coins, name claims, the block index and the best block. They change in one transaction
+ * from tip to tip. Methods throw `StorageFailure`.
+ */
+
+const FILE = "chainstate.db"
+
+const REMEDY =
+  "Stop the node, delete the folder chainstate and start again: it is made anew from the stored blocks. Where that does not help, delete the folder blocks too"
+
+const MIGRATIONS = [
+  `CREATE TABLE coins (outpoint BLOB PRIMARY KEY, coin BLOB NOT NULL) WITHOUT ROWID, STRICT;
+   CREATE TABLE claims (name BLOB PRIMARY KEY, height INTEGER NOT NULL, outpoint BLOB NOT NULL) WITHOUT ROWID, STRICT;
+   CREATE INDEX claims_by_height ON claims (height);
+   CREATE TABLE headers (page INTEGER PRIMARY KEY, records BLOB NOT NULL) STRICT;
+   CREATE TABLE state (
+     one INTEGER PRIMARY KEY CHECK (one = 1),
+     header_count INTEGER NOT NULL,
+     best_hash BLOB NOT NULL
+   ) STRICT;`,
+  PAGES_HAVE_SUMS
+]
+
+/** Names that one statement asks for. */
+const NAMES_AT_ONCE = 256
+
+/** What a look at the database before it is opened has to know. */
+export const inspected = (directory: string): Inspected => {
+  const filename = join(directory, FILE)
+  return { filename, what: FILE, remedy: REMEDY, newer: newerThan(MIGRATIONS.length, filename) }
+}
+
+const FIRST_INDEX = new Uint8Array(4)
+const LAST_INDEX = new Uint8Array(4).fill(0xff)
+
+/** Where the stored state stands. */
+export interface StoredState {
+  readonly headerCount: number
+  /** Wire order. */
+  readonly bestHash: Bytes
+}
+
+/** What one commit changes. */
+export interface Changes {
+  readonly pages: ReadonlyArray<{ readonly page: number; readonly bytes: Uint8Array }>
+  readonly headerCount: number
+  readonly bestHash: Bytes
+  readonly coins: Iterable<readonly [outpoint: string, coin: Coin | undefined]>
+  readonly claims: Iterable<readonly [name: string, claim: NameClaim | undefined]>
+}
+
+interface ClaimRow {
+  readonly name: Buffer
+  readonly height: number
+  readonly outpoint: Buffer
+}
+
+const toClaim = ({ height, outpoint }: Omit<ClaimRow, "name">): NameClaim => ({
+  height,
+  outpoint: binaryString(outpoint)
+})
+
+type CoinRow = readonly [key: Buffer, coin: Coin]
+
+/** Changes by what becomes of the row, each list in the order of the keys. */
+const split = <A>(
+  changes: Iterable<readonly [text: string, value: A | undefined]>,
+  keyOf: (text: string) => Buffer
+) => {
+  const gone: Array<Buffer> = []
+  const kept: Array<readonly [Buffer, A]> = []
+  for (const [text, value] of changes) {
+    if (value === undefined) gone.push(keyOf(text))
+    else kept.push([keyOf(text), value])
+  }
+  return { gone: gone.sort(Buffer.compare), kept: kept.sort((a, b) => Buffer.compare(a[0], b[0])) }
+}
+
+/** The statements, prepared once. Throws what the driver throws where the file has other tables. */
+const prepare = (database: Database) => {
+  const statement = <Bind extends Array<unknown>, Row>(sql: string): Statement<Bind, Row> => database.prepare(sql)
+  return {
+    coin: statement<[Buffer], { readonly coin: Buffer }>("SELECT coin FROM coins WHERE outpoint = ?"),
+    coinOf: statement<[Uint8Array, Uint8Array], { readonly coin: Buffer }>(
+      "SELECT coin FROM coins WHERE outpoint BETWEEN ? AND ? ORDER BY outpoint LIMIT 1"
+    ),
+    coinsAfter: statement<[Buffer, number], { readonly outpoint: Buffer; readonly coin: Buffer }>(
+      "SELECT outpoint, coin FROM coins WHERE outpoint > ? ORDER BY outpoint LIMIT ?"
+    ),
+    claim: statement<[Buffer], Omit<ClaimRow, "name">>("SELECT height, outpoint FROM claims WHERE name = ?"),
+    claimsOf: statement<Array<Buffer>, ClaimRow>(
+      `SELECT name, height, outpoint FROM claims WHERE name IN (${repeated("?", NAMES_AT_ONCE)})`
+    ),
+    // As one blob: of tens of thousands of rows, making a buffer for each column takes longer than reading them.
+    claimsBetween: statement<[number, number], { readonly height: number; readonly claim: Buffer }>(
+      "SELECT height, CAST(outpoint || name AS BLOB) AS claim FROM claims WHERE height BETWEEN ? AND ?"
+    ),
+    firstClaims: statement<[number], ClaimRow>("SELECT name, height, outpoint FROM claims ORDER BY name LIMIT ?"),
+    claimsAfter: statement<[Buffer, number], ClaimRow>(
+      "SELECT name, height, outpoint FROM claims WHERE name > ? ORDER BY name LIMIT ?"
+    ),
+    page: statement<[number], { readonly records: Buffer }>("SELECT records FROM headers WHERE page = ?"),
+    pageCount: statement<[], { readonly pages: number }>("SELECT count(*) AS pages FROM headers"),
+    state: statement<[], { readonly header_count: number; readonly best_hash: Buffer }>(
+      "SELECT header_count, best_hash FROM state"
+    ),
+    putCoins: rowWriter<CoinRow>(
+      database,
+      (rows) => `INSERT OR REPLACE INTO coins (outpoint, coin) VALUES ${repeated("(?, ?)", rows)}`,
+      ([key, coin], cells) => cells.push(key, encodeCoin(coin))
+    ),
+    deleteCoins: rowWriter<Buffer>(
+      database,
+      (rows) => `DELETE FROM coins WHERE outpoint IN (${repeated("?", rows)})`,
+      (key, cells) => cells.push(key)
+    ),
+    putClaims: rowWriter<readonly [Buffer, NameClaim]>(
+      database,
+      (rows) => `INSERT OR REPLACE INTO claims (name, height, outpoint) VALUES ${repeated("(?, ?, ?)", rows)}`,
+      ([name, { height, outpoint }], cells) => cells.push(name, height, Buffer.from(outpoint, "latin1"))
+    ),
+    deleteClaims: rowWriter<Buffer>(
+      database,
+      (rows) => `DELETE FROM claims WHERE name IN (${repeated("?", rows)})`,
+      (name, cells) => cells.push(name)
+    ),
+    putPage: statement<[number, Uint8Array], never>("INSERT OR REPLACE INTO headers (page, records) VALUES (?, ?)"),
+    putState: statement<[number, Uint8Array], never>(
+      "INSERT OR REPLACE INTO state (one, header_count, best_hash) VALUES (1, ?, ?)"
+    )
+  }
+}
+
+export class ChainDatabase {
+  readonly file: string
+  /** Compares the pages with their sums. */
+  readonly sums: PageGuard
+  private readonly database: Database
+  private readonly statements: ReturnType<typeof prepare>
+  /** Told of damage, wherever it was met. */
+  private readonly damaged: (damage: StorageCorrupted) => void
+
+  constructor(directory: string, pageSize: number, damaged: (damage: StorageCorrupted) => void = () => {}) {
+    this.file = join(directory, FILE)
+    this.damaged = damaged
+    const opened = openDatabase({ filename: this.file, pageSize, migrations: MIGRATIONS, remedy: REMEDY })
+    this.database = opened.database
+    this.sums = opened.guard
+    try {
+      this.statements = prepare(this.database)
+    } catch (cause) {
+      this.sums.close()
+      throw this.corrupted(
+        `it is not a chain state of svcd (${cause instanceof Error ? cause.message : String(cause)})`
+      )
+    }
+  }
+
+  private guard<A>(doing: string, work: () => A): A {
+    try {
+      return guarded(this.file, doing, REMEDY, () => {
+        try {
+          return work()
+        } catch (cause) {
+          // A damaged file may hold another type where a blob belongs.
+          if (!this.database.open || !(cause instanceof DecodeError || cause instanceof TypeError)) throw cause
+          throw this.corrupted(`a row does not decode (${cause.message})`)
+        }
+      })
+    } catch (cause) {
+      if (cause instanceof StorageCorrupted) this.damaged(cause)
+      throw cause
+    }
+  }
+
+  /** The failure of data that contradict themselves. */
+  corrupted(found: string): StorageCorrupted {
+    return new StorageCorrupted({ file: this.file, found, remedy: REMEDY })
+  }
+
+  /** Where the stored state stands; `undefined` in a new database. */
+  state(): StoredState | undefined {
+    const row = this.guard("reading", () => this.statements.state.get())
+    return row === undefined ? undefined : { headerCount: row.header_count, bestHash: row.best_hash }
+  }
+
+  /** The pages of the block index, in order. */
+  *pages(): Iterable<Uint8Array> {
+    const count = this.guard("reading", () => this.statements.pageCount.get()?.pages ?? 0)
+    for (let page = 0; page < count; page++) {
+      const row = this.guard("reading", () => this.statements.page.get(page))
+      if (row?.records.length !== PAGE_BYTES) throw this.corrupted(`page ${page} of the block index`)
+      // A copy of its own: the index views it as words, which needs an aligned buffer, and writes to it.
+      yield new Uint8Array(row.records)
+    }
+  }
+
+  coin(outpoint: string): Coin | undefined {
+    return this.guard("reading", () => {
+      const row = this.statements.coin.get(coinKey(outpoint))
+      return row === undefined ? undefined : decodeCoin(row.coin)
+    })
+  }
+
+  /** The stored coin of a transaction with the lowest index. */
+  coinOf(txid: Bytes): Coin | undefined {
+    return this.guard("reading", () => {
+      const row = this.statements.coinOf.get(concat(txid, FIRST_INDEX), concat(txid, LAST_INDEX))
+      return row === undefined ? undefined : decodeCoin(row.coin)
+    })
+  }
+
+  claim(name: string): NameClaim | undefined {
+    return this.guard("reading", () => {
+      const row = this.statements.claim.get(Buffer.from(name, "latin1"))
+      return row === undefined ? undefined : toClaim(row)
+    })
+  }
+
+  /** The stored claims of names, each of which is given once. */
+  claimsOf(names: ReadonlyArray<string>): ReadonlyMap<string, NameClaim> {
+    const found = new Map<string, NameClaim>()
+    const whole = names.length - names.length % NAMES_AT_ONCE
+    this.guard("reading", () => {
+      for (let from = 0; from < whole; from += NAMES_AT_ONCE) {
+        const some = names.slice(from, from + NAMES_AT_ONCE).map((name) => Buffer.from(name, "latin1"))
+        for (const row of this.statements.claimsOf.all(...some)) found.set(binaryString(row.name), toClaim(row))
+      }
+    })
+    for (const name of names.slice(whole)) {
+      const claim = this.claim(name)
+      if (claim !== undefined) found.set(name, claim)
+    }
+    return found
+  }
+
+  /** Stored claims that were made in the heights `from` to `to`, both included. */
+  claimsBetween(from: number, to: number): ReadonlyArray<readonly [name: string, claim: NameClaim]> {
+    return this.guard("reading", () => {
+      const found: Array<readonly [string, NameClaim]> = []
+      for (const { claim, height } of this.statements.claimsBetween.iterate(from, to)) {
+        const outpoint = claim.toString("latin1", 0, OUTPOINT_SIZE)
+        found.push([claim.toString("latin1", OUTPOINT_SIZE), { height, outpoint }])
+      }
+      return found
+    })
+  }
+
+  /**
+   * Up to `limit` stored coins behind an outpoint key (`undefined`: from the first), in the order of (txid, index).
+   */
+  coinsAfter(outpoint: string | undefined, limit: number): ReadonlyArray<readonly [outpoint: string, coin: Coin]> {
+    const after = outpoint === undefined ? Buffer.alloc(0) : coinKey(outpoint)
+    return this.guard(
+      "reading",
+      () =>
+        this.statements.coinsAfter.all(after, limit).map((row) =>
+          [outpointOfKey(row.outpoint), decodeCoin(row.coin)] as const
+        )
+    )
+  }
+
+  /** Up to `limit` stored claims behind a name (`undefined`: from the first), in the order of the names' bytes. */
+  claimsAfter(name: string | undefined, limit: number): ReadonlyArray<readonly [name: string, claim: NameClaim]> {
+    const { claimsAfter, firstClaims } = this.statements
+    return this.guard("reading", () => {
+      const rows = name === undefined ? firstClaims.all(limit) : claimsAfter.all(Buffer.from(name, "latin1"), limit)
+      return rows.map((row) => [binaryString(row.name), toClaim(row)] as const)
+    })
+  }
+
+  /** Stores all changes, or none of them. Rows go in the order of their keys, which is several times faster. */
+  commit(changes: Changes): void {
+    const apply = this.database.transaction(() => {
+      const coins = split(changes.coins, coinKey)
+      this.statements.deleteCoins(coins.gone)
+      this.statements.putCoins(coins.kept)
+      const claims = split(changes.claims, (name) => Buffer.from(name, "latin1"))
+      this.statements.deleteClaims(claims.gone)
+      this.statements.putClaims(claims.kept)
+      for (const { bytes, page } of changes.pages) this.statements.putPage.run(page, bytes)
+      this.statements.putState.run(changes.headerCount, changes.bestHash)
+    })
+    this.guard("writing", () => apply.immediate())
+  }
+
+  /** Bytes of the database file. */
+  size(): number {
+    return this.guard("reading", () =>
+      Number(this.database.pragma("page_count", { simple: true })) *
+      Number(this.database.pragma("page_size", { simple: true })))
+  }
+
+  /** Copies the write-ahead log into the file where it has grown enough; to be called after a commit. */
+  committed(): void {
+    this.guard("writing", () => this.sums.committed())
+  }
+
+  close(): void {
+    this.sums.close()
+  }
+}

@@ -1,0 +1,93 @@
+import type { Coin, NameClaim } from "../../consensus/view.ts"
+import { binaryString, type Bytes, fromBinaryString } from "../../protocol/bytes.ts"
+import { Reader } from "../../protocol/Reader.ts"
+import { OUTPOINT_SIZE } from "../../protocol/transaction.ts"
+import { Writer } from "../../protocol/Writer.ts"
+
+/**
+ * How coins, claims and undo data lie on disk. A coin is CompactSize(2·height + coinbase), CompactSize(value) and the
+ * script to the end; undo data are three lists: coins that the block removed, names that were new, names with the
+ * claim that they had before.
+ */
+
+/** Values reach 2^51, above the bound of lengths. */
+const MAX_VALUE = Number.MAX_SAFE_INTEGER
+
+const writeCoin = (writer: Writer, coin: Coin): Writer =>
+  writer.compactSize(2 * coin.height + (coin.coinbase ? 1 : 0)).compactSize(coin.value)
+
+const readCoinHead = (reader: Reader): Omit<Coin, "script"> => {
+  const code = reader.compactSize("coin height", MAX_VALUE)
+  const value = reader.compactSize("coin value", MAX_VALUE)
+  return { height: code >>> 1, coinbase: (code & 1) === 1, value }
+}
+
+/** Coins are encoded by the thousand: one buffer serves them all. */
+const scratch = new Writer()
+
+export const encodeCoin = (coin: Coin): Uint8Array => writeCoin(scratch.clear(), coin).bytes(coin.script).toBytes()
+
+/** Throws `DecodeError` for bytes that are no coin. */
+export const decodeCoin = (bytes: Bytes): Coin => {
+  const reader = new Reader(bytes)
+  const head = readCoinHead(reader)
+  return { ...head, script: reader.bytes(reader.remaining, "coin script") }
+}
+
+/** The key of a coin in the database: the outpoint with its index big endian, so that order is (txid, index). */
+export const coinKey = (outpoint: string): Buffer => {
+  const key = Buffer.from(outpoint, "latin1")
+  key.subarray(32).reverse()
+  return key
+}
+
+/** The outpoint that a database key stands for. */
+export const outpointOfKey = (key: Bytes): string => {
+  const outpoint = Buffer.from(key)
+  outpoint.subarray(32).reverse()
+  return binaryString(outpoint)
+}
+
+/** What undoing a block needs beside the block itself. */
+export interface Undo {
+  /** Coins from before the block that it removed, by outpoint key. */
+  readonly removed: ReadonlyMap<string, Coin>
+  /** Claims from before the block, by name key; `undefined` where the name was new. */
+  readonly claimsBefore: ReadonlyMap<string, NameClaim | undefined>
+}
+
+export const encodeUndo = ({ claimsBefore, removed }: Undo): Uint8Array => {
+  const writer = new Writer(4096)
+  writer.compactSize(removed.size)
+  for (const [outpoint, coin] of removed) {
+    writeCoin(writer.bytes(fromBinaryString(outpoint)), coin).varBytes(coin.script)
+  }
+  writer.compactSize(claimsBefore.size)
+  for (const [name, claim] of claimsBefore) {
+    writer.varBytes(fromBinaryString(name)).u8(claim === undefined ? 0 : 1)
+    if (claim !== undefined) writer.u32(claim.height).bytes(fromBinaryString(claim.outpoint))
+  }
+  return writer.toBytes()
+}
+
+/** Throws `DecodeError` for bytes that are no undo data. */
+export const decodeUndo = (bytes: Bytes): Undo => {
+  const reader = new Reader(bytes)
+  const removed = new Map<string, Coin>()
+  for (let left = reader.count("removed coins", OUTPOINT_SIZE + 3); left > 0; left--) {
+    const outpoint = binaryString(reader.bytes(OUTPOINT_SIZE, "outpoint"))
+    const head = readCoinHead(reader)
+    removed.set(outpoint, { ...head, script: reader.varBytes("coin script").slice() })
+  }
+  const claimsBefore = new Map<string, NameClaim | undefined>()
+  for (let left = reader.count("claims", 2); left > 0; left--) {
+    const name = binaryString(reader.varBytes("name"))
+    if (reader.u8("had a claim") === 0) claimsBefore.set(name, undefined)
+    else {
+      const height = reader.u32("claim height")
+      claimsBefore.set(name, { height, outpoint: binaryString(reader.bytes(OUTPOINT_SIZE, "outpoint")) })
+    }
+  }
+  reader.end("undo data")
+  return { removed, claimsBefore }
+}

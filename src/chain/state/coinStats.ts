@@ -1,0 +1,133 @@
+import type { Coin } from "../../consensus/view.ts"
+import { type Bytes, equal } from "../../protocol/bytes.ts"
+import { createSha256, sha256, type StreamingDigest } from "../../protocol/hash.ts"
+import { MuHash } from "../../protocol/muhash.ts"
+import { parseNameScript } from "../../protocol/nameOperation.ts"
+import { prevoutTxid } from "../../protocol/transaction.ts"
+import { Writer } from "../../protocol/Writer.ts"
+
+/**
+ * Statistics of the set of unspent outputs and the hashes that commit to it (upstream `kernel/coinstats.cpp`): what
+ * two nodes compare to know that they agree on everything.
+ */
+
+/** The hash over the coins in order, the hash of them as a set, or none. */
+export type CoinHashKind = "hash_serialized_3" | "muhash" | "none"
+
+/** What there is to say about all coins together. */
+export interface CoinStatistics {
+  /** Unspent outputs. */
+  readonly txouts: number
+  /** Transactions that have some. */
+  readonly transactions: number
+  /** A size that no database has: it says how the set grows, whatever the storage. */
+  readonly bogosize: number
+  /** Smallest units in outputs without a name script. */
+  readonly coins: number
+  /** Smallest units in outputs with one, NAME_NEW included. */
+  readonly names: number
+  readonly kind: CoinHashKind
+  /** Wire order; `undefined` for none. */
+  readonly hash: Uint8Array | undefined
+}
+
+/** What `bogosize` counts beside the script: outpoint, height, amount, length of the script. */
+const BOGO_BYTES = 50
+
+/** The coin as it goes into the hashes: outpoint, height and coinbase bit, output as on the wire. */
+const writeHashed = (writer: Writer, outpoint: Bytes, { coinbase, height, script, value }: Coin): void => {
+  writer.bytes(outpoint).u32(2 * height + (coinbase ? 1 : 0)).i64(value).varBytes(script)
+}
+
+/** Takes the coins of one commitment, one at a time. */
+interface Commitment {
+  readonly add: (outpoint: Bytes, coin: Coin) => void
+  readonly digest: () => Uint8Array | undefined
+}
+
+/** Bytes that are collected before they are hashed: many small updates cost more than the hash. */
+const CHUNK = 65_536
+
+const serializedHash = (): Commitment => {
+  const writer = new Writer(2 * CHUNK)
+  const hash: StreamingDigest = createSha256()
+  return {
+    add: (outpoint, coin) => {
+      writeHashed(writer, outpoint, coin)
+      if (writer.size < CHUNK) return
+      hash.update(writer.written())
+      writer.clear()
+    },
+    digest: () => {
+      hash.update(writer.written())
+      return sha256(hash.digest())
+    }
+  }
+}
+
+const setHash = (): Commitment => {
+  const writer = new Writer(256)
+  const set = new MuHash()
+  return {
+    add: (outpoint, coin) => {
+      writeHashed(writer.clear(), outpoint, coin)
+      set.add(writer.written())
+    },
+    digest: () => set.digest()
+  }
+}
+
+const commitments: Readonly<Record<CoinHashKind, () => Commitment>> = {
+  hash_serialized_3: serializedHash,
+  muhash: setHash,
+  none: () => ({ add: () => undefined, digest: () => undefined })
+}
+
+const NO_TXID: Bytes = new Uint8Array(0)
+
+/**
+ * Adds up the coins of a set. They come in the order of their txids as bytes in wire order, those of one transaction
+ * by index; the caller may pause between two.
+ */
+export class CoinStats {
+  readonly #kind: CoinHashKind
+  readonly #commitment: Commitment
+  #txouts = 0
+  #transactions = 0
+  #bogosize = 0
+  #coins = 0
+  #names = 0
+  #txid: Bytes = NO_TXID
+
+  constructor(kind: CoinHashKind) {
+    this.#kind = kind
+    this.#commitment = commitments[kind]()
+  }
+
+  /** `outpoint` as on the wire, 36 bytes. */
+  add(outpoint: Bytes, coin: Coin): void {
+    const txid = prevoutTxid(outpoint)
+    if (!equal(txid, this.#txid)) {
+      this.#transactions++
+      this.#txid = txid.slice()
+    }
+    this.#txouts++
+    this.#bogosize += BOGO_BYTES + coin.script.length
+    if (parseNameScript(coin.script) === undefined) this.#coins += coin.value
+    else this.#names += coin.value
+    this.#commitment.add(outpoint, coin)
+  }
+
+  /** The statistics of the coins so far; ends the sequence. */
+  finish(): CoinStatistics {
+    return {
+      txouts: this.#txouts,
+      transactions: this.#transactions,
+      bogosize: this.#bogosize,
+      coins: this.#coins,
+      names: this.#names,
+      kind: this.#kind,
+      hash: this.#commitment.digest()
+    }
+  }
+}

@@ -1,0 +1,95 @@
+import type { IncomingMessage, ServerResponse } from "node:http"
+import { JSON_TYPE } from "../rpc/envelope.ts"
+import { LongText } from "../rpc/json/LongText.ts"
+import { LINGER, NO_ANSWER_ROOM, PLAIN_TEXT, type Refusal } from "./refusals.ts"
+import type { Session } from "./Session.ts"
+import { writePieces } from "./writePieces.ts"
+
+/** One request on its way to its answer. */
+export interface Exchange {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly session: Session
+  readonly expectsContinue: boolean
+}
+
+interface Answer {
+  readonly status: number
+  readonly headers: Array<string>
+  readonly body: string | Uint8Array
+  readonly encoding: BufferEncoding
+  /** Whether the connection ends with it. */
+  readonly last: boolean
+}
+
+/** Answers of more bytes are counted before they are written. */
+const COUNTED = 65_536
+
+export const send = ({ response, session }: Exchange, { body, encoding, headers, last, status }: Answer): void => {
+  if (last) headers.push("Connection", "close")
+  if (!response.destroyed) response.writeHead(status, headers).end(body, encoding)
+  session.leave(response, last)
+}
+
+/** Answers with JSON. Where there is no memory for it the caller gets 503, and `onRefused` hears of that. */
+export const sendJson = (
+  exchange: Exchange,
+  { body, last, status }: { readonly status: number; readonly body: string | LongText; readonly last: boolean },
+  onRefused: (status: number) => void
+): void => {
+  if (body instanceof LongText) return sendLong(exchange, status, body, last)
+  const length = Buffer.byteLength(body) + 1
+  // Text of ASCII alone is the same in both encodings, and Node writes this one faster.
+  const encoding = length === body.length + 1 ? "latin1" : "utf8"
+  const headers = ["Content-Type", JSON_TYPE, "Content-Length", String(length)]
+  const answer = { status, headers, body: `${body}\n`, encoding, last } as const
+  if (length <= COUNTED) return send(exchange, answer)
+  const { answers } = exchange.session.memory
+  if (!answers.take(length)) {
+    onRefused(NO_ANSWER_ROOM.status)
+    return sendRefusal(exchange, NO_ANSWER_ROOM, last)
+  }
+  exchange.response.once("close", () => answers.give(length))
+  send(exchange, answer)
+}
+
+/** Writes an answer that was counted, as fast as the caller reads it. */
+const sendLong = ({ response, session }: Exchange, status: number, body: LongText, last: boolean): void => {
+  const headers = ["Content-Type", JSON_TYPE, "Content-Length", String(body.length + 1)]
+  if (last) headers.push("Connection", "close")
+  if (response.destroyed) {
+    session.memory.answers.give(body.length)
+    return session.leave(response, last)
+  }
+  session.awaitReader(response)
+  response.writeHead(status, headers)
+  writePieces(response, body, session.memory.answers, () => {
+    response.end("\n")
+    session.leave(response, last)
+  })
+}
+
+/** Turns a request away. */
+export const sendRefusal = (
+  exchange: Exchange,
+  { close = false, headers = [], status, text }: Refusal,
+  stopping: boolean
+): void => {
+  const { request, response, session } = exchange
+  const body = ["Content-Type", PLAIN_TEXT, "Content-Length", String(Buffer.byteLength(text))]
+  if (!close || request.complete || response.destroyed) {
+    const last = close || stopping
+    return send(exchange, { status, headers: [...headers, ...body], body: text, encoding: "latin1", last })
+  }
+  // Closing while the client still sends would reset the connection and take the answer with it.
+  response.writeHead(status, [...headers, ...body, "Connection", "close"])
+  response.write(text)
+  const end = (): void => {
+    clearTimeout(timer)
+    if (response.writableEnded) return
+    response.end()
+    session.leave(response, true)
+  }
+  const timer = setTimeout(end, LINGER)
+  request.once("close", end).once("end", end).resume()
+}

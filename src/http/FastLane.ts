@@ -1,0 +1,194 @@
+import { STATUS_CODES } from "node:http"
+import type { Socket } from "node:net"
+import type { AnswerMemory } from "../rpc/CallerMemory.ts"
+import type { LongText } from "../rpc/json/LongText.ts"
+import { type PlainHead, readPlainHead } from "./plainRequest.ts"
+import { writePieces } from "./writePieces.ts"
+
+/** Request line and headers, in bytes; longer ones are for Node's parser to refuse. */
+const MAX_HEAD = 8_192
+
+/** Bytes that wait behind a request that is being carried out before no more are read. */
+const MAX_PENDING = 65_536
+
+/** Pieces in which they may come: a piece of one byte takes as much memory as one of a few hundred. */
+const MAX_PIECES = 64
+
+/** Bytes that may be on their way to a client when its next request is taken. */
+const MAX_UNSENT = 32_768
+
+const END_OF_HEAD = Buffer.from("\r\n\r\n")
+
+export interface LaneConfig {
+  /** Milliseconds without traffic after which a connection is closed. */
+  readonly idleTimeout: number
+  /**
+   * Takes a request, to be answered with `answer`, in this turn or later; `false` where it is not for the fast lane and
+   * nothing was done for it.
+   */
+  readonly take: (head: PlainHead, body: Uint8Array, lane: FastLane) => boolean
+  /** Counts what a client does not read. */
+  readonly memory: AnswerMemory
+  /** Gives the connection, and what it has sent, to Node's own server. */
+  readonly handOver: (socket: Socket) => void
+}
+
+/**
+ * A connection whose requests are plain: each comes in one piece and is answered with one write, without the streams
+ * that Node makes for a request and its answer. The first request that is otherwise takes the connection, for good, to
+ * Node's server.
+ */
+export class FastLane {
+  readonly #socket: Socket
+  readonly #config: LaneConfig
+  readonly #keepAlive: string
+  /** The last head and what it says: most clients send the same one again and again. */
+  #head = ""
+  #plain: PlainHead | undefined
+  #busy = false
+  /** The client sends nothing more; it may still wait for an answer. */
+  #ended = false
+  #pending: Array<Buffer> = []
+  #pendingBytes = 0
+  readonly #onData = (chunk: Buffer): void => this.#read(chunk)
+  readonly #onEnd = (): void => {
+    this.#ended = true
+    if (!this.#busy) this.#socket.end()
+  }
+  readonly #onTimeout = (): void => {
+    if (!this.#busy || this.#socket.writableLength > 0) this.#socket.destroy()
+  }
+  readonly #onError = (): void => void this.#socket.destroy()
+
+  constructor(socket: Socket, config: LaneConfig) {
+    this.#socket = socket
+    this.#config = config
+    this.#keepAlive = `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(config.idleTimeout / 1000)}\r\n\r\n`
+    socket.on("data", this.#onData)
+    socket.on("end", this.#onEnd)
+    socket.on("error", this.#onError)
+    socket.on("timeout", this.#onTimeout)
+    socket.setTimeout(config.idleTimeout)
+  }
+
+  /** Writes the answer to the request that was taken. `last`: nothing is answered behind it. */
+  answer(status: number, type: string, body: string, last: boolean): void {
+    const socket = this.#socket
+    if (socket.destroyed) return
+    let head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\n`
+    let encoding: BufferEncoding = "latin1"
+    if (body !== "") {
+      const length = Buffer.byteLength(body)
+      // Text of ASCII alone is the same in both encodings, and Node writes this one faster.
+      if (length !== body.length) encoding = "utf8"
+      head += `Content-Type: ${type}\r\nContent-Length: ${length}\r\n`
+    }
+    head += dateLine() + (last ? "Connection: close\r\n\r\n" : this.#keepAlive)
+    socket.write(head + body, encoding)
+    this.#end(last)
+  }
+
+  /** The same for an answer that was counted: it is written as fast as the client reads it. */
+  answerLong(status: number, type: string, body: LongText, last: boolean): void {
+    const socket = this.#socket
+    const { memory } = this.#config
+    if (socket.destroyed) return memory.give(body.length)
+    socket.write(
+      `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\nContent-Type: ${type}\r\nContent-Length: ` +
+        `${body.length + 1}\r\n${dateLine()}${last ? "Connection: close\r\n\r\n" : this.#keepAlive}`,
+      "latin1"
+    )
+    writePieces(socket, body, memory, () => {
+      socket.write("\n", "latin1")
+      this.#end(last)
+    })
+  }
+
+  /**
+   * Takes the next request when the client has taken most of what was written. Below its own high-water mark, which
+   * depends on the version of Node.js, a socket says nothing of that.
+   */
+  #end(last: boolean): void {
+    const socket = this.#socket
+    const unsent = socket.writableLength
+    if (unsent > MAX_UNSENT && socket.writableNeedDrain) {
+      const { memory } = this.#config
+      if (!memory.take(unsent)) return void socket.destroy()
+      if (!last) {
+        return void socket.once("drain", () => {
+          memory.give(unsent)
+          this.#goOn()
+        })
+      }
+    }
+    if (last) socket.destroySoon()
+    else this.#goOn()
+  }
+
+  #read(chunk: Buffer): void {
+    if (this.#busy) return this.#keep(chunk)
+    const end = chunk.indexOf(END_OF_HEAD)
+    if (end < 0 || end > MAX_HEAD - END_OF_HEAD.length) return this.#leave(chunk)
+    const head = chunk.toString("latin1", 0, end)
+    if (head !== this.#head) {
+      this.#plain = readPlainHead(head)
+      this.#head = head
+    }
+    const plain = this.#plain
+    const start = end + END_OF_HEAD.length
+    if (plain === undefined || plain.length !== chunk.length - start) return this.#leave(chunk)
+    this.#busy = true
+    if (!this.#config.take(plain, chunk.subarray(start), this)) {
+      this.#busy = false
+      this.#leave(chunk)
+    }
+  }
+
+  /** Keeps what came before its time. */
+  #keep(chunk: Buffer): void {
+    this.#pending.push(chunk)
+    this.#pendingBytes += chunk.length
+    if (this.#pendingBytes > MAX_PENDING || this.#pending.length >= MAX_PIECES) this.#socket.pause()
+  }
+
+  #goOn(): void {
+    if (this.#pendingBytes === 0) {
+      this.#busy = false
+      if (this.#ended) this.#socket.end()
+      return
+    }
+    // Not here and now: answers that are ready at once would nest.
+    queueMicrotask(() => {
+      if (this.#socket.destroyed) return
+      const chunk = Buffer.concat(this.#pending)
+      this.#pending = []
+      this.#pendingBytes = 0
+      this.#busy = false
+      if (this.#socket.isPaused()) this.#socket.resume()
+      this.#read(chunk)
+    })
+  }
+
+  /** Gives the connection away, with what was read of it. */
+  #leave(chunk: Buffer): void {
+    const socket = this.#socket
+    // What has ended takes nothing back, and who sent it in pieces like these is not there for an answer.
+    if (this.#ended) return void socket.destroySoon()
+    socket.off("data", this.#onData).off("end", this.#onEnd).off("timeout", this.#onTimeout).off("error", this.#onError)
+    socket.setTimeout(0)
+    socket.pause()
+    socket.unshift(chunk)
+    this.#config.handOver(socket)
+    socket.resume()
+  }
+}
+
+let dated = { second: -1, line: "" }
+
+/** The header of this second. */
+const dateLine = (): string => {
+  const now = Date.now()
+  const second = Math.floor(now / 1000)
+  if (second !== dated.second) dated = { second, line: `Date: ${new Date(now).toUTCString()}\r\n` }
+  return dated.line
+}

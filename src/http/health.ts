@@ -1,0 +1,56 @@
+import * as Context from "effect/Context"
+import type * as Effect from "effect/Effect"
+import { encodeJson } from "../rpc/json/encodeJson.ts"
+import type { Doubt } from "../storage/DataHealth.ts"
+
+/** How the node is. */
+export interface HealthReport {
+  /** Whether the node still starts: it answers -28 to everything. */
+  readonly initializing: boolean
+  /** Whether blocks that it knows of are still missing. */
+  readonly syncing: boolean
+  /** Height of the tip; 0 while unknown. */
+  readonly blockHeight: number
+  /** Connected peers. */
+  readonly peers: number
+  /** What on disk is damaged and under repair, so that answers may be wrong or missing. */
+  readonly doubts: ReadonlyArray<Doubt>
+  /** What the operator is to know and what makes no answer wrong. */
+  readonly notices: ReadonlyArray<Doubt>
+}
+
+/** Knows how the node is. */
+export class Health extends Context.Tag("svcd/Health")<Health, {
+  readonly report: Effect.Effect<HealthReport>
+}>() {}
+
+/** Doubts or notices as they are shown; nothing where there are none. */
+const shown = (doubts: ReadonlyArray<Doubt>) =>
+  doubts.length === 0 ? undefined : doubts.map(({ reason, what }) => ({ what, reason }))
+
+export type HealthPath = "/health" | "/ready"
+
+export interface HealthAnswer {
+  readonly status: number
+  readonly body: string
+}
+
+/** Returns the answer of an endpoint (reference/rpc.md 1.12). */
+export const healthAnswer = (path: HealthPath, report: HealthReport): HealthAnswer => {
+  const { blockHeight, doubts, initializing, notices, peers } = report
+  const syncing = initializing || report.syncing
+  const good = path === "/health" ? !initializing : !syncing && doubts.length === 0
+  const waiting = initializing ? "initializing" : syncing ? "syncing" : "repairing"
+  const status = good ? (path === "/health" ? "healthy" : "ready") : waiting
+  return {
+    status: good ? 200 : 503,
+    body: encodeJson({
+      status,
+      block_height: blockHeight,
+      peers,
+      syncing: path === "/ready" || syncing ? syncing : undefined,
+      doubts: shown(doubts),
+      notices: shown(notices)
+    })
+  }
+}

@@ -1,0 +1,26 @@
+import type { Writable } from "node:stream"
+import type { AnswerMemory } from "../rpc/CallerMemory.ts"
+import type { LongText } from "../rpc/json/LongText.ts"
+
+/**
+ * Writes the pieces of an answer as fast as they are taken, gives each back when it is on its way, and calls `done` when
+ * the last one was written. Where the stream ends before, the connection is gone, and with it what was counted for it.
+ */
+export const writePieces = (stream: Writable, { pieces }: LongText, memory: AnswerMemory, done: () => void): void => {
+  let at = 0
+  let unsent = 0
+  const goOn = (): void => {
+    memory.give(unsent)
+    unsent = 0
+    while (at < pieces.length) {
+      const piece = pieces[at++]
+      if (stream.destroyed) return
+      if (piece === undefined) continue
+      unsent += piece.length
+      if (!stream.write(piece) && at < pieces.length) return void stream.once("drain", goOn)
+    }
+    memory.give(unsent)
+    done()
+  }
+  goOn()
+}

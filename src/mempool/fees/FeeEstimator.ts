@@ -1,0 +1,170 @@
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schedule from "effect/Schedule"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import { attempt } from "../../chain/attempt.ts"
+import { Chain } from "../../chain/Chain.ts"
+import type { ChainEvent } from "../../chain/ChainEvent.ts"
+import { SyncStatus } from "../../chain/SyncStatus.ts"
+import type { Cursor } from "../../chain/write/Follower.ts"
+import type { StorageFailure } from "../../storage/errors.ts"
+import { Mempool } from "../Mempool.ts"
+import type { MempoolEvent, PoolEntry } from "../PoolEntry.ts"
+import { readFeeFile, writeFeeFile } from "./feeFile.ts"
+import { FeeHistory, type FeeMode, type RawEstimate, type SmartEstimate } from "./FeeHistory.ts"
+import { type HorizonName, HORIZONS } from "./FeeHorizon.ts"
+
+/** What fee rates are worth, learned from what comes into the mempool and when it is mined. */
+export class FeeEstimator extends Context.Tag("svcd/FeeEstimator")<FeeEstimator, {
+  /** The fee rate for a transaction to be mined within so many blocks, 1 to `HIGHEST_TARGET`. */
+  readonly estimateSmart: (target: number, mode: FeeMode) => SmartEstimate
+  /** The fee rate at which a share of `threshold` was mined within the target; `undefined` for targets out of reach. */
+  readonly estimateRaw: (target: number, threshold: number, horizon: HorizonName) => RawEstimate | undefined
+  /** Writes the history to its file, where there is one. */
+  readonly save: Effect.Effect<void, StorageFailure>
+}>() {}
+
+export interface FeeEstimatorOptions {
+  /** Where the history is kept over a restart; `undefined` for one that is forgotten. */
+  readonly filename: string | undefined
+}
+
+/** The highest target that may be asked for. */
+export const HIGHEST_TARGET = HORIZONS.long.scale * HORIZONS.long.periods
+
+const SAVE_INTERVAL = "1 hour"
+
+/** Seconds that the tip may be old while fees are learned. Upstream `validation.h`, `MAX_FEE_ESTIMATION_TIP_AGE`. */
+const MAX_TIP_AGE = 3 * 3600
+
+/** Mined transactions that are remembered: as many as a deep reorganisation may bring back. */
+const MAX_MINED = 20_000
+
+const nowInSeconds = Effect.map(Clock.currentTimeMillis, (ms) => ms / 1000)
+
+const load = (filename: string | undefined): Effect.Effect<FeeHistory> =>
+  Effect.gen(function*() {
+    if (filename === undefined) return new FeeHistory()
+    const now = yield* nowInSeconds
+    const found = yield* attempt(() => readFeeFile(filename, now))
+    if (found.type === "read") return found.history
+    if (found.type === "old") yield* Effect.logInfo("old fee estimates are not used", { filename, hours: found.hours })
+    if (found.type === "damaged") {
+      yield* Effect.logWarning("fee estimates are damaged and learned anew", { filename, reason: found.reason })
+    }
+    return new FeeHistory()
+  }).pipe(
+    Effect.catchAll((failure) =>
+      Effect.as(
+        Effect.logWarning("fee estimates cannot be read and are learned anew", { reason: failure.message }),
+        new FeeHistory()
+      )
+    )
+  )
+
+const make = (
+  options: FeeEstimatorOptions
+): Effect.Effect<Context.Tag.Service<FeeEstimator>, never, Chain | Mempool | SyncStatus | Scope.Scope> =>
+  Effect.gen(function*() {
+    const chain = yield* Chain
+    const pool = yield* Mempool
+    const status = yield* SyncStatus
+    const { filename } = options
+    const history = yield* load(filename)
+    /** What blocks took out of the mempool, the oldest first: it comes back in a reorganisation and is not new then. */
+    const mined = new Set<string>()
+    /** Came at the tip after the last block that was counted, before that block's own event. */
+    const early = new Map<string, PoolEntry>()
+
+    const save = filename === undefined
+      ? Effect.void
+      : Effect.flatMap(nowInSeconds, (now) => attempt(() => writeFeeFile(filename, history, now)))
+
+    const saveOrSay = Effect.catchAll(
+      save,
+      (failure) => Effect.logWarning("fee estimates could not be saved", { reason: failure.message })
+    )
+
+    /** Whether the node sees transactions and blocks as they come. Upstream `validation.cpp`, `IsCurrentForFeeEstimation`. */
+    const isCurrent = Effect.gen(function*() {
+      if (yield* status.initialDownload) return false
+      const { headers, tip: { height } } = yield* chain.progress
+      const { header } = yield* chain.tip
+      return height >= headers - 1 && header.time >= (yield* nowInSeconds) - MAX_TIP_AGE
+    })
+
+    const enter = (key: string, { fee, height, vsize }: PoolEntry): void =>
+      history.entered(key, { fee, vsize, height, validForEstimation: true })
+
+    const added = (entry: PoolEntry): Effect.Effect<void> =>
+      Effect.gen(function*() {
+        const key = entry.transaction.txidKey
+        if (mined.has(key) || pool.parents(key).length > 0 || !(yield* isCurrent)) return
+        if (entry.height === history.bestHeight + 1) early.set(key, entry)
+        else enter(key, entry)
+      })
+
+    const removed = (key: string, byBlock: boolean): void => {
+      early.delete(key)
+      if (!byBlock) return history.left(key)
+      mined.add(key)
+      for (const oldest of mined) {
+        if (mined.size <= MAX_MINED) break
+        mined.delete(oldest)
+      }
+    }
+
+    /** The block itself says what it holds: what the mempool tells of it may come before or after. */
+    const keysOf = (block: Cursor): Effect.Effect<ReadonlyArray<string>> =>
+      Effect.suspend(() => {
+        if (history.size === 0) return Effect.succeed([])
+        return chain.block(block.hash).pipe(
+          Effect.map(({ transactions }) => transactions.map(({ txidKey }) => txidKey)),
+          Effect.catchAll((failure) =>
+            Effect.as(Effect.logWarning("a block is missing to learn fees from", { reason: failure.message }), [])
+          )
+        )
+      })
+
+    const connected = (block: Cursor): Effect.Effect<void> =>
+      Effect.map(keysOf(block), (keys) => {
+        history.blockConnected(block.height, keys)
+        for (const [key, entry] of early) enter(key, entry)
+        early.clear()
+      })
+
+    const learn = (event: MempoolEvent | ChainEvent): Effect.Effect<void> => {
+      switch (event._tag) {
+        case "Added":
+          return added(event.entry)
+        case "Removed":
+          return Effect.sync(() => removed(event.entry.transaction.txidKey, event.reason === "block"))
+        case "BlockConnected":
+          return connected(event.block)
+        case "BlockDisconnected":
+          return Effect.void
+      }
+    }
+
+    yield* Effect.addFinalizer(() =>
+      Effect.suspend(() => {
+        history.leaveAll()
+        return saveOrSay
+      })
+    )
+    yield* Effect.forkScoped(Stream.runForEach(Stream.merge(pool.events, chain.events), learn))
+    yield* Effect.forkScoped(Effect.schedule(saveOrSay, Schedule.spaced(SAVE_INTERVAL)))
+
+    return FeeEstimator.of({
+      estimateSmart: (target, mode) => history.estimateSmart(target, mode),
+      estimateRaw: (target, threshold, horizon) => history.estimateRaw(target, threshold, horizon),
+      save
+    })
+  }).pipe(Effect.annotateLogs("subsystem", "mempool"))
+
+export const layer = (
+  options: FeeEstimatorOptions
+): Layer.Layer<FeeEstimator, never, Chain | Mempool | SyncStatus> => Layer.scoped(FeeEstimator, make(options))

@@ -1,0 +1,262 @@
+import * as Schema from "effect/Schema"
+import { rateOf } from "../policy/feeRate.ts"
+import { bucketOf } from "./feeBuckets.ts"
+import { FeeHorizon, type HorizonEstimate, type HorizonName, HORIZONS, type SavedBucket } from "./FeeHorizon.ts"
+
+/** `economical` follows a fall of fees at once; `conservative` wants longer horizons to agree. */
+export type FeeMode = "economical" | "conservative"
+
+/** A transaction that came into the mempool. */
+export interface FeeSample {
+  /** Smallest units. */
+  readonly fee: number
+  readonly vsize: number
+  /** Height of the tip when it came. */
+  readonly height: number
+  /** Whether its fee was its own choice and its waiting will be its own: not one that needs another, or came back. */
+  readonly validForEstimation: boolean
+}
+
+export interface SmartEstimate {
+  /** Smallest units a kvB; `undefined` where there is no answer. */
+  readonly feeRate: number | undefined
+  /** The target that it is for, which may be another than asked for. */
+  readonly blocks: number
+}
+
+export interface RawEstimate extends HorizonEstimate {
+  readonly decay: number
+  readonly scale: number
+}
+
+const Height = Schema.Int.pipe(Schema.between(0, 2 ** 31 - 1))
+
+/** Counts that decay by a share each block stay far below this, whatever blocks hold. */
+const Count = Schema.Number.pipe(Schema.between(0, 1e12))
+
+const Buckets = Schema.Array(Schema.Struct({
+  bucket: Schema.NonNegativeInt,
+  confirmed: Count,
+  feeRates: Schema.Number.pipe(Schema.between(0, 1e30)),
+  within: Schema.Array(Count),
+  left: Schema.Array(Count)
+}))
+
+/** What is kept over a restart. */
+export const SavedFees = Schema.Struct({
+  /** Height of the last block that was counted. */
+  bestHeight: Height,
+  /** The blocks from which the counts come. */
+  first: Height,
+  last: Height,
+  short: Buckets,
+  medium: Buckets,
+  long: Buckets
+})
+
+export type SavedFees = typeof SavedFees.Type
+
+/** The shares that have to be mined within half the target, the target, and twice as long. */
+const HALF_SHARE = 0.6
+const SHARE = 0.85
+const DOUBLE_SHARE = 0.95
+
+/** Blocks after which counts from an earlier run say nothing: six weeks. */
+const OLDEST = 6 * 1008
+
+/** Transactions that are followed at most: more than a mempool of the usual size holds. */
+const MAX_FOLLOWED = 500_000
+
+interface Followed {
+  readonly height: number
+  readonly bucket: number
+  readonly feeRate: number
+}
+
+const greater = (a: number | undefined, b: number | undefined): number | undefined =>
+  a === undefined || (b !== undefined && b > a) ? b : a
+
+const lesser = (a: number | undefined, b: number | undefined): number | undefined =>
+  b !== undefined && b > 0 && (a === undefined || b < a) ? b : a
+
+/**
+ * What fee rates got transactions into blocks how soon, as this node saw it: only what was in the mempool first counts.
+ * Transactions are known by their `txidKey`. Follows the rules of upstream
+ * `policy/fees/block_policy_estimator.cpp`, `CBlockPolicyEstimator`.
+ */
+export class FeeHistory {
+  private readonly horizons: Readonly<Record<HorizonName, FeeHorizon>> = {
+    short: new FeeHorizon(HORIZONS.short),
+    medium: new FeeHorizon(HORIZONS.medium),
+    long: new FeeHorizon(HORIZONS.long)
+  }
+  private readonly followed = new Map<string, Followed>()
+  private best = 0
+  /** Height of the first block since the start that held a followed transaction; 0 before it. */
+  private first = 0
+  /** The blocks behind what was kept from earlier runs. */
+  private earlier = { first: 0, last: 0 }
+
+  /** Height of the last block that was counted; 0 before the first. */
+  get bestHeight(): number {
+    return this.best
+  }
+
+  /** Transactions that are followed. */
+  get size(): number {
+    return this.followed.size
+  }
+
+  /** The highest target of a horizon. */
+  highestTarget(horizon: HorizonName): number {
+    return this.horizons[horizon].targets
+  }
+
+  /** Follows a transaction from now on. One that came at another tip than the last block counted is passed over. */
+  entered(key: string, { fee, height, validForEstimation, vsize }: FeeSample): void {
+    if (!validForEstimation || height !== this.best || this.followed.has(key)) return
+    if (this.followed.size >= MAX_FOLLOWED) return
+    const feeRate = rateOf(fee, vsize)
+    const bucket = bucketOf(feeRate)
+    this.followed.set(key, { height, bucket, feeRate })
+    for (const horizon of this.all) horizon.entered(bucket, height)
+  }
+
+  /** A transaction left the mempool, and no block holds it. */
+  left(key: string): void {
+    const followed = this.followed.get(key)
+    if (followed !== undefined) this.stopFollowing(key, followed, false)
+  }
+
+  /**
+   * A block became the tip, with these transactions. One that is no higher than a block that was counted belongs to a
+   * reorganisation, in which transactions would count twice: they are no longer followed, and nothing is learned.
+   */
+  blockConnected(height: number, keys: Iterable<string>): void {
+    const isNew = height > this.best
+    if (isNew) {
+      for (const horizon of this.all) horizon.advance(this.best, height)
+      this.best = height
+    }
+    for (const key of keys) {
+      const followed = this.followed.get(key)
+      if (followed === undefined) continue
+      this.stopFollowing(key, followed, true)
+      if (!isNew) continue
+      for (const horizon of this.all) horizon.confirmed(followed.bucket, followed.feeRate, height - followed.height)
+      if (this.first === 0) this.first = height
+    }
+  }
+
+  /** Ends the following of all that waits, as at the end of a run: what waited for long counts against its fee rate. */
+  leaveAll(): void {
+    for (const [key, followed] of this.followed) this.stopFollowing(key, followed, false)
+  }
+
+  /** The fee rate at which a share of `threshold` was mined within the target; `undefined` for targets out of reach. */
+  estimateRaw(target: number, threshold: number, horizon: HorizonName): RawEstimate | undefined {
+    const { settings: { decay, scale }, targets } = this.horizons[horizon]
+    if (target < 1 || target > targets) return undefined
+    const { fail, feeRate, pass } = this.horizons[horizon].estimate(target, threshold, this.best)
+    return { feeRate: inUnits(feeRate), pass, fail, decay, scale }
+  }
+
+  /**
+   * The fee rate for a transaction to be mined within `target` blocks, 1 to 1008. Nobody can be sure of the next
+   * block, so 1 is taken for 2; and no target is longer than half the time that was watched.
+   */
+  estimateSmart(target: number, mode: FeeMode): SmartEstimate {
+    const longest = this.horizons.long.targets
+    if (target < 1 || target > longest) return { feeRate: undefined, blocks: target }
+    const blocks = Math.min(Math.max(2, target), longest, Math.floor(this.watched / 2))
+    if (blocks < 2) return { feeRate: undefined, blocks }
+    const conservative = mode === "conservative"
+    let feeRate = this.combined(Math.floor(blocks / 2), HALF_SHARE, true)
+    feeRate = greater(feeRate, this.combined(blocks, SHARE, true))
+    feeRate = greater(feeRate, this.combined(2 * blocks, DOUBLE_SHARE, !conservative))
+    if (conservative || feeRate === undefined) feeRate = greater(feeRate, this.ofLongerHorizons(2 * blocks))
+    return { feeRate: inUnits(feeRate), blocks }
+  }
+
+  /** What is to be kept. What is in the mempool is not part of it. */
+  toJSON(): SavedFees {
+    const { long, medium, short } = this.horizons
+    const earlier = this.watchedEarlier
+    const span = this.watchedNow > earlier / 2 ? { first: this.first, last: this.best } : this.earlier
+    return { bestHeight: this.best, ...span, short: short.save(), medium: medium.save(), long: long.save() }
+  }
+
+  /** The history that was kept, or what is wrong with it. */
+  static fromJSON(saved: SavedFees): FeeHistory | { readonly fault: string } {
+    const { bestHeight, first, last } = saved
+    if (first > last || last > bestHeight) return { fault: `blocks ${first} to ${last} of ${bestHeight}` }
+    const history = new FeeHistory()
+    for (const name of HORIZON_NAMES) {
+      const buckets: ReadonlyArray<SavedBucket> = saved[name]
+      const fault = history.horizons[name].restore(buckets)
+      if (fault !== undefined) return { fault: `${name}: ${fault}` }
+    }
+    history.best = bestHeight
+    history.earlier = { first, last }
+    return history
+  }
+
+  private get all(): ReadonlyArray<FeeHorizon> {
+    const { long, medium, short } = this.horizons
+    return [short, medium, long]
+  }
+
+  private stopFollowing(key: string, { bucket, height }: Followed, mined: boolean): void {
+    this.followed.delete(key)
+    for (const horizon of this.all) horizon.gone(bucket, height, this.best, mined)
+  }
+
+  /** Blocks that were watched since the start. */
+  private get watchedNow(): number {
+    return this.first === 0 ? 0 : this.best - this.first
+  }
+
+  /** Blocks that were watched in earlier runs; none where that was too long ago. */
+  private get watchedEarlier(): number {
+    const { first, last } = this.earlier
+    return first === 0 || this.best - last > OLDEST ? 0 : last - first
+  }
+
+  private get watched(): number {
+    return Math.max(this.watchedNow, this.watchedEarlier)
+  }
+
+  private rate(horizon: HorizonName, target: number, threshold: number): number | undefined {
+    return this.horizons[horizon].estimate(target, threshold, this.best).feeRate
+  }
+
+  /**
+   * The answer of the shortest horizon that reaches the target. With `shorter`, what a shorter one says of its own
+   * highest target is taken where it is less: who pays that much waits no longer.
+   */
+  private combined(target: number, threshold: number, shorter: boolean): number | undefined {
+    const { long, medium, short } = this.horizons
+    if (target < 1 || target > long.targets) return undefined
+    if (target <= short.targets) return this.rate("short", target, threshold)
+    let feeRate = this.rate(target <= medium.targets ? "medium" : "long", target, threshold)
+    if (!shorter) return feeRate
+    if (target > medium.targets) feeRate = lesser(feeRate, this.rate("medium", medium.targets, threshold))
+    return lesser(feeRate, this.rate("short", short.targets, threshold))
+  }
+
+  /** What all horizons beyond the shortest that reaches the target ask for. */
+  private ofLongerHorizons(target: number): number | undefined {
+    const { medium, short } = this.horizons
+    const ofMedium = target <= short.targets ? this.rate("medium", target, DOUBLE_SHARE) : undefined
+    return target <= medium.targets ? greater(ofMedium, this.rate("long", target, DOUBLE_SHARE)) : undefined
+  }
+}
+
+/** From the shortest to the longest. */
+export const HORIZON_NAMES: ReadonlyArray<HorizonName> = ["short", "medium", "long"]
+
+/** Whole units; a fee rate of less than half a unit is none. */
+const inUnits = (feeRate: number | undefined): number | undefined => {
+  const units = Math.round(feeRate ?? 0)
+  return units === 0 ? undefined : units
+}

@@ -1,0 +1,129 @@
+import { binaryString } from "../../protocol/bytes.ts"
+import { outpointKey, prevoutTxid, type Transaction } from "../../protocol/transaction.ts"
+import { judge, type Plan, type Situation } from "../acceptance.ts"
+import { TransactionRejected } from "../errors.ts"
+import type { Pool } from "../Pool.ts"
+import type { PoolEntry } from "../PoolEntry.ts"
+import { refuse } from "../refusal.ts"
+import type { Trial } from "../Trial.ts"
+import { checkDustSpent } from "./dust.ts"
+import { MAX_CLUSTER_COUNT, MAX_CLUSTER_WEIGHT, MAX_PACKAGE_COUNT, MAX_PACKAGE_WEIGHT } from "./limits.ts"
+import { checkTrucPackage } from "./truc.ts"
+
+/** What came of a package before its scripts are checked: what to say, or a plan for each transaction. */
+export type JudgedPackage =
+  | { readonly trials: ReadonlyArray<Trial> }
+  | { readonly plans: ReadonlyArray<Plan> }
+
+const txidsSpentBy = ({ inputs }: Transaction): ReadonlySet<string> =>
+  new Set(inputs.map(({ prevout }) => binaryString(prevoutTxid(prevout))))
+
+/** Whether a transaction stands before one that it spends. */
+const isUnsorted = (transactions: ReadonlyArray<Transaction>): boolean => {
+  const later = new Set(transactions.map(({ txidKey }) => txidKey))
+  return transactions.some((transaction) => {
+    const unsorted = [...txidsSpentBy(transaction)].some((txid) => later.has(txid))
+    later.delete(transaction.txidKey)
+    return unsorted
+  })
+}
+
+/** Whether two transactions spend the same, or one spends nothing. */
+const isInconsistent = (transactions: ReadonlyArray<Transaction>): boolean => {
+  const seen = new Set<string>()
+  return transactions.some(({ inputs }) => {
+    const keys = inputs.map(({ prevout }) => outpointKey(prevout))
+    if (keys.length === 0 || keys.some((key) => seen.has(key))) return true
+    for (const key of keys) seen.add(key)
+    return false
+  })
+}
+
+/** What is wrong with a package by itself. Source: upstream `policy/packages.cpp`, `IsWellFormedPackage`. */
+const malformation = (transactions: ReadonlyArray<Transaction>): string | undefined => {
+  if (transactions.length > MAX_PACKAGE_COUNT) return "package-too-many-transactions"
+  const weight = transactions.reduce((sum, transaction) => sum + transaction.weight, 0)
+  if (weight > MAX_PACKAGE_WEIGHT) return "package-too-large"
+  if (new Set(transactions.map(({ txidKey }) => txidKey)).size < transactions.length) {
+    return "package-contains-duplicates"
+  }
+  if (isUnsorted(transactions)) return "package-not-sorted"
+  return isInconsistent(transactions) ? "conflict-in-package" : undefined
+}
+
+interface Cluster {
+  readonly keys: Set<string>
+  weight: number
+}
+
+/** Whether the clusters that a package makes together with those of the pool that it joins are within the limits. */
+const fitsClusters = (pool: Pool, entries: ReadonlyArray<PoolEntry>): boolean => {
+  let clusters: Array<Cluster> = []
+  for (const { transaction, weight } of entries) {
+    const joined: Cluster = { keys: new Set([transaction.txidKey]), weight }
+    for (const parent of pool.parentsOf(transaction)) {
+      for (const key of pool.graph.cluster(parent)) {
+        if (joined.keys.has(key)) continue
+        joined.keys.add(key)
+        joined.weight += pool.get(key)?.weight ?? 0
+      }
+    }
+    const spent = txidsSpentBy(transaction)
+    clusters = [joined, ...clusters.filter((cluster) => !absorb(pool, joined, cluster, spent))]
+  }
+  return clusters.every(({ keys, weight }) => keys.size <= MAX_CLUSTER_COUNT && weight <= MAX_CLUSTER_WEIGHT)
+}
+
+/** Adds a cluster to another one that it has a transaction in common with, or a transaction of which is spent. */
+const absorb = (pool: Pool, into: Cluster, cluster: Cluster, spent: ReadonlySet<string>): boolean => {
+  const keys = [...cluster.keys]
+  if (!keys.some((key) => into.keys.has(key) || spent.has(key))) return false
+  const common = keys.filter((key) => into.keys.has(key))
+  into.weight += cluster.weight - common.reduce((sum, key) => sum + (pool.get(key)?.weight ?? 0), 0)
+  for (const key of keys) into.keys.add(key)
+  return true
+}
+
+/** The first transaction that leaves dust of a parent unspent. Source: upstream `CheckEphemeralSpends`. */
+const leftDust = (pool: Pool, transactions: ReadonlyArray<Transaction>) => {
+  for (const [index, transaction] of transactions.entries()) {
+    const spent = txidsSpentBy(transaction)
+    const within = transactions.slice(0, index).filter(({ txidKey }) => spent.has(txidKey))
+    const around = pool.inOrder(spent).map((entry) => entry.transaction)
+    const broken = checkDustSpent(transaction, [...within, ...around])
+    if (broken !== undefined) return { index, rejected: refuse(transaction, "policy", broken.reason, broken.detail) }
+  }
+  return undefined
+}
+
+/**
+ * Judges transactions that are offered together for a test, but for their scripts. Each has to pay for itself; none may
+ * replace any. Nothing is said of the others where one fails.
+ * Source: upstream `validation.cpp`, `MemPoolAccept::AcceptMultipleTransactionsInternal`.
+ */
+export const judgePackage = (
+  pool: Pool,
+  transactions: ReadonlyArray<Transaction>,
+  situation: Situation
+): JudgedPackage => {
+  const unjudged = (packageError?: string): Array<Trial> => transactions.map(() => ({ type: "unjudged", packageError }))
+  const failing = (index: number, rejected: TransactionRejected): JudgedPackage => ({
+    trials: unjudged().with(index, { type: "rejected", rejected })
+  })
+  const malformed = malformation(transactions)
+  if (malformed !== undefined) return { trials: unjudged(malformed) }
+  const before = new Map<string, Transaction>()
+  const plans: Array<Plan> = []
+  for (const [index, transaction] of transactions.entries()) {
+    const judged = judge(pool, transaction, { ...situation, before })
+    if (judged instanceof TransactionRejected) return failing(index, judged)
+    before.set(transaction.txidKey, judged.entry.transaction)
+    plans.push(judged)
+  }
+  const entries = plans.map(({ entry }) => entry)
+  const truc = checkTrucPackage(pool, entries)
+  if (truc !== undefined) return { trials: unjudged(`TRUC-violation, ${truc}`) }
+  if (!fitsClusters(pool, entries)) return { trials: unjudged("too-large-cluster") }
+  const dust = situation.policy.requireStandard ? leftDust(pool, transactions) : undefined
+  return dust === undefined ? { plans } : failing(dust.index, dust.rejected)
+}

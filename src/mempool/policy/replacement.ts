@@ -1,0 +1,104 @@
+import { COIN } from "../../protocol/amount.ts"
+import { displayHash } from "../../protocol/bytes.ts"
+import type { TransactionRejected } from "../errors.ts"
+import type { Pool } from "../Pool.ts"
+import type { PoolEntry } from "../PoolEntry.ts"
+import { refuse } from "../refusal.ts"
+import { feeOf } from "./feeRate.ts"
+import { MAX_CLUSTER_COUNT, MAX_CLUSTER_WEIGHT, MAX_REPLACED_CLUSTERS } from "./limits.ts"
+
+/**
+ * Whether a transaction may take the place of others: full replace-by-fee, no signal needed
+ * (reference/protocol.md 5.5).
+ */
+
+/** An amount for people: at least two decimals and no more than it needs. */
+const showMoney = (amount: number): string => {
+  const size = Math.abs(amount)
+  const decimals = String(size % COIN).padStart(8, "0").replace(/0{1,6}$/, "")
+  return `${amount < 0 ? "-" : ""}${Math.floor(size / COIN)}.${decimals}`
+}
+
+/** The transactions that go, and whether one of them only because its parent may have no second child. */
+export interface Leaving {
+  readonly leaving: ReadonlySet<string>
+  readonly evictsSibling: boolean
+}
+
+/** Whether the cluster that a transaction would join or make is within the limits, once `without` is gone. */
+export const fitsCluster = (
+  pool: Pool,
+  { transaction, weight }: PoolEntry,
+  without: ReadonlySet<string>
+): boolean => {
+  const parents = [...pool.parentsOf(transaction)].filter((parent) => !without.has(parent))
+  const cluster = pool.graph.clusterWith(parents, without, MAX_CLUSTER_COUNT - 1)
+  return cluster.count + 1 <= MAX_CLUSTER_COUNT && cluster.weight + weight <= MAX_CLUSTER_WEIGHT
+}
+
+/** Rules 3 and 4 of BIP 125. Source: upstream `policy/rbf.cpp`, `PaysForRBF`. */
+const underpays = (
+  { modifiedFee, transaction, vsize }: PoolEntry,
+  replaced: ReadonlyArray<PoolEntry>,
+  incrementalFeeRate: number
+): string | undefined => {
+  const id = displayHash(transaction.txid)
+  const fees = replaced.reduce((sum, entry) => sum + entry.modifiedFee, 0)
+  if (modifiedFee < fees) {
+    return `rejecting replacement ${id}, less fees than conflicting txs; ${showMoney(modifiedFee)} < ${showMoney(fees)}`
+  }
+  const more = modifiedFee - fees
+  const asked = feeOf(incrementalFeeRate, vsize)
+  return more < asked
+    ? `rejecting replacement ${id}, not enough additional fees to relay; ${showMoney(more)} < ${showMoney(asked)}`
+    : undefined
+}
+
+/**
+ * Judges a transaction that stands against `leaving`: which transactions leave for it, those that need one of them
+ * included. Source: upstream `validation.cpp`, `MemPoolAccept::ReplacementChecks`, and what follows it.
+ */
+export const planReplacement = (
+  pool: Pool,
+  entry: PoolEntry,
+  { evictsSibling, leaving }: Leaving,
+  incrementalFeeRate: number
+): ReadonlyArray<PoolEntry> | TransactionRejected => {
+  const { modifiedFee: fee, transaction, weight } = entry
+  const { txidKey: key } = transaction
+  const id = displayHash(transaction.txid)
+  const also = evictsSibling ? " (including sibling eviction)" : ""
+  const clusters = pool.graph.clustersAffected(leaving)
+  if (clusters > MAX_REPLACED_CLUSTERS) {
+    const detail = `rejecting replacement ${id}; too many conflicting clusters (${clusters} > ${MAX_REPLACED_CLUSTERS})`
+    return refuse(transaction, "conflict", `too many potential replacements${also}`, detail)
+  }
+  const removed = pool.withDescendants(leaving)
+  const replaced = pool.inOrder(removed)
+  const underpaid = underpays(entry, replaced, incrementalFeeRate)
+  if (underpaid !== undefined) return refuse(transaction, "conflict", `insufficient fee${also}`, underpaid)
+  if (!fitsCluster(pool, entry, removed)) return refuse(transaction, "policy", "too-large-cluster")
+  const parents = [...pool.parentsOf(transaction)].filter((parent) => !removed.has(parent))
+  if (!pool.graph.improves(removed, [{ key, fee, weight, parents }])) {
+    const detail = "insufficient feerate: does not improve feerate diagram"
+    return refuse(transaction, "conflict", "replacement-failed", detail)
+  }
+  const spent = spentConflict(pool, entry, leaving)
+  if (spent === undefined) return replaced
+  const detail = `${id} spends conflicting transaction ${displayHash(spent.transaction.txid)}`
+  return refuse(transaction, "consensus", "bad-txns-spends-conflicting-tx", detail)
+}
+
+/** A transaction that would have to leave for one that needs it. Source: upstream `EntriesAndTxidsDisjoint`. */
+const spentConflict = (
+  pool: Pool,
+  { transaction }: PoolEntry,
+  leaving: ReadonlySet<string>
+): PoolEntry | undefined => {
+  for (const parent of pool.parentsOf(transaction)) {
+    for (const ancestor of [parent, ...pool.graph.ancestors(parent)]) {
+      if (leaving.has(ancestor)) return pool.get(ancestor)
+    }
+  }
+  return undefined
+}

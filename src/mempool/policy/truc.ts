@@ -1,0 +1,129 @@
+import type { Transaction } from "../../protocol/transaction.ts"
+import type { Pool } from "../Pool.ts"
+import type { PoolEntry } from "../PoolEntry.ts"
+import { idsOf } from "../refusal.ts"
+
+/**
+ * Transactions of version 3 stay in small families, so that nobody can pin them down: a parent, a child, and all of
+ * that version (BIP 431; upstream `policy/truc_policy.cpp`). Name transactions have a version of their own and are not
+ * meant.
+ */
+
+const TRUC_VERSION = 3
+
+/** A transaction and its ancestors; a transaction and its descendants (policy). */
+const FAMILY = 2
+
+/** Virtual bytes of any such transaction, and of one that spends another one of the pool (policy). */
+const MAX_VSIZE = 10_000
+const MAX_CHILD_VSIZE = 1_000
+
+/** A broken rule, as the reference node details it. */
+export interface TrucViolation {
+  readonly detail: string
+  /** The other child of the same parent, where that is all that stands in the way: it may be replaced. */
+  readonly sibling: PoolEntry | undefined
+}
+
+const violation = (detail: string, sibling?: PoolEntry): TrucViolation => ({ detail, sibling })
+
+/** Whether parent and child do not agree on the version. */
+const strangers = (transaction: Transaction, parent: Transaction): string | undefined => {
+  if ((transaction.version === TRUC_VERSION) === (parent.version === TRUC_VERSION)) return undefined
+  const [own, other] = transaction.version === TRUC_VERSION
+    ? ["version=3", "non-version=3"]
+    : ["non-version=3", "version=3"]
+  return `${own} tx ${idsOf(transaction)} cannot spend from ${other} tx ${idsOf(parent)}`
+}
+
+const tooManyAncestors = (transaction: Transaction): string => `tx ${idsOf(transaction)} would have too many ancestors`
+
+const tooManyDescendants = (parent: Transaction): string => `tx ${idsOf(parent)} would exceed descendant count limit`
+
+const tooBig = (what: string, transaction: Transaction, vsize: number, limit: number): string =>
+  `${what} tx ${idsOf(transaction)} is too big: ${vsize} > ${limit} virtual bytes`
+
+const ancestorCount = (pool: Pool, { transaction: { txidKey } }: PoolEntry): number =>
+  pool.graph.ancestors(txidKey).size
+
+/**
+ * Checks a transaction on its own. `replaced` are the transactions whose outpoints it spends as well.
+ * Source: upstream `SingleTRUCChecks`.
+ */
+export const checkTruc = (
+  pool: Pool,
+  { transaction, vsize }: Pick<PoolEntry, "transaction" | "vsize">,
+  replaced: ReadonlySet<string>
+): TrucViolation | undefined => {
+  const parents = pool.inOrder(pool.parentsOf(transaction))
+  for (const parent of parents) {
+    const broken = strangers(transaction, parent.transaction)
+    if (broken !== undefined) return violation(broken)
+  }
+  if (transaction.version !== TRUC_VERSION) return undefined
+  if (vsize > MAX_VSIZE) return violation(tooBig("version=3", transaction, vsize, MAX_VSIZE))
+  const [parent] = parents
+  if (parent === undefined) return undefined
+  if (parents.length + 1 > FAMILY || ancestorCount(pool, parent) + 2 > FAMILY) {
+    return violation(tooManyAncestors(transaction))
+  }
+  if (vsize > MAX_CHILD_VSIZE) return violation(tooBig("version=3 child", transaction, vsize, MAX_CHILD_VSIZE))
+  const siblings = [...pool.graph.descendants(parent.transaction.txidKey)]
+  if (siblings.length === 0 || siblings.some((sibling) => replaced.has(sibling))) return undefined
+  // A reorganisation may have made a larger family; nobody says which of several children would have to go.
+  const [only] = siblings
+  const sibling = siblings.length === 1 && only !== undefined ? pool.get(only) : undefined
+  const alone = sibling !== undefined && ancestorCount(pool, sibling) + 1 === FAMILY
+  return violation(tooManyDescendants(parent.transaction), alone ? sibling : undefined)
+}
+
+/** A transaction of a package, and its parents. */
+interface Member {
+  readonly entry: Pick<PoolEntry, "transaction" | "vsize">
+  /** In the pool. */
+  readonly parents: ReadonlyArray<PoolEntry>
+  /** Among the members before it. */
+  readonly within: ReadonlyArray<Transaction>
+}
+
+const checkMember = (pool: Pool, { entry, parents, within }: Member, all: ReadonlyArray<Transaction>) => {
+  const { transaction, vsize } = entry
+  if (transaction.version !== TRUC_VERSION) {
+    const parent = [...parents.map((one) => one.transaction), ...within].find((one) => one.version === TRUC_VERSION)
+    return parent === undefined ? undefined : strangers(transaction, parent)
+  }
+  const [first] = parents
+  const before = first === undefined ? 0 : ancestorCount(pool, first) + 1
+  if (Math.max(before, parents.length) + within.length + 1 > FAMILY) return tooManyAncestors(transaction)
+  const parent = first?.transaction ?? within[0]
+  if (parent === undefined) return undefined
+  if (vsize > MAX_CHILD_VSIZE) return tooBig("version=3 child", transaction, vsize, MAX_CHILD_VSIZE)
+  const broken = strangers(transaction, parent)
+  if (broken !== undefined) return broken
+  for (const other of all) {
+    if (other === transaction) continue
+    if (spends(other, parent)) return tooManyDescendants(parent)
+    if (spends(other, transaction)) return tooManyAncestors(other)
+  }
+  return first !== undefined && pool.graph.descendants(parent.txidKey).size > 0
+    ? tooManyDescendants(parent)
+    : undefined
+}
+
+const spends = (transaction: Transaction, parent: Transaction): boolean =>
+  transaction.inputs.some(({ prevout }) => parent.txid.every((byte, i) => prevout[i] === byte))
+
+/**
+ * Checks transactions that are offered together, parents before children, each of which `checkTruc` let pass: the first
+ * broken rule. Source: upstream `PackageTRUCChecks`.
+ */
+export const checkTrucPackage = (pool: Pool, entries: ReadonlyArray<PoolEntry>): string | undefined => {
+  const all = entries.map(({ transaction }) => transaction)
+  for (const [i, entry] of entries.entries()) {
+    const parents = pool.inOrder(pool.parentsOf(entry.transaction))
+    const within = all.slice(0, i).filter((other) => spends(entry.transaction, other))
+    const broken = checkMember(pool, { entry, parents, within }, all)
+    if (broken !== undefined) return broken
+  }
+  return undefined
+}

@@ -1,0 +1,36 @@
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import { rebuildRequested } from "../chain/repair/rebuild.ts"
+
+/** Starts for repair within an hour: where a disk damages more than that, each one would be for nothing. */
+export const RESTARTS_AN_HOUR = 2
+
+const HOUR_MS = 3_600_000
+
+/**
+ * Decides whether a node that failed starts again in the same process: where it noted that its chain state is to be made
+ * anew, which happens at a start.
+ */
+export class Restarts {
+  private readonly chainstateDirectory: string
+  private times: ReadonlyArray<number> = []
+
+  constructor(chainstateDirectory: string) {
+    this.chainstateDirectory = chainstateDirectory
+  }
+
+  readonly mayMend = (failure: { readonly _tag: string; readonly message: string }): Effect.Effect<boolean> =>
+    Effect.gen(this, function*() {
+      if (failure._tag !== "StorageCorrupted" || !rebuildRequested(this.chainstateDirectory)) return false
+      const now = yield* Clock.currentTimeMillis
+      this.times = this.times.filter((time) => now - time < HOUR_MS)
+      const reason = failure.message
+      if (this.times.length >= RESTARTS_AN_HOUR) {
+        yield* Effect.logError("the chain state was damaged again and again within an hour: check the disk", { reason })
+        return false
+      }
+      this.times = [...this.times, now]
+      yield* Effect.logError("the node starts again, and makes its chain state anew", { reason })
+      return true
+    }).pipe(Effect.annotateLogs("subsystem", "storage"))
+}

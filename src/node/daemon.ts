@@ -1,0 +1,228 @@
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Runtime from "effect/Runtime"
+import { join } from "node:path"
+import type { BindFailed } from "../base/listening.ts"
+import { Budget } from "../base/MemoryBudget.ts"
+import * as NodeClock from "../base/NodeClock.ts"
+import * as Chain from "../chain/Chain.ts"
+import type { ImportFailed } from "../chain/errors.ts"
+import * as SyncStatus from "../chain/SyncStatus.ts"
+import * as DataDirectory from "../config/DataDirectory.ts"
+import type { Settings } from "../config/settings.ts"
+import * as ErrorCount from "../metrics/countErrors.ts"
+import { blockchainSyncing, METRICS, rpcInFlight } from "../metrics/metrics.ts"
+import * as MetricsServer from "../metrics/MetricsServer.ts"
+import { sampleProcess } from "../metrics/processMetrics.ts"
+import { NameDb } from "../names/NameDb.ts"
+import type { ListenFailed } from "../network/errors.ts"
+import { PeerManager } from "../network/PeerManager.ts"
+import { callerLimit } from "../rpc/CallerMemory.ts"
+
+import { Health, type HealthReport } from "../http/health.ts"
+import { Pages } from "../http/Pages.ts"
+import * as RpcServer from "../http/RpcServer.ts"
+import { type Bytes, equal } from "../protocol/bytes.ts"
+import * as Dispatch from "../rpc/Dispatch.ts"
+import * as Lifecycle from "../rpc/Lifecycle.ts"
+import { LogControl } from "../rpc/LogControl.ts"
+import { allMethods } from "../rpc/methods/all.ts"
+import { NodeOptions } from "../rpc/NodeOptions.ts"
+import { recordCall, recordMalformed, recordRefusal } from "../rpc/recordCalls.ts"
+import { DataHealth } from "../storage/DataHealth.ts"
+import type { StorageFailure } from "../storage/errors.ts"
+import type { InvalidWalletRequest, WalletDamaged } from "../wallet/errors.ts"
+import * as Logging from "./logging.ts"
+import * as Memory from "./memory.ts"
+import * as Node from "./node.ts"
+import { NodeMetrics } from "./nodeMetrics.ts"
+import * as NodePages from "./pages.ts"
+import { Restarts } from "./Restarts.ts"
+
+/** What of the settings is about answers. */
+const answerOptions = (settings: Settings): typeof NodeOptions.Service => {
+  const { allowExpired, nameEncoding, nameHashIndex, nameHistory, valueEncoding } = settings
+  return { allowExpired, nameEncoding, nameHashIndex, nameHistory, valueEncoding }
+}
+
+/** Until there is a node to ask. */
+const STARTING: Effect.Effect<HealthReport> = Effect.succeed({
+  initializing: true,
+  syncing: true,
+  blockHeight: 0,
+  peers: 0,
+  doubts: [],
+  notices: []
+})
+
+/** Tells /health and /ready how the node is, from before there is a chain. */
+class NodeHealth {
+  private report = STARTING
+
+  readonly service = Health.of({ report: Effect.suspend(() => this.report) })
+
+  become(report: Effect.Effect<HealthReport>): void {
+    this.report = report
+  }
+}
+
+/** Counts each call, and notes it in the log while the log shows such entries: otherwise nothing is done for that. */
+const noteCalls = (switches: Logging.DebugSwitches) =>
+  Layer.unwrapEffect(Effect.gen(function*() {
+    const log = Runtime.runFork(yield* Effect.runtime())
+    const budget = yield* Budget
+    return Dispatch.layer({
+      maxValues: Dispatch.valuesWithin(callerLimit(budget, "rpc_bodies")),
+      observe: (call) => {
+        recordCall(call)
+        if (switches.state("rpc") !== true) return
+        const { error, method, seconds } = call
+        const facts = { method, milliseconds: Math.round(seconds * 1e6) / 1000, error: error?.code }
+        log(Effect.logDebug("call", facts).pipe(Effect.annotateLogs("subsystem", "rpc")))
+      },
+      observeMalformed: recordMalformed
+    })
+  }))
+
+/** The log as the method `logging` knows it. */
+const logControl = ({ logFile }: Settings, switches: Logging.DebugSwitches) =>
+  Layer.succeed(LogControl, {
+    path: logFile ?? "",
+    categories: {
+      current: Effect.sync(() => switches.all),
+      set: (category, on) => Effect.sync(() => switches.set(category, on))
+    }
+  })
+
+/** What is looked up for the metrics endpoint, which answers from before there is a node. */
+class Sampling {
+  private current = sampleProcess
+
+  readonly sample = Effect.suspend(() => this.current)
+
+  become(sample: Effect.Effect<void>): void {
+    this.current = sample
+  }
+}
+
+/** The metrics endpoint, where there is to be one. */
+const metricsEndpoint = ({ metrics }: Settings, { sample }: Sampling): Layer.Layer<never, BindFailed> =>
+  metrics === undefined
+    ? Layer.empty
+    : Layer.discard(MetricsServer.layer({ listen: metrics, table: METRICS, sample }))
+
+/** Has the metrics looked up in a node for as long as it can be asked. */
+const sampleNode = (sampling: Sampling) =>
+  Effect.gen(function*() {
+    const { sample } = yield* NodeMetrics
+    const dispatch = yield* Dispatch.Dispatch
+    const calls = Effect.sync(() => rpcInFlight.set(dispatch.inFlight()))
+    yield* Effect.acquireRelease(
+      Effect.sync(() => sampling.become(Effect.zipRight(calls, sample))),
+      () => Effect.sync(() => sampling.become(sampleProcess))
+    )
+  })
+
+/** Why a daemon ends before somebody asks it to. */
+export type DaemonFailure = ImportFailed | InvalidWalletRequest | ListenFailed | StorageFailure | WalletDamaged
+
+/** Starts the node behind the listener, and lets it answer as soon as it can. Returns what ends the daemon. */
+const start = (settings: Settings, health: NodeHealth, sampling: Sampling) =>
+  Effect.gen(function*() {
+    const chain = yield* Chain.Chain
+    const names = yield* NameDb
+    const status = yield* SyncStatus.SyncStatus
+    const manager = yield* PeerManager
+    const lifecycle = yield* Lifecycle.Lifecycle
+    const server = yield* RpcServer.RpcServer
+    const pages = yield* Pages
+    const data = yield* DataHealth
+    // This scope closes before the stores do.
+    yield* Effect.addFinalizer(() => server.drain)
+    yield* sampleNode(sampling)
+    /** While many blocks come, names are written some hundred blocks at a time. */
+    const namesBehind = (tip: Bytes) =>
+      Effect.map(
+        Effect.option(names.cursor),
+        (cursor) => Option.isNone(cursor) || cursor.value === undefined || !equal(cursor.value.hash, tip)
+      )
+    const report = Effect.gen(function*() {
+      const { tip } = yield* chain.progress
+      const { inbound, outbound } = yield* manager.count
+      return {
+        initializing: false,
+        syncing: (yield* status.syncing) || (yield* namesBehind(tip.hash)),
+        blockHeight: tip.height,
+        peers: inbound + outbound,
+        doubts: yield* data.doubts,
+        notices: yield* data.notices
+      }
+    })
+    const documents = yield* NodePages.pagesOfNode(settings)
+    const ready = Effect.sync(() => health.become(report)).pipe(
+      Effect.zipRight(pages.install(documents)),
+      Effect.zipRight(lifecycle.running)
+    )
+    const ended = yield* Node.start(settings, { tell: lifecycle.warmUp, ready })
+    return Effect.raceFirst(ended, lifecycle.stopRequested)
+  })
+
+/** The daemon: runs until somebody asks it to stop, or it cannot go on. Interrupting it stops it in good order. */
+export const run = (settings: Settings) => {
+  const health = new NodeHealth()
+  const sampling = new Sampling()
+  const switches = new Logging.DebugSwitches({
+    level: settings.logLevel,
+    debugSubsystems: settings.debugSubsystems
+  })
+  blockchainSyncing.set(1)
+  const listener = RpcServer.layer({
+    listen: settings.rpc,
+    credentials: settings.rpc.credentials,
+    rateLimit: settings.rateLimit,
+    maxRequestSize: settings.maxRequestSize,
+    onRefused: recordRefusal
+  }).pipe(
+    Layer.provideMerge(noteCalls(switches)),
+    Layer.provide(Layer.succeed(Health, health.service)),
+    Layer.provideMerge(NodePages.layer(settings))
+  )
+  const parts = Layer.unwrapEffect(Effect.map(Lifecycle.Lifecycle, ({ warmUp }) => Node.layer(settings, warmUp)))
+  const daemon = Dispatch.installed(allMethods).pipe(
+    Layer.provideMerge(parts),
+    Layer.provideMerge(Layer.succeed(NodeOptions, answerOptions(settings))),
+    Layer.provideMerge(logControl(settings, switches)),
+    Layer.provideMerge(Layer.merge(listener, metricsEndpoint(settings, sampling))),
+    Layer.provideMerge(Lifecycle.layer),
+    Layer.provideMerge(
+      DataDirectory.layer({ path: settings.dataDir, network: settings.network }).pipe(
+        Layer.annotateLogs("subsystem", "storage")
+      )
+    ),
+    Layer.provideMerge(NodeClock.layer(settings.mockTime)),
+    // One budget for RPC, which answers before there is a node, and for the peers of the node.
+    Layer.provideMerge(Memory.layer)
+  )
+  const restarts = new Restarts(join(settings.dataDir, "chainstate"))
+  return Effect.scoped(Effect.flatten(start(settings, health, sampling))).pipe(
+    Effect.provide(daemon),
+    Effect.tapError(() => Effect.sync(() => health.become(STARTING))),
+    Effect.retry({ while: restarts.mayMend }),
+    // Behind all that is closed: who reads this may move the data directory.
+    Effect.onExit((exit) =>
+      Exit.isSuccess(exit) || Exit.isInterrupted(exit) ? Effect.logInfo("node stopped") : Effect.void
+    ),
+    Effect.tapDefect((cause) => Effect.logError("the node ends because of an error of its own", cause)),
+    Effect.provide(ErrorCount.layer),
+    Effect.provide(
+      Logging.layerTo(settings.logFile, {
+        format: settings.logFormat,
+        level: settings.logLevel,
+        debugSubsystems: settings.debugSubsystems,
+        switches
+      })
+    )
+  )
+}

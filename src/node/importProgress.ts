@@ -1,0 +1,93 @@
+import * as Effect from "effect/Effect"
+import * as Schedule from "effect/Schedule"
+import { Chain } from "../chain/Chain.ts"
+import type { ImportProgress } from "../chain/import/importBlocks.ts"
+
+/** Where the bar is drawn. */
+export interface Terminal {
+  readonly columns: number
+  readonly write: (text: string) => void
+}
+
+/** What progress comes to. */
+export interface Summary {
+  readonly height: number
+  readonly blocks: number
+  readonly of: number
+  readonly blocksPerSecond: number
+  readonly etaSeconds: number
+  /** 0 to 1. */
+  readonly share: number
+}
+
+export const summarize = (progress: ImportProgress): Summary => {
+  const { bytesDone, bytesTotal, done, elapsedMs, height, total } = progress
+  const seconds = elapsedMs / 1000
+  return {
+    height,
+    blocks: done,
+    of: total,
+    blocksPerSecond: seconds > 0 ? Math.round(done / seconds) : 0,
+    etaSeconds: bytesDone > 0 ? Math.round((bytesTotal - bytesDone) * seconds / bytesDone) : 0,
+    share: bytesTotal > 0 ? Math.min(1, bytesDone / bytesTotal) : 0
+  }
+}
+
+const clock = (seconds: number): string => {
+  const two = (n: number): string => String(n).padStart(2, "0")
+  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60]
+  return hours > 0 ? `${hours}:${two(minutes)}:${two(seconds % 60)}` : `${minutes}:${two(seconds % 60)}`
+}
+
+const MIN_BAR = 10
+const MAX_BAR = 40
+
+/** One line with a bar, never longer than the terminal is wide. */
+export const drawBar = (progress: ImportProgress, columns: number): string => {
+  const { blocksPerSecond, etaSeconds, height, share } = summarize(progress)
+  const percent = `${String(Math.floor(100 * share)).padStart(3)}%`
+  const facts = progress.phase === "headers"
+    ? `${percent} reading headers, ${progress.done} found`
+    : `${percent} height ${height}, ${blocksPerSecond} blocks/s, ${clock(etaSeconds)} left`
+  const room = columns - facts.length - 4
+  if (room < MIN_BAR) return facts.slice(0, Math.max(0, columns - 1))
+  const width = Math.min(MAX_BAR, room)
+  const full = Math.round(width * share)
+  return `[${"#".repeat(full)}${".".repeat(width - full)}] ${facts}`
+}
+
+const CLEAR_LINE = "\r\u001b[2K"
+
+/**
+ * Shows how an import goes until it is interrupted: a bar on a terminal, else lines in the log.
+ */
+export const showImport = (terminal: Terminal | undefined): Effect.Effect<never, never, Chain> =>
+  Effect.flatMap(Chain, (chain) => {
+    const look = Effect.flatMap(chain.progress, ({ importing }) => {
+      if (importing === undefined) return Effect.void
+      if (terminal !== undefined) {
+        return Effect.sync(() => terminal.write(CLEAR_LINE + drawBar(importing, terminal.columns)))
+      }
+      const { share: _, ...facts } = summarize(importing)
+      const message = importing.phase === "headers" ? "reading headers" : "importing blocks"
+      return Effect.logInfo(message, facts)
+    })
+    const every = Schedule.spaced(terminal === undefined ? "2 seconds" : "200 millis")
+    return Effect.sleep(terminal === undefined ? "1 second" : "0 millis").pipe(
+      Effect.zipRight(Effect.repeat(look, every)),
+      Effect.zipRight(Effect.never),
+      Effect.ensuring(Effect.sync(() => terminal?.write(CLEAR_LINE)))
+    )
+  })
+
+/** The terminal behind standard error, if a person sits there. */
+export const standardTerminal = (): Terminal | undefined =>
+  process.stderr.isTTY === true
+    ? {
+      // Asked each time: the window may change its size.
+      get columns() {
+        return process.stderr.columns ?? 80
+      },
+      write: (text) => void process.stderr.write(text)
+    }
+    : undefined

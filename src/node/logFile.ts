@@ -1,0 +1,149 @@
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
+import { closeSync, constants, openSync, writeSync } from "node:fs"
+import { dirname } from "node:path"
+import { makeDirectory } from "../base/makeDirectory.ts"
+import { shownPath } from "../base/safeText.ts"
+import type { LogOutput } from "./logText.ts"
+
+/**
+ * The log in a file. Each line is written at once, so that what a node said last is there whatever ended it. A file
+ * that cannot be written does not end the node: lines are then lost, and counted.
+ */
+
+/** The log file cannot be opened. */
+export class LogFileUnusable extends Schema.TaggedError<LogFileUnusable>()("LogFileUnusable", {
+  path: Schema.String,
+  reason: Schema.String
+}) {
+  override get message(): string {
+    return `log file ${shownPath(this.path)}: ${this.reason}; -logfile names it`
+  }
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  EACCES: "permission denied",
+  EPERM: "permission denied",
+  EROFS: "the file system is read-only",
+  ENOSPC: "the disk is full",
+  EFBIG: "it has reached the largest size a file may have",
+  EDQUOT: "the disk quota is used up",
+  EISDIR: "it is a directory",
+  ENOTDIR: "a part of the path is not a directory",
+  EEXIST: "a part of the path is not a directory",
+  ENOENT: "the system lets nobody make its directory",
+  ENXIO: "nobody reads from it",
+  ENAMETOOLONG: "the path is too long",
+  ELOOP: "the path goes round in circles"
+}
+
+const reasonOf = (error: unknown): string => {
+  if (!(error instanceof Error)) return String(error)
+  const code = "code" in error ? String(error.code) : error.message
+  return REASONS[code] ?? code
+}
+
+const FILE_MODE = 0o600
+
+/** Appending; and neither waiting for the reader of a pipe nor taking a terminal as the daemon's own. */
+const FLAGS = constants.O_APPEND | constants.O_CREAT | constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY
+
+/** Opens a file to append to, with the directories above it where they are missing. Throws as `node:fs` does. */
+const openToAppend = (path: string): number => {
+  makeDirectory(dirname(path))
+  return openSync(path, FLAGS, FILE_MODE)
+}
+
+const END_OF_LINE = 0x0a
+
+export interface LogFileOptions {
+  readonly path: string
+  /** Tells the operator by another way that the file cannot be written. Does not throw. */
+  readonly complain: (message: string) => void
+  /** Writes to a file as `fs.writeSync`: returns how many bytes it took. */
+  readonly write?: (file: number, bytes: Uint8Array) => number
+}
+
+export class LogFile implements LogOutput {
+  readonly colours = false
+  readonly path: string
+  private file: number
+  private readonly complain: (message: string) => void
+  private readonly write: (file: number, bytes: Uint8Array) => number
+  /** Lines that could not be written since one could. */
+  private lost = 0
+  /** Whether the file ends within a line, because the disk was full there. */
+  private torn = false
+  private closed = false
+
+  /** Opens the file. Throws as `node:fs` does. */
+  constructor({ complain, path, write = writeSync }: LogFileOptions) {
+    this.path = path
+    this.complain = complain
+    this.write = write
+    this.file = openToAppend(path)
+  }
+
+  readonly writeLine = (line: string): void => {
+    if (this.closed) return
+    try {
+      this.append(Buffer.from(`${this.torn ? "\n" : ""}${line}\n`))
+    } catch (error) {
+      this.lost += 1
+      if (this.lost === 1) {
+        this.complain(`log file ${shownPath(this.path)} cannot be written: ${reasonOf(error)}; the node goes on`)
+      }
+      return
+    }
+    if (this.lost > 0) this.tellLoss()
+  }
+
+  private append(bytes: Uint8Array): void {
+    for (let at = 0; at < bytes.length;) {
+      const taken = this.write(this.file, bytes.subarray(at))
+      if (taken === 0) throw new Error("it takes nothing")
+      at += taken
+      this.torn = bytes[at - 1] !== END_OF_LINE
+    }
+  }
+
+  /** Says by the other way how much is missing, now that the file takes lines again. */
+  private tellLoss(): void {
+    const lost = this.lost
+    this.lost = 0
+    this.complain(`log file ${shownPath(this.path)} can be written again; lines lost: ${lost}`)
+  }
+
+  /**
+   * Opens the path anew, as after a rotation of logs: the file that has the name now, or a new one, takes the lines
+   * from here on. Returns why it cannot be opened; then the lines go where they went.
+   */
+  reopen(): string | undefined {
+    try {
+      const next = openToAppend(this.path)
+      closeSync(this.file)
+      this.file = next
+      this.torn = false
+      return undefined
+    } catch (error) {
+      return reasonOf(error)
+    }
+  }
+
+  /** Lines that come later are dropped: the number of the file may be another file's by then. */
+  close(): void {
+    this.closed = true
+    closeSync(this.file)
+  }
+}
+
+/** Opens a log file for as long as the scope lives. */
+export const open = (options: LogFileOptions): Effect.Effect<LogFile, LogFileUnusable, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.try({
+      try: () => new LogFile(options),
+      catch: (error) => new LogFileUnusable({ path: options.path, reason: reasonOf(error) })
+    }),
+    (file) => Effect.sync(() => file.close())
+  )

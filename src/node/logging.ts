@@ -1,0 +1,169 @@
+import * as Effect from "effect/Effect"
+import * as HashMap from "effect/HashMap"
+import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import * as LogLevel from "effect/LogLevel"
+import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
+import { shownPath } from "../base/safeText.ts"
+import { type LogFormat, type LogLevelName, type Subsystem, SUBSYSTEMS } from "../config/options.ts"
+import * as LogFile from "./logFile.ts"
+import { lineOf, type LogEvent, type LogOutput } from "./logText.ts"
+
+/**
+ * The daemon's log: one line an entry, on standard output or in a file. `svcd` says on standard error only why it
+ * will not run, so that a refusal stands alone there, and what is wrong with the log file.
+ *
+ * An entry is a fixed message and a record of facts: `Effect.logInfo("peer connected", { inbound: false })`. The
+ * annotation `subsystem`, set once around a service, says which part of the node speaks.
+ */
+
+export interface LogOptions {
+  readonly format: LogFormat
+  readonly level: LogLevelName
+  /** Parts whose debug entries are logged whatever `level` is. */
+  readonly debugSubsystems: ReadonlyArray<Subsystem>
+  /** The same, where it can change while the node runs: then in place of `debugSubsystems`. */
+  readonly switches?: DebugSwitches
+}
+
+/** Which parts of the node have their debug entries logged now. */
+export class DebugSwitches {
+  private readonly on: Map<Subsystem, boolean>
+
+  constructor({ debugSubsystems, level }: Pick<LogOptions, "debugSubsystems" | "level">) {
+    this.on = new Map(SUBSYSTEMS.map((name) => [name, level === "debug" || debugSubsystems.includes(name)]))
+  }
+
+  /** `undefined` for what is no part of the node. */
+  state(subsystem: unknown): boolean | undefined {
+    return isSubsystem(subsystem) ? this.on.get(subsystem) : undefined
+  }
+
+  get all(): ReadonlyMap<string, boolean> {
+    return new Map(this.on)
+  }
+
+  set(subsystem: string, on: boolean): void {
+    if (isSubsystem(subsystem)) this.on.set(subsystem, on)
+  }
+}
+
+const isSubsystem = (value: unknown): value is Subsystem => SUBSYSTEMS.some((name) => name === value)
+
+const THRESHOLD: Readonly<Record<LogLevelName, LogLevel.LogLevel>> = {
+  debug: LogLevel.Debug,
+  info: LogLevel.Info,
+  warn: LogLevel.Warning,
+  error: LogLevel.Error
+}
+
+/** What a log needs of a stream; `process.stdout` is one. */
+export interface LogStream {
+  readonly isTTY?: boolean | undefined
+  readonly write: (text: string) => unknown
+  readonly on: (event: "error", listener: () => void) => unknown
+}
+
+const guarded = new WeakSet<LogStream>()
+
+/**
+ * Keeps the process alive when the reader of a standard stream goes away: the stream then emits `error` (EPIPE) at
+ * every write, and an error event that nobody listens to ends the process.
+ */
+const guard = (stream: LogStream): void => {
+  if (guarded.has(stream)) return
+  guarded.add(stream)
+  // There is nowhere to report it: the log itself is what cannot be written.
+  stream.on("error", () => {})
+}
+
+/** A stream of this process as the place where lines go. Colours are for terminals, and not where NO_COLOR is set. */
+export const streamOutput = (
+  stream: LogStream,
+  env: Readonly<Record<string, string | undefined>> = process.env
+): LogOutput => {
+  const noColour = env["NO_COLOR"] !== undefined && env["NO_COLOR"] !== ""
+  guard(stream)
+  return {
+    colours: stream.isTTY === true && !noColour && env["TERM"] !== "dumb",
+    writeLine: (line) => void stream.write(`${line}\n`)
+  }
+}
+
+const subsystemOf = ({ annotations }: LogEvent): unknown => Option.getOrUndefined(HashMap.get(annotations, "subsystem"))
+
+/** A logger that writes the entries of the level and above, and everything of the subsystems that are debugged. */
+export const make = (options: LogOptions, output: LogOutput): Logger.Logger<unknown, void> => {
+  const toLine = lineOf(options.format, output.colours)
+  const switches = options.switches ?? new DebugSwitches(options)
+  const threshold = THRESHOLD[options.level]
+  return Logger.make((event) => {
+    const isHigh = LogLevel.greaterThanEqual(event.logLevel, threshold)
+    if (LogLevel.greaterThan(event.logLevel, LogLevel.Debug)) {
+      if (!isHigh && switches.state(subsystemOf(event)) !== true) return
+    } else if (!(switches.state(subsystemOf(event)) ?? isHigh)) return
+    output.writeLine(toLine(event))
+  })
+}
+
+/**
+ * Replaces Effect's own logger. The fibers drop what is below the level before any logger sees it, unless a
+ * subsystem is debugged or can be later: then the logger decides.
+ */
+export const layerWith = (options: LogOptions, output: LogOutput): Layer.Layer<never> =>
+  Layer.merge(
+    Logger.replace(Logger.defaultLogger, make(options, output)),
+    Logger.minimumLogLevel(
+      options.switches !== undefined || options.debugSubsystems.length > 0 ? LogLevel.Debug : THRESHOLD[options.level]
+    )
+  )
+
+/** Calls `listener` at each SIGHUP while the scope lives. Without one, the signal ends a process. */
+const onHangup = (listener: () => void): Effect.Effect<void, never, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.sync(() => void process.on("SIGHUP", listener)),
+    () => Effect.sync(() => void process.off("SIGHUP", listener))
+  )
+
+/** Says on standard error what the log cannot say of itself. */
+const complain = (message: string): void => void process.stderr.write(`svcd: ${message}\n`)
+
+/**
+ * The daemon's log in a file. SIGHUP opens it anew, for programs that rotate logs: what is logged until then goes to
+ * the file that was renamed, and nothing is lost. Nothing goes to standard output.
+ */
+const fileLayer = (options: LogOptions, path: string): Layer.Layer<never, LogFile.LogFileUnusable> =>
+  Layer.unwrapScoped(Effect.gen(function*() {
+    const file = yield* LogFile.open({ path, complain })
+    const logged = layerWith(options, file)
+    yield* onHangup(() => {
+      const reason = file.reopen()
+      const entry = reason === undefined
+        ? Effect.logInfo("log file opened anew", { file: path })
+        : Effect.logError("log file cannot be opened anew; the log stays where it was", { file: path, reason })
+      if (reason !== undefined) complain(`log file ${shownPath(path)} cannot be opened anew: ${reason}`)
+      Effect.runFork(Effect.provide(entry, logged))
+    })
+    return logged
+  }))
+
+/**
+ * A program's log on standard output. SIGHUP has nothing to open anew there, and ends nothing. Standard error is guarded
+ * as well: Node itself writes warnings there.
+ */
+export const layer = (options: LogOptions): Layer.Layer<never> =>
+  Layer.unwrapScoped(Effect.map(onHangup(() => {}), () => {
+    guard(process.stderr)
+    return layerWith(options, streamOutput(process.stdout))
+  }))
+
+/** The same in a file; on standard output where `file` is `undefined`. */
+export const layerTo = (
+  file: string | undefined,
+  options: LogOptions
+): Layer.Layer<never, LogFile.LogFileUnusable> =>
+  Layer.suspend(() => {
+    guard(process.stderr)
+    return file === undefined ? layer(options) : fileLayer(options, file)
+  })

@@ -1,0 +1,193 @@
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Stream from "effect/Stream"
+import * as Scheduler from "../base/Scheduler.ts"
+import * as Chain from "../chain/Chain.ts"
+import type { ImportFailed } from "../chain/errors.ts"
+import * as BackgroundCheck from "../chain/repair/BackgroundCheck.ts"
+import * as BlockHealth from "../chain/repair/BlockHealth.ts"
+import * as SyncStatus from "../chain/SyncStatus.ts"
+import * as TxIndex from "../chain/TxIndex.ts"
+import * as DataDirectory from "../config/DataDirectory.ts"
+import type { Settings } from "../config/settings.ts"
+import { type ConsensusParams, paramsOf, withOverrides } from "../consensus/params.ts"
+import * as FeeEstimator from "../mempool/fees/FeeEstimator.ts"
+import * as Mempool from "../mempool/Mempool.ts"
+import * as Miner from "../mempool/mining/Miner.ts"
+import * as ErrorCount from "../metrics/countErrors.ts"
+import * as NameDb from "../names/NameDb.ts"
+import { displayHash } from "../protocol/bytes.ts"
+import { networks } from "../protocol/networks.ts"
+import * as DataHealth from "../storage/DataHealth.ts"
+import type { StorageFailure } from "../storage/errors.ts"
+import { version } from "../version.ts"
+import * as Wallets from "../wallet/Wallets.ts"
+import { showImport, standardTerminal } from "./importProgress.ts"
+import * as NodeMetrics from "./nodeMetrics.ts"
+import * as Peers from "./peers.ts"
+
+/**
+ * A node without a face: chain, names, mempool, wallets and peers, in a data directory. The daemon and the embedded
+ * client are this with something that answers.
+ */
+
+/** Is told what the node is doing while it starts. */
+export type Tell = (step: string) => Effect.Effect<void>
+
+/** The rules of the network that the settings name, with what they change for tests. */
+const paramsFor = (settings: Settings): ConsensusParams => {
+  const params = withOverrides(paramsOf(networks[settings.network]), { activation: settings.activation })
+  if (settings.assumeValid === "default") return params
+  return { ...params, assumeValid: settings.assumeValid === "none" ? undefined : settings.assumeValid }
+}
+
+const MIB = 1024 * 1024
+
+const MEGABYTE = 1_000_000
+
+/** Whether there is somebody to ask, so that the node cannot know what is missing before one has answered. */
+const expectsPeers = ({ addPeers, maxOutbound, maxPeers, network }: Settings): boolean =>
+  maxPeers > 0 && (addPeers.length > 0 || (maxOutbound > 0 && networks[network].dnsSeeds.length > 0))
+
+/** Chain, names and mempool, in the data directory. */
+const stores = (settings: Settings, tell: Tell) =>
+  Layer.unwrapEffect(Effect.gen(function*() {
+    const directory = yield* DataDirectory.DataDirectory
+    yield* tell("Loading block index…")
+    const chain = Chain.layer({
+      params: paramsFor(settings),
+      blocksDirectory: directory.blocks,
+      chainstateDirectory: directory.chainstate,
+      temporaryDirectory: directory.path,
+      pageSize: settings.pageSize,
+      coinCacheBytes: settings.dbCache * MIB,
+      verifyThreads: settings.verifyThreads,
+      check: { blocks: settings.checkBlocks, level: settings.checkLevel }
+    }).pipe(Layer.annotateLogs("subsystem", "chain"))
+    const names = NameDb.layer({ filename: directory.file("names.db"), pageSize: settings.pageSize }).pipe(
+      Layer.annotateLogs("subsystem", "names")
+    )
+    const status = SyncStatus.layer({ offline: settings.maxPeers === 0, expectsPeers: expectsPeers(settings) })
+    const mempool = Mempool.layer({
+      filename: settings.persistMempool ? directory.file("mempool.dat") : undefined,
+      maxUsage: settings.maxMempool * MEGABYTE,
+      expiryHours: settings.mempoolExpiry,
+      minRelayFeeRate: settings.minRelayFeeRate
+    }).pipe(Layer.annotateLogs("subsystem", "mempool"))
+    const fees = FeeEstimator.layer({ filename: directory.file("fee_estimates.json") })
+    const transactions = settings.txIndex
+      ? TxIndex.layer({ directory: directory.chainstate, pageSize: settings.pageSize })
+      : TxIndex.layerOff
+    const waiting = Layer.mergeAll(Miner.layer, fees).pipe(
+      Layer.provideMerge(mempool),
+      Layer.provideMerge(status),
+      Layer.provideMerge(chain)
+    )
+    const stored = Layer.mergeAll(waiting, names, transactions)
+    const wallets = Wallets.layer({
+      directory: directory.path,
+      chainstateDirectory: directory.chainstate,
+      enabled: !settings.disableWallet,
+      loadDefault: !settings.noWallet,
+      limitNameChains: settings.limitNameChains,
+      pageSize: settings.pageSize
+    }).pipe(Layer.annotateLogs("subsystem", "wallet"))
+    return wallets.pipe(Layer.provideMerge(stored))
+  }))
+
+/** The network, over the stores. */
+const peers = (settings: Settings) =>
+  Layer.unwrapEffect(Effect.map(
+    DataDirectory.DataDirectory,
+    (directory) => Peers.layer(settings, directory.file("peers.json"))
+  )).pipe(Layer.annotateLogs("subsystem", "network"))
+
+/** Announces blocks as they come. Those of an import are summed up instead. */
+const logBlocks = Effect.flatMap(Chain.Chain, (chain) =>
+  Stream.runForEach(chain.events, (event) => {
+    if (event._tag === "BlockDisconnected") {
+      return Effect.logInfo("block disconnected", {
+        height: event.block.height,
+        hash: displayHash(event.block.hash)
+      })
+    }
+    const { block, imported, transactions } = event
+    const facts = { height: block.height, hash: displayHash(block.hash), transactions }
+    return imported ? Effect.logDebug("new block", facts) : Effect.logInfo("new block", facts)
+  }))
+
+/** Imports what the command line names, and says what came of it. */
+const importBlocks = (files: ReadonlyArray<string>) =>
+  Effect.gen(function*() {
+    const chain = yield* Chain.Chain
+    const shown = yield* Effect.fork(showImport(standardTerminal()))
+    const report = yield* chain.importFrom(files).pipe(Effect.ensuring(shown.interruptAsFork(shown.id())))
+    const { elapsedMs, ...facts } = report
+    const timings = Object.entries(yield* chain.timings).map(([what, ms]) => [what, Math.round(ms)] as const)
+    yield* Effect.logInfo("import finished", {
+      ...facts,
+      seconds: Math.round(elapsedMs) / 1000,
+      blocksPerSecond: Math.round(1000 * report.stored / Math.max(1, elapsedMs)),
+      milliseconds: Object.fromEntries(timings)
+    })
+  })
+
+/** The parts of a node, from the disk to the network. They are idle until `start`. */
+export const layer = (settings: Settings, tell: Tell) =>
+  NodeMetrics.layer.pipe(
+    Layer.provideMerge(peers(settings)),
+    Layer.provideMerge(BackgroundCheck.layer(settings.backgroundCheck)),
+    Layer.provideMerge(BlockHealth.layer),
+    Layer.provideMerge(stores(settings, tell)),
+    Layer.provideMerge(Scheduler.layer),
+    Layer.provideMerge(DataHealth.layer),
+    Layer.provide(ErrorCount.layer)
+  )
+
+export interface StartOptions {
+  readonly tell: Tell
+  /** Runs once everything that can be asked is at the tip of the stored chain: before files are imported. */
+  readonly ready: Effect.Effect<void>
+}
+
+/**
+ * Brings the parts together once they are built: names, indexes, wallets and mempool to the tip, then the import of
+ * block files in the background. Returns what ends the node: it never succeeds.
+ */
+export const start = (settings: Settings, { ready, tell }: StartOptions) =>
+  Effect.gen(function*() {
+    const chain = yield* Chain.Chain
+    const names = yield* NameDb.NameDb
+    const index = yield* TxIndex.TxIndex
+    const mempool = yield* Mempool.Mempool
+    const wallets = yield* Wallets.Wallets
+    const status = yield* SyncStatus.SyncStatus
+    const failed = yield* Deferred.make<never, ImportFailed | StorageFailure>()
+
+    for (const warning of chain.repairs) yield* Effect.logWarning(warning)
+    yield* tell("Loading names…")
+    yield* chain.register(names.follower)
+    if (index.follower !== undefined) yield* chain.register(index.follower)
+    yield* Effect.forEach(wallets.loaded(), ({ follower }) => chain.register(follower), { discard: true })
+    yield* chain.register(mempool.follower)
+    yield* Effect.forkScoped(logBlocks)
+    yield* ready
+    const { header, height } = yield* chain.tip
+    yield* Effect.logInfo("node started", {
+      version,
+      network: settings.network,
+      height,
+      hash: displayHash(header.hash),
+      dataDir: settings.dataDir
+    })
+    const load = settings.loadBlocks.length > 0 ? importBlocks(settings.loadBlocks) : Effect.void
+    yield* load.pipe(
+      Effect.zipRight(mempool.load),
+      Effect.zipRight(status.loaded),
+      // A defect ends the node as well: it would never be done with loading.
+      Effect.catchAllCause((cause) => Deferred.failCause(failed, cause)),
+      Effect.forkScoped
+    )
+    return Effect.raceFirst(Deferred.await(failed), chain.failure)
+  }).pipe(Effect.annotateLogs("subsystem", "chain"))

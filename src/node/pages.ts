@@ -1,0 +1,30 @@
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type { Settings } from "../config/settings.ts"
+import * as Pages from "../http/Pages.ts"
+import { Lifecycle } from "../rpc/Lifecycle.ts"
+import { restNames, restStarting } from "../web/rest/restNames.ts"
+import { startingPage, statusPage } from "../web/statusPage.ts"
+
+/** The documents on the RPC listener that the settings ask for. */
+
+type Wanted = Pick<Settings, "rest" | "statusPage">
+
+/** What they answer before there is a node to ask. */
+export const layer = (settings: Wanted): Layer.Layer<Pages.Pages, never, Lifecycle> =>
+  Layer.effectDiscard(Effect.gen(function*() {
+    const { phase } = yield* Lifecycle
+    const { install } = yield* Pages.Pages
+    yield* install([
+      ...(settings.statusPage ? [startingPage] : []),
+      ...(settings.rest ? [restStarting(phase)] : [])
+    ])
+  })).pipe(Layer.provideMerge(Pages.layer))
+
+/** Makes them from the services of a node. */
+export const pagesOfNode = (settings: Wanted) =>
+  Effect.gen(function*() {
+    const status = settings.statusPage ? [yield* statusPage] : []
+    const rest = settings.rest ? [yield* restNames] : []
+    return [...status, ...rest]
+  })

@@ -1,0 +1,100 @@
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schedule from "effect/Schedule"
+import type * as Scope from "effect/Scope"
+import { randomBytes, secureRandom } from "../base/random.ts"
+import { Chain } from "../chain/Chain.ts"
+import { SyncStatus } from "../chain/SyncStatus.ts"
+import type { Settings } from "../config/settings.ts"
+import type { Mempool } from "../mempool/Mempool.ts"
+import * as AddressStore from "../network/addresses/AddressStore.ts"
+import * as Gossip from "../network/addresses/gossip.ts"
+import { ownAddressFor } from "../network/addresses/ownAddress.ts"
+import { ownServices } from "../network/ownServices.ts"
+import { PeerHandlers } from "../network/PeerHandlers.ts"
+import * as PeerManager from "../network/PeerManager.ts"
+import * as Relay from "../network/relay/Relay.ts"
+import * as Server from "../network/serve/Server.ts"
+import * as SyncManager from "../network/sync/SyncManager.ts"
+
+/** Seconds between two looks at the addresses that are to be passed on. */
+const GOSSIP_TICK = "1 second"
+
+/** Spacings that the tip may be old while peers with few blocks are good enough (reference/protocol.md 6.3). */
+const NEAR_TIP_SECONDS = 144 * 600
+
+/** What is put together from the settings for the network. */
+type NetworkSettings = Pick<
+  Settings,
+  "addPeers" | "listen" | "maxInbound" | "maxOutbound" | "maxPeers" | "network" | "proxy" | "userAgentComment"
+>
+
+/** The parts that handle the messages of peers: sync, relay, serving, addresses. */
+const makeHandlers = (
+  settings: NetworkSettings,
+  peersFile: string
+): Effect.Effect<typeof PeerHandlers.Service, never, Chain | SyncStatus | Mempool | Scope.Scope> =>
+  Effect.gen(function*() {
+    const chain = yield* Chain
+    const status = yield* SyncStatus
+    const clock = yield* Effect.clock
+    const now = (): number => Math.floor(clock.unsafeCurrentTimeMillis() / 1000)
+    const random = secureRandom()
+    const store = yield* AddressStore.make({ path: peersFile, random, allowLocal: settings.network === "regtest" })
+    const sync = yield* SyncManager.make()
+    const relay = yield* Relay.make({ random })
+    const server = yield* Server.make({ transactionFor: relay.transactionFor })
+    let downloading = true
+    const gossip = Gossip.make({
+      book: store.book,
+      bans: store.bans,
+      random,
+      key: randomBytes(random, 16),
+      now,
+      get services() {
+        return ownServices(chain.tree.losses)
+      },
+      ownAddress: (peer) =>
+        settings.listen === undefined
+          ? undefined
+          : ownAddressFor(peer, {
+            local: [],
+            listenPort: settings.listen.port,
+            discover: settings.proxy === undefined,
+            random
+          }),
+      initialDownload: () => downloading,
+      reachable: (network) =>
+        network === "ipv4" || network === "ipv6" || (network === "torv3" && settings.proxy !== undefined)
+    })
+    yield* Effect.gen(function*() {
+      downloading = yield* status.initialDownload
+      gossip.tick(Math.floor((yield* Clock.currentTimeMillis) / 1000))
+    }).pipe(Effect.repeat(Schedule.spaced(GOSSIP_TICK)), Effect.forkScoped)
+    const { tree } = chain
+    return {
+      handlers: [sync, relay, server, gossip],
+      store,
+      info: (peer) => ({ sync: sync.syncOf(peer), relay: relay.relayOf(peer), gossip: gossip.gossipOf(peer) }),
+      lastAnnouncement: sync.lastAnnouncement,
+      services: () => ownServices(chain.tree.losses),
+      startHeight: () => tree.height(tree.tip()),
+      nearTip: () => tree.time(tree.tip()) > now() - NEAR_TIP_SECONDS,
+      needExtraPeer: sync.staleTip
+    }
+  })
+
+/** The network of a node: finds peers, talks to them, and follows, serves and passes on what they have. */
+export const layer = (settings: NetworkSettings, peersFile: string) =>
+  Layer.unwrapEffect(Effect.map(Chain, ({ params }) =>
+    PeerManager.layer({
+      network: params.network,
+      listen: settings.listen,
+      maxPeers: settings.maxPeers,
+      maxInbound: settings.maxInbound,
+      maxOutbound: settings.maxOutbound,
+      addPeers: settings.addPeers,
+      proxy: settings.proxy,
+      userAgentComment: settings.userAgentComment
+    }).pipe(Layer.provide(Layer.scoped(PeerHandlers, makeHandlers(settings, peersFile))))))

@@ -1,0 +1,123 @@
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Redacted from "effect/Redacted"
+import * as Schedule from "effect/Schedule"
+import type * as Scope from "effect/Scope"
+import { join } from "node:path"
+import { isLoopback } from "../../base/addresses.ts"
+import { shownPath } from "../../base/safeText.ts"
+import type { Connection } from "../../config/connection.ts"
+import { absolutePath, type Credentials, type SettingsInput } from "../../config/settings.ts"
+import type { NetworkName } from "../../protocol/networks.ts"
+import type { Json } from "../../rpc/json/json.ts"
+import { RPC_CODE } from "../../rpc/method/RpcError.ts"
+import { type CallParams, make, type RpcClientError } from "../../rpc/RpcClient.ts"
+
+/** The daemon that svcd-cli talks to, with the credentials that can be found for it. */
+
+export interface DaemonOptions {
+  readonly connection: Connection
+  readonly wallet: string | undefined
+  /** The file that `-rpccookiefile` names. */
+  readonly cookieFile: string | undefined
+  /** Seconds for one call; 0 for any time. */
+  readonly timeout: number
+  /** Seconds to wait for a daemon that starts, 0 for any time; `undefined`: not at all. */
+  readonly wait: number | undefined
+  readonly input: SettingsInput
+}
+
+export interface Daemon {
+  readonly call: (method: string, params?: CallParams) => Effect.Effect<Json, RpcClientError>
+  /** The cookie file whose contents were tried. */
+  readonly triedCookie: () => string | undefined
+}
+
+/** The longest time that a timer of this runtime can wait, in milliseconds. */
+const ANY_TIME = 2 ** 31 - 1
+
+/** How long `-rpcwait` waits between two tries. */
+const WAIT = "1 second"
+
+/** Reads the line that the reference node writes for its clients: `user:password`. */
+const parseCookie = (text: string): Credentials | undefined => {
+  const parts = /^([^:\r\n]+):([^\r\n]+)\r?\n?$/.exec(text)
+  const [, user, password] = parts ?? []
+  return user === undefined || password === undefined ? undefined : { user, password: Redacted.make(password) }
+}
+
+/** The credentials in a cookie file, or on the left why there are none. */
+const readCookie = (path: string, { readFile }: SettingsInput): Either.Either<Credentials, string> => {
+  const name = `cookie file ${shownPath(path)}`
+  return readFile(path).pipe(
+    Either.mapLeft((why) => `${name} ${why}`),
+    Either.flatMap((text) => {
+      if (text === undefined) return Either.left(`${name} is not there; Namecoin Core makes it when it starts`)
+      const credentials = parseCookie(text)
+      return credentials === undefined ? Either.left(`${name} has no user:password in it`) : Either.right(credentials)
+    })
+  )
+}
+
+/** Where the reference node has its data, a network's own beneath it (upstream `chainparamsbase.cpp`). */
+const SUBDIRECTORY: Readonly<Record<NetworkName, string>> = { mainnet: "", testnet: "testnet3", regtest: "regtest" }
+
+/** The cookie file of a reference node of the same user. */
+const coreCookie = (network: NetworkName, { homedir }: SettingsInput): string =>
+  join(homedir, ".namecoin", SUBDIRECTORY[network], ".cookie")
+
+const isStarting = (error: RpcClientError): boolean =>
+  error._tag === "DaemonUnreachable" || (error._tag === "RpcFailure" && error.code === RPC_CODE.warmUp)
+
+/** Tries again until the time is over: a try takes time as well. */
+const waiting = <A>(work: Effect.Effect<A, RpcClientError>, wait: number | undefined) =>
+  wait === undefined ? work : Effect.suspend(() => {
+    const deadline = wait === 0 ? Infinity : performance.now() + wait * 1000
+    return Effect.retry(work, {
+      schedule: Schedule.spaced(WAIT),
+      while: (error) => isStarting(error) && performance.now() < deadline
+    })
+  })
+
+/** Prepares calls to the daemon; the left says why a cookie file cannot be used. Nothing is sent yet. */
+export const makeDaemon = (options: DaemonOptions): Effect.Effect<Daemon, string, Scope.Scope> =>
+  Effect.gen(function*() {
+    const { connection, cookieFile, input, timeout, wait, wallet } = options
+    const { credentials: given, ...address } = connection.rpc
+    let credentials = given
+    let tried: string | undefined
+    if (cookieFile !== undefined) {
+      tried = absolutePath(cookieFile, input.cwd, input.homedir)
+      credentials = yield* readCookie(tried, input)
+    }
+    const client = yield* make({
+      address,
+      credentials: () => credentials,
+      wallet,
+      timeout: timeout === 0 ? ANY_TIME : timeout * 1000
+    })
+
+    /** Whether a cookie was found that nobody named. Its secret is for this machine alone. */
+    const found = (): boolean => {
+      if (credentials !== undefined || !isLoopback(address.host)) return false
+      const path = coreCookie(connection.network, input)
+      const cookie = readCookie(path, input)
+      if (Either.isLeft(cookie)) return false
+      tried = path
+      credentials = cookie.right
+      return true
+    }
+
+    return {
+      call: (method, params = []) => {
+        const once = client.call(method, params)
+        const call = Effect.catchTag(
+          once,
+          "Unauthorized",
+          (error): Effect.Effect<Json, RpcClientError> => found() ? once : Effect.fail(error)
+        )
+        return waiting(call, wait)
+      },
+      triedCookie: () => tried
+    }
+  })

@@ -1,0 +1,71 @@
+import * as Effect from "effect/Effect"
+import { formatAddress } from "../../base/addresses.ts"
+import { shownPath } from "../../base/safeText.ts"
+import type { Connection } from "../../config/connection.ts"
+import { nearest } from "../../config/suggest.ts"
+import { RPC_CODE } from "../../rpc/method/RpcError.ts"
+import type { RpcClientError } from "../../rpc/RpcClient.ts"
+import type { Daemon } from "./daemon.ts"
+import { COMMANDS } from "./flags.ts"
+import { failure, type Outcome } from "./outcome.ts"
+import { shownLines } from "./textWidth.ts"
+
+/**
+ * What svcd-cli says when a call fails, in the forms that wrappers of the reference client parse (reference/rpc.md 8).
+ */
+
+const sourceOf = (from: string): string => from === "default" ? "That is the default address" : `It is from ${from}`
+
+const unauthorized = ({ rpc }: Connection, cookie: string | undefined): string => {
+  const other = rpc.credentials !== undefined || cookie !== undefined
+  const tried = cookie === undefined ? "" : ` than those in ${shownPath(cookie)}`
+  return `error: Authorization failed: ${formatAddress(rpc)} wants ${
+    other ? `other credentials${tried}` : "credentials"
+  }\nGive them with -rpcuser and -rpcpassword, SVCD_RPC_USER and SVCD_RPC_PASSWORD, or svcd.conf in -datadir; ` +
+    "for Namecoin Core, -rpccookiefile names its cookie."
+}
+
+/** The method or command that was probably meant, by the daemon's own list; `undefined` where there is none. */
+const meant = (daemon: Daemon, method: string): Effect.Effect<string | undefined> =>
+  daemon.call("help").pipe(
+    Effect.map((text) => {
+      if (typeof text !== "string") return undefined
+      const names = text.split("\n").flatMap((line) => /^([a-z][a-z0-9_.]*)(?: |$)/.exec(line)?.[1] ?? [])
+      return nearest(method, [...names, ...Object.keys(COMMANDS)])
+    }),
+    Effect.orElseSucceed(() => undefined)
+  )
+
+/** Returns what to print for a failed call, and how to exit. `method` is what was called, where the user named it. */
+export const explain = (
+  error: RpcClientError,
+  connection: Connection,
+  daemon: Daemon,
+  method?: string
+): Effect.Effect<Outcome> => {
+  switch (error._tag) {
+    case "RpcFailure": {
+      const code = Math.abs(error.code) % 256
+      const hint = error.code === RPC_CODE.walletNotSpecified ? "\nTo svcd-cli, -rpcwallet NAME says which one." : ""
+      const said = `error code: ${error.code}\nerror message:\n${shownLines(error.message)}${hint}`
+      const exit = code === 0 ? 1 : code
+      if (error.code !== RPC_CODE.methodNotFound || method === undefined) return Effect.succeed(failure(exit, said))
+      return Effect.map(
+        meant(daemon, method),
+        (name) => failure(exit, name === undefined ? said : `${said}\nDid you mean ${name}?`)
+      )
+    }
+    case "Unauthorized":
+      return Effect.succeed(failure(1, unauthorized(connection, daemon.triedCookie())))
+    case "DaemonUnreachable": {
+      const from = sourceOf(connection.rpcAddrFrom)
+      return Effect.succeed(failure(
+        1,
+        `error: ${error.message}\n${from}: is svcd running, and does it listen there? ` +
+          "-rpcaddr names another one, -rpcwait waits for it."
+      ))
+    }
+    case "UnexpectedReply":
+      return Effect.succeed(failure(1, `error: ${error.message}`))
+  }
+}

@@ -1,0 +1,39 @@
+import { METHODS_WITH_PARAMETERS } from "../../rpc/method/conversions.ts"
+
+/** Methods of a node that take no parameters. Tests compare the whole with the node's own table. */
+const METHODS_ALONE: ReadonlyArray<string> = [
+  "clearbanned",
+  "getaddrmaninfo",
+  "getbalances",
+  "getbestblockhash",
+  "getblockchaininfo",
+  "getblockcount",
+  "getchaintips",
+  "getcheckinfo",
+  "getconnectioncount",
+  "getdifficulty",
+  "getinfo",
+  "getmempoolinfo",
+  "getmininginfo",
+  "getnettotals",
+  "getnetworkinfo",
+  "getpeerinfo",
+  "getprioritisedtransactions",
+  "getrpcinfo",
+  "getwalletinfo",
+  "listaddressgroupings",
+  "listbanned",
+  "listlockunspent",
+  "listqueuedtransactions",
+  "listwalletdir",
+  "listwallets",
+  "name_checkdb",
+  "ping",
+  "rpc.discover",
+  "savemempool",
+  "uptime",
+  "walletlock"
+]
+
+/** The methods that a shell is told of, in the order of the alphabet. */
+export const METHODS: ReadonlyArray<string> = [...METHODS_WITH_PARAMETERS, ...METHODS_ALONE].sort()

@@ -1,0 +1,225 @@
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import { toHex } from "../../protocol/bytes.ts"
+import type { Json } from "../../rpc/json/json.ts"
+import type { RpcClientError } from "../../rpc/RpcClient.ts"
+import { ask, BLOCK_SECONDS } from "./ask.ts"
+import type { Daemon } from "./daemon.ts"
+import { at, indented, numberAt, objectOf, textAt } from "./jsonText.ts"
+import type { Screen } from "./outcome.ts"
+import { entriesOf, IN_HEX, isAlive, type NameEntry, type OwnedName, ownedNames, shownBytes } from "./ownNames.ts"
+import { counted, dayText, grouped } from "./quantities.ts"
+import { RENEW_SOON } from "./status.ts"
+import { type Cell, type Colour, painted, table } from "./table.ts"
+
+/** `svcd-cli names`: the names of a wallet, those first that have to be renewed first, and what is under way. */
+
+export interface NamesOptions {
+  readonly prefix: string
+  /** Also names that expired or were given away, and registrations that failed long ago. */
+  readonly all: boolean
+  /** Only names that expire within so many blocks. */
+  readonly expiring: number | undefined
+  readonly json: boolean
+}
+
+/** What is to be shown. */
+export interface OwnNames {
+  readonly names: ReadonlyArray<OwnedName>
+  /** Names of the wallet that are left out, by why. */
+  readonly expired: number
+  readonly given: number
+  readonly pending: ReadonlyArray<NameEntry>
+  readonly registrations: ReadonlyArray<NameEntry>
+  /** Whether blocks come by themselves, so that there are dates. */
+  readonly dated: boolean
+  /** Unix time in seconds. */
+  readonly now: number
+}
+
+/** Days after which a registration that failed is no news. */
+const FAILURE_DAYS = 30
+
+/** Picks what was asked for. */
+export const select = (
+  answers: { readonly list: Json; readonly pending: Json | undefined; readonly registrations: Json | undefined },
+  { all, expiring, prefix }: NamesOptions,
+  now: number,
+  dated: boolean
+): OwnNames => {
+  const begins = toHex(new TextEncoder().encode(prefix))
+  const fits = ({ name }: NameEntry): boolean => name.hex.startsWith(begins)
+  const owned = ownedNames(answers.list).filter(fits)
+  const shown = owned.filter((name) =>
+    expiring === undefined ? all || isAlive(name) : isAlive(name) && name.expiresIn <= expiring
+  )
+  const isNews = ({ said }: NameEntry): boolean => {
+    const step = textAt(said, "step")
+    if (step === "failed" && !all) return (numberAt(said, "time") ?? now) > now - FAILURE_DAYS * 86_400
+    return step !== "done"
+  }
+  const under = expiring === undefined
+  return {
+    names: shown,
+    expired: all || !under ? 0 : owned.filter(({ expiresIn }) => expiresIn <= 0).length,
+    given: all || !under ? 0 : owned.filter(({ expiresIn, mine }) => !mine && expiresIn > 0).length,
+    pending: under ? entriesOf(answers.pending).filter((entry) => fits(entry) && entry.mine) : [],
+    registrations: under ? entriesOf(answers.registrations).filter((entry) => fits(entry) && isNews(entry)) : [],
+    dated,
+    now
+  }
+}
+
+const gather = (daemon: Daemon, options: NamesOptions): Effect.Effect<OwnNames, RpcClientError> =>
+  Effect.gen(function*() {
+    // Alone at first: it says whether there is a wallet, and which one is meant.
+    const list = yield* daemon.call("name_list", IN_HEX)
+    const rest = yield* Effect.all({
+      pending: ask(daemon, "name_pending", IN_HEX),
+      registrations: ask(daemon, "name_registrations", IN_HEX),
+      chain: ask(daemon, "getblockchaininfo")
+    }, { concurrency: "unbounded" })
+    const now = Math.floor((yield* Clock.currentTimeMillis) / 1000)
+    return select({ list, ...rest }, options, now, textAt(rest.chain, "chain") !== "regtest")
+  })
+
+/** Blocks below which a name is about to be lost: a week. */
+const RENEW_NOW = 7 * 144
+
+const urgency = ({ expiresIn, mine }: OwnedName): Colour | undefined => {
+  if (!mine || expiresIn <= 0) return "dim"
+  return expiresIn <= RENEW_NOW ? "red" : expiresIn <= RENEW_SOON ? "yellow" : undefined
+}
+
+const expiryText = ({ expiresIn, mine }: OwnedName): string =>
+  expiresIn <= 0 ? "expired" : mine ? counted(expiresIn, "block") : "given away"
+
+const NAME = { title: "NAME", atLeast: 16 }
+const VALUE = { title: "VALUE", atLeast: 8 }
+
+const valueCell = ({ value }: NameEntry): Cell => ({ text: value === undefined ? "" : shownBytes(value) })
+
+const nameTable = ({ dated, names, now }: OwnNames, screen: Screen): ReadonlyArray<string> =>
+  names.length === 0 ? [] : table(
+    [NAME, { title: "EXPIRES IN", align: "right" }, ...(dated ? [{ title: "ABOUT" }] : []), VALUE],
+    names.map((name) => [
+      { text: shownBytes(name.name), colour: urgency(name) },
+      { text: expiryText(name), colour: urgency(name) },
+      ...(dated ? [{ text: name.expiresIn <= 0 ? "" : dayText(now + name.expiresIn * BLOCK_SECONDS) }] : []),
+      valueCell(name)
+    ]),
+    screen
+  )
+
+const pendingTable = ({ pending }: OwnNames, screen: Screen): ReadonlyArray<string> =>
+  pending.length === 0 ? [] : [
+    "",
+    painted("Waiting for a block", "bold", screen),
+    ...table(
+      [NAME, { title: "OPERATION" }, { title: "TRANSACTION", atLeast: 12 }, VALUE],
+      pending.map((entry) => [
+        { text: shownBytes(entry.name) },
+        { text: textAt(entry.said, "op") ?? "" },
+        { text: textAt(entry.said, "txid") ?? "" },
+        valueCell(entry)
+      ]),
+      screen
+    )
+  ]
+
+const registrationTable = ({ registrations }: OwnNames, screen: Screen): ReadonlyArray<string> =>
+  registrations.length === 0 ? [] : [
+    "",
+    painted("Registrations", "bold", screen),
+    ...table(
+      [NAME, { title: "STEP" }, { title: "NOTE", atLeast: 20 }, VALUE],
+      registrations.map((entry) => {
+        const step = textAt(entry.said, "step") ?? ""
+        return [
+          { text: shownBytes(entry.name) },
+          { text: step, colour: step === "failed" ? "red" : undefined },
+          { text: textAt(entry.said, "note") ?? "" },
+          valueCell(entry)
+        ]
+      }),
+      screen
+    )
+  ]
+
+/** What is to be said below the tables. */
+const remarks = ({ dated, expired, given, names, pending }: OwnNames): ReadonlyArray<string> => {
+  const renewed = new Set(pending.map(({ name }) => name.hex))
+  const soon = names.filter((name) => isAlive(name) && name.expiresIn <= RENEW_SOON && !renewed.has(name.name.hex))
+  const hidden = [
+    ...(expired === 0 ? [] : [`${grouped(expired)} expired`]),
+    ...(given === 0 ? [] : [`${grouped(given)} given away`])
+  ]
+  return [
+    ...(soon.length === 0
+      ? []
+      : [
+        `${counted(soon.length, "name expires", "names expire")} within ${
+          dated ? "four weeks" : counted(RENEW_SOON, "block")
+        }; "svcd-cli name_update NAME" renews one.`
+      ]),
+    ...(hidden.length === 0 ? [] : [`Not shown: ${hidden.join(", ")}; -all shows them.`])
+  ]
+}
+
+const emptyText = ({ expiring, prefix }: NamesOptions): string => {
+  if (expiring !== undefined) return `No name expires within ${counted(expiring, "block")}.`
+  return prefix === ""
+    ? "The wallet has no names. \"svcd-cli name_autoregister NAME VALUE\" registers one."
+    : "The wallet has no names that begin so."
+}
+
+/** The names as lines. */
+export const namesText = (own: OwnNames, options: NamesOptions, screen: Screen): string => {
+  const main = nameTable(own, screen)
+  const below = remarks(own)
+  return [
+    ...(main.length === 0 ? [emptyText(options)] : main),
+    ...pendingTable(own, screen),
+    ...registrationTable(own, screen),
+    ...(below.length === 0 ? [] : ["", ...below]),
+    ""
+  ].join("\n")
+}
+
+/** An entry for programs: texts where the bytes are UTF-8, hex in any case; then what the daemon said. */
+const entryJson = (
+  { name, said, value }: NameEntry,
+  ...members: ReadonlyArray<string>
+): Record<string, Json | undefined> => ({
+  name: name.text ?? null,
+  name_hex: name.hex,
+  value: value === undefined ? undefined : value.text ?? null,
+  value_hex: value?.hex,
+  ...Object.fromEntries(members.map((member) => [member, at(said, member)]))
+})
+
+/** The names for programs. */
+export const namesJson = ({ dated, names, now, pending, registrations }: OwnNames): Json =>
+  objectOf({
+    names: names.map((entry) =>
+      objectOf({
+        ...entryJson(entry, "expires_in", "expired", "ismine", "height", "txid", "vout", "address"),
+        expires_about: dated ? now + entry.expiresIn * BLOCK_SECONDS : undefined
+      })
+    ),
+    pending: pending.map((entry) => objectOf(entryJson(entry, "op", "txid", "vout", "address"))),
+    registrations: registrations.map((entry) =>
+      objectOf(entryJson(entry, "step", "note", "txid", "firstupdate_txid", "time"))
+    )
+  })
+
+/** Returns what `svcd-cli names` prints. */
+export const names = (
+  daemon: Daemon,
+  screen: Screen,
+  options: NamesOptions
+): Effect.Effect<string, RpcClientError> =>
+  Effect.map(
+    gather(daemon, options),
+    (own) => options.json ? `${indented(namesJson(own))}\n` : namesText(own, options, screen)
+  )

@@ -1,0 +1,225 @@
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import { formatAddress } from "../../base/addresses.ts"
+import type { Connection } from "../../config/connection.ts"
+import type { Json } from "../../rpc/json/json.ts"
+import type { RpcClientError } from "../../rpc/RpcClient.ts"
+import { ask, BLOCK_SECONDS } from "./ask.ts"
+import type { Daemon } from "./daemon.ts"
+import { at, indented, numberAt, objectOf, spelledAt, textAt, textsOf } from "./jsonText.ts"
+import type { Screen } from "./outcome.ts"
+import { IN_HEX, isAlive, type OwnedName, ownedNames } from "./ownNames.ts"
+import { counted, dayText, grouped, shortNumber, sizeText, spanText } from "./quantities.ts"
+import { type Colour, labelled } from "./table.ts"
+import { shownText } from "./textWidth.ts"
+
+/** `svcd-cli status`: how the node is, for people and for programs. */
+
+type Answer = Json | undefined
+
+/** What the daemon says; `undefined` what it does not know. */
+export interface StatusAnswers {
+  readonly chain: Json
+  readonly network: Answer
+  readonly mempool: Answer
+  readonly uptime: Answer
+  readonly wallets: Answer
+  readonly balances: Answer
+  readonly wallet: Answer
+  readonly names: Answer
+  /** Unix time in seconds. */
+  readonly now: number
+}
+
+/** Asks for everything at once. Fails where the daemon does not even tell of its chain. */
+const gather = (daemon: Daemon): Effect.Effect<StatusAnswers, RpcClientError> =>
+  Effect.gen(function*() {
+    // Alone at first: a daemon that wants other credentials or is still starting is asked once.
+    const chain = yield* daemon.call("getblockchaininfo")
+    const rest = yield* Effect.all({
+      network: ask(daemon, "getnetworkinfo"),
+      mempool: ask(daemon, "getmempoolinfo"),
+      uptime: ask(daemon, "uptime"),
+      wallets: ask(daemon, "listwallets"),
+      balances: ask(daemon, "getbalances"),
+      wallet: ask(daemon, "getwalletinfo"),
+      names: ask(daemon, "name_list", IN_HEX)
+    }, { concurrency: "unbounded" })
+    return { chain, ...rest, now: Math.floor((yield* Clock.currentTimeMillis) / 1000) }
+  })
+
+const NETWORKS: ReadonlyMap<string, string> = new Map([["main", "mainnet"], ["test", "testnet"]])
+
+const networkOf = (chain: Json): string => {
+  const name = textAt(chain, "chain") ?? "an unknown network"
+  return NETWORKS.get(name) ?? name
+}
+
+/** `/svcd:0.1.0(comment)/` as `svcd 0.1.0 (comment)`. */
+const versionOf = (network: Answer): string =>
+  (textAt(network, "subversion") ?? "a daemon").replace(/^\/|\/$/g, "").replace(":", " ").replace("(", " (")
+
+/** Whether every block that is known of is connected, and the node takes that for all there are. */
+const isSynced = (chain: Json): boolean =>
+  at(chain, "initialblockdownload") === false && numberAt(chain, "blocks") === numberAt(chain, "headers")
+
+/** What the daemon and its parts warn of, each once. */
+const warningsOf = ({ chain, network }: StatusAnswers): ReadonlyArray<string> => [
+  ...new Set([...textsOf(at(chain, "warnings")), ...textsOf(at(network, "warnings"))])
+]
+
+/** Hundredths of a percent, rounded down: nothing is complete before it is. */
+const percent = (share: number): string => `${(Math.floor(share * 10_000) / 100).toFixed(2)} %`
+
+type Row = readonly [label: string, value: string, colour?: Colour | undefined]
+
+const chainRows = ({ chain, now }: StatusAnswers): ReadonlyArray<Row> => {
+  const [blocks = 0, headers = 0] = [numberAt(chain, "blocks"), numberAt(chain, "headers")]
+  const progress = numberAt(chain, "verificationprogress")
+  const time = numberAt(chain, "time")
+  const difficulty = numberAt(chain, "difficulty")
+  const sync: Row = isSynced(chain)
+    ? ["Chain", `height ${grouped(blocks)}, synchronised`, "green"]
+    : [
+      "Chain",
+      `height ${grouped(blocks)} of ${grouped(headers)}, synchronising${
+        progress === undefined ? "" : `: ${percent(progress)}`
+      }`,
+      "yellow"
+    ]
+  return [
+    sync,
+    [
+      "Last block",
+      `${time === undefined ? "" : `${spanText(now - time)} old, `}${textAt(chain, "bestblockhash") ?? ""}`
+    ],
+    ...(difficulty === undefined ? [] : [["Difficulty", shortNumber(difficulty)] as const])
+  ]
+}
+
+const peerRows = ({ network }: StatusAnswers): ReadonlyArray<Row> => {
+  if (network === undefined) return []
+  if (at(network, "networkactive") === false) return [["Peers", "networking is switched off", "yellow"]]
+  const count = numberAt(network, "connections") ?? 0
+  const [inbound, outbound] = [numberAt(network, "connections_in"), numberAt(network, "connections_out")]
+  const ways = inbound === undefined || outbound === undefined ? "" : ` (${outbound} called, ${inbound} that called)`
+  return [["Peers", count === 0 ? "none" : `${grouped(count)}${ways}`, count === 0 ? "yellow" : undefined]]
+}
+
+const mempoolRows = ({ mempool }: StatusAnswers): ReadonlyArray<Row> => {
+  const count = numberAt(mempool, "size")
+  if (count === undefined) return []
+  return [["Mempool", `${counted(count, "transaction")}, ${sizeText(numberAt(mempool, "bytes") ?? 0)}`]]
+}
+
+/** Blocks below which a name should be renewed soon: four weeks. */
+export const RENEW_SOON = 4 * 7 * 144
+
+const nameRow = (names: ReadonlyArray<OwnedName>, { chain, now }: StatusAnswers): Row => {
+  const alive = names.filter(isAlive)
+  const next = alive[0]
+  if (next === undefined) return ["Names", "none"]
+  const when = networkOf(chain) === "regtest" ? "" : ` (about ${dayText(now + next.expiresIn * BLOCK_SECONDS)})`
+  return [
+    "Names",
+    `${grouped(alive.length)}, the next expires in ${counted(next.expiresIn, "block")}${when}`,
+    next.expiresIn <= RENEW_SOON ? "yellow" : undefined
+  ]
+}
+
+const isZero = (amount: string | undefined): boolean => amount === undefined || Number(amount) === 0
+
+const walletRows = (answers: StatusAnswers): ReadonlyArray<Row> => {
+  const { balances, names, now, wallet, wallets } = answers
+  const loaded = textsOf(wallets)
+  if (!Array.isArray(wallets)) return []
+  if (balances === undefined) {
+    return [[
+      "Wallet",
+      loaded.length === 0 ? "none is loaded" : `${loaded.length} are loaded; -rpcwallet NAME tells of one`
+    ]]
+  }
+  const [pending, immature] = [
+    spelledAt(balances, "mine", "untrusted_pending"),
+    spelledAt(balances, "mine", "immature")
+  ]
+  const until = numberAt(wallet, "unlocked_until")
+  const parts = [
+    `${spelledAt(balances, "mine", "trusted") ?? "?"} NMC`,
+    ...(isZero(pending) ? [] : [`${pending} unconfirmed`]),
+    ...(isZero(immature) ? [] : [`${immature} immature`]),
+    ...(until === undefined ? [] : [until > now ? "unlocked" : "locked"])
+  ]
+  const name = textAt(wallet, "walletname") ?? ""
+  const title = name === "" ? "" : ` in ${name}`
+  return [["Wallet", parts.join(", ") + title], ...(names === undefined ? [] : [nameRow(ownedNames(names), answers)])]
+}
+
+/** The status as lines. */
+export const statusText = (answers: StatusAnswers, connection: Connection, screen: Screen): string => {
+  const { chain, network, uptime } = answers
+  const up = uptime !== null && typeof uptime === "object" && "value" in uptime ? `, up ${spanText(uptime.value)}` : ""
+  const warnings = warningsOf(answers)
+  const rows: ReadonlyArray<Row> = [
+    ...chainRows(answers),
+    ...peerRows(answers),
+    ...mempoolRows(answers),
+    ...walletRows(answers)
+  ]
+  return [
+    `${shownText(versionOf(network))} on ${shownText(networkOf(chain))} at ${formatAddress(connection.rpc)}${up}`,
+    "",
+    ...labelled(rows, screen),
+    // Whole, however long: a warning that is cut may be about something else.
+    ...warnings.map((text) => `Warning: ${shownText(text)}`),
+    ""
+  ].join("\n")
+}
+
+/** The status for programs. Numbers keep their spelling. */
+export const statusJson = (answers: StatusAnswers): Json => {
+  const { balances, chain, mempool, names, network, uptime, wallet, wallets } = answers
+  const alive = ownedNames(names).filter(isAlive)
+  return objectOf({
+    network: networkOf(chain),
+    version: versionOf(network),
+    uptime,
+    blocks: at(chain, "blocks"),
+    headers: at(chain, "headers"),
+    synced: isSynced(chain),
+    progress: at(chain, "verificationprogress"),
+    best_block: at(chain, "bestblockhash"),
+    best_block_time: at(chain, "time"),
+    difficulty: at(chain, "difficulty"),
+    peers: objectOf({
+      total: at(network, "connections"),
+      inbound: at(network, "connections_in"),
+      outbound: at(network, "connections_out"),
+      active: at(network, "networkactive")
+    }),
+    mempool: objectOf({ transactions: at(mempool, "size"), bytes: at(mempool, "bytes") }),
+    wallets: wallets ?? [],
+    wallet: balances === undefined ? null : objectOf({
+      name: at(wallet, "walletname"),
+      balance: at(balances, "mine", "trusted"),
+      unconfirmed: at(balances, "mine", "untrusted_pending"),
+      immature: at(balances, "mine", "immature"),
+      unlocked_until: at(wallet, "unlocked_until"),
+      names: names === undefined ? undefined : alive.length,
+      next_expires_in: alive[0]?.expiresIn
+    }),
+    warnings: warningsOf(answers)
+  })
+}
+
+/** Returns what `svcd-cli status` prints. */
+export const status = (
+  daemon: Daemon,
+  connection: Connection,
+  screen: Screen,
+  json: boolean
+): Effect.Effect<string, RpcClientError> =>
+  Effect.map(
+    gather(daemon),
+    (answers) => json ? `${indented(statusJson(answers))}\n` : statusText(answers, connection, screen)
+  )

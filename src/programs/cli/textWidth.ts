@@ -1,0 +1,62 @@
+import { escapeUnsafe } from "../../base/safeText.ts"
+
+/**
+ * Text from strangers on a terminal: names and values are any bytes. What could move the cursor, hide something or turn
+ * the direction is escaped, piles of accents are cut down, and widths are counted as terminals do.
+ */
+
+/** Marks on one letter beyond these would run over the lines above and below. */
+const PILE = /(\p{M}{2})\p{M}+/gu
+
+/** Characters that take two columns: East Asian wide and fullwidth ones (UAX #11), and pictures. */
+const WIDE = new RegExp(
+  "[\\u1100-\\u115f\\u2e80-\\u303e\\u3041-\\u33ff\\u3400-\\u4dbf\\u4e00-\\u9fff\\ua000-\\ua4cf\\ua960-\\ua97f\\uac00-\\ud7a3" +
+    "\\uf900-\\ufaff\\ufe10-\\ufe19\\ufe30-\\ufe6f\\uff01-\\uff60\\uffe0-\\uffe6\\u{16fe0}-\\u{18cff}\\u{1aff0}-\\u{1b2ff}" +
+    "\\u{20000}-\\u{3fffd}]|\\p{Emoji_Presentation}|\\ufe0f",
+  "u"
+)
+
+const ZERO = /^\p{M}+$/u
+
+const NARROW = /^[ -~]*$/
+
+const segments = new Intl.Segmenter("en", { granularity: "grapheme" })
+
+const clusterWidth = (cluster: string): number => WIDE.test(cluster) ? 2 : ZERO.test(cluster) ? 0 : 1
+
+/** Returns a text that changes nothing on a terminal but the line it stands on. */
+export const shownText = (text: string): string => escapeUnsafe(text).replace(PILE, "$1")
+
+/**
+ * Returns a text of several lines with what is unsafe escaped, ends of lines and tabs left. JSON keeps its meaning: in its
+ * strings both stand as escapes already.
+ */
+export const shownLines = (text: string): string =>
+  text.split(/([\n\t])/).map((part, at) => at % 2 === 0 ? escapeUnsafe(part) : part).join("")
+
+/** Columns that a shown text takes. */
+export const widthOf = (text: string): number => {
+  if (NARROW.test(text)) return text.length
+  let width = 0
+  for (const { segment } of segments.segment(text)) width += clusterWidth(segment)
+  return width
+}
+
+/** Cuts a shown text to a width; what is cut ends with an ellipsis. */
+export const cutTo = (text: string, width: number): string => {
+  if (widthOf(text) <= width) return text
+  let kept = ""
+  let left = width - 1
+  for (const { segment } of segments.segment(text)) {
+    left -= clusterWidth(segment)
+    if (left < 0) break
+    kept += segment
+  }
+  return width < 1 ? "" : `${kept}…`
+}
+
+/** Fills a shown text with spaces up to a width. */
+export const padTo = (text: string, width: number, align: "left" | "right" = "left"): string => {
+  const spaces = " ".repeat(Math.max(0, width - widthOf(text)))
+  return align === "left" ? text + spaces : spaces + text
+}

@@ -1,0 +1,72 @@
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import type * as Layer from "effect/Layer"
+import { escapeUnsafe } from "../../base/safeText.ts"
+import type { OpenFailure, ReadFailure } from "../../client/errors.ts"
+import { NameClient, type NameRecord } from "../../client/NameClient.ts"
+import type { UsageError } from "../../config/UsageError.ts"
+import { type MailValue, readValue } from "../../mail/forwarding.ts"
+import { isOn, type Texts } from "./options.ts"
+import { nameOfLabel } from "./prepare.ts"
+import { connectionOf, type MailInput, type NamesConnection, namespaceOf } from "./settings.ts"
+
+/** `svcd-mail lookup`: where the mail for a label goes. */
+
+/** No mail is taken for the label. */
+export class NoForwarding extends Data.TaggedError("NoForwarding")<{ readonly message: string }> {}
+
+export type LookupFailure = NoForwarding | OpenFailure | ReadFailure | UsageError
+
+export interface LookedUp {
+  readonly result: string
+  /** For standard error. */
+  readonly remarks: ReadonlyArray<string>
+}
+
+const jsonOf = (label: string, { asOf, expiresIn, name }: NameRecord, { backup, email, pubkey }: MailValue): string =>
+  `${escapeUnsafe(JSON.stringify({ label, name, email, backup, pubkey, expiresIn, ...asOf }))}\n`
+
+const textOf = ({ expiresIn, name }: NameRecord, { backup, email, pubkey }: MailValue): string =>
+  [
+    name,
+    `  email    ${email}`,
+    ...backup.map((address) => `  backup   ${address}`),
+    ...(pubkey === "" ? [] : [`  pubkey   ${escapeUnsafe(pubkey)}`]),
+    `  expires  in ${expiresIn} ${expiresIn === 1 ? "block" : "blocks"}`,
+    ""
+  ].join("\n")
+
+const resolved = (label: string, name: string) =>
+  Effect.gen(function*() {
+    const names = yield* NameClient
+    const record = yield* names.resolveName(name).pipe(
+      Effect.catchTags({
+        NameNotFound: () => new NoForwarding({ message: `${label}: there is no name ${name}` }),
+        NameExpired: () => new NoForwarding({ message: `${label}: the name ${name} is expired` })
+      })
+    )
+    const value = readValue(record.value)
+    if (value === undefined) {
+      return yield* new NoForwarding({ message: `${label}: the value of ${name} does not say where mail goes` })
+    }
+    return { record, value }
+  })
+
+/** Asks the daemon for a label. */
+export const lookup = (
+  label: string,
+  texts: Texts,
+  input: MailInput,
+  names: (connection: NamesConnection) => Layer.Layer<NameClient, OpenFailure>
+): Effect.Effect<LookedUp, LookupFailure> =>
+  Effect.gen(function*() {
+    const namespace = yield* namespaceOf(texts, input)
+    const name = yield* nameOfLabel(namespace, label)
+    const connection = yield* connectionOf(texts, input)
+    const { record, value } = yield* Effect.provide(resolved(label, name), names(connection))
+    const { height, synced } = record.asOf
+    return {
+      result: isOn(texts, "json") ? jsonOf(label, record, value) : textOf(record, value),
+      remarks: synced ? [] : [`the daemon is not in sync with the network; this is as of block ${height}`]
+    }
+  })

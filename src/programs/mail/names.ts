@@ -1,0 +1,35 @@
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import { formatAddress } from "../../base/addresses.ts"
+import * as DaemonClient from "../../client/daemonClient.ts"
+import type { OpenFailure } from "../../client/errors.ts"
+import type { NameClient } from "../../client/NameClient.ts"
+import { NETWORK_NAMES } from "../../config/options.ts"
+import type { NetworkName } from "../../protocol/networks.ts"
+import type { NamesConnection } from "./settings.ts"
+
+/** Milliseconds for one call: the sender of a message waits. */
+const TIMEOUT = 10_000
+
+/** The names of a daemon. Where nobody said which network they have to be of, those of the network that it is on. */
+export const names = ({ network, networkGiven, rpc }: NamesConnection): Layer.Layer<NameClient, OpenFailure> => {
+  const { credentials } = rpc
+  const on = (network: NetworkName) =>
+    DaemonClient.layer({
+      network,
+      rpcAddr: `http://${formatAddress(rpc)}`,
+      timeout: TIMEOUT,
+      ...credentials === undefined
+        ? {}
+        : { rpcUser: credentials.user, rpcPassword: Redacted.value(credentials.password) }
+    })
+  if (networkGiven) return on(network)
+  return NETWORK_NAMES.slice(1).reduce(
+    (layer, next) =>
+      Layer.catchAll(
+        layer,
+        (failure) => failure._tag === "InvalidConfig" && failure.field === "network" ? on(next) : Layer.fail(failure)
+      ),
+    on(NETWORK_NAMES[0])
+  )
+}

@@ -1,0 +1,206 @@
+import * as Duration from "effect/Duration"
+import * as Either from "effect/Either"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import { join, resolve } from "node:path"
+import { createSecureContext } from "node:tls"
+import type { Address } from "../../base/addresses.ts"
+import { shownPath } from "../../base/safeText.ts"
+import { type Connection, CONNECTION_OPTIONS, decodeConnection } from "../../config/connection.ts"
+import { fieldsOf, isOptionName, OPTIONS } from "../../config/options.ts"
+import { gather, type SettingsInput } from "../../config/settings.ts"
+import { defaultOf } from "../../config/sources.ts"
+import { UsageError } from "../../config/UsageError.ts"
+import { decoderOf } from "../../config/values.ts"
+import { type RelayConfig, relayConfig, type UpstreamTls } from "../../mail/relay/RelayConfig.ts"
+import type { LogOptions } from "../../node/logging.ts"
+import {
+  CONNECTION_FLAGS,
+  domain,
+  judgeNamespace,
+  judgeServe,
+  LOG_OPTIONS,
+  type ServeValues,
+  type Texts
+} from "./options.ts"
+
+/** What `svcd-mail` works with, from flags, environment and files. */
+
+export interface MailInput extends SettingsInput {
+  /** The system's name of this machine. */
+  readonly hostname: string
+}
+
+/** Everything that `serve` can be told. Paths are absolute, files are read. */
+export interface MailSettings {
+  readonly connection: NamesConnection
+  /** As `id/`. */
+  readonly namespace: string
+  readonly relay: RelayConfig
+  /** `undefined`: no metrics endpoint. */
+  readonly metrics: Address | undefined
+  readonly log: LogOptions
+}
+
+type Judged<A> = Either.Either<A, UsageError>
+
+const wrong = (...problems: ReadonlyArray<string>) => Either.left(new UsageError({ problems }))
+
+/** How to find the names. */
+export interface NamesConnection extends Connection {
+  /** Whether somebody said which network it has to be: else it is the daemon's. */
+  readonly networkGiven: boolean
+}
+
+/** Where the daemon is: the flags that the tools share, the daemon's environment and its file. */
+export const connectionOf = (texts: Texts, input: SettingsInput): Judged<NamesConnection> =>
+  Either.gen(function*() {
+    const argv = CONNECTION_FLAGS.flatMap((name) => (texts.get(name) ?? []).map((text) => `-${name}=${text}`))
+    const { connection } = yield* decodeConnection({ ...input, argv })
+    const { source } = yield* gather(CONNECTION_OPTIONS, texts, input)
+    return { ...connection, networkGiven: source.get("network")?.from !== defaultOf(OPTIONS.network).from }
+  })
+
+/** What stands before labels. */
+export const namespaceOf = (texts: Texts, { env }: SettingsInput): Judged<string> =>
+  Either.map(judgeNamespace(texts, env), ({ namespace }) => namespace)
+
+const decodeLog = decoderOf(LOG_OPTIONS, Schema.Struct(fieldsOf(LOG_OPTIONS)))
+
+const logOf = (texts: Texts, input: SettingsInput): Judged<LogOptions> => {
+  const given = new Map([...texts].filter(([name]) => isOptionName(name) && Object.hasOwn(LOG_OPTIONS, name)))
+  return Either.map(
+    Either.flatMap(gather(LOG_OPTIONS, given, input), ({ source }) => decodeLog(source)),
+    ({ debugsubsystem, logformat, loglevel }) => ({
+      format: logformat,
+      level: loglevel,
+      debugSubsystems: debugsubsystem
+    })
+  )
+}
+
+const absolutePath = (path: string, { cwd, homedir }: SettingsInput): string =>
+  path.startsWith("~/") ? join(homedir, path.slice(2)) : resolve(cwd, path)
+
+/** The text of a file that a flag names. */
+const fileOf = (flag: string, path: string, input: SettingsInput): Judged<string> => {
+  const file = absolutePath(path, input)
+  return Either.match(input.readFile(file), {
+    onLeft: (why) => wrong(`--${flag}: ${shownPath(file)} ${why}`),
+    onRight: (text) => text === undefined ? wrong(`--${flag}: there is no ${shownPath(file)}`) : Either.right(text)
+  })
+}
+
+const optionalFile = (flag: string, path: string | undefined, input: SettingsInput): Judged<string | undefined> =>
+  path === undefined ? Either.right(undefined) : fileOf(flag, path, input)
+
+/** Which of a flag and its partner is missing, if one of them is. */
+const halfGiven = (first: string, hasFirst: boolean, second: string, hasSecond: boolean): ReadonlyArray<string> => {
+  if (hasFirst === hasSecond) return []
+  const [given, missing] = hasFirst ? [first, second] : [second, first]
+  return [`--${given}: is given without --${missing}`]
+}
+
+const tlsOf = (values: ServeValues, input: SettingsInput): Judged<RelayConfig["tls"]> =>
+  Either.gen(function*() {
+    const cert = yield* optionalFile("tlscert", values.tlscert, input)
+    const key = yield* optionalFile("tlskey", values.tlskey, input)
+    if (cert === undefined || key === undefined) return undefined
+    const what = "--tlscert, --tlskey: these files are not PEM, or do not belong together"
+    yield* usable(what, () => createSecureContext({ cert, key }))
+    return { cert, key }
+  })
+
+/** Whether TLS takes what stands in the files. What it says of them is not for people. */
+const usable = (what: string, make: () => unknown): Judged<unknown> =>
+  Either.mapLeft(Either.try(make), () => new UsageError({ problems: [what] }))
+
+const caOf = (values: ServeValues, input: SettingsInput): Judged<string | undefined> =>
+  Either.gen(function*() {
+    const ca = yield* optionalFile("upstreamca", values.upstreamca, input)
+    if (ca !== undefined && !ca.includes("-----BEGIN CERTIFICATE-----")) {
+      return yield* wrong("--upstreamca: there is no certificate in PEM in this file")
+    }
+    yield* usable("--upstreamca: a certificate in this file cannot be read", () => createSecureContext({ ca }))
+    return ca
+  })
+
+const credentialsOf = (values: ServeValues, input: SettingsInput): Judged<RelayConfig["credentials"]> =>
+  Either.gen(function*() {
+    const text = yield* optionalFile("smtppassfile", values.smtppassfile, input)
+    const [firstLine] = text?.split(/\r?\n/, 1) ?? []
+    if (firstLine === "") return yield* wrong("--smtppassfile: its first line is empty")
+    const password = firstLine === undefined ? values.smtppass : Redacted.make(firstLine)
+    return values.smtpuser === undefined || password === undefined ? undefined : { user: values.smtpuser, password }
+  })
+
+/** What is wrong with values that are each right on their own. */
+const contradictions = (values: ServeValues, texts: Texts): ReadonlyArray<string> => {
+  const { smtppass, smtppassfile, smtpuser, tlscert, tlskey } = values
+  const problems = [
+    ...halfGiven("tlscert", tlscert !== undefined, "tlskey", tlskey !== undefined),
+    ...halfGiven("smtpuser", smtpuser !== undefined, "smtppass", smtppass !== undefined || smtppassfile !== undefined)
+  ]
+  return texts.has("smtppass") && smtppassfile !== undefined
+    ? [...problems, "--smtppass: is given beside --smtppassfile"]
+    : problems
+}
+
+/** The port for TLS from the first byte (RFC 8314). */
+const SUBMISSIONS_PORT = 465
+
+const upstreamTls = ({ upstreamport, upstreamtls }: ServeValues): UpstreamTls => {
+  if (upstreamtls !== "auto") return upstreamtls
+  return upstreamport === SUBMISSIONS_PORT ? "implicit" : "opportunistic"
+}
+
+/** The name of this machine where it is one that can stand in a greeting. */
+const hostnameOf = ({ hostname }: MailInput): string =>
+  Either.getOrElse(Schema.decodeEither(domain.schema)(hostname), () => "localhost")
+
+const relayOf = (values: ServeValues, dataDir: string, input: MailInput): Judged<RelayConfig> =>
+  Either.gen(function*() {
+    const hostname = values.hostname ?? hostnameOf(input)
+    return relayConfig({
+      listen: values.listen,
+      upstream: { host: values.upstream, port: values.upstreamport },
+      credentials: yield* credentialsOf(values, input),
+      upstreamTls: upstreamTls(values),
+      upstreamCa: yield* caOf(values, input),
+      tls: yield* tlsOf(values, input),
+      domains: values.domain.length === 0 ? ["bit"] : values.domain,
+      hostname,
+      senderDomain: values.senderdomain ?? hostname,
+      postmaster: values.postmaster,
+      spoolDirectory: values.spool === undefined ? join(dataDir, "mail") : absolutePath(values.spool, input),
+      limits: {
+        messageSize: values.maxsize,
+        recipients: values.maxrecipients,
+        connections: values.maxconnections,
+        connectionsPerClient: values.maxclientconnections,
+        messagesPerMinute: values.clientrate,
+        spoolMessages: values.maxspoolmessages,
+        spoolBytes: values.maxspoolsize,
+        upstreamConnections: values.upstreamconnections
+      },
+      retry: { giveUpAfter: Duration.hours(values.giveupafter) }
+    })
+  })
+
+/** Judges everything that `serve` was told. */
+export const mailSettings = (texts: Texts, input: MailInput): Judged<MailSettings> =>
+  Either.gen(function*() {
+    const values = yield* judgeServe(texts, input.env)
+    const problems = contradictions(values, texts)
+    if (problems.length > 0) return yield* wrong(...problems)
+    const namespace = yield* namespaceOf(texts, input)
+    const connection = yield* connectionOf(texts, input)
+    const log = yield* logOf(texts, input)
+    return {
+      connection,
+      namespace,
+      relay: yield* relayOf(values, connection.dataDir, input),
+      metrics: values.metricsaddr,
+      log
+    }
+  })

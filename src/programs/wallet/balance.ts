@@ -1,0 +1,87 @@
+import * as Effect from "effect/Effect"
+import { existsSync } from "node:fs"
+import { join } from "node:path"
+import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
+import { attempt, isStorageFailure } from "../../chain/attempt.ts"
+import { BlockIndex, NONE } from "../../chain/index/BlockIndex.ts"
+import { ChainDatabase, inspected } from "../../chain/state/ChainDatabase.ts"
+import { OPTIONS } from "../../config/options.ts"
+import { COINBASE_MATURITY } from "../../consensus/params.ts"
+import { parseNameScript } from "../../protocol/nameOperation.ts"
+import type { StorageFailure } from "../../storage/errors.ts"
+import { requireSound } from "../../storage/inspect.ts"
+import type { KeyRing } from "../../wallet/keys/KeyRing.ts"
+
+/** What a wallet has in the blocks that a node has stored, as no node runs. Amounts in smallest units. */
+export interface StoredBalance {
+  /** Height of the last block that counts. */
+  readonly height: number
+  readonly spendable: number
+  readonly immature: number
+  /** Outputs that hold names, expired ones included; their amount counts nowhere. */
+  readonly names: number
+}
+
+/** Coins that are read at once. */
+const BATCH = 5_000
+
+interface Sums {
+  spendable: number
+  immature: number
+  names: number
+}
+
+/** Goes through the coins once. Returns whether scripts were found that make the wallet look further ahead. */
+const scan = (database: ChainDatabase, ring: KeyRing, height: number, sums: Sums) =>
+  Effect.gen(function*() {
+    let last: string | undefined
+    let more = false
+    for (;;) {
+      const batch = yield* attempt(() => database.coinsAfter(last, BATCH))
+      for (const [outpoint, { coinbase, height: made, script, value }] of batch) {
+        last = outpoint
+        const own = ring.own(script)
+        if (own === undefined) continue
+        if (ring.markUsed(script)) more = true
+        if (parseNameScript(script) !== undefined) sums.names++
+        // One block more than the rules ask for, as the reference node's wallet has it (`GetTxBlocksToMaturity`).
+        else if (coinbase && height - made < COINBASE_MATURITY) sums.immature += value
+        else sums.spendable += value
+      }
+      if (batch.length < BATCH) return more
+      yield* turnOfEventLoop
+    }
+  })
+
+const tipHeight = (database: ChainDatabase): number | undefined => {
+  const state = database.state()
+  if (state === undefined) return undefined
+  const index = new BlockIndex()
+  try {
+    index.load(database.pages(), state.headerCount)
+  } catch (cause) {
+    throw isStorageFailure(cause) || !(cause instanceof Error) ? cause : database.corrupted(cause.message)
+  }
+  const tip = index.find(state.bestHash)
+  return tip === NONE ? undefined : index.height(tip)
+}
+
+/** Adds up the stored coins of a wallet; `undefined` where no node has stored any chain yet. */
+export const storedBalance = (
+  chainstate: string,
+  ring: KeyRing
+): Effect.Effect<StoredBalance | undefined, StorageFailure> =>
+  Effect.gen(function*() {
+    if (!existsSync(join(chainstate, "chainstate.db"))) return undefined
+    yield* requireSound(inspected(chainstate))
+    const database = yield* Effect.acquireRelease(
+      attempt(() => new ChainDatabase(chainstate, Number(OPTIONS.pagesize.default))),
+      (opened) => Effect.sync(() => opened.close())
+    )
+    const height = yield* attempt(() => tipHeight(database))
+    if (height === undefined) return undefined
+    for (;;) {
+      const sums = { spendable: 0, immature: 0, names: 0 }
+      if (!(yield* scan(database, ring, height, sums))) return { height, ...sums }
+    }
+  }).pipe(Effect.scoped)

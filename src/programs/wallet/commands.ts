@@ -1,0 +1,257 @@
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Redacted from "effect/Redacted"
+import { existsSync } from "node:fs"
+import { quoted, shownPath } from "../../base/safeText.ts"
+import { paramsOf } from "../../consensus/params.ts"
+import { COIN } from "../../protocol/amount.ts"
+import { equal } from "../../protocol/bytes.ts"
+import { networks } from "../../protocol/networks.ts"
+import { InvalidWalletRequest } from "../../wallet/errors.ts"
+import { typeProblem } from "../../wallet/keys/addresses.ts"
+import { keyDescriptor, parsePrivateKey, prepareImport } from "../../wallet/keys/importDescriptor.ts"
+import { KeyRing } from "../../wallet/keys/KeyRing.ts"
+import { encryption, newDocument, seededDocument } from "../../wallet/keys/makeDocument.ts"
+import { createMnemonic, parseMnemonic } from "../../wallet/keys/mnemonic.ts"
+import type { WalletDocument } from "../../wallet/keys/WalletDocument.ts"
+import type { AddressType } from "../../wallet/Wallet.ts"
+import {
+  type CommandContext,
+  newPassphrase,
+  opened,
+  refuseExisting,
+  secret,
+  unlocked,
+  walletPath,
+  written,
+  WrongArguments
+} from "./access.ts"
+import { storedBalance } from "./balance.ts"
+
+/** What `svcd-wallet` does, one function a sub-command. Each takes the data directory for as long as it works. */
+
+/** What a command says: its result on standard output, remarks on standard error. */
+export interface Said {
+  readonly result: ReadonlyArray<string>
+  readonly remarks: ReadonlyArray<string>
+}
+
+/** Most characters of a label. */
+const MAX_LABEL = 1_000
+
+/** The label that is asked for; none is empty. */
+const labelOf = ({ flag }: CommandContext): Effect.Effect<string, WrongArguments> =>
+  Effect.suspend(() => {
+    const label = flag("label") ?? ""
+    return label.length > MAX_LABEL
+      ? new WrongArguments({ problem: `--label: it is longer than ${MAX_LABEL} characters` })
+      : Effect.succeed(label)
+  })
+
+const now = Effect.map(Clock.currentTimeMillis, (millis) => Math.floor(millis / 1000))
+
+const WRITE_DOWN = "Write these words down and keep them safe: they are the wallet, and whoever has them has its coins."
+
+export const create = (context: CommandContext) =>
+  Effect.gen(function*() {
+    const words = context.flag("words") ?? "24"
+    if (words !== "12" && words !== "24") {
+      return yield* new WrongArguments({ problem: `--words: ${quoted(words)} is not 12 or 24` })
+    }
+    const path = yield* walletPath(context)
+    yield* refuseExisting(path)
+    const mnemonic = createMnemonic(words === "12" ? 12 : 24)
+    const createdAt = yield* now
+    const { network } = context.connection
+    yield* written(context, path, yield* seededDocument({ network, mnemonic, createdAt, birthday: createdAt }))
+    return { result: [Redacted.value(mnemonic)], remarks: [`The wallet is ${shownPath(path)}.`, WRITE_DOWN] }
+  })
+
+export const recover = (context: CommandContext) =>
+  Effect.gen(function*() {
+    const path = yield* walletPath(context)
+    yield* refuseExisting(path)
+    const given = yield* secret(context, "mnemonic", "the words of the wallet")
+    const mnemonic = yield* Either.mapLeft(
+      parseMnemonic(Redacted.value(given)),
+      ({ reason }) => new WrongArguments({ problem: `--mnemonic: ${reason}` })
+    )
+    const document = yield* seededDocument({
+      network: context.connection.network,
+      mnemonic,
+      passphrase: Redacted.make(context.flag("passphrase") ?? ""),
+      createdAt: yield* now,
+      birthday: 0
+    })
+    yield* written(context, path, { ...document, rescanFrom: 0 })
+    const remarks = ["Its coins and names show once svcd has looked through the chain for them."]
+    return { result: [`The wallet was recovered: ${shownPath(path)}`], remarks }
+  })
+
+export const importKey = (context: CommandContext) =>
+  Effect.gen(function*() {
+    const { network: name } = context.connection
+    const label = yield* labelOf(context)
+    const network = networks[name]
+    const path = yield* walletPath(context)
+    const text = context.argument ?? (yield* context.prompt.secret("the private key, in wallet import format: "))
+    if (text === undefined) {
+      return yield* new WrongArguments({ problem: "the private key is missing: svcd-wallet import-key PRIVATE_KEY" })
+    }
+    const key = yield* Either.mapLeft(
+      parsePrivateKey(network, text),
+      ({ reason }) => new WrongArguments({ problem: `import-key: ${reason}` })
+    )
+    const made = !existsSync(path)
+    const time = yield* now
+    const file = made
+      ? yield* written(
+        context,
+        path,
+        yield* newDocument({ network: name, now: time, privateKeys: true, blank: false })
+      )
+      : (yield* opened(context)).file
+    const { sealingKey } = yield* unlocked(context, file)
+    const { change, entry } = yield* prepareImport(file.document, {
+      descriptor: keyDescriptor(network, key),
+      label,
+      timestamp: 0,
+      active: false,
+      internal: false,
+      range: undefined,
+      nextIndex: undefined
+    }, sealingKey)
+    const known = file.document.imports.some(({ descriptor }) => descriptor === entry.descriptor)
+    yield* file.update((document) => ({ ...change(document), birthday: 0, rescanFrom: 0 }))
+    const ring = yield* KeyRing.make(file.document, 1)
+    const address = [...ring.all()].find((own) => own.type === "legacy" && own.parentDescriptor === entry.descriptor)
+      ?.address
+    return {
+      result: [
+        known ? "The wallet had this key already." : `The key was imported; its address is ${address ?? "none"}`
+      ],
+      remarks: [
+        ...made
+          ? [`There was no wallet: ${shownPath(path)} is new. "svcd-wallet export --phrase" shows its words.`]
+          : [],
+        "Its coins and names show once svcd has looked through the chain for them. The words of the wallet do not " +
+        "bring this key back: keep it, or a copy of the file."
+      ]
+    }
+  })
+
+export const encrypt = (context: CommandContext) =>
+  Effect.gen(function*() {
+    const { file } = yield* opened(context)
+    if (file.document.encryption !== undefined) {
+      return yield* new InvalidWalletRequest({
+        code: "already-encrypted",
+        reason: "the wallet is encrypted already; its passphrase is changed by walletpassphrasechange of a running node"
+      })
+    }
+    const passphrase = yield* newPassphrase(context)
+    yield* file.update(yield* encryption(file.document, passphrase))
+    return {
+      result: ["The wallet is encrypted."],
+      remarks: [
+        "Without the passphrase nobody can spend from it, you included: do not lose it. Copies of the file that " +
+        "were made before are not encrypted."
+      ]
+    }
+  })
+
+const TYPES: ReadonlyArray<AddressType> = ["legacy", "p2sh-segwit", "bech32", "bech32m"]
+
+export const address = (context: CommandContext) =>
+  Effect.gen(function*() {
+    const wanted = context.flag("type") ?? "legacy"
+    const type = TYPES.find((each) => each === wanted)
+    if (type === undefined) {
+      return yield* new WrongArguments({ problem: `--type: ${quoted(wanted)} is none of ${TYPES.join(", ")}` })
+    }
+    const problem = typeProblem(paramsOf(networks[context.connection.network]), type)
+    if (problem !== undefined) return yield* problem
+    const label = yield* labelOf(context)
+    const { file } = yield* opened(context)
+    const ring = yield* KeyRing.make(file.document, 1)
+    const { change, own } = yield* ring.next(type, false)
+    const shown = own.address ?? ""
+    yield* file.update((document) => ({
+      ...change(document),
+      labels: [...document.labels, { address: shown, label, purpose: "receive" }]
+    }))
+    return { result: [shown], remarks: [] }
+  })
+
+const nmc = (units: number): string => `${(units / COIN).toFixed(8)} NMC`
+
+export const balance = (context: CommandContext) =>
+  Effect.gen(function*() {
+    const { chainstate, file } = yield* opened(context)
+    const ring = yield* KeyRing.make(file.document)
+    const found = yield* storedBalance(chainstate, ring)
+    if (found === undefined) {
+      return yield* new InvalidWalletRequest({
+        code: "missing",
+        reason: "there is no chain in the data directory yet: svcd has to run there first"
+      })
+    }
+    return {
+      result: [
+        `spendable  ${nmc(found.spendable)}`,
+        `immature   ${nmc(found.immature)}`,
+        `name outputs  ${found.names}`
+      ],
+      remarks: [`As of block ${found.height}; payments that are in no block do not count.`]
+    }
+  })
+
+/** Asks whether secrets may be shown. */
+const confirmed = ({ isOn, prompt }: CommandContext): Effect.Effect<void, WrongArguments> =>
+  Effect.gen(function*() {
+    if (isOn("yes")) return
+    const answer = yield* prompt.line("Whoever sees what follows can take all coins and names. Show it? Type yes: ")
+    if (answer?.trim().toLowerCase() === "yes") return
+    return yield* new WrongArguments({
+      problem: "whoever sees the secrets can take all coins and names; give --yes to have them shown"
+    })
+  })
+
+export const exportWallet = (context: CommandContext) =>
+  Effect.gen(function*() {
+    const { file } = yield* opened(context)
+    const [phrase, keys] = [context.isOn("phrase"), context.isOn("private")]
+    if (phrase || keys) yield* confirmed(context)
+    const secrets = phrase || keys ? yield* unlocked(context, file) : undefined
+    if (phrase) {
+      const words = secrets?.mnemonic
+      if (words === undefined) {
+        return yield* new InvalidWalletRequest({ code: "no-keys", reason: "this wallet was not made of words" })
+      }
+      return {
+        result: [words],
+        remarks: [
+          ...(yield* isWholeSeed(file.document, words))
+            ? []
+            : [PASSPHRASE_APART],
+          ...file.document.imports.length > 0 ? [IMPORTS_APART] : []
+        ]
+      }
+    }
+    const ring = yield* KeyRing.make(file.document, 1)
+    return { result: ring.descriptors(secrets).map(({ descriptor }) => descriptor), remarks: [] }
+  })
+
+/** Whether the words alone give the wallet, without a passphrase that was chosen along with them. */
+const isWholeSeed = ({ network, seed }: WalletDocument, words: string): Effect.Effect<boolean> =>
+  Effect.map(
+    seededDocument({ network, mnemonic: Redacted.make(words), createdAt: 0, birthday: 0 }),
+    (whole) => seed !== undefined && whole.seed !== undefined && equal(seed.fingerprint, whole.seed.fingerprint)
+  )
+
+const PASSPHRASE_APART =
+  "These words give the wallet only together with the passphrase that was chosen along with them. If none was chosen, " +
+  "the words in the file are damaged: compare them with those on paper before you rely on them."
+
+const IMPORTS_APART = "Imported keys are not in these words: \"svcd-wallet export --private\" shows them."

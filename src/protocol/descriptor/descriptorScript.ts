@@ -1,0 +1,232 @@
+import { secp256k1 } from "@noble/curves/secp256k1.js"
+import { parseAddress, scriptOf } from "../address.ts"
+import { type Bytes, compare, concat, fromHex, isHex } from "../bytes.ts"
+import { parseExtendedKey } from "../extendedKey.ts"
+import { hash160, sha256, taggedHash } from "../hash.ts"
+import type { Network } from "../networks.ts"
+import { MAX_SCRIPT_ELEMENT_SIZE, Op, pushData } from "../script.ts"
+import { parseWif } from "../wif.ts"
+import { descriptorChecksum } from "./descriptor.ts"
+
+/**
+ * The output script of a descriptor whose keys are all there (BIP 380 to 386): keys in hexadecimal or as WIF, no
+ * extended keys, no miniscript, no script trees. Source of rules and words: upstream `script/descriptor.cpp`.
+ */
+export type DescriptorScript =
+  | { readonly script: Uint8Array }
+  | { readonly error: string; readonly kind: DescriptorFault }
+
+/** `ranged` and `multipath` stand for more than one script; they are well-formed. */
+export type DescriptorFault = "invalid" | "ranged" | "multipath"
+
+/** Where an expression stands. */
+type Place = "top" | "P2SH" | "P2WSH" | "P2WPKH" | "P2TR"
+
+/** Why a descriptor is none; caught where the whole is parsed. */
+class Fault extends Error {
+  readonly kind: DescriptorFault
+
+  constructor(message: string, kind: DescriptorFault = "invalid") {
+    super(message)
+    this.kind = kind
+  }
+}
+
+const MAX_KEYS = 20
+const MAX_BARE_KEYS = 3
+const CHECKSUM_LENGTH = 8
+
+/** What stands before the x of a point whose y is even. */
+const EVEN = Uint8Array.of(0x02)
+
+/** Takes the checksum off, which need not be there. */
+const withoutChecksum = (text: string): string => {
+  const [payload = "", checksum, ...more] = text.split("#")
+  if (more.length > 0) throw new Fault("Multiple '#' symbols")
+  if (checksum !== undefined && checksum.length !== CHECKSUM_LENGTH) {
+    throw new Fault(`Expected 8 character checksum, not ${checksum.length} characters`)
+  }
+  const computed = descriptorChecksum(payload)
+  if (computed === undefined) throw new Fault("Invalid characters in payload")
+  if (checksum !== undefined && checksum !== computed) {
+    throw new Fault(`Provided checksum '${checksum}' does not match computed checksum '${computed}'`)
+  }
+  return payload
+}
+
+/** Takes the origin off a key, which says where it comes from and changes nothing. */
+const withoutOrigin = (text: string): string => {
+  if (!text.startsWith("[")) return text
+  const origin = /^\[([^\]/]*)((?:\/\d{1,10}['h]?)*)\]([^\]]*)$/.exec(text)
+  if (origin === null) throw new Fault(`Key origin of '${text}' is not valid`)
+  const [, fingerprint = "", , key = ""] = origin
+  if (fingerprint.length !== 8) {
+    throw new Fault(`Fingerprint is not 4 bytes (${fingerprint.length} characters instead of 8 characters)`)
+  }
+  if (!isHex(fingerprint)) throw new Fault(`Fingerprint '${fingerprint}' is not hex`)
+  return key
+}
+
+/** A public key in hexadecimal digits: 33 or 65 bytes, or the 32 of its x within a taproot output. */
+const hexKey = (text: string, bytes: Bytes, place: Place): Bytes => {
+  if (bytes[0] === 0x06 || bytes[0] === 0x07) throw new Fault("Hybrid public keys are not allowed")
+  const whole = place === "P2TR" && bytes.length === 32 ? concat(EVEN, bytes) : bytes
+  if (secp256k1.utils.isValidPublicKey(whole)) return whole
+  throw new Fault(`Pubkey '${text}' is invalid`)
+}
+
+const refuseExtended = (network: Network, text: string): void => {
+  const [key = "", ...path] = text.split("/")
+  if (!("extendedKey" in parseExtendedKey(network, key))) return
+  if (path.some((step) => step.startsWith("<"))) throw new Fault("Multipath descriptor not accepted", "multipath")
+  if (path.some((step) => step.startsWith("*"))) throw new Fault("Ranged descriptor not accepted", "ranged")
+  throw new Fault("a key has to be derived from an extended key: give the key itself")
+}
+
+/** A public key as it stands in scripts. Errors never hold what may be a private key. */
+const parseKey = (network: Network, text: string, place: Place): Bytes => {
+  const key = withoutOrigin(text)
+  if (key === "") throw new Fault("No key provided")
+  if (/^\s|\s$/.test(key)) throw new Fault("Key is invalid due to whitespace")
+  const bytes = fromHex(key)
+  let publicKey: Bytes
+  if (bytes !== undefined) publicKey = hexKey(key, bytes, place)
+  else {
+    refuseExtended(network, key)
+    const imported = parseWif(network, key)
+    if ("error" in imported) throw new Fault("key is not valid")
+    publicKey = secp256k1.getPublicKey(imported.privateKey, imported.compressed)
+  }
+  if (publicKey.length === 65 && place !== "top" && place !== "P2SH") {
+    throw new Fault("Uncompressed keys are not allowed")
+  }
+  return publicKey
+}
+
+const keyIn = (network: Network, name: string, text: string, place: Place): Bytes => {
+  try {
+    return parseKey(network, text, place)
+  } catch (cause) {
+    throw cause instanceof Fault && cause.kind === "invalid" ? new Fault(`${name}: ${cause.message}`) : cause
+  }
+}
+
+const keyHashScript = (key: Bytes): Uint8Array => scriptOf({ kind: "pubkeyhash", hash: hash160(key) })
+
+const witness = (version: number, program: Bytes): Uint8Array => scriptOf({ kind: "witness", version, program })
+
+/** A number up to 20 as scripts push it. */
+const smallNumber = (value: number): Uint8Array =>
+  value <= 16 ? Uint8Array.of(Op.OP_1 + value - 1) : Uint8Array.of(1, value)
+
+const multisig = (network: Network, text: string, place: Place, sorted: boolean): Uint8Array => {
+  const [threshold = "", ...texts] = text.split(",")
+  if (!/^\d{1,9}$/.test(threshold)) throw new Fault(`Multi threshold '${threshold}' is not valid`)
+  const required = Number(threshold)
+  const keys = texts.map((each) => keyIn(network, "Multi", each, place))
+  const { length } = keys
+  if (length === 0 || length > MAX_KEYS) {
+    throw new Fault(`Cannot have ${length} keys in multisig; must have between 1 and ${MAX_KEYS} keys, inclusive`)
+  }
+  if (required < 1) throw new Fault(`Multisig threshold cannot be ${required}, must be at least 1`)
+  if (required > length) {
+    const given = `threshold is ${required} but only ${length} keys specified`
+    throw new Fault(`Multisig threshold cannot be larger than the number of keys; ${given}`)
+  }
+  if (place === "top" && length > MAX_BARE_KEYS) {
+    throw new Fault(`Cannot have ${length} pubkeys in bare multisig; only at most ${MAX_BARE_KEYS} pubkeys`)
+  }
+  const ordered = sorted ? keys.toSorted(compare) : keys
+  const script = concat(
+    smallNumber(required),
+    ...ordered.map(pushData),
+    smallNumber(length),
+    Uint8Array.of(Op.OP_CHECKMULTISIG)
+  )
+  if (place === "P2SH" && script.length > MAX_SCRIPT_ELEMENT_SIZE) {
+    throw new Fault(
+      `P2SH script is too large, ${script.length} bytes is larger than ${MAX_SCRIPT_ELEMENT_SIZE} bytes`
+    )
+  }
+  return script
+}
+
+/** The output key of an internal key without scripts (BIP 341, BIP 386), both as the x of a point. */
+const tweaked = (x: Bytes): Uint8Array => {
+  const { Point } = secp256k1
+  const tweak = Point.Fn.fromBytes(taggedHash("TapTweak", x))
+  return Point.fromBytes(concat(EVEN, x)).add(Point.BASE.multiply(tweak)).toBytes(true).subarray(1)
+}
+
+/** Where each function may stand, and what upstream says where it may not. */
+const PLACES: Readonly<Record<string, { readonly places: ReadonlyArray<Place>; readonly error: string }>> = {
+  addr: { places: ["top"], error: "Can only have addr() at top level" },
+  raw: { places: ["top"], error: "Can only have raw() at top level" },
+  combo: { places: ["top"], error: "Can only have combo() at top level" },
+  pk: { places: ["top", "P2SH", "P2WSH"], error: "" },
+  pkh: { places: ["top", "P2SH", "P2WSH"], error: "" },
+  wpkh: { places: ["top", "P2SH"], error: "Can only have wpkh() at top level or inside sh()" },
+  multi: { places: ["top", "P2SH", "P2WSH"], error: "" },
+  sortedmulti: { places: ["top", "P2SH", "P2WSH"], error: "" },
+  sh: { places: ["top"], error: "Can only have sh() at top level" },
+  wsh: { places: ["top", "P2SH"], error: "Can only have wsh() at top level or inside sh()" },
+  tr: { places: ["top"], error: "Can only have tr at top level" },
+  rawtr: { places: ["top"], error: "Can only have rawtr at top level" }
+}
+
+const unknown = (text: string, place: Place): Fault =>
+  new Fault(
+    place === "top" ? `'${text}' is not a valid descriptor function` : `A function is needed within ${place}`
+  )
+
+const parse = (network: Network, text: string, place: Place): Uint8Array => {
+  const [, name = "", inner = ""] = /^([a-z]+)\((.*)\)$/s.exec(text) ?? []
+  const rule = Object.hasOwn(PLACES, name) ? PLACES[name] : undefined
+  if (rule === undefined) throw unknown(text, place)
+  if (!rule.places.includes(place)) throw new Fault(rule.error)
+  switch (name) {
+    case "addr": {
+      const address = parseAddress(network, inner)
+      if ("error" in address) throw new Fault("Address is not valid")
+      return scriptOf(address.destination)
+    }
+    case "raw": {
+      const script = inner === "" ? undefined : fromHex(inner)
+      if (script === undefined) throw new Fault("Raw script is not hex")
+      return script
+    }
+    case "pk":
+      return concat(pushData(keyIn(network, "pk()", inner, place)), Uint8Array.of(Op.OP_CHECKSIG))
+    case "pkh":
+      return keyHashScript(keyIn(network, "pkh()", inner, place))
+    case "wpkh":
+      return witness(0, hash160(keyIn(network, "wpkh()", inner, "P2WPKH")))
+    case "combo": {
+      // Of all the scripts that it stands for, the witness program where the key can have one.
+      const key = keyIn(network, "combo()", inner, place)
+      return key.length === 65 ? keyHashScript(key) : witness(0, hash160(key))
+    }
+    case "multi":
+    case "sortedmulti":
+      return multisig(network, inner, place, name === "sortedmulti")
+    case "sh":
+      return scriptOf({ kind: "scripthash", hash: hash160(parse(network, inner, "P2SH")) })
+    case "wsh":
+      return witness(0, sha256(parse(network, inner, "P2WSH")))
+    case "tr":
+      if (inner.includes(",")) throw new Fault("tr(): script trees are not supported here")
+      return witness(1, tweaked(keyIn(network, "tr()", inner, "P2TR").subarray(1)))
+    default:
+      return witness(1, keyIn(network, "rawtr()", inner, "P2TR").subarray(1))
+  }
+}
+
+/** Returns the output script of a descriptor on a network, or why there is none. The checksum may be left out. */
+export const descriptorScript = (network: Network, text: string): DescriptorScript => {
+  try {
+    return { script: parse(network, withoutChecksum(text), "top") }
+  } catch (cause) {
+    if (cause instanceof Fault) return { error: cause.message, kind: cause.kind }
+    throw cause
+  }
+}

@@ -1,0 +1,46 @@
+import { isMoney } from "../../protocol/amount.ts"
+import { RpcError } from "../method/RpcError.ts"
+import { type Json, JsonNumber } from "./json.ts"
+
+const DECIMAL = /^(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/
+
+/** More digits than any value in range has; also keeps the exponents of strangers away from `repeat`. */
+const MAX_DIGITS = 18
+
+/**
+ * The integer that a decimal number is when its point is moved right by `decimals`; `undefined` for a text that is no
+ * number, would leave a fraction, or is out of all range. Exact: no double is involved before the last step.
+ * Upstream `util/strencodings.cpp`, `ParseFixedPoint`.
+ */
+export const parseFixedPoint = (text: string, decimals: number): number | undefined => {
+  const match = DECIMAL.exec(text)
+  if (match === null) return undefined
+  const [, sign = "", whole = "", fraction = "", power = "0"] = match
+  const digits = (whole + fraction).replace(/^0+/, "")
+  const significant = digits.replace(/0+$/, "")
+  const scale = Number(power) + decimals
+  if (significant === "") return scale >= 0 && scale < MAX_DIGITS ? 0 : undefined
+  const exponent = scale - fraction.length + digits.length - significant.length
+  if (exponent < 0 || significant.length + exponent > MAX_DIGITS) return undefined
+  const value = Number(significant + "0".repeat(exponent))
+  return sign === "-" ? -value : value
+}
+
+/** Decimals of NMC. */
+const AMOUNT_DECIMALS = 8
+
+/**
+ * Reads an amount in NMC, written as a number or as text, into the smallest unit. Upstream `rpc/util.cpp`,
+ * `AmountFromValue`.
+ *
+ * @throws RpcError -3 with the three texts of reference/rpc.md 1.8
+ */
+export const decodeAmount = (value: Json): number => {
+  if (typeof value !== "string" && !(value instanceof JsonNumber)) {
+    throw RpcError.type("Amount is not a number or string")
+  }
+  const units = parseFixedPoint(typeof value === "string" ? value : value.text, AMOUNT_DECIMALS)
+  if (units === undefined) throw RpcError.type("Invalid amount")
+  if (!isMoney(units)) throw RpcError.type("Amount out of range")
+  return units
+}

@@ -1,0 +1,221 @@
+import { COIN } from "../../protocol/amount.ts"
+import { JsonNumber, JsonObject } from "./json.ts"
+import { LongText } from "./LongText.ts"
+
+/**
+ * JSON as answers are written (reference/rpc.md 1.5 and 6): amounts with eight decimals, doubles as the reference node
+ * prints them, text outside ASCII as it is.
+ */
+
+/** An amount of money. Printed in NMC with exactly eight decimals. */
+export class Amount {
+  /** Smallest units, an integer of either sign. */
+  readonly units: number
+
+  constructor(units: number) {
+    this.units = units
+  }
+}
+
+/** JSON text that goes into an answer as it is. Whoever makes one vouches that it is JSON. */
+export class RawJson {
+  readonly text: string
+
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
+/** An array whose items are made while it is encoded, so that a long answer is never there whole as values. */
+export class LazyArray {
+  readonly items: Iterable<JsonValue>
+
+  constructor(items: Iterable<JsonValue>) {
+    this.items = items
+  }
+}
+
+/** The same of an object whose names come from data. */
+export class LazyMap {
+  readonly members: Iterable<readonly [string, JsonValue]>
+
+  constructor(members: Iterable<readonly [string, JsonValue]>) {
+    this.members = members
+  }
+}
+
+/** Applies a function to each item when it is asked for, anew each time. */
+export const lazily = <A, B>(items: Iterable<A>, make: (item: A, at: number) => B | undefined): Iterable<B> => ({
+  *[Symbol.iterator]() {
+    let at = 0
+    for (const item of items) {
+      const made = make(item, at++)
+      if (made !== undefined) yield made
+    }
+  }
+})
+
+/** Items from which those of an array are made while it is encoded. */
+const MANY = 256
+
+/** The items of an array: made at once where they are few, else while they are encoded. */
+export const itemsOf = <A>(items: ReadonlyArray<A>, make: (item: A, at: number) => JsonValue): JsonValue =>
+  items.length > MANY ? new LazyArray(lazily(items, make)) : items.map(make)
+
+/**
+ * What a method may answer with. Members that are `undefined` are left out. A map is an object whose names come from
+ * data: they keep their order and mean nothing, whatever they spell.
+ */
+export type JsonValue =
+  | null
+  | boolean
+  | number
+  | bigint
+  | string
+  | Amount
+  | RawJson
+  | JsonNumber
+  | JsonObject
+  | LazyArray
+  | LazyMap
+  | LongText
+  | ReadonlyArray<JsonValue>
+  | ReadonlyMap<string, JsonValue>
+  | { readonly [key: string]: JsonValue | undefined }
+
+/** Returns an amount in the smallest unit as NMC: `-0.01024800`. Never with an exponent. */
+export const formatAmount = (units: number): string => {
+  if (!Number.isSafeInteger(units)) throw new RangeError(`not an amount: ${units}`)
+  const size = Math.abs(units)
+  const fraction = String(size % COIN).padStart(8, "0")
+  return `${units < 0 ? "-" : ""}${Math.floor(size / COIN)}.${fraction}`
+}
+
+/**
+ * Returns a number as the reference node prints it: an integer in full, a double with up to 16 significant digits
+ * and, below 0.0001 or from 10^16 on, an exponent of at least two digits. Upstream `univalue.cpp`, `setFloat`.
+ */
+export const formatNumber = (value: number): string => {
+  if (Number.isSafeInteger(value)) return String(value)
+  if (!Number.isFinite(value)) throw new RangeError(`not a JSON number: ${value}`)
+  const [digits = "", power = ""] = roundedTo16(value).split("e")
+  const exponent = Number(power)
+  if (exponent < -4 || exponent >= 16) {
+    const sign = exponent < 0 ? "-" : "+"
+    return `${withoutTrailingZeros(digits)}e${sign}${String(Math.abs(exponent)).padStart(2, "0")}`
+  }
+  return withoutTrailingZeros(withPoint(digits, exponent))
+}
+
+/** The exact value, when it ends with the seventeenth digit, a 5 behind an even one: `1.2345678901234525e+14`. */
+const TIE_BEHIND_EVEN = /^(-?\d\.\d{14}[02468])50*(e.*)$/
+
+/**
+ * Sixteen digits and an exponent. JavaScript rounds what lies exactly between two of them up, C to the even one; of
+ * the difficulties around 10^14 that concerns one in thirty.
+ */
+const roundedTo16 = (value: number): string => {
+  const rounded = value.toExponential(15)
+  if (!value.toExponential(16).includes("5e")) return rounded
+  // oxlint-disable-next-line oxc/number-arg-out-of-range -- the limit was 20 before ECMAScript 2018, and is 100 now
+  const tie = TIE_BEHIND_EVEN.exec(value.toExponential(100))
+  return tie === null ? rounded : `${tie[1]}${tie[2]}`
+}
+
+/** `1.25` and 1 → `12.5`, for exponents from -4 to 15. */
+const withPoint = (digits: string, exponent: number): string => {
+  const sign = digits.startsWith("-") ? "-" : ""
+  const plain = digits.replace("-", "").replace(".", "")
+  if (exponent < 0) return `${sign}0.${"0".repeat(-exponent - 1)}${plain}`
+  return `${sign}${plain.slice(0, exponent + 1)}.${plain.slice(exponent + 1)}`
+}
+
+const withoutTrailingZeros = (digits: string): string => digits.replace(/\.?0*$/, "")
+
+const NEEDS_ESCAPES = /["\\\u0000-\u001f\u007f]/
+
+/** Returns a string with its quotes. Escaped are quotes, backslashes, control characters and U+007F. */
+export const encodeString = (text: string): string =>
+  NEEDS_ESCAPES.test(text) ? JSON.stringify(text).replaceAll("\u007f", "\\u007f") : `"${text}"`
+
+/** Names of members that were written before, with quotes and colon; the members of results are a closed set. */
+const memberNames = new Map<string, string>()
+const MAX_MEMBER_NAMES = 2_000
+
+const encodeMemberName = (name: string): string => {
+  const known = memberNames.get(name)
+  if (known !== undefined) return known
+  const text = `${encodeString(name)}:`
+  if (memberNames.size < MAX_MEMBER_NAMES) memberNames.set(name, text)
+  return text
+}
+
+const isArray = (value: object): value is ReadonlyArray<JsonValue> => Array.isArray(value)
+
+const isMap = (value: object): value is ReadonlyMap<string, JsonValue> => value instanceof Map
+
+const encodeMembers = (members: Iterable<readonly [string, JsonValue]>): string => {
+  let text = ""
+  for (const [name, value] of members) {
+    text += `${text === "" ? "" : ","}${encodeString(name)}:${encodeJson(value)}`
+  }
+  return `{${text}}`
+}
+
+const encodeRecord = (record: { readonly [key: string]: JsonValue | undefined }): string => {
+  let text = "{"
+  for (const name of Object.keys(record)) {
+    const value = record[name]
+    if (value === undefined) continue
+    text += (text === "{" ? "" : ",") + encodeMemberName(name) + encodeJson(value)
+  }
+  return text + "}"
+}
+
+/** Text is put together from many short pieces; beyond this length, what is there is made one piece. */
+const PIECE = 4_096
+
+const encodeArray = (values: ReadonlyArray<JsonValue>): string => {
+  const pieces: Array<string> = []
+  let text = "["
+  for (let i = 0; i < values.length; i++) {
+    text += (i === 0 ? "" : ",") + encodeJson(values[i] ?? null)
+    if (text.length > PIECE) {
+      pieces.push(flat(text))
+      text = ""
+    }
+  }
+  text += "]"
+  if (pieces.length === 0) return text
+  pieces.push(text)
+  return pieces.join("")
+}
+
+const flat = (text: string): string => {
+  text.charCodeAt(0)
+  return text
+}
+
+/** Returns a value as JSON text. Throws a RangeError for NaN and infinities, which JSON cannot write. */
+export const encodeJson = (value: JsonValue): string => {
+  switch (typeof value) {
+    case "string":
+      return encodeString(value)
+    case "number":
+      return formatNumber(value)
+    case "boolean":
+      return value ? "true" : "false"
+    case "bigint":
+      return value.toString()
+  }
+  if (value === null) return "null"
+  if (isArray(value)) return encodeArray(value)
+  if (value instanceof Amount) return formatAmount(value.units)
+  if (value instanceof RawJson || value instanceof JsonNumber) return value.text
+  if (value instanceof JsonObject) return encodeMembers(value.keys.map((key, at) => [key, value.values[at] ?? null]))
+  if (isMap(value)) return encodeMembers(value)
+  if (value instanceof LazyArray) return encodeArray([...value.items])
+  if (value instanceof LazyMap) return encodeMembers(value.members)
+  if (value instanceof LongText) return value.toString()
+  return encodeRecord(value)
+}

@@ -1,0 +1,283 @@
+import { runSteps, type Steps } from "../../protocol/steps.ts"
+import { type Json, JsonNumber, JsonObject } from "./json.ts"
+
+/** Arrays and objects within each other; upstream `univalue_read.cpp`, `MAX_JSON_DEPTH`. */
+const MAX_DEPTH = 512
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const COMMA = 0x2c
+const COLON = 0x3a
+const OPEN_BRACKET = 0x5b
+const CLOSE_BRACKET = 0x5d
+const OPEN_BRACE = 0x7b
+const CLOSE_BRACE = 0x7d
+const MINUS = 0x2d
+const PLUS = 0x2b
+const POINT = 0x2e
+const ZERO = 0x30
+const NINE = 0x39
+
+const ESCAPES: ReadonlyMap<string, string> = new Map([
+  ["\"", "\""],
+  ["\\", "\\"],
+  ["/", "/"],
+  ["b", "\b"],
+  ["f", "\f"],
+  ["n", "\n"],
+  ["r", "\r"],
+  ["t", "\t"]
+])
+
+/** Values, less one, after which the reader stops for a moment, and characters of a string with escapes. */
+const STEP = 0x3ff
+const PART = 0x8000
+
+/** Length from which the rest of a string is skipped by a regular expression, faster than by a loop. */
+const LONG = 256
+
+const NOT_PLAIN = /["\\\u0000-\u001f]/g
+
+const FOUR_HEX_DIGITS = /^[0-9a-fA-F]{4}$/
+
+const isSpace = (code: number): boolean => code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09
+
+const isDigit = (code: number): boolean => code >= ZERO && code <= NINE
+
+const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit < 0xdc00
+const isLowSurrogate = (unit: number): boolean => unit >= 0xdc00 && unit < 0xe000
+
+/** A cursor over a text. Where a method returns `undefined` or `false`, the text is not JSON. */
+class JsonReader {
+  readonly #text: string
+  #at = 0
+  /** How many values were met. */
+  values = 0
+  /** What was read of a string with escapes that goes on. */
+  #parts: Array<string> | undefined
+  readonly #maxValues: number
+
+  constructor(text: string, maxValues: number) {
+    this.#text = text
+    this.#maxValues = maxValues
+  }
+
+  /**
+   * The whole text as one value. Open containers are on a stack of its own: depth costs no call frames. Stops every so
+   * often, so that others can have a turn.
+   */
+  *read(): Steps<Json | undefined> {
+    const open: Array<Array<Json> | JsonObject> = []
+    for (;;) {
+      if (++this.values > this.#maxValues) return undefined
+      if ((this.values & STEP) === 0) yield
+      const within = open.at(-1)
+      if (within instanceof JsonObject) {
+        if (this.#next() !== QUOTE) return undefined
+        let key = this.#readString()
+        while (this.#parts !== undefined) {
+          yield
+          key = this.#readEscaped(this.#at)
+        }
+        if (key === undefined || this.#next() !== COLON) return undefined
+        this.#at++
+        within.keys.push(key)
+      }
+      const code = this.#next()
+      let value: Json | undefined
+      if (code === OPEN_BRACE || code === OPEN_BRACKET) {
+        if (open.length === MAX_DEPTH) return undefined
+        this.#at++
+        const container = code === OPEN_BRACE ? new JsonObject() : []
+        if (this.#next() === code + 2) {
+          this.#at++
+          value = container
+        } else {
+          open.push(container)
+          continue
+        }
+      } else {
+        value = code === QUOTE ? this.#readString() : this.#readWordOrNumber(code)
+        while (this.#parts !== undefined) {
+          yield
+          value = this.#readEscaped(this.#at)
+        }
+        if (value === undefined) return undefined
+      }
+      // A value is complete; so may be the containers that it ends.
+      for (;;) {
+        const container = open.at(-1)
+        const after = this.#next()
+        if (container === undefined) return this.#at === this.#text.length ? value : undefined
+        this.#at++
+        if (container instanceof JsonObject) {
+          container.values.push(value)
+          if (after === COMMA) break
+          if (after !== CLOSE_BRACE) return undefined
+        } else {
+          container.push(value)
+          if (after === COMMA) break
+          if (after !== CLOSE_BRACKET) return undefined
+        }
+        value = container
+        open.pop()
+      }
+    }
+  }
+
+  /** The code unit after white space, not taken; NaN at the end. */
+  #next(): number {
+    let code = this.#text.charCodeAt(this.#at)
+    while (isSpace(code)) code = this.#text.charCodeAt(++this.#at)
+    return code
+  }
+
+  #readWordOrNumber(code: number): Json | undefined {
+    if (code === MINUS || isDigit(code)) return this.#readNumber()
+    if (this.#takeWord("null")) return null
+    if (this.#takeWord("true")) return true
+    if (this.#takeWord("false")) return false
+    return undefined
+  }
+
+  #takeWord(word: string): boolean {
+    if (!this.#text.startsWith(word, this.#at)) return false
+    this.#at += word.length
+    return true
+  }
+
+  #readNumber(): JsonNumber | undefined {
+    const start = this.#at
+    if (this.#text.charCodeAt(this.#at) === MINUS) this.#at++
+    const leadingZero = this.#text.charCodeAt(this.#at) === ZERO
+    const digits = this.#skipDigits()
+    if (digits === 0 || (leadingZero && digits > 1)) return undefined
+    if (this.#text.charCodeAt(this.#at) === POINT) {
+      this.#at++
+      if (this.#skipDigits() === 0) return undefined
+    }
+    // 0x20 apart: E and e.
+    if ((this.#text.charCodeAt(this.#at) | 0x20) === 0x65) {
+      this.#at++
+      const sign = this.#text.charCodeAt(this.#at)
+      if (sign === PLUS || sign === MINUS) this.#at++
+      if (this.#skipDigits() === 0) return undefined
+    }
+    return new JsonNumber(this.#text.slice(start, this.#at))
+  }
+
+  #skipDigits(): number {
+    const start = this.#at
+    while (isDigit(this.#text.charCodeAt(this.#at))) this.#at++
+    return this.#at - start
+  }
+
+  /** The string whose opening quote is next. Almost every string has no escapes, and is a part of the text. */
+  #readString(): string | undefined {
+    const start = ++this.#at
+    for (;;) {
+      const code = this.#text.charCodeAt(this.#at)
+      if (code === QUOTE) return this.#text.slice(start, this.#at++)
+      if (code === BACKSLASH) return this.#readEscaped(start)
+      // Also false for NaN: the text ends within the string.
+      if (!(code >= 0x20)) return undefined
+      this.#at++
+      if (this.#at - start === LONG) this.#skipPlain()
+    }
+  }
+
+  /** Goes on to the next character that a string cannot hold as it is: a block in hex has millions before it. */
+  #skipPlain(): void {
+    NOT_PLAIN.lastIndex = this.#at
+    this.#at = NOT_PLAIN.exec(this.#text)?.index ?? this.#text.length
+  }
+
+  /**
+   * A part of a string with escapes, from the next character on; what stands before that, from `start` on, has none.
+   * Where the string goes on behind the part, `#parts` holds what was read of it. Each part is made one piece: text that
+   * was put together of millions would take many times its length.
+   */
+  #readEscaped(start: number): string | undefined {
+    const parts = this.#parts ?? []
+    this.#parts = undefined
+    const end = this.#at + PART
+    let out = ""
+    for (let from = start;;) {
+      const code = this.#text.charCodeAt(this.#at)
+      if (code === QUOTE) {
+        out += this.#text.slice(from, this.#at++)
+        return parts.length === 0 ? out : parts.join("") + out
+      }
+      if (!(code >= 0x20)) return undefined
+      if (this.#at >= end) {
+        parts.push(flat(out + this.#text.slice(from, this.#at)))
+        this.#parts = parts
+        return undefined
+      }
+      if (code !== BACKSLASH) {
+        this.#at++
+        continue
+      }
+      const char = this.#readEscape()
+      if (char === undefined) return undefined
+      out += this.#text.slice(from, char.from) + char.text
+      from = this.#at
+    }
+  }
+
+  /** One escape, or two that make a surrogate pair. Half a pair is no character. */
+  #readEscape(): { readonly from: number; readonly text: string } | undefined {
+    const from = this.#at
+    const letter = this.#text.charAt(from + 1)
+    if (letter !== "u") {
+      const text = ESCAPES.get(letter)
+      this.#at += 2
+      return text === undefined ? undefined : { from, text }
+    }
+    const unit = this.#readUnit()
+    if (unit === undefined || isLowSurrogate(unit)) return undefined
+    if (!isHighSurrogate(unit)) return { from, text: String.fromCharCode(unit) }
+    const second = this.#text.startsWith("\\u", this.#at) ? this.#readUnit() : undefined
+    if (second === undefined || !isLowSurrogate(second)) return undefined
+    return { from, text: String.fromCharCode(unit, second) }
+  }
+
+  /** The code unit of a backslash, a `u` and four digits. */
+  #readUnit(): number | undefined {
+    const digits = this.#text.slice(this.#at + 2, this.#at + 6)
+    if (!FOUR_HEX_DIGITS.test(digits)) return undefined
+    this.#at += 6
+    return Number.parseInt(digits, 16)
+  }
+}
+
+const flat = (text: string): string => {
+  text.charCodeAt(0)
+  return text
+}
+
+/** What came of reading a text. */
+export interface ReadJson {
+  /** `undefined` where it is not JSON, or has too many values. */
+  readonly read: Json | undefined
+  readonly values: number
+}
+
+/**
+ * Reads a text that is one JSON value and nothing else but white space; `undefined` for everything else. Strict:
+ * text behind the value, half a surrogate pair in escapes and more than 512 levels are not JSON (reference/rpc.md 1.5).
+ * Takes stack space that does not depend on the text. A text with more than `maxValues` values, whose memory would
+ * be many times that of the text, is not read either: `values` is above `maxValues` then.
+ */
+export function* readJsonSteps(text: string, maxValues: number): Steps<ReadJson> {
+  const reader = new JsonReader(text, maxValues)
+  const read = yield* reader.read()
+  return { read, values: reader.values }
+}
+
+/** The same in one step. */
+export const readJson = (text: string, maxValues: number): ReadJson => runSteps(readJsonSteps(text, maxValues))
+
+/** The value alone. */
+export const parseJson = (text: string, maxValues = Number.MAX_SAFE_INTEGER): Json | undefined =>
+  readJson(text, maxValues).read

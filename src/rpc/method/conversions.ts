@@ -1,0 +1,293 @@
+import { type Json, JsonObject } from "../json/json.ts"
+import { parseJson } from "../json/readJson.ts"
+
+/**
+ * How the arguments of a command line become the parameters of a method (reference/rpc.md 8). The client does not know
+ * the node's method table, nor does it have to: it also speaks to other daemons.
+ */
+
+/** A parameter that is text goes as it is; others are JSON; a few are JSON where they can be, else text. */
+type Format = "text" | "json" | "json or text"
+
+interface Parameter {
+  readonly names: ReadonlyArray<string>
+  readonly format: Format
+}
+
+interface Parameters {
+  readonly byPosition: ReadonlyArray<Parameter>
+  /** Members of an options object that may also be named. */
+  readonly byName: ReadonlyArray<Parameter>
+}
+
+/**
+ * The parameters of the methods of reference/rpc.md 3 in their order, other names of one behind `|`; behind a colon the
+ * members of the options object. Marked are those that are not text: `*` JSON, `?` JSON or text.
+ */
+const PARAMETERS: Readonly<Record<string, string>> = {
+  abandontransaction: "txid",
+  abortprivatebroadcast: "id",
+  addconnection: "address connection_type v2transport*",
+  addnode: "node command v2transport*",
+  addpeeraddress: "address port* tried*",
+  analyzepsbt: "psbt",
+  backupwallet: "destination",
+  bumpfee: "txid options* : conf_target* fee_rate* replaceable* estimate_mode outputs* original_change_index*",
+  combinepsbt: "txs*",
+  combinerawtransaction: "txs*",
+  converttopsbt: "hexstring permitsigdata* iswitness*",
+  createauxblock: "address",
+  createmultisig: "nrequired* keys* address_type",
+  createpsbt: "inputs* outputs* locktime* replaceable* version*",
+  createrawtransaction: "inputs* outputs* locktime* replaceable* version*",
+  createwallet: "wallet_name disable_private_keys* blank* passphrase avoid_reuse* descriptors* load_on_startup* " +
+    "external_signer*",
+  createwalletdescriptor: "type options* : internal* hdkey",
+  decodepsbt: "psbt",
+  decoderawtransaction: "hexstring iswitness*",
+  decodescript: "hexstring",
+  dequeuetransaction: "txid",
+  deriveaddresses: "descriptor range*",
+  descriptorprocesspsbt: "psbt descriptors* sighashtype bip32derivs* finalize*",
+  disconnectnode: "address nodeid*",
+  dumptxoutset: "path type options* : rollback?",
+  echo: "arg0 arg1 arg2 arg3 arg4 arg5 arg6 arg7 arg8 arg9",
+  echoipc: "arg",
+  echojson: "arg0* arg1* arg2* arg3* arg4* arg5* arg6* arg7* arg8* arg9*",
+  encryptwallet: "passphrase",
+  estimaterawfee: "conf_target* threshold*",
+  estimatesmartfee: "conf_target* estimate_mode",
+  finalizepsbt: "psbt extract*",
+  fundrawtransaction: "hexstring options* iswitness* : add_inputs* include_unsafe* minconf* maxconf* changeAddress " +
+    "changePosition* change_type includeWatching* lockUnspents* fee_rate* feeRate* subtractFeeFromOutputs* " +
+    "input_weights* max_tx_weight* conf_target* estimate_mode replaceable* solving_data*",
+  generateblock: "output transactions* submit*",
+  generatetoaddress: "nblocks* address maxtries*",
+  generatetodescriptor: "num_blocks* descriptor maxtries*",
+  getaddednodeinfo: "node",
+  getaddressesbylabel: "label",
+  getaddressinfo: "address",
+  getauxblock: "hash auxpow",
+  getbalance: "dummy minconf* include_watchonly* avoid_reuse*",
+  getblock: "blockhash verbosity|verbose*",
+  getblockfilter: "blockhash filtertype",
+  getblockfrompeer: "blockhash peer_id*",
+  getblockhash: "height*",
+  getblockheader: "blockhash verbose*",
+  getblockstats: "hash_or_height? stats*",
+  getblocktemplate: "template_request*",
+  getchaintxstats: "nblocks* blockhash",
+  getdeploymentinfo: "blockhash",
+  getdescriptoractivity: "blockhashes* scanobjects* include_mempool*",
+  getdescriptorinfo: "descriptor",
+  gethdkeys: "options* : active_only* private*",
+  getindexinfo: "index_name",
+  getmemoryinfo: "mode",
+  getmempoolancestors: "txid verbose*",
+  getmempoolcluster: "txid",
+  getmempooldescendants: "txid verbose*",
+  getmempoolentry: "txid",
+  getnetworkhashps: "nblocks* height*",
+  getnewaddress: "label address_type",
+  getnodeaddresses: "count* network",
+  getorphantxs: "verbosity*",
+  getrawchangeaddress: "address_type",
+  getrawmempool: "verbose* mempool_sequence*",
+  getrawtransaction: "txid verbosity|verbose* blockhash",
+  getreceivedbyaddress: "address minconf* include_immature_coinbase*",
+  getreceivedbylabel: "label minconf* include_immature_coinbase*",
+  gettransaction: "txid include_watchonly* verbose*",
+  gettxout: "txid n* include_mempool*",
+  gettxoutproof: "txids* blockhash",
+  gettxoutsetinfo: "hash_type hash_or_height? use_index*",
+  gettxspendingprevout: "outputs* options* : mempool_only* return_spending_tx*",
+  help: "command",
+  importdescriptors: "requests*",
+  importmempool: "filepath options* : use_current_time* apply_fee_delta_priority* apply_unbroadcast_set*",
+  importprunedfunds: "rawtransaction txoutproof",
+  invalidateblock: "blockhash",
+  joinpsbts: "txs*",
+  keypoolrefill: "newsize*",
+  listdescriptors: "private*",
+  listlabels: "purpose",
+  listreceivedbyaddress: "minconf* include_empty* include_watchonly* address_filter include_immature_coinbase*",
+  listreceivedbylabel: "minconf* include_empty* include_watchonly* include_immature_coinbase*",
+  listsinceblock: "blockhash target_confirmations* include_watchonly* include_removed* include_change* label",
+  listtransactions: "label count* skip* include_watchonly*",
+  listunspent: "minconf* maxconf* addresses* include_unsafe* query_options* : minimumAmount* maximumAmount* " +
+    "maximumCount* minimumSumAmount* include_immature_coinbase* includeNames*",
+  loadtxoutset: "path",
+  loadwallet: "filename load_on_startup*",
+  lockunspent: "unlock* transactions* persistent*",
+  logging: "include* exclude*",
+  migratewallet: "wallet_name passphrase",
+  mockscheduler: "delta_time*",
+  name_autoregister: "name value options*",
+  name_autorenew: "name on* options*",
+  name_cancel: "name options*",
+  name_firstupdate: "name rand tx value options* allow_active*",
+  name_history: "name options*",
+  name_list: "name options*",
+  name_new: "name options*",
+  name_pending: "name options*",
+  name_registrations: "options*",
+  name_scan: "start count* options*",
+  name_show: "name options*",
+  name_update: "name value options*",
+  namepsbt: "psbt vout* nameop*",
+  namerawtransaction: "hexstring vout* nameop*",
+  preciousblock: "blockhash",
+  prioritisetransaction: "txid dummy* fee_delta*",
+  pruneblockchain: "height*",
+  psbtbumpfee: "txid options* : conf_target* fee_rate* replaceable* estimate_mode outputs* original_change_index*",
+  queuerawtransaction: "hexstring",
+  reconsiderblock: "blockhash",
+  removeprunedfunds: "txid",
+  rescanblockchain: "start_height* stop_height*",
+  restorewallet: "wallet_name backup_file load_on_startup*",
+  scanblocks: "action scanobjects* start_height* stop_height* filtertype options* : filter_false_positives*",
+  scantxoutset: "action scanobjects*",
+  send: "outputs* conf_target* estimate_mode fee_rate* options* version* : add_inputs* include_unsafe* minconf* " +
+    "maxconf* add_to_wallet* change_address change_position* change_type fee_rate* include_watching* inputs* " +
+    "locktime* lock_unspents* psbt* subtract_fee_from_outputs* max_tx_weight* conf_target* estimate_mode " +
+    "replaceable* solving_data*",
+  sendall: "recipients* conf_target* estimate_mode fee_rate* options* : add_to_wallet* fee_rate* include_watching* " +
+    "inputs* locktime* lock_unspents* psbt* send_max* minconf* maxconf* version* conf_target* estimate_mode " +
+    "replaceable* solving_data*",
+  sendmany: "dummy amounts* minconf* comment subtractfeefrom* replaceable* conf_target* estimate_mode fee_rate* " +
+    "verbose*",
+  sendmsgtopeer: "peer_id* msg_type msg",
+  sendrawtransaction: "hexstring maxfeerate* maxburnamount*",
+  sendtoaddress: "address amount* comment comment_to subtractfeefromamount* replaceable* conf_target* estimate_mode " +
+    "avoid_reuse* fee_rate* verbose*",
+  sendtoname: "name amount* comment comment_to subtractfeefromamount* replaceable*",
+  setban: "subnet command bantime* absolute*",
+  setlabel: "address label",
+  setmocktime: "timestamp*",
+  setnetworkactive: "state*",
+  setwalletflag: "flag newvalue*",
+  signmessage: "address message",
+  signmessagewithprivkey: "privkey message",
+  signrawtransactionwithkey: "hexstring privkeys* prevtxs* sighashtype",
+  signrawtransactionwithwallet: "hexstring prevtxs* sighashtype",
+  simulaterawtransaction: "rawtxs* options* : include_watchonly*",
+  stop: "wait*",
+  submitauxblock: "hash auxpow",
+  submitblock: "hexdata dummy",
+  submitheader: "hexdata",
+  submitpackage: "package* maxfeerate* maxburnamount*",
+  testmempoolaccept: "rawtxs* maxfeerate*",
+  unloadwallet: "wallet_name load_on_startup*",
+  utxoupdatepsbt: "psbt descriptors*",
+  validateaddress: "address",
+  verifychain: "checklevel* nblocks*",
+  verifymessage: "address signature message",
+  verifytxoutproof: "proof",
+  waitforblock: "blockhash timeout*",
+  waitforblockheight: "height* timeout*",
+  waitfornewblock: "timeout* current_tip",
+  walletcreatefundedpsbt:
+    "inputs* outputs* locktime* options* bip32derivs* version* : add_inputs* include_unsafe* minconf* " +
+    "maxconf* changeAddress changePosition* change_type includeWatching* lockUnspents* fee_rate* feeRate* " +
+    "subtractFeeFromOutputs* max_tx_weight* conf_target* estimate_mode replaceable* solving_data*",
+  walletdisplayaddress: "address",
+  walletpassphrase: "passphrase timeout*",
+  walletpassphrasechange: "oldpassphrase newpassphrase",
+  walletprocesspsbt: "psbt sign* sighashtype bip32derivs* finalize*"
+}
+
+/** The methods that take parameters. */
+export const METHODS_WITH_PARAMETERS: ReadonlyArray<string> = Object.keys(PARAMETERS)
+
+const FORMATS: ReadonlyMap<string, Format> = new Map([["*", "json"], ["?", "json or text"]])
+
+const parameter = (word: string): Parameter => {
+  const format = FORMATS.get(word.at(-1) ?? "") ?? "text"
+  return { names: (format === "text" ? word : word.slice(0, -1)).split("|"), format }
+}
+
+const wordsOf = (text: string): ReadonlyArray<string> => text.split(" ").filter((word) => word !== "")
+
+/** The parameters of a method; `undefined` for one that is not in the table. */
+const parametersOf = (method: string): Parameters | undefined => {
+  if (!Object.hasOwn(PARAMETERS, method)) return undefined
+  const [positions = "", members = ""] = (PARAMETERS[method] ?? "").split(":")
+  return { byPosition: wordsOf(positions).map(parameter), byName: wordsOf(members).map(parameter) }
+}
+
+/** An argument is not what its parameter needs. */
+export interface BadArgument {
+  readonly _tag: "BadArgument"
+  readonly argument: string
+}
+
+const read = (format: Format, argument: string): Json | BadArgument => {
+  if (format === "text") return argument
+  const value = parseJson(argument)
+  if (value !== undefined) return value
+  return format === "json" ? { _tag: "BadArgument", argument } : argument
+}
+
+const isBad = (value: Json | BadArgument): value is BadArgument =>
+  typeof value === "object" && value !== null && "_tag" in value
+
+/** The format at a position. Of methods that we do not know, and beyond their parameters, the text decides. */
+const formatAt = (parameters: Parameters | undefined, position: number): Format =>
+  parameters?.byPosition[position]?.format ?? "json or text"
+
+/** Returns the parameters of a call by position, or the first argument that is not JSON where it has to be. */
+export const byPosition = (method: string, args: ReadonlyArray<string>): ReadonlyArray<Json> | BadArgument => {
+  const parameters = parametersOf(method)
+  const values: Array<Json> = []
+  for (const [position, argument] of args.entries()) {
+    const value = read(formatAt(parameters, position), argument)
+    if (isBad(value)) return value
+    values.push(value)
+  }
+  return values
+}
+
+/**
+ * Returns the parameters of a call by name, from arguments of the form `name=value`. One without an equals sign is
+ * positional; so is one whose text before the sign is no parameter where the next position takes the whole: a label
+ * such as `my=wallet`, or JSON.
+ */
+export const byName = (method: string, args: ReadonlyArray<string>): JsonObject | BadArgument => {
+  const parameters = parametersOf(method)
+  const named = new JsonObject()
+  const positional: Array<Json> = []
+  for (const argument of args) {
+    const split = readNamed(parameters, argument, positional.length)
+    const value = read(split.format, split.text)
+    if (isBad(value)) return value
+    if (split.name === undefined) positional.push(value)
+    else {
+      named.keys.push(split.name)
+      named.values.push(value)
+    }
+  }
+  if (positional.length > 0) {
+    named.keys.push("args")
+    named.values.push(positional)
+  }
+  return named
+}
+
+interface NamedArgument {
+  /** `undefined` for a positional one. */
+  readonly name: string | undefined
+  readonly text: string
+  readonly format: Format
+}
+
+const readNamed = (parameters: Parameters | undefined, argument: string, position: number): NamedArgument => {
+  const sign = argument.indexOf("=")
+  const whole: NamedArgument = { name: undefined, text: argument, format: formatAt(parameters, position) }
+  if (sign < 0) return whole
+  const name = argument.slice(0, sign)
+  const known = [...parameters?.byPosition ?? [], ...parameters?.byName ?? []].find(({ names }) => names.includes(name))
+  if (known !== undefined) return { name, text: argument.slice(sign + 1), format: known.format }
+  const next = parameters?.byPosition[position]
+  if (next?.format === "text" || (next !== undefined && parseJson(argument) !== undefined)) return whole
+  return { name, text: argument.slice(sign + 1), format: "json or text" }
+}

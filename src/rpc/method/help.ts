@@ -1,0 +1,154 @@
+import { encodeJson, type JsonValue } from "../json/encodeJson.ts"
+import type { Method, MethodTable } from "./method.ts"
+import type { Param, Params } from "./params.ts"
+import { describe, type Row } from "./shape.ts"
+
+/**
+ * The help, made from the method table. Its form is the reference node's, which tools and people know
+ * (reference/rpc.md 3.1).
+ */
+
+/** The parameters that the help shows: up to the first hidden one. */
+const shown = (params: Params): ReadonlyArray<readonly [name: string, param: Param<unknown>]> => {
+  const all = Object.entries(params)
+  const end = all.findIndex(([, param]) => param.hidden)
+  return end < 0 ? all : all.slice(0, end)
+}
+
+/** A parameter in one line, strings in quotes. */
+const inline = (name: string, param: Param<unknown>): string => {
+  if (param.kind === "string" || param.kind === "hex") return JSON.stringify(name)
+  if (param.kind === "array") return `[${param.item === undefined ? "" : inlineItem(param.item)},...]`
+  if (param.kind === "object" && param.members !== undefined) {
+    return `{${Object.entries(param.members).map(([key, member]) => `"${key}":${inlineItem(member)}`).join(",")}}`
+  }
+  return name
+}
+
+/** What stands for a value inside an array or object. */
+const inlineItem = (param: Param<unknown>): string => {
+  switch (param.kind) {
+    case "string":
+      return "\"str\""
+    case "hex":
+      return "\"hex\""
+    case "integer":
+    case "number":
+      return "n"
+    case "amount":
+      return "amount"
+    case "boolean":
+      return "bool"
+    default:
+      return param.members === undefined && param.item === undefined ? "..." : inline("", param)
+  }
+}
+
+/** Returns the call in one line: the name, the parameters in order, optional ones between parentheses. */
+export const synopsis = (method: Method): string => {
+  let text = method.name
+  let within = false
+  for (const [name, param] of shown(method.params)) {
+    const isOptional = param.fallback !== undefined
+    if (isOptional !== within) text += isOptional ? " (" : " )"
+    within = isOptional
+    text += ` ${inline(name, param)}`
+  }
+  return within ? `${text} )` : text
+}
+
+const explanation = (param: Param<unknown>): string => {
+  const presence = param.fallback === undefined
+    ? "required"
+    : param.fallback.text === ""
+    ? "optional"
+    : `optional, default=${param.fallback.text}`
+  const aliases = param.aliases.length === 0 ? "" : ` Also called ${param.aliases.join(", ")}.`
+  const byName = param.membersByName ? " Its members may also be given by name." : ""
+  return `(${param.words}, ${presence}) ${param.description}${aliases}${byName}`.trimEnd()
+}
+
+/** The members of a parameter, or of the items of an array of objects, one a line. */
+const memberRows = (param: Param<unknown>, indent: string): ReadonlyArray<Row> =>
+  Object.entries(param.members ?? param.item?.members ?? {}).flatMap(([name, member]) => [
+    [`${indent}"${name}"`, explanation(member)] as const,
+    ...memberRows(member, `${indent}  `)
+  ])
+
+/** Two columns, the right one aligned; further lines of an explanation stand under its first. */
+const columns = (rows: ReadonlyArray<Row>): string => {
+  const width = Math.max(...rows.map(([left]) => left.length)) + 4
+  return rows.map(([left, right]) =>
+    right === "" ? `${left}\n` : `${left.padEnd(width)}${right.replaceAll("\n", `\n${" ".repeat(width)}`)}\n`
+  ).join("")
+}
+
+const argumentsText = (method: Method): string => {
+  const params = shown(method.params)
+  if (params.length === 0) return ""
+  const rows = params.flatMap(([name, param], at) => [
+    [`${at + 1}. ${name}`, explanation(param)] as const,
+    ...memberRows(param, "     ")
+  ])
+  return `\nArguments:\n${columns(rows)}`
+}
+
+const resultsText = (method: Method): string =>
+  method.results.map(({ shape, when }) =>
+    `\nResult${when === undefined ? "" : ` (${when})`}:\n${columns(describe(shape))}`
+  ).join("")
+
+/** A parameter as a shell needs it. */
+const shellWord = (value: JsonValue): string => {
+  const text = typeof value === "string" ? value : encodeJson(value)
+  if (/^[\w./:@%+=-]+$/.test(text)) return text
+  return `'${text.replaceAll("'", "'\\''")}'`
+}
+
+const exampleText = (method: Method, params: ReadonlyArray<JsonValue>): string => {
+  const body = encodeJson({ jsonrpc: "2.0", id: 1, method: method.name, params })
+  const data = shellWord(body)
+  return `> ${["svcd-cli", method.name, ...params.map(shellWord)].join(" ")}\n` +
+    `> curl --user <user> -H 'Content-Type: application/json' --data-binary ${data} http://127.0.0.1:8336/\n`
+}
+
+/** Returns everything there is to say about a method; the first line is its synopsis. */
+export const helpText = (method: Method): string => {
+  const errors = method.errors.length === 0 ? "" : `\nErrors:\n${method.errors.map((error) => `${error}\n`).join("")}`
+  const examples = method.examples.map((params) => exampleText(method, params)).join("")
+  return `${synopsis(method)}\n\n${method.summary}\n${argumentsText(method)}${resultsText(method)}${errors}` +
+    (examples === "" ? "" : `\nExamples:\n${examples}`)
+}
+
+/** Methods in the order of the help: by group, then by name. */
+const sorted = (methods: MethodTable): ReadonlyArray<Method> =>
+  [...methods.values()].sort((a, b) => compareText(a.group, b.group) || compareText(a.name, b.name))
+
+const compareText = (a: string, b: string): number => a < b ? -1 : a > b ? 1 : 0
+
+/** Returns the synopses of all methods but the hidden ones under their headings. */
+export const helpIndex = (methods: MethodTable): string => {
+  let text = ""
+  let group: string | undefined
+  for (const method of sorted(methods)) {
+    if (method.group === "Hidden") continue
+    if (method.group !== group) text += `${text === "" ? "" : "\n"}== ${method.group} ==\n`
+    group = method.group
+    text += `${synopsis(method)}\n`
+  }
+  return text.trimEnd()
+}
+
+/**
+ * Returns for each parameter of each method its position, its name, and whether a command line passes it on as text
+ * (`help dump_all_command_conversions`, which the reference client's tests compare with the client's own table).
+ */
+export const conversions = (methods: MethodTable): ReadonlyArray<readonly [string, number, string, boolean]> =>
+  sorted(methods).flatMap((method) =>
+    Object.entries(method.params).flatMap(([name, param], at) =>
+      [
+        ...Object.entries(param.membersByName ? param.members ?? {} : {}),
+        ...[name, ...param.aliases].map((each) => [each, param] as const)
+      ].map(([each, { kind }]) => [method.name, at, each, kind === "string" || kind === "hex"] as const)
+    )
+  )

@@ -1,0 +1,238 @@
+import type * as Effect from "effect/Effect"
+import type { JsonValue } from "../json/encodeJson.ts"
+import { type Json, JsonObject, typeOf } from "../json/json.ts"
+import type { CallTurns } from "../SlowLane.ts"
+import { helpText } from "./help.ts"
+import { type Decoded, decodeRecord, type Param, type Params } from "./params.ts"
+import { RpcError } from "./RpcError.ts"
+import type { Shape } from "./shape.ts"
+
+/** The headings of the help, in the order of reference/rpc.md 3. */
+export type Group =
+  | "Control"
+  | "Blockchain"
+  | "Names"
+  | "Raw transactions"
+  | "Mempool"
+  | "Mining"
+  | "Network"
+  | "Util"
+  | "Wallet"
+  | "Hidden"
+
+/** Who asks, and what surrounds the call. */
+export interface CallContext {
+  /** The wallet that the path names (`/wallet/<name>`), `""` being the default wallet; `undefined` on `/` and `/rpc`. */
+  readonly wallet: string | undefined
+  /** Address and port of the caller, for logs. */
+  readonly peer: string
+  /** Whether the caller is on another host. */
+  readonly remote: boolean
+  /** The table that the method is a part of. */
+  readonly methods: MethodTable
+  /** For work that takes longer than a moment: turns of the event loop that the call shares with others like it. */
+  readonly turns: CallTurns
+  /** The calls that are being carried out now, this one included. */
+  readonly running: () => ReadonlyArray<RunningCall>
+}
+
+export interface RunningCall {
+  readonly method: string
+  /** Since when, in milliseconds of `performance.now()`. */
+  readonly since: number
+}
+
+/** What a method answers with under a condition, such as a verbosity. */
+export interface Result {
+  readonly when?: string
+  readonly shape: Shape
+}
+
+/** A method as it is written down. */
+export interface MethodDefinition<P extends Params> {
+  readonly name: string
+  readonly group: Group
+  /** What it does: one sentence, then whatever has to be known. */
+  readonly summary: string
+  /** In the order of their positions. */
+  readonly params: P
+  readonly results: ReadonlyArray<Result>
+  /** Parameters of calls that make sense. */
+  readonly examples: ReadonlyArray<ReadonlyArray<JsonValue>>
+  /** Errors of its own, as `-5 Block not found`; those of parameters go without saying. */
+  readonly errors?: ReadonlyArray<string>
+  /**
+   * Whether it waits for something to happen, as `waitfornewblock` does. Such a call ends when its client goes away,
+   * and with -9 when the node stops; others are carried through.
+   */
+  readonly waits?: boolean
+  /**
+   * Whether it may take much memory or time: a block and all that is in it, say. Few such calls are carried out at a
+   * time, so that what they work with does not add up.
+   */
+  readonly heavy?: boolean
+  /**
+   * Makes the result. A handler that has it at hand returns it as an `Exit` (`Effect.succeed` is one, and
+   * `Exit.fail`): that saves the request a fiber, about a quarter of its cost.
+   */
+  readonly handler: (params: Decoded<P>, context: CallContext) => Effect.Effect<JsonValue, RpcError>
+}
+
+/** A method as the dispatcher holds it. */
+export interface Method {
+  readonly name: string
+  readonly group: Group
+  readonly summary: string
+  readonly params: Params
+  readonly results: ReadonlyArray<Result>
+  readonly examples: ReadonlyArray<ReadonlyArray<JsonValue>>
+  readonly errors: ReadonlyArray<string>
+  readonly waits: boolean
+  readonly heavy: boolean
+  /**
+   * Reads the parameters of a request and gives them to the handler.
+   *
+   * @throws RpcError for parameters that the method does not take
+   */
+  readonly call: (params: GivenParams, context: CallContext) => Effect.Effect<JsonValue, RpcError>
+}
+
+/** By position or by name. */
+export type GivenParams = ReadonlyArray<Json> | JsonObject
+
+export type MethodTable = ReadonlyMap<string, Method>
+
+/** A parameter's name with its aliases, as messages spell it. */
+const pattern = (name: string, param: Param<unknown>): string => [name, ...param.aliases].join("|")
+
+/** Makes a method of its definition. What can be prepared is prepared here, once. */
+export const method = <const P extends Params>(definition: MethodDefinition<P>): Method => {
+  const { handler, params } = definition
+  const names = Object.keys(params)
+  const specs = names.flatMap((name) => {
+    const param = params[name]
+    return param === undefined ? [] : [{ name, pattern: pattern(name, param), param }]
+  })
+  const required = specs.findLastIndex(({ param }) => param.fallback === undefined) + 1
+
+  const call = (given: GivenParams, context: CallContext): Effect.Effect<JsonValue, RpcError> => {
+    const positions = given instanceof JsonObject ? toPositions(given, specs) : given
+    if (positions.length < required || positions.length > names.length) throw RpcError.misc(helpText(self))
+    checkTypes(positions, specs)
+    return handler(decodeRecord(params, names, (_, position) => positions[position]), context)
+  }
+
+  const { errors = [], examples, group, name, results, summary, waits = false, heavy = false } = definition
+  const codeless = errors.find((error) => !/^-\d+ /.test(error))
+  if (codeless !== undefined) throw new Error(`${name}: the error "${codeless}" has to begin with its code`)
+  const self: Method = { name, group, summary, params, results, examples, errors, waits, heavy, call }
+  return self
+}
+
+interface Spec {
+  readonly name: string
+  readonly pattern: string
+  readonly param: Param<unknown>
+}
+
+/** Checks the JSON types of all parameters, to name all that are wrong. Upstream `rpc/util.cpp`, `HandleRequest`. */
+const checkTypes = (positions: ReadonlyArray<Json>, specs: ReadonlyArray<Spec>): void => {
+  let wrong: Record<string, string> | undefined
+  for (let at = 0; at < specs.length; at++) {
+    const spec = specs[at]
+    const expected = spec?.param.expected
+    if (spec === undefined || expected === undefined) continue
+    const value = positions[at] ?? null
+    if (value === null && spec.param.fallback !== undefined) continue
+    const type = typeOf(value)
+    if (type === expected) continue
+    wrong ??= {}
+    wrong[`Position ${at + 1} (${spec.pattern})`] = `JSON value of type ${type} is not of expected type ${expected}`
+  }
+  if (wrong !== undefined) throw RpcError.type(`Wrong type passed:\n${JSON.stringify(wrong, null, 4)}`)
+}
+
+/**
+ * Puts parameters given by name into their positions, with `null` for those left out before the last one given.
+ * Upstream `rpc/server.cpp`, `transformNamedArguments`.
+ *
+ * @throws RpcError -8
+ */
+const toPositions = (given: JsonObject, specs: ReadonlyArray<Spec>): ReadonlyArray<Json> => {
+  const repeated = given.repeatedKey()
+  if (repeated !== undefined) throw RpcError.invalidParameter(`Parameter ${repeated} specified multiple times`)
+  const left = new Map(given.keys.map((key) => [key, given.get(key) ?? null]))
+
+  const take = (names: ReadonlyArray<string>): readonly [name: string, value: Json] | undefined => {
+    for (const name of names) {
+      const value = left.get(name)
+      if (value !== undefined) {
+        left.delete(name)
+        return [name, value]
+      }
+    }
+    return undefined
+  }
+
+  const positions: Array<Json> = []
+  let first: Spec | undefined
+  /** How many positions at the front are free for `args`. */
+  let free = 0
+  for (const [at, spec] of specs.entries()) {
+    const options = spec.param.membersByName ? takeMembers(spec.param, take) : undefined
+    const own = take([spec.name, ...spec.param.aliases])
+    if (options !== undefined && own !== undefined) {
+      throw RpcError.invalidParameter(`Parameter ${own[0]} conflicts with parameter ${options.keys[0]}`)
+    }
+    const value = options ?? own?.[1]
+    if (value === undefined) {
+      if (first === undefined) free = at + 1
+      continue
+    }
+    first ??= spec
+    while (positions.length < at) positions.push(null)
+    positions.push(value)
+  }
+
+  const args = left.get("args")
+  left.delete("args")
+  const stranger = left.keys().next()
+  if (Array.isArray(args)) {
+    if (first !== undefined && free < args.length) {
+      throw RpcError.invalidParameter(
+        `Parameter ${first.pattern} specified twice both as positional and named argument`
+      )
+    }
+    if (stranger.done === true) return [...args, ...positions.slice(args.length)]
+  }
+  if (stranger.done !== true) throw RpcError.invalidParameter(`Unknown named parameter ${stranger.value}`)
+  return positions
+}
+
+/** The options object made of members that were given by name; `undefined` if there were none. */
+const takeMembers = (
+  param: Param<unknown>,
+  take: (names: ReadonlyArray<string>) => readonly [name: string, value: Json] | undefined
+): JsonObject | undefined => {
+  const options = new JsonObject()
+  for (const [name, member] of Object.entries(param.members ?? {})) {
+    const found = take([name, ...member.aliases])
+    if (found === undefined) continue
+    options.keys.push(name)
+    options.values.push(found[1])
+  }
+  return options.keys.length === 0 ? undefined : options
+}
+
+/**
+ * Makes one table of several groups of methods. Dies if two methods have one name: only one of them could ever be
+ * called.
+ */
+export const methodTable = (...groups: ReadonlyArray<ReadonlyArray<Method>>): MethodTable => {
+  const table = new Map<string, Method>()
+  for (const method of groups.flat()) {
+    if (table.has(method.name)) throw new Error(`two methods are called ${method.name}`)
+    table.set(method.name, method)
+  }
+  return table
+}

@@ -1,0 +1,121 @@
+import { secp256k1 } from "@noble/curves/secp256k1.js"
+import { type Bytes, compare, concat, fromHex } from "../../protocol/bytes.ts"
+import { descriptorScript } from "../../protocol/descriptor/descriptorScript.ts"
+import { hash160 } from "../../protocol/hash.ts"
+import type { Network } from "../../protocol/networks.ts"
+import type { KeyOrigin } from "../../protocol/psbt/Psbt.ts"
+import { Op, pushData } from "../../protocol/script.ts"
+import { parseWif } from "../../protocol/wif.ts"
+import {
+  makeProvider,
+  publicKeyOf,
+  type SigningKey,
+  type SigningProvider
+} from "../../wallet/signing/SigningProvider.ts"
+import { makeTaproot, type TaprootOutput } from "../../wallet/signing/taprootTree.ts"
+import { type Json, JsonObject } from "../json/json.ts"
+import { RpcError } from "../method/RpcError.ts"
+
+/**
+ * What descriptors tell about scripts and keys, for methods that sign or fill in PSBTs. Their keys have to be there:
+ * no extended keys. Upstream `rpc/util.cpp`, `EvalDescriptorStringOrObject`.
+ */
+
+/** A number up to 20 as scripts push it. */
+const smallNumber = (value: number): Uint8Array =>
+  value <= 16 ? Uint8Array.of(Op.OP_1 + value - 1) : Uint8Array.of(1, value)
+
+/** The script of a multisig, its keys in this order. */
+export const multisigScript = (required: number, pubkeys: ReadonlyArray<Bytes>): Uint8Array =>
+  concat(
+    smallNumber(required),
+    ...pubkeys.map(pushData),
+    smallNumber(pubkeys.length),
+    Uint8Array.of(Op.OP_CHECKMULTISIG)
+  )
+
+const HARDENED = 0x80000000
+
+/** A key of a descriptor. */
+interface DescriptorKey {
+  readonly pubkey: Bytes
+  readonly key: SigningKey | undefined
+  readonly origin: KeyOrigin
+}
+
+/** An origin, if there is one, and a key in hexadecimal digits or as WIF, between what cannot be part of one. */
+const KEY = /(?:\[([0-9a-fA-F]{8})((?:\/\d+['h]?)*)\])?([0-9A-Za-z]{51,130}|[0-9a-fA-F]{64})(?=[,)]|$)/g
+
+const readPath = (text: string): ReadonlyArray<number> =>
+  text.split("/").slice(1).map((step) => Number.parseInt(step, 10) + (/['h]$/.test(step) ? HARDENED : 0))
+
+const EVEN = Uint8Array.of(0x02)
+
+const readKey = (network: Network, text: string): Pick<DescriptorKey, "pubkey" | "key"> | undefined => {
+  const bytes = fromHex(text)
+  if (bytes !== undefined) {
+    const pubkey = bytes.length === 32 ? concat(EVEN, bytes) : bytes
+    return secp256k1.utils.isValidPublicKey(pubkey) ? { pubkey, key: undefined } : undefined
+  }
+  const key = parseWif(network, text)
+  return "error" in key ? undefined : { pubkey: publicKeyOf(key), key }
+}
+
+const keysOf = (network: Network, text: string): ReadonlyArray<DescriptorKey> =>
+  [...text.matchAll(KEY)].flatMap(([, fingerprint, path = "", given = ""]) => {
+    const found = readKey(network, given)
+    if (found === undefined) return []
+    const own = { fingerprint: hash160(found.pubkey).subarray(0, 4), path: [] }
+    const told = fingerprint === undefined ? undefined : fromHex(fingerprint)
+    return [{ ...found, origin: told === undefined ? own : { fingerprint: told, path: readPath(path) } }]
+  })
+
+/** The script of an expression that stands within another, where the limits of a bare multisig do not hold. */
+const innerScript = (network: Network, text: string): ReadonlyArray<Bytes> => {
+  const multi = /^(sorted)?multi\((\d+),(.*)\)$/.exec(text)
+  if (multi !== null) {
+    const pubkeys = keysOf(network, text).map(({ pubkey }) => pubkey)
+    return [multisigScript(Number(multi[2]), multi[1] === undefined ? pubkeys : pubkeys.toSorted(compare))]
+  }
+  const made = descriptorScript(network, text)
+  return "error" in made ? [] : [made.script, ...innerScripts(network, text)]
+}
+
+/** The scripts behind the hashes of a descriptor. */
+const innerScripts = (network: Network, text: string): ReadonlyArray<Bytes> => {
+  const [, inner] = /^w?sh\((.*)\)$/.exec(text) ?? []
+  return inner === undefined ? [] : innerScript(network, inner)
+}
+
+const taprootOf = (text: string, keys: ReadonlyArray<DescriptorKey>): ReadonlyArray<TaprootOutput> => {
+  const [key] = keys
+  return text.startsWith("tr(") && key !== undefined ? [makeTaproot(key.pubkey.subarray(1, 33))] : []
+}
+
+/** The text of a descriptor that was given as such, or as an object. */
+const descriptorText = (value: Json): string => {
+  if (typeof value === "string") return value
+  if (!(value instanceof JsonObject)) {
+    throw RpcError.invalidParameter("Scan object needs to be either a string or an object")
+  }
+  const text = value.get("desc")
+  if (typeof text === "string") return text
+  throw RpcError.invalidParameter("Descriptor needs to be provided in scan object")
+}
+
+/** Makes a provider of what descriptors tell. Throws RpcError for one that is none. */
+export const descriptorProvider = (network: Network, descriptors: ReadonlyArray<Json>): SigningProvider => {
+  const texts = descriptors.map((value) => {
+    const text = descriptorText(value)
+    const made = descriptorScript(network, text)
+    if ("error" in made) throw RpcError.invalidAddressOrKey(made.error)
+    return text.split("#")[0] ?? ""
+  })
+  const keys = texts.flatMap((text) => keysOf(network, text))
+  return makeProvider({
+    keys: keys.flatMap(({ key }) => key ?? []),
+    scripts: texts.flatMap((text) => innerScripts(network, text)),
+    origins: keys,
+    taproot: texts.flatMap((text) => taprootOf(text, keysOf(network, text)))
+  })
+}

@@ -1,0 +1,92 @@
+import { scriptOf } from "../../protocol/address.ts"
+import { type Bytes, equal } from "../../protocol/bytes.ts"
+import { hash160, sha256 } from "../../protocol/hash.ts"
+import { addressScript } from "../../protocol/nameOperation.ts"
+import { scriptText } from "../../protocol/scriptText.ts"
+import { scriptTemplate } from "../../protocol/scriptType.ts"
+import type { Steps } from "../../protocol/steps.ts"
+import { outpoint, outpointKey } from "../../protocol/transaction.ts"
+import type { SpentOutput } from "../../wallet/signing/SigningContext.ts"
+import { type Json, JsonObject } from "../json/json.ts"
+import { amount, array, decodeHex, hash, hex, hexText, int32, json, object, optional } from "../method/params.ts"
+import { RpcError } from "../method/RpcError.ts"
+
+/** Outputs that a caller knows and the node need not: `prevtxs` of the methods that sign. Upstream `ParsePrevouts`. */
+
+export const PREVTXS_PARAM = optional(
+  array(
+    json("Object with txid, vout, scriptPubKey, and where they are needed redeemScript, witnessScript, amount."),
+    "Outputs that the transaction spends and that are not in the chain yet."
+  )
+)
+
+const PREVOUT = object({
+  txid: hash("The transaction.", "txid"),
+  vout: int32("Which of its outputs."),
+  scriptPubKey: hex("The output script."),
+  redeemScript: optional(hexText("The script behind a P2SH output.")),
+  witnessScript: optional(hexText("The script behind a P2WSH output.")),
+  amount: optional(amount("The amount, which signatures in witnesses cover."))
+}, "An output.")
+
+const P2WSH = (script: Bytes): Uint8Array => scriptOf({ kind: "witness", version: 0, program: sha256(script) })
+
+/** The scripts that a caller gives for an output behind a hash. */
+const readScripts = (scriptPubKey: Bytes, redeem: string | undefined, witness: string | undefined): Array<Bytes> => {
+  const address = addressScript(scriptPubKey)
+  const { type } = scriptTemplate(scriptPubKey)
+  if (type !== "scripthash" && type !== "witness_v0_scripthash") return []
+  const given = witness ?? redeem
+  if (given === undefined) throw RpcError.invalidParameter("Missing redeemScript/witnessScript")
+  const script = decodeHex(given, witness === undefined ? "redeemScript" : "witnessScript")
+  const program = P2WSH(script)
+  if (witness !== undefined && redeem !== undefined && witness !== redeem) {
+    if (!equal(decodeHex(redeem, "redeemScript"), program)) {
+      throw RpcError.invalidParameter("redeemScript does not correspond to witnessScript")
+    }
+  }
+  const fitting = type === "witness_v0_scripthash"
+    ? [program]
+    : [script, program].map((inner) => scriptOf({ kind: "scripthash", hash: hash160(inner) }))
+  if (!fitting.some((output) => equal(output, address))) {
+    throw RpcError.invalidParameter("redeemScript/witnessScript does not match scriptPubKey")
+  }
+  return [script, program]
+}
+
+export interface Prevouts {
+  /** By `outpointKey`. */
+  readonly outputs: ReadonlyMap<string, SpentOutput>
+  readonly scripts: ReadonlyArray<Bytes>
+}
+
+/**
+ * Reads `PREVTXS_PARAM`; `known` are the coins that the node has. A wallet knows its own scripts: none are read for one.
+ * Throws RpcError.
+ */
+export function* readPrevouts(
+  prevtxs: ReadonlyArray<Json>,
+  known: (outpoint: string) => SpentOutput | undefined,
+  signer: "keys" | "wallet" = "keys"
+): Steps<Prevouts> {
+  const outputs = new Map<string, SpentOutput>()
+  const scripts: Array<Bytes> = []
+  for (const item of prevtxs) {
+    if (!(item instanceof JsonObject)) {
+      throw RpcError.deserialization("expected object with {\"txid'\",\"vout\",\"scriptPubKey\"}")
+    }
+    const { amount: value, redeemScript, scriptPubKey, txid, vout, witnessScript } = PREVOUT.decode(item, "prevtxs")
+    if (vout < 0) throw RpcError.deserialization("vout cannot be negative")
+    const key = outpointKey(outpoint(txid, vout))
+    const coin = outputs.get(key) ?? known(key)
+    if (coin !== undefined && !equal(coin.script, scriptPubKey)) {
+      throw RpcError.deserialization(
+        `Previous output scriptPubKey mismatch:\n${scriptText(coin.script)}\nvs:\n${scriptText(scriptPubKey)}`
+      )
+    }
+    outputs.set(key, { script: scriptPubKey, value })
+    if (signer === "keys") scripts.push(...readScripts(scriptPubKey, redeemScript, witnessScript))
+    yield
+  }
+  return { outputs, scripts }
+}

@@ -1,0 +1,138 @@
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Redacted from "effect/Redacted"
+import type * as Scope from "effect/Scope"
+import { InvalidWalletRequest, WalletDamaged, WalletLocked, WalletWatchOnly } from "../errors.ts"
+import { nowInSeconds } from "../parts.ts"
+import type { Wallet } from "../Wallet.ts"
+import { encryption } from "./makeDocument.ts"
+import { changePassphrase, openMasterKey } from "./seal.ts"
+import { Secrets } from "./Secrets.ts"
+import { checkSecrets } from "./secretsCheck.ts"
+import type { WalletFile } from "./WalletFile.ts"
+
+/** The secrets of a wallet, and who may have them now. */
+export interface Vault
+  extends Pick<Wallet, "encryption" | "unlockedUntil" | "encrypt" | "unlock" | "lock" | "changePassphrase">
+{
+  readonly secrets: Effect.Effect<Secrets, WalletLocked | WalletWatchOnly>
+  /** What seals further secrets; `undefined` while it is locked, and where nothing is sealed. */
+  readonly sealingKey: () => Uint8Array | undefined
+}
+
+/** Longest time that a wallet stays open, seconds. Upstream `wallet/rpc/encrypt.cpp`, `MAX_SLEEP_TIME`. */
+const LONGEST_UNLOCK = 100_000_000
+
+/** Seconds that one timer can be set to: those of the platform count milliseconds in 31 bits. */
+const LONGEST_TIMER = 86_400
+
+const notEncrypted = () => new InvalidWalletRequest({ code: "not-encrypted", reason: "the wallet is not encrypted" })
+
+/** Waits for so many seconds by the timer: what `setmocktime` says must not keep a wallet open. */
+const wait = (seconds: number): Effect.Effect<void> =>
+  seconds <= LONGEST_TIMER
+    ? Effect.sleep(1000 * seconds)
+    : Effect.zipRight(Effect.sleep(1000 * LONGEST_TIMER), Effect.suspend(() => wait(seconds - LONGEST_TIMER)))
+
+export const makeVault = (file: WalletFile): Effect.Effect<Vault, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const scope = yield* Effect.scope
+    const document = () => file.document
+    let open = file.document.encryption === undefined ? new Secrets(document, undefined) : undefined
+    let until = 0
+    let timer: Fiber.Fiber<void> | undefined
+    let ended = false
+    /** Whether the secrets were compared with what the file shows of them; those that are not sealed were at the opening. */
+    let compared = file.document.encryption === undefined
+    /** Of two that want to encrypt, or to change the passphrase, the second has to see what the first did. */
+    const alone = (yield* Effect.makeSemaphore(1)).withPermits(1)
+    yield* Effect.addFinalizer(() =>
+      Effect.sync(() => {
+        ended = true
+        close()
+      })
+    )
+
+    const close = (): void => {
+      open?.wipe()
+      open = undefined
+      until = 0
+    }
+
+    const stopTimer = Effect.suspend(() => {
+      const running = timer
+      timer = undefined
+      return running === undefined ? Effect.void : Effect.asVoid(Fiber.interruptFork(running))
+    })
+
+    const secrets: Vault["secrets"] = Effect.suspend((): Vault["secrets"] => {
+      if (!file.document.privateKeys) return Effect.fail(new WalletWatchOnly())
+      return open === undefined ? Effect.fail(new WalletLocked()) : Effect.succeed(open)
+    })
+
+    const encrypt: Vault["encrypt"] = (passphrase) =>
+      Effect.gen(function*() {
+        const change = yield* encryption(file.document, passphrase)
+        yield* Effect.uninterruptible(Effect.zipRight(file.update(change), Effect.sync(close)))
+      }).pipe(Effect.scoped, alone)
+
+    /** Refuses secrets that contradict the file: what is signed with them would be wrong. Once is enough. */
+    const compare = (secrets: Secrets): Effect.Effect<void, WalletDamaged> =>
+      Effect.gen(function*() {
+        if (compared) return
+        const { problem } = yield* checkSecrets(document(), secrets)
+        if (problem !== undefined) return yield* new WalletDamaged({ file: file.path, found: problem })
+        compared = true
+      })
+
+    /** Keeps the secrets open for so many seconds; a wallet that was unloaded meanwhile opens no more. */
+    const openFor = (secrets: Secrets, seconds: number) =>
+      Effect.gen(function*() {
+        yield* stopTimer
+        close()
+        const now = yield* nowInSeconds
+        if (ended) return secrets.wipe()
+        open = secrets
+        until = now + Math.floor(seconds)
+        timer = yield* Effect.forkIn(Effect.interruptible(Effect.zipRight(wait(seconds), Effect.sync(close))), scope)
+      })
+
+    const unlock: Vault["unlock"] = (passphrase, seconds) =>
+      Effect.gen(function*() {
+        const sealed = file.document.encryption
+        if (sealed === undefined) return yield* notEncrypted()
+        if (Redacted.value(passphrase) === "") {
+          return yield* new InvalidWalletRequest({ code: "empty-passphrase", reason: "passphrase cannot be empty" })
+        }
+        if (!(seconds >= 0)) {
+          return yield* new InvalidWalletRequest({ code: "range", reason: "Timeout cannot be negative." })
+        }
+        const time = Math.min(seconds, LONGEST_UNLOCK)
+        const secrets = new Secrets(document, yield* openMasterKey(sealed, passphrase))
+        yield* Effect.onError(compare(secrets), () => Effect.sync(() => secrets.wipe()))
+        yield* Effect.uninterruptible(openFor(secrets, time))
+      }).pipe(alone)
+
+    const lock: Vault["lock"] = Effect.suspend(() => {
+      if (file.document.encryption === undefined) return Effect.fail(notEncrypted())
+      close()
+      return stopTimer
+    })
+
+    return {
+      encryption: () => file.document.encryption === undefined ? "none" : open === undefined ? "locked" : "unlocked",
+      unlockedUntil: () => until,
+      encrypt,
+      unlock,
+      lock,
+      changePassphrase: (old, next) =>
+        Effect.gen(function*() {
+          const sealed = file.document.encryption
+          if (sealed === undefined) return yield* notEncrypted()
+          const changed = yield* changePassphrase(sealed, old, next)
+          yield* file.update((now) => ({ ...now, encryption: changed }))
+        }).pipe(alone),
+      secrets,
+      sealingKey: () => open?.sealingKey
+    }
+  })

@@ -1,0 +1,77 @@
+import * as Effect from "effect/Effect"
+import type { ConsensusParams } from "../../consensus/params.ts"
+import { type Destination, parseAddress, scriptOf } from "../../protocol/address.ts"
+import type { StorageFailure } from "../../storage/errors.ts"
+import { InvalidWalletRequest } from "../errors.ts"
+import { type LiveParts, update } from "../parts.ts"
+import type { AddressType, Wallet } from "../Wallet.ts"
+import type { LabelEntry, WalletDocument } from "./WalletDocument.ts"
+
+/** Addresses that are given out, and what people call them. */
+export type Addresses = Pick<Wallet, "newAddress" | "newChangeAddress" | "labels" | "setLabel">
+
+/** Puts labels into a document, in the place of those of the same addresses. */
+export const withLabels = (document: WalletDocument, labels: ReadonlyArray<LabelEntry>): WalletDocument => {
+  if (labels.length === 0) return document
+  const addresses = new Set(labels.map(({ address }) => address))
+  return { ...document, labels: [...document.labels.filter(({ address }) => !addresses.has(address)), ...labels] }
+}
+
+/**
+ * Why nothing is to be paid to an address of a type; `undefined` where it may. Outputs of witness version 1 can be spent
+ * by anybody where taproot is not in force (reference/protocol.md 10, 13).
+ */
+export const typeProblem = ({ activation }: ConsensusParams, type: AddressType): InvalidWalletRequest | undefined =>
+  type === "bech32m" && !Number.isFinite(activation.taproot)
+    ? new InvalidWalletRequest({
+      code: "address-type",
+      reason: "bech32m addresses are not safe on this network: taproot is not active, and anybody could spend from them"
+    })
+    : undefined
+
+export const makeAddresses = (parts: LiveParts): Addresses => {
+  const { chain, file, ring } = parts
+
+  const give = (type: AddressType, change: boolean, label: string | undefined) =>
+    Effect.gen(function*() {
+      const problem = typeProblem(chain.params, type)
+      if (problem !== undefined) return yield* problem
+      const { change: save, own } = yield* ring.next(type, change)
+      const { address } = own
+      const labels: ReadonlyArray<LabelEntry> = label === undefined || address === undefined
+        ? []
+        : [{ address, label, purpose: "receive" }]
+      yield* update(parts, (document) => withLabels(save(document), labels))
+      return own
+    })
+
+  const purposeOf = (destination: Destination): LabelEntry["purpose"] =>
+    ring.own(scriptOf(destination)) !== undefined ? "receive" : "send"
+
+  let listed: { readonly of: WalletDocument["labels"]; readonly map: ReturnType<Addresses["labels"]> } | undefined
+
+  return {
+    newAddress: ({ label, type }) => give(type, false, label),
+    newChangeAddress: (type) => give(type, true, undefined),
+    labels: () => {
+      const { labels } = file.document
+      if (listed?.of !== labels) {
+        listed = {
+          of: labels,
+          map: new Map(labels.map(({ address, label, purpose }) => [address, { label, purpose }]))
+        }
+      }
+      return listed.map
+    },
+    setLabel: (address, label) =>
+      Effect.suspend((): Effect.Effect<void, InvalidWalletRequest | StorageFailure> => {
+        const parsed = parseAddress(ring.network, address)
+        // A file that labels anything else counts as damaged.
+        if ("error" in parsed) {
+          return new InvalidWalletRequest({ code: "address-type", reason: "a label is of an address" })
+        }
+        const entry = { address, label, purpose: purposeOf(parsed.destination) }
+        return update(parts, (document) => withLabels(document, [entry]))
+      })
+  }
+}

@@ -1,0 +1,91 @@
+import * as Effect from "effect/Effect"
+import * as Schedule from "effect/Schedule"
+import type { StorageFailure } from "../../storage/errors.ts"
+import { InvalidWalletRequest } from "../errors.ts"
+import type { WalletIndex } from "../ledger/WalletIndex.ts"
+import { type LiveParts, nowInSeconds, update } from "../parts.ts"
+import type { Wallet } from "../Wallet.ts"
+import { withLabels } from "./addresses.ts"
+import { prepareImport } from "./importDescriptor.ts"
+import type { LabelEntry } from "./WalletDocument.ts"
+
+/** Further scripts for a wallet, and the search for what they received. */
+
+export interface ImportParts extends LiveParts {
+  readonly index: WalletIndex
+  /** Looks at the whole mempool again. */
+  readonly lookAtPool: Effect.Effect<void, StorageFailure>
+}
+
+/** Labels of the scripts of a descriptor without range. */
+const labelsOf = ({ ring }: LiveParts, descriptor: string, label: string): ReadonlyArray<LabelEntry> => {
+  const found: Array<LabelEntry> = []
+  for (const { address, parentDescriptor } of ring.all()) {
+    if (address !== undefined && parentDescriptor === descriptor) found.push({ address, label, purpose: "receive" })
+  }
+  return found
+}
+
+export const makeImport = (parts: ImportParts): Wallet["importDescriptor"] => (request) =>
+  Effect.gen(function*() {
+    const { file, index, ledger, ring, vault } = parts
+    if (index.scanning() !== undefined) {
+      const reason = "Wallet is currently rescanning. Abort existing rescan or wait."
+      return yield* new InvalidWalletRequest({ code: "scanning", reason })
+    }
+    if (index.behind()) {
+      const reason = "The chain has fewer blocks than the wallet has seen. Wait until they are there again."
+      return yield* new InvalidWalletRequest({ code: "scanning", reason })
+    }
+    const timestamp = request.timestamp ?? (yield* nowInSeconds)
+    const prepared = yield* prepareImport(file.document, { ...request, timestamp }, vault.sealingKey())
+    const { change, entry, warnings } = prepared
+    yield* Effect.uninterruptible(Effect.gen(function*() {
+      // Whatever ends the scan below, the next start begins it again.
+      yield* index.forget(entry.descriptor)
+      yield* update(parts, change)
+      yield* ring.add(entry)
+      const labels = entry.range === undefined && !entry.internal
+        ? labelsOf(parts, entry.descriptor, entry.label)
+        : []
+      yield* update(parts, (document) => withLabels(document, labels))
+      ledger.lookAgain("all")
+    }))
+    yield* parts.lookAtPool
+    yield* index.rescan(index.heightOfTime(timestamp), undefined)
+    yield* index.remember(entry.descriptor)
+    return warnings
+  })
+
+const isScanning = (error: InvalidWalletRequest | StorageFailure): boolean =>
+  error._tag === "InvalidWalletRequest" && error.code === "scanning"
+
+/** How often it is looked whether a search that had to wait can be made now. */
+const SEARCH_INTERVAL = "1 second"
+
+/**
+ * Looks through the chain for what was imported while no node ran, or when one ended in the middle of it. Where the
+ * chain is behind the wallet, it waits for as long as that lasts.
+ */
+export const scanMissing = (
+  index: WalletIndex
+): Effect.Effect<void, InvalidWalletRequest | StorageFailure> =>
+  Effect.suspend(() => {
+    const { missing } = index
+    if (missing.length === 0) return index.lookedThrough
+    const from = missing.reduce((least, { timestamp }) => Math.min(least, timestamp), Number.POSITIVE_INFINITY)
+    const sources = missing.map(({ source }) => source)
+    return Effect.gen(function*() {
+      yield* Effect.logInfo("looking through the chain for imported keys", { count: sources.length })
+      if (index.behind()) yield* Effect.logInfo("the search waits for the blocks that the wallet has seen before")
+      yield* Effect.retry(
+        Effect.suspend(() => {
+          if (index.behind()) return new InvalidWalletRequest({ code: "scanning", reason: "the chain is behind" })
+          return index.rescan(index.heightOfTime(from), undefined)
+        }),
+        { while: isScanning, schedule: Schedule.spaced(SEARCH_INTERVAL) }
+      )
+      yield* Effect.forEach(sources, index.remember, { discard: true })
+      yield* index.lookedThrough
+    })
+  })

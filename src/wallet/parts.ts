@@ -1,0 +1,53 @@
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import type { Chain } from "../chain/Chain.ts"
+import type { SyncStatus } from "../chain/SyncStatus.ts"
+import type { FeeEstimator } from "../mempool/fees/FeeEstimator.ts"
+import type { Mempool } from "../mempool/Mempool.ts"
+import { binaryString, displayHash, fromBinaryString, parseDisplayHash } from "../protocol/bytes.ts"
+import type { StorageFailure } from "../storage/errors.ts"
+import type { KeyRing } from "./keys/KeyRing.ts"
+import type { Vault } from "./keys/Vault.ts"
+import type { WalletDocument } from "./keys/WalletDocument.ts"
+import type { WalletFile } from "./keys/WalletFile.ts"
+import type { Ledger } from "./ledger/Ledger.ts"
+import type { WalletEvent } from "./Wallet.ts"
+
+/** What the parts of one wallet work on. */
+export interface LiveParts {
+  readonly file: WalletFile
+  readonly ring: KeyRing
+  readonly ledger: Ledger
+  readonly vault: Vault
+  readonly chain: typeof Chain.Service
+  readonly mempool: typeof Mempool.Service
+  readonly fees: typeof FeeEstimator.Service
+  readonly status: typeof SyncStatus.Service
+  readonly publish: (event: WalletEvent) => Effect.Effect<void>
+  /** Outpoint keys that are not to be chosen. */
+  readonly locked: Set<string>
+}
+
+/** Seconds since 1970. */
+export const nowInSeconds: Effect.Effect<number> = Effect.map(
+  Clock.currentTimeMillis,
+  (ms) => Math.floor(ms / 1000)
+)
+
+/** Changes the file, and does not tell what came of it. */
+export const update = (
+  { file }: Pick<LiveParts, "file">,
+  change: (document: WalletDocument) => WalletDocument
+): Effect.Effect<void, StorageFailure> => Effect.asVoid(file.update(change))
+
+const DISPLAYED = 64
+
+/** The key of a txid, which may also be given as people see it; `undefined` for a text that is neither. */
+export const keyOfTxid = (txid: string): string | undefined => {
+  if (txid.length !== DISPLAYED) return txid
+  const hash = parseDisplayHash(txid)
+  return hash === undefined ? undefined : binaryString(hash)
+}
+
+/** A txid as people see it, of its key. */
+export const shownTxid = (key: string): string => displayHash(fromBinaryString(key))

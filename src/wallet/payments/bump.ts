@@ -1,0 +1,68 @@
+import * as Effect from "effect/Effect"
+import { feeOf, rateOf } from "../../mempool/policy/feeRate.ts"
+import { displayHash } from "../../protocol/bytes.ts"
+import { parseNameScript } from "../../protocol/nameOperation.ts"
+import { outpointKey } from "../../protocol/transaction.ts"
+import { InvalidWalletRequest } from "../errors.ts"
+import type { LedgerEntry } from "../ledger/LedgerEntry.ts"
+import { keyOfTxid, type LiveParts } from "../parts.ts"
+import type { PaymentRequest, Wallet } from "../Wallet.ts"
+import { chooseRate, REPLACEMENT_RATE } from "./feeRate.ts"
+import type { Payments } from "./payments.ts"
+import { replacementProblem } from "./replacing.ts"
+
+/** Replacing a payment by one that pays more. Rules and words: upstream `wallet/feebumper.cpp`. */
+
+const refuse = (reason: string): InvalidWalletRequest => new InvalidWalletRequest({ code: "not-eligible", reason })
+
+const coins = (value: number): string => (value / 1e8).toFixed(8)
+
+/** The payment again, without the change, which is made anew. */
+const requestOf = ({ ring }: LiveParts, { inputs, transaction }: LedgerEntry, feeRate: number): PaymentRequest => {
+  const isChange = (script: Uint8Array): boolean =>
+    parseNameScript(script) === undefined && ring.own(script)?.change === true
+  const { outputs, version } = transaction
+  const at = outputs.length > 1 ? outputs.findIndex(({ script }) => isChange(script)) : -1
+  const change = outputs[at]
+  return {
+    outputs: outputs.filter((_, vout) => vout !== at),
+    inputs: inputs.map((outpoint) => ({ outpoint })),
+    version,
+    feeRate,
+    // What is added has to be confirmed: a replacement may bring no new unconfirmed inputs.
+    minConfirmations: 1,
+    ...change === undefined ? {} : { changeScript: change.script, changePosition: at }
+  }
+}
+
+export const makeBump = (parts: LiveParts, payments: Payments): Wallet["bump"] => (txid, choice) =>
+  Effect.gen(function*() {
+    const { ledger, mempool } = parts
+    const entry = ledger.entry(keyOfTxid(txid) ?? "")
+    if (entry === undefined) {
+      return yield* new InvalidWalletRequest({
+        code: "unknown-transaction",
+        reason: "Invalid or non-wallet transaction id"
+      })
+    }
+    const problem = replacementProblem(parts, entry)
+    if (problem !== undefined) return yield* refuse(problem)
+    const { transaction } = entry
+    const spent = entry.inputs.reduce((sum, input) => sum + (ledger.coin(input)?.output.value ?? 0), 0)
+    const oldFee = spent - transaction.outputs.reduce((sum, { value }) => sum + value, 0)
+    const size = transaction.virtualSize
+    const step = Math.max(mempool.info().incrementalFeeRate, REPLACEMENT_RATE)
+    const chosen = yield* chooseRate(parts, choice)
+    const least = oldFee + feeOf(step, size)
+    if (choice.feeRate !== undefined && feeOf(chosen.feeRate, size) < least) {
+      const reason = `Insufficient total fee ${coins(feeOf(chosen.feeRate, size))}, must be at least ${coins(least)} ` +
+        `(oldFee ${coins(oldFee)} + incrementalFee ${coins(feeOf(step, size))})`
+      return yield* new InvalidWalletRequest({ code: "too-small", reason })
+    }
+    const feeRate = choice.feeRate ?? Math.max(chosen.feeRate, rateOf(oldFee, size) + 1 + step)
+    const funded = yield* payments.payAs(requestOf(parts, entry, feeRate), {
+      released: new Set(transaction.inputs.map(({ prevout }) => outpointKey(prevout))),
+      replaces: displayHash(transaction.txid)
+    })
+    return { funded, oldFee }
+  })

@@ -1,0 +1,127 @@
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type { TransactionRejected } from "../../mempool/errors.ts"
+import { displayHash } from "../../protocol/bytes.ts"
+import type { Transaction } from "../../protocol/transaction.ts"
+import { type StorageFailure, StorageUnavailable } from "../../storage/errors.ts"
+import { InvalidWalletRequest } from "../errors.ts"
+import type { TransactionEntry } from "../keys/WalletDocument.ts"
+import { documentEntry, withEntries, withoutEntries } from "../ledger/entries.ts"
+import { keyOfTxid, type LiveParts, nowInSeconds, shownTxid, update } from "../parts.ts"
+import type { Wallet } from "../Wallet.ts"
+
+/** Says anew where transactions in no block stand: what the mempool has is pending. */
+export const followPool = ({ ledger, mempool }: Pick<LiveParts, "ledger" | "mempool">, txid: string): void => {
+  const entry = ledger.entry(txid)
+  if (entry === undefined || entry.state.type === "confirmed") return
+  const inPool = mempool.get(txid) !== undefined
+  if (inPool && entry.state.type !== "pending") ledger.setState(txid, { type: "pending" })
+  if (!inPool && entry.state.type === "pending") ledger.setState(txid, { type: "inactive", abandoned: false })
+}
+
+/** The entry of the transaction that another replaces, noting that. */
+const replacedEntry = (
+  { ledger }: LiveParts,
+  replaces: string | undefined,
+  replacedBy: string
+): ReadonlyArray<TransactionEntry> => {
+  const entry = replaces === undefined ? undefined : ledger.entry(keyOfTxid(replaces) ?? "")
+  return entry === undefined ? [] : [{ ...documentEntry(entry), replacedBy }]
+}
+
+const refuse = (reason: string): InvalidWalletRequest => new InvalidWalletRequest({ code: "not-eligible", reason })
+
+/** Another payment, made at the same time, was quicker. */
+const alreadySpent = (txid: Uint8Array): InvalidWalletRequest =>
+  refuse(
+    `a coin of this transaction is spent by another transaction of the wallet, ${displayHash(txid)}; try again`
+  )
+
+type CommitFailure = TransactionRejected | InvalidWalletRequest | StorageFailure
+
+/**
+ * Keeps a transaction, then offers it to the mempool. It is on disk before anybody hears of it; where the mempool does
+ * not take it, for whatever reason, it is taken out again as if it had never been.
+ */
+export const makeCommit = (parts: LiveParts): Wallet["commit"] => {
+  const { ledger, mempool, ring } = parts
+  type Notes = NonNullable<Parameters<Wallet["commit"]>[1]>
+
+  const keep = (transaction: Transaction, notes: Notes, time: number): Effect.Effect<void, CommitFailure> =>
+    Effect.suspend((): Effect.Effect<void, CommitFailure> => {
+      // Between this look and the claim that `put` makes nobody else gets a turn.
+      const claimant = ledger.claimant(transaction)
+      const replaced = notes.replaces === undefined ? undefined : keyOfTxid(notes.replaces)
+      if (claimant !== undefined && claimant.key !== replaced) return alreadySpent(claimant.transaction.txid)
+      const entry = ledger.put({ transaction, time, notes, state: { type: "inactive", abandoned: false } })
+      return Effect.onError(
+        update(parts, (document) =>
+          withEntries(ring.save(document), [
+            ...replacedEntry(parts, notes.replaces, shownTxid(entry.key)),
+            documentEntry(entry)
+          ])),
+        () => Effect.sync(() => ledger.remove(entry.key))
+      )
+    })
+
+  /** Takes back what `keep` did: from the disk first, since what stays there lives on. */
+  const takeBack = (transaction: Transaction, replaces: string | undefined): Effect.Effect<void, StorageFailure> => {
+    const txid = displayHash(transaction.txid)
+    const write = update(parts, (document) => {
+      const replaced = replaces === undefined ? undefined : ledger.entry(keyOfTxid(replaces) ?? "")
+      const entries = replaced === undefined ? [] : [documentEntry(replaced)]
+      return withEntries(withoutEntries(document, new Set([txid])), entries)
+    })
+    return Effect.matchCauseEffect(write, {
+      onSuccess: () => Effect.sync(() => ledger.remove(transaction.txidKey)),
+      onFailure: (cause) => {
+        const failure = Option.getOrUndefined(Cause.failureOption(cause))
+        return new StorageUnavailable({
+          file: parts.file.path,
+          doing: "writing",
+          reason: `${failure?.message ?? "unexpectedly"}. Transaction ${txid} was not sent and could not be taken ` +
+            "back: it stays in the wallet and is sent later, unless it is abandoned"
+        })
+      }
+    })
+  }
+
+  const offer = (
+    transaction: Transaction,
+    isNew: boolean,
+    replaces: string | undefined
+  ): Effect.Effect<void, TransactionRejected | StorageFailure> =>
+    Effect.catchAllCause(Effect.asVoid(mempool.accept(transaction)), (cause) => {
+      if (mempool.get(transaction.txidKey) !== undefined) return Effect.void
+      return Effect.zipRight(isNew ? takeBack(transaction, replaces) : Effect.void, Effect.failCause(cause))
+    })
+
+  const send = (transaction: Transaction, notes: Notes): Effect.Effect<void, CommitFailure> =>
+    Effect.gen(function*() {
+      const { txid, txidKey } = transaction
+      const time = yield* nowInSeconds
+      const isNew = !ledger.has(txidKey)
+      if (isNew) yield* keep(transaction, notes, time)
+      yield* offer(transaction, isNew, notes.replaces)
+      followPool(parts, txidKey)
+      if (notes.replaces !== undefined) {
+        const replaced = keyOfTxid(notes.replaces)
+        if (replaced !== undefined) {
+          ledger.annotate(replaced, { replacedBy: displayHash(txid) })
+          followPool(parts, replaced)
+        }
+      }
+      mempool.broadcastLater(txidKey)
+      if (isNew) yield* parts.publish({ _tag: "TransactionAdded", txid })
+    })
+
+  // One at a time for each transaction: who finds it half kept could send what is taken back.
+  return (transaction, notes = {}) =>
+    Effect.uninterruptible(Effect.suspend(() => {
+      const { txid, txidKey } = transaction
+      if (ledger.underway.has(txidKey)) return refuse(`transaction ${displayHash(txid)} is being sent already`)
+      ledger.underway.add(txidKey)
+      return Effect.ensuring(send(transaction, notes), Effect.sync(() => ledger.underway.delete(txidKey)))
+    }))
+}

@@ -1,0 +1,130 @@
+import * as Effect from "effect/Effect"
+import { displayHash, fromHex, toHex } from "../../protocol/bytes.ts"
+import { decodeTransaction, type Transaction } from "../../protocol/transaction.ts"
+import type { StorageFailure } from "../../storage/errors.ts"
+import { InvalidWalletRequest } from "../errors.ts"
+import { documentEntry, withEntries } from "../ledger/entries.ts"
+import { keyOfTxid, type LiveParts, nowInSeconds, update } from "../parts.ts"
+import type { Wallet } from "../Wallet.ts"
+import { followPool } from "./commit.ts"
+
+/** What is offered to the mempool again and again: transactions of ours that it lost, and those in the queue. */
+export interface Offers extends Pick<Wallet, "queue" | "enqueue" | "dequeue"> {
+  readonly step: Effect.Effect<void, StorageFailure>
+}
+
+/** The transaction of a line of the queue; `undefined` for a line that was not written by a wallet. */
+const decoded = (hex: string): Transaction | undefined => {
+  const bytes = fromHex(hex)
+  if (bytes === undefined) return undefined
+  try {
+    return decodeTransaction(bytes)
+  } catch {
+    return undefined
+  }
+}
+
+/** What came of an offer. */
+type Outcome =
+  | { readonly type: "in" }
+  | { readonly type: "never"; readonly reason: string }
+  | { readonly type: "later"; readonly reason: string }
+
+export const makeOffers = (parts: LiveParts): Offers => {
+  const { file, ledger, mempool } = parts
+
+  const offer = (transaction: Transaction): Effect.Effect<Outcome, StorageFailure> =>
+    mempool.accept(transaction).pipe(
+      Effect.as<Outcome>({ type: "in" }),
+      Effect.catchTag("TransactionRejected", ({ kind, reason }) => {
+        if (mempool.get(transaction.txidKey) !== undefined) return Effect.succeed<Outcome>({ type: "in" })
+        return Effect.succeed<Outcome>({ type: kind === "consensus" || kind === "witness" ? "never" : "later", reason })
+      }),
+      Effect.tap(({ type }) => Effect.sync(() => type === "in" && mempool.broadcastLater(transaction.txidKey)))
+    )
+
+  const queue = (): ReadonlyArray<Transaction> => file.document.queue.flatMap((hex) => decoded(hex) ?? [])
+
+  const dropped = (transaction: Transaction) => {
+    const hex = toHex(transaction.bytes)
+    return (lines: ReadonlyArray<string>): ReadonlyArray<string> => lines.filter((line) => line !== hex)
+  }
+
+  /** Takes a transaction out of the queue; one of ours is kept as all of ours are. */
+  const leave = (transaction: Transaction): Effect.Effect<void, StorageFailure> =>
+    Effect.gen(function*() {
+      const time = yield* nowInSeconds
+      const without = dropped(transaction)
+      const before = ledger.entry(transaction.txidKey)
+      // Where it could not be written before, the ledger has it already and the file does not.
+      const ours = before?.state.type !== "confirmed" && ledger.spendsOwn(transaction)
+        ? [before ?? ledger.put({ transaction, time, state: { type: "inactive", abandoned: false } })]
+        : []
+      followPool(parts, transaction.txidKey)
+      yield* update(parts, (document) =>
+        withEntries({ ...document, queue: without(document.queue) }, ours.map(documentEntry)))
+    })
+
+  const tryQueued = (transaction: Transaction): Effect.Effect<void, StorageFailure> =>
+    Effect.gen(function*() {
+      const txid = displayHash(transaction.txid)
+      if (ledger.entry(transaction.txidKey)?.state.type === "confirmed") return yield* leave(transaction)
+      const outcome = yield* offer(transaction)
+      if (outcome.type === "in") {
+        yield* leave(transaction)
+        yield* Effect.logInfo("queued transaction sent", { txid })
+      }
+      if (outcome.type === "never") {
+        const without = dropped(transaction)
+        yield* update(parts, (document) => ({ ...document, queue: without(document.queue) }))
+        yield* Effect.logWarning("queued transaction can never be valid and was dropped", {
+          txid,
+          reason: outcome.reason
+        })
+      }
+    })
+
+  const rebroadcast = Effect.gen(function*() {
+    for (const entry of ledger.unconfirmed()) {
+      followPool(parts, entry.key)
+      const { coinbase, key, notes, state, transaction } = entry
+      const offered = state.type === "inactive" && !state.abandoned && !coinbase && notes.replacedBy === undefined
+      if (!offered || ledger.underway.has(key) || !ledger.isOurs(entry)) continue
+      const outcome = yield* offer(transaction)
+      followPool(parts, key)
+      yield* Effect.logDebug("wallet transaction offered again", {
+        txid: displayHash(transaction.txid),
+        ...outcome.type === "in" ? {} : { refused: outcome.reason }
+      })
+    }
+  })
+
+  return {
+    step: Effect.gen(function*() {
+      yield* rebroadcast
+      yield* Effect.forEach(queue(), tryQueued, { discard: true })
+    }),
+    queue,
+    enqueue: (transaction) =>
+      Effect.gen(function*() {
+        const outcome = yield* offer(transaction)
+        if (outcome.type === "in") return
+        if (outcome.type === "never") {
+          return yield* new InvalidWalletRequest({
+            code: "not-eligible",
+            reason: `Invalid transaction (${outcome.reason})`
+          })
+        }
+        const hex = toHex(transaction.bytes)
+        yield* update(parts, (document) =>
+          document.queue.includes(hex) ? document : { ...document, queue: [...document.queue, hex] })
+      }).pipe(Effect.uninterruptible),
+    dequeue: (txid) =>
+      Effect.suspend(() => {
+        const found = queue().find(({ txidKey }) => txidKey === keyOfTxid(txid))
+        if (found === undefined) return Effect.succeed(false)
+        const without = dropped(found)
+        return Effect.as(update(parts, (document) => ({ ...document, queue: without(document.queue) })), true)
+      })
+  }
+}

@@ -1,0 +1,199 @@
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import { DUST_FEE_RATE } from "../../mempool/policy/limits.ts"
+import { outpointKey } from "../../protocol/transaction.ts"
+import { InsufficientFunds, InvalidWalletRequest } from "../errors.ts"
+import { typeProblem } from "../keys/addresses.ts"
+import { keyOfTxid, type LiveParts, update } from "../parts.ts"
+import { estimateInputWeight } from "../signing/estimate.ts"
+import type { SigningProvider } from "../signing/SigningProvider.ts"
+import { signTransaction } from "../signing/signTransaction.ts"
+import type { AddressType, OwnScript, PaymentRequest, Wallet, WalletCoin } from "../Wallet.ts"
+import type { WeighedCoin } from "./Draft.ts"
+import { chooseRate, DISCARD_RATE, LONG_TERM_RATE, MAX_FEE } from "./feeRate.ts"
+import { eligible, type FundedDraft, fundTransaction } from "./fund.ts"
+import { replacementProblem } from "./replacing.ts"
+
+/** Weight of an input whose script nobody knows how to spend: that of the reference node's usual one. */
+const UNKNOWN_INPUT_WEIGHT = 592
+
+const NO_CHANGE_ADDRESS = "Transaction needs a change address, but we can't generate it."
+
+/** How often a payment is drafted anew because the tip went back before it was offered. */
+const UNDONE_MEANWHILE = 3
+
+export interface FundOptions {
+  /** Coins that the request may name though a transaction that is to be replaced spends them. */
+  readonly released?: ReadonlySet<string>
+}
+
+export interface Payments extends Pick<Wallet, "exclusively" | "fund" | "pay"> {
+  /** The same, for transactions that take the place of another. */
+  readonly payAs: (
+    request: PaymentRequest,
+    options: FundOptions & { readonly replaces?: string }
+  ) => ReturnType<Wallet["pay"]>
+  /** All that is not spent, with what is locked. */
+  readonly coins: () => ReadonlyArray<WalletCoin>
+}
+
+/** A draft and how it came about. */
+interface Drafted extends FundedDraft {
+  readonly reason: string
+}
+
+export const makePayments = (parts: LiveParts, commit: Wallet["commit"]): Effect.Effect<Payments> =>
+  Effect.gen(function*() {
+    const { chain, file, ledger, locked, ring, status, vault } = parts
+    // Two payments at once would choose the same coins.
+    const exclusively = (yield* Effect.makeSemaphore(1)).withPermits(1)
+    /** Change addresses that were taken and not needed. */
+    const spare = new Map<AddressType, OwnScript>()
+    const knowledge = ring.signer(undefined)
+
+    const coins = (): ReadonlyArray<WalletCoin> =>
+      locked.size === 0
+        ? ledger.coins()
+        : ledger.coins().map((coin) => locked.has(coin.outpoint) ? { ...coin, locked: true } : coin)
+
+    const weigh = (coin: WalletCoin): WeighedCoin | undefined => {
+      const weight = estimateInputWeight(coin.output.script, knowledge)
+      return weight === undefined ? undefined : { coin, weight }
+    }
+
+    const needed = ({ outputs }: PaymentRequest): number => outputs.reduce((sum, { value }) => sum + value, 0)
+
+    /** The coins that a request names, as far as they are there to be spent. */
+    const presetOf = (
+      request: PaymentRequest,
+      released: ReadonlySet<string> | undefined
+    ): Either.Either<ReadonlyArray<WeighedCoin>, InsufficientFunds | InvalidWalletRequest> =>
+      Either.all((request.inputs ?? []).map(({ outpoint, sequence }) => {
+        const coin = ledger.coin(outpoint)
+        const there = coin !== undefined && !coin.expired &&
+          (ledger.isUnspent(outpoint) || released?.has(outpoint) === true)
+        if (!there) {
+          return Either.left(
+            new InsufficientFunds({ needed: needed(request), available: 0, missing: outpoint })
+          )
+        }
+        const weighed = weigh(coin)
+        if (weighed === undefined) {
+          const reason = "the wallet does not know how to spend a coin that was asked for"
+          return Either.left(new InvalidWalletRequest({ code: "no-keys", reason }))
+        }
+        return Either.right({ ...weighed, ...sequence === undefined ? {} : { sequence } })
+      }))
+
+    /** Takes a change address, or one that was left over. */
+    const takeChange = (type: AddressType): OwnScript | undefined => {
+      const left = spare.get(type)
+      spare.delete(type)
+      return left ?? Either.getOrUndefined(ring.next(type, true))?.own
+    }
+
+    const draft = (request: PaymentRequest, { released }: FundOptions) =>
+      Effect.gen(function*() {
+        const type = request.changeType ?? "legacy"
+        const problem = request.changeScript === undefined ? typeProblem(chain.params, type) : undefined
+        if (problem !== undefined) return yield* problem
+        const { feeRate, reason } = yield* chooseRate(parts, request)
+        const preset = yield* presetOf(request, released)
+        const { height } = yield* chain.tip
+        const behind = yield* status.initialDownload
+        const candidates = request.addInputs === false
+          ? []
+          : eligible(coins(), request, ledger.tip.height, !file.document.privateKeys).flatMap((coin) =>
+            weigh(coin) ?? []
+          )
+        const taken = request.changeScript === undefined ? takeChange(type) : undefined
+        const script = request.changeScript ?? taken?.script
+        const funded = fundTransaction({
+          request,
+          preset,
+          candidates,
+          feeRate,
+          discardRate: DISCARD_RATE,
+          longTermRate: LONG_TERM_RATE,
+          dustRate: DUST_FEE_RATE,
+          change: {
+            // Where there is none, a script of the same size shows whether one is needed.
+            script: script ?? new Uint8Array(25),
+            spendWeight: (script === undefined ? undefined : estimateInputWeight(script, knowledge)) ??
+              UNKNOWN_INPUT_WEIGHT
+          },
+          tipHeight: behind ? 0 : height,
+          maxFee: MAX_FEE,
+          random: Math.random
+        })
+        const usesChange = Either.isRight(funded) && funded.right.changePosition !== -1
+        if (taken !== undefined && !usesChange) spare.set(type, taken)
+        if (usesChange && script === undefined) {
+          return yield* new InvalidWalletRequest({ code: "no-keys", reason: NO_CHANGE_ADDRESS })
+        }
+        const drafted: Drafted = { ...(yield* funded), reason }
+        return { drafted, tookAddress: taken !== undefined && usesChange }
+      })
+
+    const sign = (
+      { changePosition, coins, fee, reason, transaction }: Drafted,
+      signer: SigningProvider
+    ) => {
+      const spent = coins.map(({ output }) => output)
+      const signed = signTransaction(transaction, spent, signer)
+      const funded = { transaction: signed.transaction, fee, changePosition, coins: spent, feeReason: reason }
+      return { funded, complete: signed.complete }
+    }
+
+    /** The coins that a transaction spends which another is to replace. */
+    const releasedBy = (txid: string): Effect.Effect<ReadonlySet<string>, InvalidWalletRequest> =>
+      Effect.suspend(() => {
+        const entry = ledger.entry(keyOfTxid(txid) ?? "")
+        if (entry === undefined) {
+          const reason = "Invalid or non-wallet transaction id"
+          return new InvalidWalletRequest({ code: "unknown-transaction", reason })
+        }
+        const problem = replacementProblem(parts, entry)
+        return problem === undefined
+          ? Effect.succeed(new Set(entry.transaction.inputs.map(({ prevout }) => outpointKey(prevout))))
+          : new InvalidWalletRequest({ code: "not-eligible", reason: problem })
+      })
+
+    const fund: Wallet["fund"] = (request) =>
+      Effect.gen(function*() {
+        const released = request.replaces === undefined ? undefined : yield* releasedBy(request.replaces)
+        const { drafted, tookAddress } = yield* draft(request, released === undefined ? {} : { released })
+        // What is shown to somebody may be paid to.
+        if (tookAddress) yield* update(parts, ring.save)
+        const secrets = yield* Effect.option(vault.secrets)
+        const signer = secrets._tag === "Some" ? ring.signer(secrets.value) : knowledge
+        return sign(drafted, signer).funded
+      })
+
+    const payOnce: Payments["payAs"] = (request, options) =>
+      Effect.gen(function*() {
+        const signer = ring.signer(yield* vault.secrets)
+        const { drafted } = yield* draft(request, options)
+        const { complete, funded } = sign(drafted, signer)
+        if (!complete) {
+          // Somebody may have locked it meanwhile.
+          yield* vault.secrets
+          return yield* new InvalidWalletRequest({ code: "not-final", reason: "Signing transaction failed" })
+        }
+        yield* commit(funded.transaction, {
+          ...request.comment === undefined ? {} : { comment: request.comment },
+          ...request.commentTo === undefined ? {} : { commentTo: request.commentTo },
+          ...options.replaces === undefined ? {} : { replaces: options.replaces }
+        })
+        return funded
+      })
+
+    // Blocks that were undone since the draft make its lock time, or a reward that it spends, too young.
+    const payAs: Payments["payAs"] = (request, options) =>
+      exclusively(Effect.retry(payOnce(request, options), {
+        times: UNDONE_MEANWHILE,
+        while: (error) => error._tag === "TransactionRejected" && error.kind === "premature"
+      }))
+
+    return { exclusively, fund, pay: (request) => payAs(request, {}), payAs, coins }
+  })

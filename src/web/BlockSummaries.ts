@@ -1,0 +1,99 @@
+import * as Effect from "effect/Effect"
+import { turnOfEventLoop } from "../base/turnOfEventLoop.ts"
+import type { Chain } from "../chain/Chain.ts"
+import type { HeaderInfo } from "../chain/index/headerInfo.ts"
+import type { Block } from "../protocol/block.ts"
+import { binaryString, type Bytes } from "../protocol/bytes.ts"
+import { NAME_TX_VERSION, type NameChange, parseNameScript } from "../protocol/nameOperation.ts"
+
+/** An operation that set the record of a name. */
+export interface BlockChange {
+  readonly name: Bytes
+  readonly op: NameChange["op"]
+}
+
+/** What of a block is shown in lists. */
+export interface BlockContent {
+  readonly transactions: number
+  /** Bytes. */
+  readonly size: number
+  /** Name outputs, NAME_NEW included. */
+  readonly operations: number
+  /** The last ones of them that set records, the newest first. */
+  readonly changes: ReadonlyArray<BlockChange>
+}
+
+export interface BlockSummary {
+  readonly info: HeaderInfo
+  /** `undefined` where the block is not stored, or not readable. */
+  readonly content: BlockContent | undefined
+}
+
+/** Operations that are kept of a block. */
+const MAX_CHANGES = 16
+
+/** Blocks that are kept: more than any page shows. */
+const CAPACITY = 64
+
+const contentOf = (block: Block): BlockContent => {
+  const changes: Array<BlockChange> = []
+  let operations = 0
+  for (const { outputs, version } of block.transactions) {
+    if (version !== NAME_TX_VERSION) continue
+    for (const { script } of outputs) {
+      const operation = parseNameScript(script)?.operation
+      if (operation === undefined) continue
+      operations++
+      // A copy: a view would keep the whole block in memory.
+      if (operation.op !== "name_new") changes.push({ name: operation.name.slice(), op: operation.op })
+    }
+  }
+  return {
+    transactions: block.transactions.length,
+    size: block.size,
+    operations,
+    changes: changes.slice(-MAX_CHANGES).reverse()
+  }
+}
+
+/** Looks into the last blocks of the chain, each one once. */
+export class BlockSummaries {
+  readonly #chain: typeof Chain.Service
+  readonly #known = new Map<string, BlockContent>()
+
+  constructor(chain: typeof Chain.Service) {
+    this.#chain = chain
+  }
+
+  #content(hash: Bytes): Effect.Effect<BlockContent | undefined> {
+    const key = binaryString(hash)
+    const known = this.#known.get(key)
+    if (known !== undefined) return Effect.succeed(known)
+    return this.#chain.block(hash).pipe(
+      Effect.map((block) => {
+        const content = contentOf(block)
+        this.#known.set(key, content)
+        for (const oldest of this.#known.keys()) {
+          if (this.#known.size <= CAPACITY) break
+          this.#known.delete(oldest)
+        }
+        return content
+      }),
+      Effect.zipLeft(turnOfEventLoop),
+      Effect.orElseSucceed(() => undefined)
+    )
+  }
+
+  /** The blocks of the best chain from a height downwards, as many as asked for or as there are. */
+  readonly newest = (from: number, count: number): Effect.Effect<ReadonlyArray<BlockSummary>> =>
+    Effect.gen(this, function*() {
+      const found: Array<BlockSummary> = []
+      for (let height = from; height >= 0 && found.length < count; height--) {
+        const info = yield* this.#chain.headerAt(height)
+        // Taken back meanwhile.
+        if (info === undefined) continue
+        found.push({ info, content: yield* this.#content(info.hash) })
+      }
+      return found
+    })
+}

@@ -1,0 +1,55 @@
+import { type Bytes, fromHex, toHex } from "../protocol/bytes.ts"
+import { decodeText, encodeText } from "../protocol/nameText.ts"
+
+/** The addresses of the pages: all have the path of the overview, so that they work behind a proxy's prefix as well. */
+
+/** What a query asks for. */
+export type Wanted =
+  | { readonly _tag: "Overview" }
+  /** What somebody typed, and the pages may guess at. */
+  | { readonly _tag: "Search"; readonly text: string }
+  /** A name by its exact bytes. */
+  | { readonly _tag: "Name"; readonly name: Bytes; readonly page: number; readonly full: boolean }
+  | { readonly _tag: "Wrong"; readonly reason: string }
+
+/** Pages of history that can be asked for: 20,000 operations. */
+const MAX_PAGE = 1_000
+
+const PAGE = /^[1-9][0-9]{0,3}$/
+
+const bytesOf = (query: URLSearchParams): Bytes | undefined => {
+  const hex = query.get("hex")
+  return hex === null ? decodeText(query.get("name") ?? "", "utf8") : fromHex(hex)
+}
+
+/** Reads the query of a request. */
+export const wanted = (query: URLSearchParams): Wanted => {
+  if (query.has("name") || query.has("hex")) {
+    const name = bytesOf(query)
+    if (name === undefined) return { _tag: "Wrong", reason: "The name is not given as text or as hexadecimal bytes." }
+    const page = query.get("page") ?? "1"
+    if (!PAGE.test(page) || Number(page) > MAX_PAGE) {
+      return { _tag: "Wrong", reason: `The page of a history is a number from 1 to ${MAX_PAGE}.` }
+    }
+    return { _tag: "Name", name, page: Number(page), full: query.get("full") === "1" }
+  }
+  const text = query.get("q") ?? ""
+  return text.trim() === "" ? { _tag: "Overview" } : { _tag: "Search", text }
+}
+
+/** The address of the overview. */
+export const HOME = "./"
+
+export interface NameLinkOptions {
+  /** Page of the history, from 1 on. */
+  readonly page?: number
+  /** Whether a long value is shown whole. */
+  readonly full?: boolean
+}
+
+/** The address of a name's page. `wanted` leads back. */
+export const nameLink = (name: Bytes, { full = false, page = 1 }: NameLinkOptions = {}): string => {
+  const text = encodeText(name, "utf8")
+  const which = text === undefined ? `hex=${toHex(name)}` : `name=${encodeURIComponent(text)}`
+  return `?${which}${page > 1 ? `&page=${page}` : ""}${full ? "&full=1" : ""}`
+}

@@ -1,0 +1,196 @@
+import * as Chunk from "effect/Chunk"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import { Chain } from "../chain/Chain.ts"
+import type { SyncStatus } from "../chain/SyncStatus.ts"
+import type { ConsensusParams } from "../consensus/params.ts"
+import { Mempool } from "../mempool/Mempool.ts"
+import { completeNames } from "../names/completeNames.ts"
+import { NameDb, type NameHistoryEntry, type NameRecord } from "../names/NameDb.ts"
+import { binaryString, type Bytes } from "../protocol/bytes.ts"
+import type { NameChange } from "../protocol/nameOperation.ts"
+import type { DataHealth } from "../storage/DataHealth.ts"
+import type { StorageFailure } from "../storage/errors.ts"
+import { namesMeant } from "./nameSearch.ts"
+
+/** An operation on a name that waits for a block. */
+export interface PendingOperation {
+  readonly op: NameChange["op"]
+  readonly value: Bytes
+  readonly txid: Bytes
+  /** When it came, seconds since 1970. */
+  readonly time: number
+}
+
+/** An operation on a name, with what was before it. */
+export interface HistoryRow {
+  readonly entry: NameHistoryEntry
+  /** Of its block, seconds since 1970; `undefined` where the chain is still without it. */
+  readonly time: number | undefined
+  /** The operation before, if there was one. */
+  readonly before: NameHistoryEntry | undefined
+}
+
+/** When names are judged, and by which rules. */
+export interface Moment {
+  /** Seconds since 1970. */
+  readonly now: number
+  readonly tipHeight: number
+  readonly params: ConsensusParams
+  /** Whether names are not known up to the tip: a name that is missing or expired here may exist all the same. */
+  readonly syncing: boolean
+}
+
+/** A name with all that its page shows. */
+export interface NameFound extends Moment {
+  readonly record: NameRecord
+  readonly history: ReadonlyArray<HistoryRow>
+  /** Operations in the whole history. */
+  readonly total: number
+  readonly page: number
+  readonly pages: number
+  readonly pending: ReadonlyArray<PendingOperation>
+}
+
+/** Some of the names that begin like what was asked for. */
+export interface Suggestions {
+  readonly records: ReadonlyArray<NameRecord>
+  /** Whether there are others. */
+  readonly more: boolean
+}
+
+/** What there is instead of a name that nobody registered. */
+export interface NameMissing extends Moment {
+  readonly pending: ReadonlyArray<PendingOperation>
+  readonly suggestions: Suggestions
+}
+
+/** What came of a search. */
+export interface SearchFound extends Moment {
+  /** Names that the text stands for. */
+  readonly exact: ReadonlyArray<NameRecord>
+  readonly suggestions: Suggestions
+}
+
+/** Operations on a page of history, and operations that wait. */
+const HISTORY_ROWS = 20
+const PENDING_ROWS = 10
+
+/** Names that are suggested, in all and for each thing that a text may mean. */
+const SUGGESTIONS = 20
+const SUGGESTIONS_EACH = 10
+
+export interface NameReader {
+  /** `undefined` for a page behind the last. */
+  readonly name: (
+    name: Bytes,
+    page: number
+  ) => Effect.Effect<NameFound | NameMissing | undefined, StorageFailure>
+  readonly search: (text: string) => Effect.Effect<SearchFound, StorageFailure>
+}
+
+/** Makes what reads names for their pages. */
+export const makeNameReader: Effect.Effect<
+  NameReader,
+  never,
+  Chain | NameDb | Mempool | SyncStatus | DataHealth
+> = Effect.gen(
+  function*() {
+    const chain = yield* Chain
+    const names = yield* NameDb
+    const pool = yield* Mempool
+    const { complete } = yield* completeNames()
+    const { params } = chain
+
+    /** As seen by whom the records come from: the index may be ahead of a chain that is being rebuilt. */
+    const moment: Effect.Effect<Moment, StorageFailure> = Effect.gen(function*() {
+      const cursor = yield* names.cursor
+      return {
+        now: Math.floor((yield* Clock.currentTimeMillis) / 1000),
+        tipHeight: cursor?.height ?? 0,
+        params,
+        syncing: !(yield* complete)
+      }
+    })
+
+    const pendingOn = (name: Bytes): ReadonlyArray<PendingOperation> =>
+      pool.pending(binaryString(name)).slice(0, PENDING_ROWS).flatMap(({ name: made, time, transaction }) => {
+        const operation = made?.script.operation
+        return operation === undefined || operation.op === "name_new"
+          ? []
+          : [{ op: operation.op, value: operation.value, txid: transaction.txid, time }]
+      })
+
+    /** Names that begin with one of the texts, each once, without those that are known already. */
+    const beginningWith = (prefixes: ReadonlyArray<Bytes>, known: ReadonlyArray<NameRecord>) =>
+      Effect.gen(function*() {
+        const seen = new Set(known.map(({ name }) => binaryString(name)))
+        const records: Array<NameRecord> = []
+        let more = false
+        for (const prefix of prefixes) {
+          // The prefix itself is a name that begins so, and one more tells whether there are others.
+          const some = Chunk.toReadonlyArray(
+            yield* Stream.runCollect(names.scanByPrefix({ prefix, count: SUGGESTIONS_EACH + 2 }))
+          ).filter(({ name }) => !seen.has(binaryString(name)))
+          const taken = some.slice(0, Math.min(SUGGESTIONS_EACH, SUGGESTIONS - records.length))
+          if (taken.length < some.length) more = true
+          for (const record of taken) {
+            records.push(record)
+            seen.add(binaryString(record.name))
+          }
+        }
+        return { records, more } satisfies Suggestions
+      })
+
+    const rowsOf = (entries: ReadonlyArray<NameHistoryEntry>) =>
+      Effect.forEach(
+        entries.slice(0, HISTORY_ROWS),
+        (entry, at) =>
+          Effect.map(chain.headerAt(entry.height), (info) => ({
+            entry,
+            time: info?.header.time,
+            before: entries[at + 1]
+          }))
+      )
+
+    const missing = (name: Bytes): Effect.Effect<NameMissing, StorageFailure> =>
+      Effect.gen(function*() {
+        const suggestions = yield* beginningWith(name.length === 0 ? [] : [name], [])
+        return { ...(yield* moment), pending: pendingOn(name), suggestions }
+      })
+
+    const found = (name: Bytes, page: number): Effect.Effect<NameFound | NameMissing | undefined, StorageFailure> =>
+      Effect.gen(function*() {
+        const record = yield* names.resolve(name)
+        // One more, which tells what the last of them changed.
+        const { entries, total } = yield* names.historyPage(name, {
+          skip: (page - 1) * HISTORY_ROWS,
+          count: HISTORY_ROWS + 1
+        })
+        if (entries.length === 0) return undefined
+        return {
+          ...(yield* moment),
+          record,
+          history: yield* rowsOf(entries),
+          total,
+          page,
+          pages: Math.ceil(total / HISTORY_ROWS),
+          pending: pendingOn(name)
+        }
+      }).pipe(Effect.catchTag("NameNotFound", () => missing(name)))
+
+    const search = (text: string): Effect.Effect<SearchFound, StorageFailure> =>
+      Effect.gen(function*() {
+        const meant = namesMeant(text)
+        const exact: Array<NameRecord> = []
+        for (const name of meant) {
+          const record = yield* Effect.catchTag(names.resolve(name), "NameNotFound", () => Effect.succeed(undefined))
+          if (record !== undefined) exact.push(record)
+        }
+        return { ...(yield* moment), exact, suggestions: yield* beginningWith(meant, exact) }
+      })
+
+    return { name: found, search }
+  }
+)

@@ -1,0 +1,216 @@
+import { expirationDepth } from "../consensus/expiry.ts"
+import type { NameRecord } from "../names/NameDb.ts"
+import { addressOf } from "../protocol/address.ts"
+import { type Bytes, displayHash, equal, toHex } from "../protocol/bytes.ts"
+import { addressScript } from "../protocol/nameOperation.ts"
+import { bitDomainOf, classify, encodeText, type NameClass } from "../protocol/nameText.ts"
+import type { Network } from "../protocol/networks.ts"
+import { ago, amount, count, counted, day, distance, shortHash } from "./format.ts"
+import { type Html, html, NOTHING } from "./html.ts"
+import { nameLink } from "./links.ts"
+import type {
+  HistoryRow,
+  Moment,
+  NameFound,
+  NameMissing,
+  PendingOperation,
+  SearchFound,
+  Suggestions
+} from "./nameData.ts"
+import { listedValue, valueView } from "./valueView.ts"
+import { listedName, visible, wholeName } from "./visible.ts"
+
+/** The pages about names, as HTML. */
+
+/** Blocks that a name has left; zero or less for an expired one. */
+const blocksLeft = ({ height }: NameRecord, { params, tipHeight }: Moment): number =>
+  height + expirationDepth(tipHeight, params) - tipHeight
+
+/** Blocks within which a name that nobody renews should be looked after: a month, or a sixth of a life where that is shorter. */
+const expiresSoon = (left: number, { params, tipHeight }: Moment): boolean =>
+  left <= Math.min(4_320, expirationDepth(tipHeight, params) / 6)
+
+const stateBadge = (record: NameRecord, moment: Moment): Html => {
+  const left = blocksLeft(record, moment)
+  if (left <= 0) return html`<span class="badge attention">expired</span>`
+  return expiresSoon(left, moment)
+    ? html`<span class="badge busy">expires soon</span>`
+    : html`<span class="badge good">active</span>`
+}
+
+const KINDS: Readonly<Record<NameClass, string>> = {
+  "domain": "Domain",
+  "domain-data": "Data of a domain",
+  "identity": "Identity",
+  "identity-data": "Data of an identity",
+  "nonstandard": "Name"
+}
+
+/** What a name is, in words. */
+const kindOf = (name: Bytes): Html => {
+  const domain = bitDomainOf(name)
+  return domain === undefined ? html`${KINDS[classify(name)]}` : html`Domain <b>${visible(domain)}</b>`
+}
+
+const ownerOf = (network: Network, script: Bytes): Html => {
+  const address = addressOf(network, addressScript(script))
+  return address === undefined
+    ? html`<span class="muted">a script without an address</span>`
+    : html`<code>${address}</code>`
+}
+
+const expiry = (record: NameRecord, moment: Moment): Html => {
+  const left = blocksLeft(record, moment)
+  const at = moment.tipHeight + left
+  if (left <= 0) {
+    return html`${left === 0 ? "with the last block" : `${counted(-left, "block")} ago`}, at block ${
+      count(at)
+    }. Anybody can register the name again.`
+  }
+  const seconds = left * moment.params.targetSpacing
+  // No date can be told where blocks come on demand, and none yet while the tip is not from now.
+  const date = moment.params.noRetargeting || moment.syncing
+    ? ""
+    : `, about ${day(moment.now + seconds)} (${distance(seconds)})`
+  return html`in ${counted(left, "block")}, at block ${count(at)}${date}`
+}
+
+const row = (label: string, value: Html): Html => html`<div><dt>${label}</dt><dd>${value}</dd></div>`
+
+const isPlain = (name: Bytes): boolean => encodeText(name, "ascii") !== undefined
+
+/** Bytes of a name above which its heading is set smaller. */
+const LONG_NAME = 40
+
+const heading = (name: Bytes, badge: Html): Html =>
+  html`<header class="name-head"><p class="muted">${kindOf(name)}</p><h1 class="${
+    name.length > LONG_NAME ? "long" : "short"
+  }">${wholeName(name)} ${badge}</h1></header>`
+
+/** Bytes of a name that are shown in hexadecimal. */
+const HEX_BYTES = 512
+
+const nameHex = (name: Bytes): Html =>
+  html`<code class="break">${toHex(name.subarray(0, HEX_BYTES))}${name.length > HEX_BYTES && "…"}</code>`
+
+const record = (found: NameFound): Html => {
+  const { record, total } = found
+  const time = found.page === 1 ? found.history[0]?.time : undefined
+  const left = blocksLeft(record, found)
+  return html`<section class="card" aria-labelledby="record-title"><h2 id="record-title">Record</h2>
+<dl class="record">
+${row(left <= 0 ? "Expired" : "Expires", expiry(record, found))}
+${row("Owner", ownerOf(found.params.network, record.address))}
+${
+    row(
+      record.op === "name_firstupdate" ? "Registered" : "Last update",
+      html`block ${count(record.height)}${time !== undefined && html`, ${ago(time, found.now)}`}`
+    )
+  }
+${row("Transaction", html`<code class="break">${displayHash(record.txid)}</code>, output ${record.vout}`)}
+${row("Locked", html`${amount(record.amount)}`)}
+${row("Operations", html`${count(total)}`)}
+${!isPlain(record.name) && row("Bytes", nameHex(record.name))}
+</dl></section>`
+}
+
+const WAITING = { name_firstupdate: "Registration", name_update: "Update" } as const
+
+const pendingRow = (now: number) => ({ op, time, txid, value }: PendingOperation, at: number): Html =>
+  html`<li><span><span class="badge busy">pending</span> ${WAITING[op]}, seen ${ago(time, now)}, ${
+    shortHash(displayHash(txid))
+  }</span>${listedValue(value, `pending-${at}`)}</li>`
+
+const pending = (operations: ReadonlyArray<PendingOperation>, now: number): Html =>
+  operations.length === 0 ? NOTHING : html`<section class="card" aria-labelledby="pending-title">
+<h2 id="pending-title">Waiting for a block</h2>
+<ul class="operations">${operations.map(pendingRow(now))}</ul></section>`
+
+/** What an operation did, as seen from the one before. */
+const deed = ({ before, entry }: HistoryRow): string => {
+  if (entry.op === "name_firstupdate") return before === undefined ? "registered" : "registered again"
+  if (before === undefined) return "updated"
+  const sameOwner = equal(entry.address, before.address)
+  if (!equal(entry.value, before.value)) return sameOwner ? "updated" : "updated, new address"
+  return sameOwner ? "renewed" : "moved to a new address"
+}
+
+const historyRow = ({ now, params }: Moment) => (each: HistoryRow, at: number): Html => {
+  const { entry, time } = each
+  return html`<tr>
+<th scope="row">${count(entry.height)}</th>
+<td data-label="Time">${time === undefined ? "–" : ago(time, now)}</td>
+<td data-label="">${deed(each)}</td>
+<td data-label="Value" class="value-cell broad">${listedValue(entry.value, `value-${at}`)}</td>
+<td data-label="Owner" class="owner-cell broad">${ownerOf(params.network, entry.address)}</td>
+<td data-label="Transaction" class="broad">${shortHash(displayHash(entry.txid))}</td>
+</tr>`
+}
+
+const pager = ({ page, pages, record: { name } }: NameFound): Html =>
+  pages <= 1 ?
+    NOTHING :
+    html`<nav class="pager" aria-label="Pages of the history">${
+      page > 1 && html`<a rel="prev" href="${nameLink(name, { page: page - 1 })}">Newer</a>`
+    }<span>Page ${count(page)} of ${count(pages)}</span>${
+      page < pages && html`<a rel="next" href="${nameLink(name, { page: page + 1 })}">Older</a>`
+    }</nav>`
+
+const history = (found: NameFound): Html =>
+  html`<section class="card" aria-labelledby="history-title"><h2 id="history-title">History</h2>
+<table class="stack history">
+<thead><tr><th scope="col">Height</th><th scope="col">Time</th><th scope="col">Operation</th><th scope="col">Value</th><th scope="col">Owner</th><th scope="col">Transaction</th></tr></thead>
+<tbody>${found.history.map(historyRow(found))}</tbody>
+</table>${pager(found)}</section>`
+
+const behind = ({ syncing, tipHeight }: Moment): Html =>
+  syncing
+    ? html`<p class="note busy">The node is still syncing: what follows is as of block ${count(tipHeight)}.</p>`
+    : NOTHING
+
+/** A name that is, or was, registered. */
+export const nameView = (found: NameFound, full: boolean): Html => {
+  const { record: { name, value } } = found
+  return html`${behind(found)}${heading(name, stateBadge(found.record, found))}
+<section class="card" aria-labelledby="value-title"><h2 id="value-title">Value</h2>${
+    valueView(value, full, nameLink(name, { full: true }))
+  }</section>
+${pending(found.pending, found.now)}${record(found)}${history(found)}`
+}
+
+const listedRecord = (moment: Moment) => (record: NameRecord): Html =>
+  html`<li><a href="${nameLink(record.name)}">${listedName(record.name)}</a><span class="what">${
+    stateBadge(record, moment)
+  } <span>last changed at block ${count(record.height)}</span></span></li>`
+
+const suggestions = (found: Moment & { readonly suggestions: Suggestions }): Html =>
+  found.suggestions.records.length === 0 ? NOTHING : html`<section class="card" aria-labelledby="like-title">
+<h2 id="like-title">Names that begin like this</h2>
+<ul class="operations">${found.suggestions.records.map(listedRecord(found))}</ul>${
+    found.suggestions.more && html`<p class="muted">There are more: type more letters.</p>`
+  }</section>`
+
+const absent = (moment: Moment): Html =>
+  moment.syncing
+    ? html`<p>No block up to ${
+      count(moment.tipHeight)
+    } registers this name. The node is still syncing: it may be in a later one.</p>`
+    : html`<p>No block up to ${count(moment.tipHeight)} registers this name.</p>`
+
+/** A name that nobody registered. */
+export const missingView = (name: Bytes, missing: NameMissing): Html =>
+  html`${heading(name, html`<span class="badge">${missing.syncing ? "not known yet" : "not registered"}</span>`)}
+<section class="card">${absent(missing)}</section>${pending(missing.pending, missing.now)}${suggestions(missing)}`
+
+/** What was found for a text, unless that is one name. */
+export const searchView = (text: string, found: SearchFound): Html =>
+  html`<h1>Search for ${html`<bdi class="name">${visible(text)}</bdi>`}</h1>
+${
+    found.exact.length === 0
+      ? html`<section class="card"><h2>${found.syncing ? "Not known yet" : "No such name"}</h2>${
+        absent(found)
+      }</section>`
+      : html`<section class="card"><h2>Names</h2><ul class="operations">${
+        found.exact.map(listedRecord(found))
+      }</ul></section>`
+  }${suggestions(found)}`

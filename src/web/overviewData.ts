@@ -1,0 +1,162 @@
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import { Chain } from "../chain/Chain.ts"
+import type { HeaderInfo } from "../chain/index/headerInfo.ts"
+import { SyncStatus } from "../chain/SyncStatus.ts"
+import { Mempool, type MempoolInfo } from "../mempool/Mempool.ts"
+import type { PoolEntry } from "../mempool/PoolEntry.ts"
+import { NameDb, type NameStats } from "../names/NameDb.ts"
+import { type PeerInfo, PeerManager } from "../network/PeerManager.ts"
+import type { Bytes } from "../protocol/bytes.ts"
+import type { NameChange } from "../protocol/nameOperation.ts"
+import type { StorageFailure } from "../storage/errors.ts"
+import { BlockSummaries, type BlockSummary } from "./BlockSummaries.ts"
+import { SyncSpeed } from "./SyncSpeed.ts"
+import { statusWords, type SyncWords } from "./syncWords.ts"
+
+/** An operation that waits for a block. */
+export interface PendingChange {
+  readonly name: Bytes
+  readonly op: NameChange["op"]
+  /** When it came, seconds since 1970. */
+  readonly time: number
+}
+
+/** An operation in a block. */
+export interface ConfirmedChange {
+  readonly name: Bytes
+  readonly op: NameChange["op"]
+  readonly height: number
+  /** Of the block, seconds since 1970. */
+  readonly time: number
+}
+
+/** All that the overview shows. */
+export interface Overview {
+  /** Seconds since 1970. */
+  readonly now: number
+  readonly words: SyncWords
+  readonly tip: HeaderInfo
+  /** Height of the best header. */
+  readonly headers: number
+  /** `undefined` while blocks come too fast to count names after each. */
+  readonly names: NameStats | undefined
+  readonly mempool: MempoolInfo
+  readonly blocks: ReadonlyArray<BlockSummary>
+  readonly changes: ReadonlyArray<ConfirmedChange>
+  /** The newest operations that wait, and how many there are in all. */
+  readonly pending: { readonly newest: ReadonlyArray<PendingChange>; readonly total: number }
+  /** The first of the peers. */
+  readonly peers: ReadonlyArray<PeerInfo>
+  readonly inbound: number
+  readonly outbound: number
+  readonly traffic: { readonly sent: number; readonly received: number }
+}
+
+/** Blocks, operations and peers that are listed. */
+const BLOCKS = 10
+const CHANGES = 10
+const PENDING = 5
+const PEERS = 30
+
+/** Blocks in which operations are looked for: six hours of a public network. */
+const SEARCHED_BLOCKS = 36
+
+/** The operation that a waiting transaction does, unless nobody can read its name yet. */
+const pendingOf = ({ name, time }: PoolEntry): PendingChange | undefined => {
+  const operation = name?.script.operation
+  return operation === undefined || operation.op === "name_new"
+    ? undefined
+    : { name: operation.name, op: operation.op, time }
+}
+
+const pendingIn = (pool: typeof Mempool.Service): Overview["pending"] => {
+  const newest: Array<PendingChange> = []
+  let total = 0
+  for (const entry of pool.entries()) {
+    const change = pendingOf(entry)
+    if (change === undefined) continue
+    total++
+    newest.push(change)
+    if (newest.length > PENDING) newest.shift()
+  }
+  return { newest: newest.reverse(), total }
+}
+
+const changesIn = (blocks: ReadonlyArray<BlockSummary>): ReadonlyArray<ConfirmedChange> => {
+  const changes: Array<ConfirmedChange> = []
+  for (const { content, info } of blocks) {
+    for (const change of content?.changes ?? []) {
+      changes.push({ ...change, height: info.height, time: info.header.time })
+      if (changes.length === CHANGES) return changes
+    }
+  }
+  return changes
+}
+
+/** Our own calls first, then those who have been here longest. */
+const byStanding = (a: PeerInfo, b: PeerInfo): number =>
+  Number(a.peer.inbound) - Number(b.peer.inbound) || a.peer.connectedAt - b.peer.connectedAt || a.peer.id - b.peer.id
+
+/** Makes what gathers the overview. It remembers blocks and heights from one time to the next. */
+export const makeOverview: Effect.Effect<
+  Effect.Effect<Overview, StorageFailure>,
+  never,
+  Chain | NameDb | PeerManager | Mempool | SyncStatus
+> = Effect.gen(function*() {
+  const chain = yield* Chain
+  const names = yield* NameDb
+  const manager = yield* PeerManager
+  const pool = yield* Mempool
+  const status = yield* SyncStatus
+  const { params } = chain
+  const summaries = new BlockSummaries(chain)
+  const speed = new SyncSpeed({ at: performance.now(), height: (yield* chain.tip).height })
+
+  return Effect.gen(function*() {
+    const now = Math.floor((yield* Clock.currentTimeMillis) / 1000)
+    const tip = yield* chain.tip
+    const best = yield* chain.headerTip
+    const { behind, importing } = yield* chain.progress
+    const { inbound, outbound } = yield* manager.count
+    const all = yield* manager.peers
+    const syncing = yield* status.syncing
+    const words = statusWords({
+      now,
+      height: tip.height,
+      headers: best.height,
+      tipTime: tip.header.time,
+      headerTime: best.header.time,
+      syncing,
+      loading: yield* status.loading,
+      importing,
+      peers: inbound + outbound,
+      active: yield* manager.active,
+      speed: speed.note({ at: performance.now(), height: tip.height }),
+      spacing: params.targetSpacing,
+      onDemand: params.noRetargeting
+    })
+    const moving = behind || importing !== undefined
+    const blocks = yield* summaries.newest(tip.height, BLOCKS)
+    const recent = changesIn(blocks)
+    // Many blocks are looked into only where they will still be the last ones next time.
+    const searched = recent.length < CHANGES && !moving
+      ? changesIn(yield* summaries.newest(tip.height, SEARCHED_BLOCKS))
+      : recent
+    return {
+      now,
+      words,
+      tip,
+      headers: best.height,
+      names: moving ? undefined : yield* names.stats({ params, tipHeight: tip.height }),
+      mempool: pool.info(),
+      blocks,
+      changes: searched,
+      pending: pendingIn(pool),
+      peers: [...all].sort(byStanding).slice(0, PEERS),
+      inbound,
+      outbound,
+      traffic: yield* manager.totals
+    }
+  })
+})

@@ -1,0 +1,135 @@
+import type { PeerInfo } from "../network/PeerManager.ts"
+import { displayHash } from "../protocol/bytes.ts"
+import type { BlockSummary } from "./BlockSummaries.ts"
+import { ago, count, counted, shortHash, size } from "./format.ts"
+import { type Html, html } from "./html.ts"
+import { nameLink } from "./links.ts"
+import type { ConfirmedChange, Overview, PendingChange } from "./overviewData.ts"
+import { listedName, visible } from "./visible.ts"
+
+/** The overview as HTML. Sections have ids, by which the script finds what to replace. */
+
+const status = ({ words: { detail, progress, title, tone } }: Overview): Html =>
+  html`<section id="status" class="status ${tone}" aria-labelledby="status-title">
+<h1 id="status-title"><span class="dot" aria-hidden="true"></span>${title}</h1>
+<p>${detail}</p>
+${
+    progress !== undefined &&
+    html`<progress max="${progress.max}" value="${progress.value}" aria-label="Progress">${
+      count(100 * progress.value / progress.max)
+    } %</progress>`
+  }
+</section>`
+
+const fact = (label: string, value: Html | string, note: Html | string): Html =>
+  html`<div class="fact"><dt>${label}</dt><dd><b>${value}</b><span>${note}</span></dd></div>`
+
+const facts = ({ headers, inbound, mempool, names, now, outbound, tip, traffic }: Overview): Html =>
+  html`<section id="facts" aria-label="Key figures"><dl class="facts">
+${
+    fact(
+      "Height",
+      count(tip.height),
+      headers > tip.height ? `of ${counted(headers, "header")}` : html`last block ${ago(tip.header.time, now)}`
+    )
+  }
+${fact("Peers", count(inbound + outbound), `${count(outbound)} out, ${count(inbound)} in`)}
+${
+    names === undefined
+      ? fact("Names", "–", "counted when synced")
+      : fact("Active names", count(names.active), `${count(names.names - names.active)} expired`)
+  }
+${
+    fact(
+      "Mempool",
+      count(mempool.size),
+      `${mempool.size === 1 ? "transaction" : "transactions"}, ${size(mempool.bytes)}`
+    )
+  }
+${fact("Traffic", size(traffic.received), `received, ${size(traffic.sent)} sent`)}
+</dl></section>`
+
+const blockRow = (now: number) => ({ content, info }: BlockSummary): Html =>
+  html`<tr>
+<th scope="row">${count(info.height)}</th>
+<td>${ago(info.header.time, now)}</td>
+<td class="number">${count(info.transactions)}</td>
+<td class="number">${content === undefined ? "–" : count(content.operations)}</td>
+<td class="number wide">${content === undefined ? "–" : size(content.size)}</td>
+<td class="wide">${shortHash(displayHash(info.hash))}</td>
+</tr>`
+
+const blocks = ({ blocks, now }: Overview): Html =>
+  html`<section id="blocks" class="card" aria-labelledby="blocks-title">
+<h2 id="blocks-title">Recent blocks</h2>
+<table>
+<thead><tr><th scope="col">Height</th><th scope="col">Time</th><th scope="col" class="number"><abbr title="Transactions">Tx</abbr></th><th scope="col" class="number"><abbr title="Name operations">Names</abbr></th><th scope="col" class="number wide">Size</th><th scope="col" class="wide">Hash</th></tr></thead>
+<tbody>${blocks.map(blockRow(now))}</tbody>
+</table>
+</section>`
+
+const VERBS = { name_firstupdate: "registered", name_update: "updated" } as const
+
+const change = (now: number, { height, name, op, time }: ConfirmedChange): Html =>
+  html`<li><a href="${nameLink(name)}">${listedName(name)}</a><span class="what">${VERBS[op]} ${
+    ago(time, now)
+  }, block ${count(height)}</span></li>`
+
+const pendingChange = (now: number, { name, op, time }: PendingChange): Html =>
+  html`<li><a href="${nameLink(name)}">${
+    listedName(name)
+  }</a><span class="what"><span class="badge busy">pending</span> to be ${VERBS[op]}, seen ${
+    ago(time, now)
+  }</span></li>`
+
+const changes = ({ changes, now, pending }: Overview): Html => {
+  const hidden = pending.total - pending.newest.length
+  return html`<section id="operations" class="card" aria-labelledby="operations-title">
+<h2 id="operations-title">Name operations</h2>
+${
+    pending.total + changes.length === 0
+      ? html`<p class="empty">No names were registered or updated in the last blocks.</p>`
+      : html`<ul class="operations">${pending.newest.map((each) => pendingChange(now, each))}${
+        hidden > 0 && html`<li class="muted">${count(hidden)} more pending</li>`
+      }${changes.map((each) => change(now, each))}</ul>`
+  }
+</section>`
+}
+
+const milliseconds = (latency: number | undefined): string => latency === undefined ? "–" : `${count(latency)} ms`
+
+const peerRow = (now: number) => ({ peer, sync }: PeerInfo): Html =>
+  html`<tr>
+<th scope="row" class="address">${visible(peer.name)}</th>
+<td data-label="Software" class="broad address">${
+    peer.hello.userAgent === "" ? "–" : visible(peer.hello.userAgent)
+  }</td>
+<td data-label="Direction">${peer.inbound ? "in" : "out"}</td>
+<td data-label="Height" class="number">${
+    sync.syncedBlocks >= 0 ? count(sync.syncedBlocks) : count(Math.max(0, peer.hello.startHeight))
+  }</td>
+<td data-label="Ping" class="number">${milliseconds(peer.latency.last)}</td>
+<td data-label="Since">${ago(peer.connectedAt, now)}</td>
+<td data-label="Received" class="number">${size(peer.traffic.bytesReceived)}</td>
+<td data-label="Sent" class="number">${size(peer.traffic.bytesSent)}</td>
+</tr>`
+
+const peers = ({ inbound, now, outbound, peers }: Overview): Html => {
+  const hidden = inbound + outbound - peers.length
+  return html`<section id="peers" class="card" aria-labelledby="peers-title">
+<h2 id="peers-title">Peers</h2>
+${
+    peers.length === 0
+      ? html`<p class="empty">No peers are connected. What the node knows stays as it is until one is.</p>`
+      : html`<table class="stack">
+<thead><tr><th scope="col">Address</th><th scope="col">Software</th><th scope="col">Direction</th><th scope="col" class="number">Height</th><th scope="col" class="number">Ping</th><th scope="col">Connected</th><th scope="col" class="number">Received</th><th scope="col" class="number">Sent</th></tr></thead>
+<tbody>${peers.map(peerRow(now))}</tbody>
+</table>${hidden > 0 && html`<p class="muted">and ${count(hidden)} more</p>`}`
+  }
+</section>`
+}
+
+export const overviewView = (overview: Overview): Html =>
+  html`${status(overview)}${facts(overview)}<div class="columns">${blocks(overview)}${changes(overview)}</div>${
+    peers(overview)
+  }`

@@ -1,0 +1,29 @@
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import type { PageHandler } from "../http/Pages.ts"
+import { html } from "./html.ts"
+import { page } from "./layout.ts"
+import { isStatusRequest } from "./statusRequest.ts"
+
+/** Seconds after which the browser asks again. */
+const RELOAD_AFTER = 2
+
+/** The page while the node starts and cannot say anything yet. */
+export const startingPage: PageHandler = {
+  serves: isStatusRequest,
+  authenticated: true,
+  answer: () =>
+    Effect.map(Clock.currentTimeMillis, (now) =>
+      page({
+        status: 503,
+        title: "svcd is starting",
+        network: undefined,
+        now: Math.floor(now / 1000),
+        reloadAfter: RELOAD_AFTER,
+        headers: { "Retry-After": String(RELOAD_AFTER) },
+        main: html`<section class="status busy" aria-labelledby="status-title">
+<h1 id="status-title"><span class="dot" aria-hidden="true"></span>Starting</h1>
+<p>The node opens its files and checks what it finds. This page comes back by itself.</p>
+</section>`
+      }))
+}

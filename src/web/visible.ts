@@ -1,0 +1,79 @@
+import { type Bytes, toHex } from "../protocol/bytes.ts"
+import { encodeText } from "../protocol/nameText.ts"
+import { type Html, html, type Part } from "./html.ts"
+
+/**
+ * Bytes that anybody may have put into the chain, or sent us, as they can be shown: what a reader could not see, or what
+ * would change the order or the looks of the text around it, is spelled out.
+ */
+
+/**
+ * Control and format characters, white space but for the plain space, unassigned and private characters, what is
+ * ignored by default, the blank braille pattern; and marks that pile up on one letter, from the fourth on.
+ */
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Cn}\p{Co}\p{Cs}\p{Zl}\p{Zp}\p{DI}\u2800]|[^\S ]|(?<=\p{M}{3})\p{M}/gu
+
+/** White space that a text of several lines may have. */
+const LINES = /[\n\t]/
+
+const codePoint = (character: string): string =>
+  `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`
+
+const mark = (label: string): Html => html`<span class="mark">${label}</span>`
+
+/** Text with what cannot be seen spelled out. `lines`: new lines and tabs stay. */
+export const visible = (text: string, lines = false): Html => {
+  const parts: Array<Part> = []
+  let from = 0
+  for (const { 0: character, index } of text.matchAll(UNSEEN)) {
+    if (lines && LINES.test(character)) continue
+    parts.push(text.slice(from, index), mark(codePoint(character)))
+    from = index + character.length
+  }
+  parts.push(text.slice(from))
+  return html`${parts}`
+}
+
+/** A line of text: spaces at its ends, which nobody would see, are spelled out too. */
+const visibleLine = (text: string): Html => {
+  const [, before = "", inner = "", after = ""] = /^( *)(.*?)( *)$/s.exec(text) ?? []
+  const spaces = (of: string): ReadonlyArray<Html> => Array.from(of, () => mark("space"))
+  return html`${spaces(before)}${visible(inner)}${spaces(after)}`
+}
+
+/** The first characters of a text; whole characters, also those of two units. */
+export const firstOf = (text: string, count: number): string =>
+  text.length <= count ? text : Array.from(text.slice(0, 2 * count)).slice(0, count).join("")
+
+/** Characters of a name in a list. */
+const LISTED = 64
+
+/** Characters of a name on its own page: more than the rules let a name have. */
+const WHOLE = 1_024
+
+const named = (name: Bytes, limit: number): Html => {
+  if (name.length === 0) return html`<i class="muted">(empty name)</i>`
+  const text = encodeText(name, "utf8")
+  if (text === undefined) {
+    const hex = toHex(name.subarray(0, limit / 2))
+    return html`<bdi class="name hex">0x${hex}${2 * name.length > limit && "…"}</bdi>`
+  }
+  const shown = firstOf(text, limit)
+  return shown === text
+    ? html`<bdi class="name">${visibleLine(text)}</bdi>`
+    : html`<bdi class="name">${visible(shown)}…</bdi>`
+}
+
+/** A name in a list: text, or hex where it is not UTF-8. */
+export const listedName = (name: Bytes): Html => named(name, LISTED)
+
+/** A name as the heading of its page. */
+export const wholeName = (name: Bytes): Html => named(name, WHOLE)
+
+/** A name in the title of a page: without markup, so that what cannot be seen becomes a replacement character. */
+export const titleName = (name: Bytes): string => {
+  const text = encodeText(name, "utf8")
+  return text === undefined
+    ? `0x${toHex(name.subarray(0, LISTED / 2))}`
+    : firstOf(text, LISTED).replaceAll(UNSEEN, "\ufffd")
+}

@@ -1,0 +1,41 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Clock, Context, Effect, Layer } from "effect"
+import * as NodeClock from "../../src/base/NodeClock.ts"
+
+describe("NodeClock", () => {
+  it.live("stands at the time that is set, and goes on with the real one", () =>
+    Effect.gen(function*() {
+      const clock = yield* NodeClock.MockTime
+      assert.isUndefined(yield* clock.current)
+      const before = Date.now()
+      const real = yield* Clock.currentTimeMillis
+      assert.isTrue(real >= before && real <= Date.now())
+      yield* clock.set(1_700_000_000)
+      assert.strictEqual(yield* clock.current, 1_700_000_000)
+      assert.strictEqual(yield* Clock.currentTimeMillis, 1_700_000_000_000)
+      const unsafe = yield* Effect.clock
+      assert.strictEqual(unsafe.unsafeCurrentTimeMillis(), 1_700_000_000_000)
+      const fiber = yield* Effect.fork(Clock.currentTimeMillis)
+      assert.strictEqual(yield* fiber.await.pipe(Effect.flatten), 1_700_000_000_000)
+      yield* clock.set(undefined)
+      assert.isAtLeast(yield* Clock.currentTimeMillis, before)
+    }).pipe(Effect.provide(NodeClock.layer())))
+
+  it.live("measures and sleeps by the real clock", () =>
+    Effect.gen(function*() {
+      assert.strictEqual(yield* Clock.currentTimeMillis, 5_000)
+      const before = yield* Clock.currentTimeNanos
+      yield* Effect.sleep("20 millis")
+      const passed = Number((yield* Clock.currentTimeNanos) - before) / 1e6
+      assert.isTrue(passed > 15 && passed < 5_000, `${passed} ms`)
+      assert.strictEqual(yield* Clock.currentTimeMillis, 5_000)
+    }).pipe(Effect.provide(NodeClock.layer(5))))
+
+  it.live("is the clock of what is built on it", () =>
+    Effect.gen(function*() {
+      class Built extends Context.Tag("test/Built")<Built, Clock.Clock>() {}
+      const built = Layer.effect(Built, Effect.clock).pipe(Layer.provideMerge(NodeClock.layer(7)))
+      const time = yield* Effect.provide(Effect.map(Built, (clock) => clock.unsafeCurrentTimeMillis()), built)
+      assert.strictEqual(time, 7_000)
+    }))
+})

@@ -1,0 +1,30 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { createServer } from "node:net"
+import { BindFailed, listenOn } from "../../src/base/listening.ts"
+
+const server = Effect.acquireRelease(
+  Effect.sync(() => createServer()),
+  (server) => Effect.sync(() => server.close())
+)
+
+describe("listenOn", () => {
+  it.scopedLive("finds a port, and names an address that is taken", () =>
+    Effect.gen(function*() {
+      const address = yield* listenOn(yield* server, { host: "127.0.0.1", port: 0 }, "RPC")
+      assert.isAbove(address.port, 0)
+      const error = yield* Effect.flip(listenOn(yield* server, address, "metrics"))
+      assert.instanceOf(error, BindFailed)
+      assert.strictEqual(
+        error.message,
+        `cannot listen on 127.0.0.1:${address.port} for metrics: ` +
+          "the address is in use; another program, or another svcd, listens there"
+      )
+    }))
+
+  it.scopedLive("names an address that this machine has not", () =>
+    Effect.gen(function*() {
+      const error = yield* Effect.flip(listenOn(yield* server, { host: "192.0.2.1", port: 8336 }, "mail"))
+      assert.deepInclude(error, { what: "mail", address: "192.0.2.1:8336", code: "EADDRNOTAVAIL" })
+    }))
+})

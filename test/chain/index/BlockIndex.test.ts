@@ -1,0 +1,228 @@
+import { assert, describe, it } from "@effect/vitest"
+import { FastCheck } from "effect"
+import { BlockIndex, NONE, PAGE_BYTES, PAGE_RECORDS, Status } from "../../../src/chain/index/BlockIndex.ts"
+import { blockWork } from "../../../src/consensus/difficulty.ts"
+import { toHex } from "../../../src/protocol/bytes.ts"
+import type { Header } from "../../../src/protocol/header.ts"
+import { childOf, EASY_BITS } from "../../support/headers.ts"
+
+/** A header of the naive model: everything is found by walking. */
+interface Node {
+  readonly header: Header
+  readonly parent: number
+}
+
+const BITS = [EASY_BITS, 0x207fffff, 0x1d00ffff, 0x1b00b269, 0x1a242a4a] as const
+
+/** A tree: for each header behind genesis how far back its parent is, its time and which bits. Mostly chains, some forks. */
+const trees = (maxLength: number) =>
+  FastCheck.array(
+    FastCheck.record({
+      back: FastCheck.oneof({ weight: 8, arbitrary: FastCheck.constant(0) }, {
+        weight: 2,
+        arbitrary: FastCheck.nat(60)
+      }),
+      time: FastCheck.integer({ min: 0, max: 0xffffffff }),
+      bits: FastCheck.constantFrom(...BITS)
+    }),
+    { minLength: 1, maxLength }
+  )
+
+const build = (shape: ReadonlyArray<{ readonly back: number; readonly time: number; readonly bits: number }>) => {
+  const nodes: Array<Node> = [{ header: childOf(undefined, 0), parent: NONE }]
+  for (const [i, { back, bits, time }] of shape.entries()) {
+    const parent = Math.max(0, nodes.length - 1 - back)
+    nodes.push({ header: childOf(nodes[parent]?.header, i + 1, { bits, time }), parent })
+  }
+  const index = new BlockIndex()
+  for (const [id, { header, parent }] of nodes.entries()) assert.strictEqual(index.add(header, parent), id)
+  return { nodes, index }
+}
+
+/** A header and its ancestors, genesis first. */
+const pathOf = (nodes: ReadonlyArray<Node>, id: number): ReadonlyArray<number> => {
+  const path: Array<number> = []
+  for (let walk = id; walk !== NONE; walk = nodes[walk]?.parent ?? NONE) path.unshift(walk)
+  return path
+}
+
+describe("BlockIndex against a naive model", () => {
+  it("finds headers, ancestors, fork points, median times and work", () => {
+    FastCheck.assert(
+      FastCheck.property(
+        trees(120),
+        FastCheck.array(FastCheck.nat(), { minLength: 12, maxLength: 12 }),
+        (shape, picks) => {
+          const { index, nodes } = build(shape)
+          assert.strictEqual(index.count, nodes.length)
+          const paths = nodes.map((_, id) => pathOf(nodes, id))
+          for (const [id, { header, parent }] of nodes.entries()) {
+            const path = paths[id] ?? []
+            assert.strictEqual(index.find(header.hash), id)
+            assert.strictEqual(index.parent(id), parent)
+            assert.strictEqual(index.height(id), path.length - 1)
+            assert.strictEqual(toHex(index.header(id).bytes), toHex(header.bytes))
+            assert.strictEqual(
+              index.chainwork(id),
+              path.reduce((sum, at) => sum + blockWork(nodes[at]?.header.bits ?? 0), 0n)
+            )
+            const times = path.slice(-11).map((at) => nodes[at]?.header.time ?? 0).sort((a, b) => a - b)
+            assert.strictEqual(index.medianTimePast(id), times[Math.floor(times.length / 2)])
+          }
+          for (const pick of picks) {
+            const [a, b] = [pick % nodes.length, Math.floor(pick / 7) % nodes.length]
+            const [one, other] = [paths[a] ?? [], paths[b] ?? []]
+            for (const [height, at] of one.entries()) assert.strictEqual(index.ancestor(a, height), at)
+            assert.strictEqual(index.ancestor(a, one.length), NONE)
+            assert.strictEqual(index.ancestor(a, -1), NONE)
+            assert.strictEqual(index.forkPoint(a, b), one.findLast((at) => other.includes(at)))
+            const difference = index.chainwork(a) - index.chainwork(b)
+            assert.strictEqual(Math.sign(index.compareWork(a, b)), difference < 0n ? -1 : difference > 0n ? 1 : 0)
+          }
+        }
+      ),
+      { numRuns: 60 }
+    )
+  })
+
+  it("steps stay logarithmic and right on a long chain with a long fork", () => {
+    const index = new BlockIndex()
+    let header = childOf(undefined, 0)
+    index.add(header, NONE)
+    for (let i = 1; i < 5000; i++) index.add(header = childOf(header, i), i - 1)
+    header = index.header(1200)
+    let parent = 1200
+    for (let i = 0; i < 3000; i++) parent = index.add(header = childOf(header, 10_000 + i), parent)
+    for (let height = 0; height < 5000; height += 7) assert.strictEqual(index.ancestor(4999, height), height)
+    assert.strictEqual(index.forkPoint(4999, parent), 1200)
+    assert.strictEqual(index.forkPoint(parent, 4999), 1200)
+    assert.strictEqual(index.forkPoint(900, parent), 900)
+    assert.strictEqual(index.forkPoint(parent, parent), parent)
+  })
+})
+
+describe("find", () => {
+  it("does not find what is not there, also in an empty index", () => {
+    assert.strictEqual(new BlockIndex().find(new Uint8Array(32)), NONE)
+    const { index } = build([{ back: 0, time: 1, bits: EASY_BITS }])
+    assert.strictEqual(index.find(new Uint8Array(32)), NONE)
+  })
+
+  it("tells hashes apart that begin alike", () => {
+    const { index, nodes } = build(Array.from({ length: 200 }, () => ({ back: 0, time: 1, bits: EASY_BITS })))
+    const other = nodes[100]?.header.hash.slice() ?? assert.fail()
+    other[31] = (other[31] ?? 0) ^ 1
+    assert.strictEqual(index.find(other), NONE)
+  })
+})
+
+describe("status", () => {
+  it("is kept bit by bit", () => {
+    const { index } = build([{ back: 0, time: 1, bits: EASY_BITS }])
+    index.addStatus(1, Status.VALID)
+    index.setData(1, { file: 3, offset: 0xfffffff0, size: 7 }, 5, 0xdeadbeef)
+    index.setUndo(1, { file: 4, offset: 9, size: 8 })
+    assert.deepStrictEqual(index.dataPlace(1), { file: 3, offset: 0xfffffff0, size: 7 })
+    assert.deepStrictEqual(index.undoPlace(1), { file: 4, offset: 9, size: 8 })
+    assert.strictEqual(index.txCount(1), 5)
+    assert.strictEqual(index.status(1), Status.VALID | Status.HAVE_DATA | Status.HAVE_UNDO)
+    index.clearStatus(1, Status.HAVE_DATA)
+    assert.isFalse(index.has(1, Status.HAVE_DATA))
+    assert.isTrue(index.has(1, Status.HAVE_UNDO))
+    assert.strictEqual(index.status(0), 0)
+  })
+
+  it("a child of a failed header is born failed", () => {
+    const { index, nodes } = build([{ back: 0, time: 1, bits: EASY_BITS }])
+    index.addStatus(1, Status.FAILED)
+    const child = index.add(childOf(nodes[1]?.header, 50), 1)
+    const grandchild = index.add(childOf(index.header(child), 51), child)
+    assert.strictEqual(index.status(child), Status.FAILED_PARENT)
+    assert.isTrue(index.isFailed(grandchild))
+    assert.isFalse(index.isFailed(0))
+  })
+})
+
+describe("pages", () => {
+  const shape = (length: number) =>
+    Array.from({ length }, (_, i) => ({ back: i % 9 === 0 ? 3 : 0, time: i, bits: EASY_BITS }))
+
+  it.each([1, PAGE_RECORDS - 1, PAGE_RECORDS, PAGE_RECORDS + 1, 3 * PAGE_RECORDS])(
+    "of %d headers load to the same tree",
+    (count) => {
+      const { index, nodes } = build(shape(count - 1))
+      index.addStatus(count - 1, Status.VALID)
+      index.setData(0, { file: 1, offset: 2, size: 3 }, 4, 1)
+      const pages = index.takeDirtyPages()
+      assert.deepStrictEqual(
+        pages.map(({ page }) => page),
+        Array.from({ length: Math.ceil(count / PAGE_RECORDS) }, (_, i) => i)
+      )
+      assert.isTrue(pages.every(({ bytes }) => bytes.length === PAGE_BYTES))
+      const loaded = new BlockIndex()
+      loaded.load(pages.map(({ bytes }) => bytes.slice()), count)
+      assert.strictEqual(loaded.count, count)
+      for (const [id, { header }] of nodes.entries()) {
+        assert.strictEqual(loaded.find(header.hash), id)
+        assert.strictEqual(loaded.height(id), index.height(id))
+        assert.strictEqual(loaded.chainwork(id), index.chainwork(id))
+      }
+      assert.isTrue(loaded.has(count - 1, Status.VALID))
+      assert.deepStrictEqual(loaded.dataPlace(0), { file: 1, offset: 2, size: 3 })
+      assert.deepStrictEqual(loaded.takeDirtyPages(), [])
+      // It goes on growing like the original.
+      const child = childOf(nodes[count - 1]?.header, 77)
+      assert.strictEqual(loaded.add(child, count - 1), count)
+      assert.strictEqual(loaded.find(child.hash), count)
+      assert.strictEqual(loaded.ancestor(count, 0), 0)
+    }
+  )
+
+  it("are dirty only where something changed", () => {
+    const { index } = build(shape(3 * PAGE_RECORDS))
+    index.takeDirtyPages()
+    assert.deepStrictEqual(index.takeDirtyPages(), [])
+    index.addStatus(PAGE_RECORDS, Status.VALID)
+    index.addStatus(PAGE_RECORDS, Status.VALID)
+    assert.deepStrictEqual(index.takeDirtyPages().map(({ page }) => page), [1])
+    // The same status again is no change.
+    index.addStatus(PAGE_RECORDS, Status.VALID)
+    assert.deepStrictEqual(index.takeDirtyPages(), [])
+    index.restoreDirtyPages([2, 0])
+    assert.deepStrictEqual(index.takeDirtyPages().map(({ page }) => page), [0, 2])
+  })
+
+  it("that do not fit the count are refused", () => {
+    const { index } = build(shape(PAGE_RECORDS))
+    const pages = index.takeDirtyPages().map(({ bytes }) => bytes)
+    assert.throws(() => new BlockIndex().load(pages, PAGE_RECORDS), /do not fit/)
+    assert.throws(() => new BlockIndex().load(pages, 2 * PAGE_RECORDS + 1), /do not fit/)
+  })
+})
+
+describe("a header whose work is beyond all bounds", () => {
+  it("is refused and leaves the tree as it was, at the edge of a page too", () => {
+    const { index, nodes } = build(
+      Array.from({ length: PAGE_RECORDS - 1 }, () => ({ back: 0, time: 1, bits: EASY_BITS }))
+    )
+    const last = nodes[PAGE_RECORDS - 1]?.header
+    // A target of 1: 2^255 hashes.
+    assert.throws(() => index.add(childOf(last, 9999, { bits: 0x03000001 }), PAGE_RECORDS - 1), /work/)
+    assert.strictEqual(index.count, PAGE_RECORDS)
+    const good = childOf(last, 10_000)
+    assert.strictEqual(index.add(good, PAGE_RECORDS - 1), PAGE_RECORDS)
+    assert.strictEqual(toHex(index.header(PAGE_RECORDS).bytes), toHex(good.bytes))
+    const pages = index.takeDirtyPages()
+    new BlockIndex().load(pages.map(({ bytes }) => bytes.slice()), index.count)
+    let header = good
+    for (let id = PAGE_RECORDS + 1; id <= 2 * PAGE_RECORDS; id++) {
+      assert.strictEqual(index.add(header = childOf(header, 20_000 + id), id - 1), id)
+    }
+    assert.strictEqual(toHex(index.header(2 * PAGE_RECORDS).bytes), toHex(header.bytes))
+  })
+})
+
+it("says which header there is not", () => {
+  const { index } = build([{ back: 0, time: 1, bits: EASY_BITS }])
+  assert.throws(() => index.height(2), /no header number 2/)
+})

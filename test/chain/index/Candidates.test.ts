@@ -1,0 +1,171 @@
+import { assert, describe, it } from "@effect/vitest"
+import { FastCheck } from "effect"
+import { BlockIndex, NONE, Status } from "../../../src/chain/index/BlockIndex.ts"
+import { Candidates } from "../../../src/chain/index/Candidates.ts"
+import { childOf, EASY_BITS } from "../../support/headers.ts"
+
+const PLACE = { file: 0, offset: 8, size: 100 }
+const HARD_BITS = 0x201fffff
+
+/** A tree of headers from the numbers of the parents of all but genesis, which is here and connected. */
+const treeOf = (parents: ReadonlyArray<number>, hard: ReadonlySet<number> = new Set()): BlockIndex => {
+  const index = new BlockIndex()
+  index.add(childOf(undefined, 0), NONE)
+  for (const [i, parent] of parents.entries()) {
+    const bits = hard.has(i + 1) ? HARD_BITS : EASY_BITS
+    index.add(childOf(index.header(parent), i + 1, { bits }), parent)
+  }
+  index.addStatus(0, Status.VALID)
+  index.setData(0, PLACE, 1, 1)
+  return index
+}
+
+const start = (index: BlockIndex, active: ReadonlyArray<number> = [0]): Candidates => {
+  const candidates = new Candidates(index)
+  candidates.rebuild(active)
+  return candidates
+}
+
+const arrive = (index: BlockIndex, candidates: Candidates, id: number, tip: number): void => {
+  index.setData(id, PLACE, 1, 1)
+  candidates.arrived(id, tip)
+}
+
+const activeTo = (index: BlockIndex, tip: number): ReadonlyArray<number> =>
+  Array.from({ length: index.height(tip) + 1 }, (_, height) => index.ancestor(tip, height))
+
+describe("Candidates", () => {
+  it("waits for ancestors", () => {
+    const index = treeOf([0, 1, 2])
+    const candidates = start(index)
+    arrive(index, candidates, 3, 0)
+    assert.strictEqual(candidates.best(0), 0)
+    arrive(index, candidates, 2, 0)
+    assert.strictEqual(candidates.best(0), 0)
+    arrive(index, candidates, 1, 0)
+    assert.strictEqual(candidates.best(0), 3)
+  })
+
+  it("of equal ones takes the first to arrive, the tip where it came first", () => {
+    // Two branches of two blocks: 1-3 and 2-4.
+    const index = treeOf([0, 0, 1, 2])
+    const candidates = start(index)
+    for (const id of [2, 1, 4, 3]) arrive(index, candidates, id, 0)
+    assert.strictEqual(candidates.best(0), 4)
+    assert.strictEqual(candidates.best(4), 4)
+    // After a start what was the best chain then comes first.
+    assert.strictEqual(start(index, [0, 1, 3]).best(3), 3)
+  })
+
+  it("of equal ones the first whose ancestors are all here", () => {
+    const index = treeOf([0, 0, 1, 2])
+    const candidates = start(index)
+    for (const id of [4, 1, 3, 2]) arrive(index, candidates, id, 0)
+    assert.strictEqual(candidates.best(0), 3)
+  })
+
+  it("counts work, not blocks", () => {
+    const index = treeOf([0, 1, 2, 0], new Set([4]))
+    const candidates = start(index)
+    for (const id of [1, 2, 3, 4]) arrive(index, candidates, id, 0)
+    assert.strictEqual(candidates.best(0), 4)
+  })
+
+  it("leaves out what failed, after it was built anew", () => {
+    const index = treeOf([0, 1, 2, 1])
+    const candidates = start(index)
+    for (const id of [1, 2, 3, 4]) arrive(index, candidates, id, 0)
+    assert.strictEqual(candidates.best(0), 3)
+    index.addStatus(2, Status.FAILED)
+    index.addStatus(3, Status.FAILED_PARENT)
+    candidates.rebuild([0])
+    assert.strictEqual(candidates.best(0), 4)
+  })
+
+  it("goes below a tip that failed, also where nothing else is there", () => {
+    const index = treeOf([0, 1])
+    for (const id of [1, 2]) index.setData(id, PLACE, 1, 1)
+    const candidates = start(index, [0, 1, 2])
+    index.addStatus(2, Status.FAILED)
+    candidates.rebuild([0, 1, 2])
+    assert.strictEqual(candidates.best(2), 1)
+    index.addStatus(1, Status.FAILED)
+    candidates.rebuild([0, 1, 2])
+    assert.strictEqual(candidates.best(2), 0)
+  })
+
+  it("prune drops what is below the tip and keeps its equals", () => {
+    const index = treeOf([0, 0, 1, 2, 3])
+    const candidates = start(index)
+    for (const id of [1, 2, 3, 4]) arrive(index, candidates, id, 0)
+    candidates.prune(3)
+    index.addStatus(3, Status.FAILED)
+    // With the tip gone the equal one is next.
+    candidates.rebuild([0, 1, 3])
+    assert.strictEqual(candidates.best(3), 4)
+  })
+
+  it("counts a connected block as here though its bytes were lost", () => {
+    const index = treeOf([0, 1])
+    index.clearStatus(0, Status.HAVE_DATA)
+    const candidates = start(index, [0, 1])
+    arrive(index, candidates, 2, 1)
+    assert.strictEqual(candidates.best(1), 2)
+  })
+
+  it("arrivals in any order and moves of the tip lead where a naive search leads", () => {
+    const shapes = FastCheck.array(FastCheck.tuple(FastCheck.nat(5), FastCheck.boolean()), {
+      minLength: 1,
+      maxLength: 40
+    })
+    FastCheck.assert(
+      FastCheck.property(shapes, FastCheck.infiniteStream(FastCheck.nat()), (shape, stream) => {
+        const parents = shape.map(([back], i) => Math.max(0, i - back))
+        const hard = new Set(shape.flatMap(([, isHard], i) => isHard ? [i + 1] : []))
+        const index = treeOf(parents, hard)
+        const random = (): number => stream.next().value ?? 0
+        let tip = 0
+        let candidates = start(index)
+        /** In the order in which all ancestors were here too. */
+        const linked: Array<number> = [0]
+        const here = new Set([0])
+        const left = parents.map((_, i) => i + 1)
+        while (left.length > 0) {
+          const [id = 0] = left.splice(random() % left.length, 1)
+          arrive(index, candidates, id, tip)
+          here.add(id)
+          const fresh: Array<number> = []
+          const link = (parent: number): void => {
+            for (let child = 1; child < index.count; child++) {
+              if (index.parent(child) === parent && here.has(child) && !linked.includes(child)) {
+                linked.push(child)
+                fresh.push(child)
+              }
+            }
+          }
+          if (linked.includes(index.parent(id)) && !linked.includes(id)) {
+            linked.push(id)
+            fresh.push(id)
+          }
+          for (let next = fresh.shift(); next !== undefined; next = fresh.shift()) link(next)
+          const most = linked.reduce((best, other) => index.compareWork(other, best) > 0 ? other : best, tip)
+          const found = candidates.best(tip)
+          assert.strictEqual(index.compareWork(found, most), 0)
+          assert.isTrue(linked.includes(found))
+          // The tip was found before: what beats it has more work.
+          if (index.compareWork(most, tip) === 0) assert.strictEqual(found, tip)
+          const choice = random() % 4
+          if (choice === 0) {
+            tip = found
+            candidates.prune(tip)
+          } else if (choice === 1) {
+            // A restart.
+            candidates = start(index, activeTo(index, tip))
+            assert.strictEqual(index.compareWork(candidates.best(tip), most), 0)
+          }
+        }
+      }),
+      { numRuns: 150 }
+    )
+  })
+})

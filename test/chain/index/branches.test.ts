@@ -1,0 +1,158 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { readFileSync, rmSync } from "node:fs"
+import { join } from "node:path"
+import type { Chain } from "../../../src/chain/Chain.ts"
+import { Status } from "../../../src/chain/index/BlockIndex.ts"
+import { giveUpBranch } from "../../../src/chain/index/branches.ts"
+import type { ChainState } from "../../../src/chain/state/ChainState.ts"
+import type { Block } from "../../../src/protocol/block.ts"
+import { displayHash } from "../../../src/protocol/bytes.ts"
+import { temporaryDirectory, withChain } from "../../support/chain.ts"
+import { connectAll, flipBit, moveAll, openState } from "../../support/chainState.ts"
+import { emptyChain, mine } from "../../support/regtest.ts"
+import { withDirectory } from "../../support/temporary.ts"
+import { allBlocks, firstOf, twoBranches } from "../../support/twoBranches.ts"
+
+const offer = (state: ChainState, blocks: ReadonlyArray<Block>): void => {
+  for (const block of blocks) assert.notStrictEqual(state.acceptBlock(block).type, "rejected")
+}
+
+const idOf = (state: ChainState, { hash }: Block): number => state.index.find(hash)
+
+const lose = (state: ChainState, id: number): void =>
+  state.losses.lose({ family: "blk", id, height: state.index.height(id), reason: "the file was cut" })
+
+describe("a branch that waits for a missing block", () => {
+  const { long, short } = twoBranches({ fork: 5, short: 20, long: 22 })
+  const missing = short.blockAt(12)
+
+  const waiting = (state: ChainState): void => {
+    offer(state, allBlocks(short).slice(1))
+    connectAll(state)
+    lose(state, idOf(state, missing))
+    offer(state, allBlocks(long).slice(6))
+    assert.deepStrictEqual(state.nextStep(), { type: "wait", missing: idOf(state, missing) })
+  }
+
+  it("is given up: the chain stays, grows, and goes to the branch once the block is there", () => {
+    withDirectory((directory) => {
+      const state = openState(directory)
+      waiting(state)
+      assert.strictEqual(state.bestHeader, idOf(state, long.tip))
+      assert.isTrue(giveUpBranch(state))
+      assert.deepStrictEqual(state.nextStep(), { type: "none" })
+      assert.isUndefined(state.losses.waitsFor)
+      assert.strictEqual(state.losses.inTheWay, idOf(state, missing))
+      assert.isTrue(state.losses.recent)
+      assert.isFalse(state.losses.recentAwaited)
+      assert.deepStrictEqual([state.bestHeader, state.best.mostWork], [state.tip, idOf(state, long.tip)])
+      // On both branches new blocks come.
+      const [higher, ahead] = [firstOf(short, 20), firstOf(long, 22)]
+      offer(state, [mine(ahead), mine(higher)])
+      moveAll(state)
+      assert.deepStrictEqual([state.tip, state.bestHeader], [idOf(state, higher.tip), idOf(state, higher.tip)])
+      assert.strictEqual(state.best.mostWork, idOf(state, ahead.tip))
+      offer(state, [missing])
+      assert.isUndefined(state.losses.inTheWay)
+      assert.strictEqual(state.bestHeader, idOf(state, ahead.tip))
+      moveAll(state)
+      assert.strictEqual(state.tip, idOf(state, ahead.tip))
+      assert.isFalse(state.losses.any)
+      state.close()
+    })
+  })
+
+  it("is waited for again where the block is lost once more", () => {
+    withDirectory((directory) => {
+      const state = openState(directory)
+      waiting(state)
+      giveUpBranch(state)
+      offer(state, [missing])
+      lose(state, idOf(state, missing))
+      assert.deepStrictEqual(state.nextStep(), { type: "wait", missing: idOf(state, missing) })
+      state.close()
+    })
+  })
+
+  it("is not given up where the tip counts as invalid: the chain may not stay there", () => {
+    withDirectory((directory) => {
+      const state = openState(directory)
+      waiting(state)
+      state.invalidate(idOf(state, short.blockAt(19)))
+      assert.deepStrictEqual(state.nextStep(), { type: "wait", missing: idOf(state, missing) })
+      assert.isFalse(giveUpBranch(state))
+      assert.deepStrictEqual(state.nextStep(), { type: "wait", missing: idOf(state, missing) })
+      state.close()
+    })
+  })
+
+  it("is nothing to give up where nothing waits", () => {
+    withDirectory((directory) => {
+      const state = openState(directory)
+      assert.isFalse(giveUpBranch(state))
+      state.close()
+    })
+  })
+})
+
+describe("a way back of which the missing block is found after hundreds of blocks", () => {
+  it("is gone forward again to the chain that is whole", () => {
+    const { long, short } = twoBranches({ fork: 5, short: 330, long: 331 })
+    withDirectory((directory) => {
+      const state = openState(directory)
+      offer(state, allBlocks(short).slice(1))
+      connectAll(state)
+      const missing = idOf(state, short.blockAt(10))
+      lose(state, missing)
+      offer(state, allBlocks(long).slice(6))
+      moveAll(state)
+      assert.strictEqual(state.losses.waitsFor, missing)
+      assert.isBelow(state.height, 40)
+      assert.isTrue(giveUpBranch(state))
+      moveAll(state)
+      assert.strictEqual(state.tip, idOf(state, short.tip))
+      assert.isTrue(state.index.has(state.tip, Status.HAVE_UNDO))
+      state.close()
+    })
+  })
+})
+
+describe("a chain state that is made anew from stored blocks of which one is damaged", () => {
+  it.scopedLive("is on the branch that was given up because of it", () =>
+    Effect.gen(function*() {
+      const { long, short } = twoBranches({ fork: 5, short: 20, long: 22 })
+      const directory = yield* temporaryDirectory
+      const file = join(directory, "blocks", "blk00000.dat")
+      yield* withChain(directory, (chain) => chain.deliver(allBlocks(short).slice(1), false))
+      const { bytes } = short.blockAt(12)
+      flipBit(file, 8 * (readFileSync(file).indexOf(bytes) + bytes.length - 6))
+      const hashOf = (chain: typeof Chain.Service) => Effect.map(chain.tip, ({ header }) => displayHash(header.hash))
+      yield* withChain(directory, (chain) =>
+        Effect.gen(function*() {
+          yield* chain.deliver(allBlocks(long).slice(6), false)
+          assert.isTrue(yield* chain.giveUpBranch)
+          assert.isFalse(yield* chain.giveUpBranch)
+          assert.strictEqual(yield* hashOf(chain), displayHash(short.tip.hash))
+        }))
+      rmSync(join(directory, "chainstate"), { recursive: true })
+      yield* withChain(directory, (chain) =>
+        Effect.gen(function*() {
+          assert.strictEqual(yield* hashOf(chain), displayHash(long.tip.hash))
+          assert.isFalse(chain.tree.losses.any)
+        }))
+    }))
+})
+
+describe("blocks of a chain without branches", () => {
+  it("are never kept from it", () => {
+    withDirectory((directory) => {
+      const state = openState(directory)
+      const chain = emptyChain(3)
+      offer(state, allBlocks(chain).slice(1))
+      connectAll(state)
+      for (let id = 0; id < state.index.count; id++) assert.isFalse(state.losses.bars(id))
+      state.close()
+    })
+  })
+})

@@ -1,0 +1,77 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Logger, TestClock } from "effect"
+import * as BackgroundCheck from "../../../src/chain/repair/BackgroundCheck.ts"
+import { SyncStatus } from "../../../src/chain/SyncStatus.ts"
+import * as DataHealth from "../../../src/storage/DataHealth.ts"
+import { StorageUnavailable } from "../../../src/storage/errors.ts"
+
+const TOTAL = 10
+
+/** A part of ten units of which a step checks three, and what it was asked. */
+const part = (what: string) => {
+  const seen: Array<number> = []
+  return {
+    seen,
+    what,
+    unit: "things",
+    total: Effect.succeed(TOTAL),
+    check: (from: number) =>
+      Effect.sync(() => {
+        seen.push(from)
+        return from + 3 >= TOTAL ? undefined : from + 3
+      })
+  }
+}
+
+const setting = (status: { loading: boolean }) =>
+  BackgroundCheck.layer(true).pipe(
+    Layer.provideMerge(DataHealth.layer),
+    Layer.provideMerge(Layer.mock(SyncStatus, {
+      loading: Effect.sync(() => status.loading),
+      initialDownload: Effect.succeed(false)
+    })),
+    Layer.provide(Logger.remove(Logger.defaultLogger))
+  )
+
+describe("the background check", () => {
+  it.scoped("goes through all of every part, over and over, from where it began", () =>
+    Effect.gen(function*() {
+      const health = yield* DataHealth.DataHealth
+      const [one, other] = [part("one"), part("other")]
+      yield* health.register(one)
+      yield* health.register(other)
+      yield* TestClock.adjust("1 minute")
+      for (const { seen, what } of [one, other]) {
+        const units = new Set(seen.flatMap((from) => [from, from + 1, from + 2]).filter((unit) => unit < TOTAL))
+        assert.strictEqual(units.size, TOTAL, what)
+      }
+      const progress = yield* health.progress
+      assert.isTrue(progress.every(({ checked, passes }) => passes > 3 && checked < TOTAL))
+      // Four steps a second at most, of all parts together.
+      assert.isAtMost(one.seen.length + other.seen.length, 241)
+    }).pipe(Effect.provide(setting({ loading: false }))))
+
+  it.scoped("rests while the node loads or catches up, and after a failure to read", () => {
+    const status = { loading: true }
+    return Effect.gen(function*() {
+      const health = yield* DataHealth.DataHealth
+      const fine = part("fine")
+      let tries = 0
+      yield* health.register(fine)
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual(fine.seen, [])
+      status.loading = false
+      yield* TestClock.adjust("6 seconds")
+      assert.isAbove(fine.seen.length, 0)
+      yield* health.register({
+        ...part("unreadable"),
+        check: () => {
+          tries++
+          return new StorageUnavailable({ file: "blk00000.dat", doing: "reading", reason: "EIO" })
+        }
+      })
+      yield* TestClock.adjust("9 minutes")
+      assert.strictEqual(tries, 1)
+    }).pipe(Effect.provide(setting(status)))
+  })
+})

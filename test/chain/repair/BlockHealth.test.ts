@@ -1,0 +1,194 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Logger, TestClock } from "effect"
+import { turnOfEventLoop } from "../../../src/base/turnOfEventLoop.ts"
+import { Chain } from "../../../src/chain/Chain.ts"
+import * as BlockHealth from "../../../src/chain/repair/BlockHealth.ts"
+import type { Block } from "../../../src/protocol/block.ts"
+import { displayHash } from "../../../src/protocol/bytes.ts"
+import type { Family } from "../../../src/storage/BlockFiles.ts"
+import { DataHealth } from "../../../src/storage/DataHealth.ts"
+import { chainLayer, temporaryDirectory } from "../../support/chain.ts"
+import type { MemoryChain } from "../../support/MemoryChain.ts"
+import { mine } from "../../support/regtest.ts"
+import { allBlocks, firstOf, twoBranches } from "../../support/twoBranches.ts"
+
+const { long, short } = twoBranches({ fork: 5, short: 20, long: 22 })
+const missing = short.blockAt(12)
+
+interface Setting {
+  readonly chain: typeof Chain.Service
+  readonly health: typeof DataHealth.Service
+  readonly logged: Array<string>
+  readonly lose: (block: Block, family?: Family) => void
+  /** Waits until what is said of the blocks is this: the first words of doubts and notices. */
+  readonly until: (says: { readonly doubts?: RegExp; readonly notices?: RegExp }) => Effect.Effect<void>
+}
+
+/** A node with blocks, watched. */
+const watched = (blocks: ReadonlyArray<Block>, use: (setting: Setting) => Effect.Effect<void, unknown>) =>
+  Effect.gen(function*() {
+    const logged: Array<string> = []
+    const logging = Logger.replace(
+      Logger.defaultLogger,
+      Logger.make(({ message }) => void logged.push(Array.isArray(message) ? String(message[0]) : String(message)))
+    )
+    const body = Effect.gen(function*() {
+      const chain = yield* Chain
+      const health = yield* DataHealth
+      yield* chain.deliver(blocks.slice(1), false)
+      const says = (list: ReadonlyArray<{ readonly reason: string }>, expected: RegExp | undefined): boolean =>
+        expected === undefined ? list.length === 0 : list.length === 1 && expected.test(list[0]?.reason ?? "")
+      const until: Setting["until"] = (expected) =>
+        Effect.gen(function*() {
+          for (let i = 0; i < 2_000; i++) {
+            const [doubts, notices] = [yield* health.doubts, yield* health.notices]
+            if (says(doubts, expected.doubts) && says(notices, expected.notices)) return
+            yield* turnOfEventLoop
+          }
+          const found = JSON.stringify([yield* health.doubts, yield* health.notices])
+          assert.fail(`${String(expected.doubts)} and ${String(expected.notices)} are not said, but ${found}`)
+        })
+      const lose: Setting["lose"] = ({ hash }, family = "blk") => {
+        const id = chain.tree.find(hash)
+        chain.tree.losses.lose({ family, id, height: chain.tree.height(id), reason: "it was cut off" })
+      }
+      yield* use({ chain, health, lose, logged, until })
+    })
+    const layer = BlockHealth.layer.pipe(
+      Layer.provideMerge(chainLayer(yield* temporaryDirectory)),
+      Layer.provideMerge(logging)
+    )
+    yield* Effect.provide(body, layer)
+  })
+
+const tipIs = (chain: typeof Chain.Service, { tip }: MemoryChain) =>
+  Effect.map(chain.tip, ({ header }) => assert.strictEqual(displayHash(header.hash), displayHash(tip.hash)))
+
+const WAITS = /^a reorganisation has to take back block [0-9a-f]{64} at height 12, which is missing; it is asked for/
+
+/** A node on the short branch that would go to the long one, and lacks a block of the way back. */
+const waiting = (use: (setting: Setting) => Effect.Effect<void, unknown>) =>
+  watched(allBlocks(short), (setting) =>
+    Effect.gen(function*() {
+      const { chain, health, lose } = setting
+      lose(missing)
+      yield* chain.deliver(allBlocks(long).slice(6), false)
+      while ((yield* health.doubts).length < 2) yield* turnOfEventLoop
+      assert.match((yield* health.doubts)[1]?.reason ?? "", WAITS)
+      yield* tipIs(chain, short)
+      yield* use(setting)
+    }))
+
+const GIVEN_UP = /^the chain with the most work is on another branch, .* block [0-9a-f]{64} at height 12, .*-loadblock/
+
+describe("BlockHealth", () => {
+  it.scoped("tells of each loss once, and doubts while one of the last blocks is missing", () =>
+    watched(allBlocks(short), ({ chain, health, logged, lose, until }) =>
+      Effect.gen(function*() {
+        yield* until({})
+        lose(short.blockAt(7))
+        lose(short.blockAt(8))
+        yield* until({ doubts: /^some of the last 288 blocks are missing/ })
+        yield* chain.deliver([short.blockAt(7)], false)
+        yield* until({ doubts: /^some of the last 288 blocks are missing/ })
+        yield* chain.deliver([short.blockAt(8)], false)
+        yield* until({})
+        assert.strictEqual(logged.filter((line) => line === "a stored block is damaged").length, 2)
+        assert.strictEqual(logged.filter((line) => line.startsWith("blocks of the best chain are missing")).length, 1)
+        assert.include(logged, "no block of the best chain is missing any more")
+        assert.strictEqual((yield* health.progress).find(({ what }) => what === "blocks")?.damaged, 2)
+      })))
+
+  it.scoped("tells of lost undo data of one of the last blocks, and doubts nothing for them", () =>
+    watched(allBlocks(short), ({ logged, lose, until }) =>
+      Effect.gen(function*() {
+        lose(short.blockAt(7), "undo")
+        yield* until({ notices: /^undo data of some of the last 288 blocks are lost/ })
+        assert.include(logged, "the undo data of a block are damaged")
+      })))
+
+  it.scoped("gives a branch up after ten minutes, says what is missing, and goes there once it comes", () =>
+    waiting(({ chain, lose, until }) =>
+      Effect.gen(function*() {
+        yield* TestClock.adjust("9 minutes")
+        yield* tipIs(chain, short)
+        assert.isDefined(chain.tree.losses.waitsFor)
+        yield* TestClock.adjust("1 minute")
+        yield* until({ notices: GIVEN_UP })
+        assert.isFalse((yield* chain.progress).behind)
+        yield* tipIs(chain, short)
+        // Other blocks may be missing as well: these are in doubt.
+        lose(short.blockAt(15))
+        yield* until({ doubts: /^some of the last/, notices: GIVEN_UP })
+        yield* chain.deliver([short.blockAt(15)], false)
+        yield* until({ notices: GIVEN_UP })
+        yield* chain.deliver([missing], false)
+        yield* until({})
+        yield* tipIs(chain, long)
+      })
+    ))
+
+  it.scoped("gives a branch up after so many refusals", () =>
+    waiting(({ chain, until }) =>
+      Effect.gen(function*() {
+        const { losses, tip } = chain.tree
+        const id = chain.tree.find(missing.hash)
+        for (let i = 1; i < BlockHealth.GIVE_UP.refusals; i++) losses.refusedBy(id)
+        losses.refusedBy(tip())
+        yield* TestClock.adjust("1 minute")
+        assert.strictEqual(losses.waitsFor, id)
+        losses.refusedBy(id)
+        yield* until({ notices: GIVEN_UP })
+      })
+    ))
+
+  it.scoped("doubts again where the branch that was given up is far ahead", () =>
+    waiting(({ chain, until }) =>
+      Effect.gen(function*() {
+        yield* TestClock.adjust("10 minutes")
+        yield* until({ notices: GIVEN_UP })
+        const ahead = firstOf(long, long.height)
+        while (ahead.height < short.height + 6) mine(ahead)
+        yield* chain.deliver(allBlocks(ahead).slice(long.height + 1), false)
+        yield* TestClock.adjust("1 minute")
+        yield* until({ notices: GIVEN_UP })
+        yield* chain.deliver([mine(ahead)], false)
+        yield* TestClock.adjust("1 minute")
+        yield* until({ doubts: /^the chain with the most work is more than 6 blocks ahead/, notices: GIVEN_UP })
+        // The own chain grows past it.
+        const higher = firstOf(short, short.height)
+        while (higher.height <= ahead.height) mine(higher)
+        yield* chain.deliver(allBlocks(higher).slice(short.height + 1), false)
+        yield* TestClock.adjust("1 minute")
+        yield* until({})
+      })
+    ))
+
+  it.scoped("goes on waiting where the operator took the tip as invalid, and says what the operator can do", () =>
+    watched(allBlocks(short), ({ chain, health, lose, until }) =>
+      Effect.gen(function*() {
+        lose(short.blockAt(19))
+        yield* chain.invalidate(short.blockAt(18).hash)
+        yield* TestClock.adjust("10 minutes")
+        const inVain = /at height 19, which is missing, and no peer gives it: .*reconsiderblock.*chainstate/
+        while (!(yield* health.doubts).some(({ reason }) => inVain.test(reason))) yield* turnOfEventLoop
+        assert.strictEqual((yield* health.doubts).length, 2)
+        yield* chain.reconsider(short.blockAt(18).hash)
+        yield* until({ doubts: /^some of the last/ })
+      })))
+
+  it.scoped("says which block the chain stands before, after ten minutes", () =>
+    watched(allBlocks(short).slice(0, 15), ({ chain, until }) =>
+      Effect.gen(function*() {
+        yield* chain.acceptHeaders(allBlocks(short).slice(15))
+        yield* chain.deliver(allBlocks(short).slice(16), false)
+        yield* TestClock.adjust("9 minutes")
+        yield* until({})
+        yield* TestClock.adjust("2 minutes")
+        yield* until({ notices: /^the chain stands at height 14: block [0-9a-f]{64} at height 15 .*-loadblock/ })
+        yield* chain.deliver([short.blockAt(15)], false)
+        yield* TestClock.adjust("1 minute")
+        yield* until({})
+        yield* tipIs(chain, short)
+      })))
+})

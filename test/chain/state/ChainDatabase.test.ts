@@ -1,0 +1,223 @@
+import { assert, describe, it } from "@effect/vitest"
+import SQLite from "better-sqlite3"
+import { FastCheck } from "effect"
+import { readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { PAGE_BYTES } from "../../../src/chain/index/BlockIndex.ts"
+import { ChainDatabase, type Changes } from "../../../src/chain/state/ChainDatabase.ts"
+import type { Coin } from "../../../src/consensus/view.ts"
+import { toHex } from "../../../src/protocol/bytes.ts"
+import { outpoint, outpointKey } from "../../../src/protocol/transaction.ts"
+import { StorageCorrupted, StorageUnavailable } from "../../../src/storage/errors.ts"
+import { withDirectory } from "../../support/temporary.ts"
+
+const key = (n: number, index = 0): string => outpointKey(outpoint(new Uint8Array(32).fill(n), index))
+const coin = (value: number): Coin => ({
+  value,
+  script: new Uint8Array(40).fill(value),
+  height: value,
+  coinbase: false
+})
+
+const commit = (database: ChainDatabase, changes: Partial<Changes>): void =>
+  database.commit({ pages: [], headerCount: 0, bestHash: new Uint8Array(32), coins: [], claims: [], ...changes })
+
+const withDatabase = <A>(work: (database: ChainDatabase, directory: string) => A): A =>
+  withDirectory((directory) => {
+    const database = new ChainDatabase(directory, 4096)
+    try {
+      return work(database, directory)
+    } finally {
+      database.close()
+    }
+  })
+
+describe("ChainDatabase", () => {
+  it("is empty at first, and remembers where it stands", () => {
+    withDirectory((directory) => {
+      const first = new ChainDatabase(directory, 4096)
+      assert.isUndefined(first.state())
+      assert.isUndefined(first.coin(key(1)))
+      assert.isUndefined(first.claim("a"))
+      assert.deepStrictEqual([...first.pages()], [])
+      commit(first, { headerCount: 7, bestHash: new Uint8Array(32).fill(3) })
+      first.close()
+      const second = new ChainDatabase(directory, 4096)
+      assert.strictEqual(second.state()?.headerCount, 7)
+      assert.strictEqual(toHex(second.state()?.bestHash ?? new Uint8Array(0)), "03".repeat(32))
+      assert.strictEqual(second.size() % 4096, 0)
+      second.close()
+    })
+  })
+
+  it("pages through coins in the order of txid and index", () => {
+    withDatabase((database) => {
+      const keys = [key(1), key(1, 1), key(1, 255), key(1, 256), key(2), key(0x80, 3), key(0xff, 0xffffffff)]
+      commit(database, { coins: keys.toReversed().map((key, i) => [key, coin(i)] as const) })
+      const seen: Array<string> = []
+      for (let after: string | undefined;;) {
+        const page = database.coinsAfter(after, 3)
+        if (page.length === 0) break
+        for (const [outpoint] of page) seen.push(after = outpoint)
+      }
+      assert.deepStrictEqual(seen, keys)
+    })
+  })
+
+  it("pages through claims in the order of bytes, the empty name first", () => {
+    withDatabase((database) => {
+      const names = ["", "\x00", "a", "a\x00", "ab", "b", "\xff"]
+      commit(database, {
+        claims: names.toReversed().map((name, i) => [name, { height: i, outpoint: key(i) }] as const)
+      })
+      const seen: Array<string> = []
+      for (let after: string | undefined;;) {
+        const page = database.claimsAfter(after, 2)
+        if (page.length === 0) break
+        for (const [name] of page) seen.push(after = name)
+      }
+      assert.deepStrictEqual(seen, names)
+      assert.deepStrictEqual(database.claim(""), { height: 6, outpoint: key(6) })
+      const between = database.claimsBetween(2, 4).map(([name]) => name)
+      assert.deepStrictEqual(between.sort(), ["a", "a\x00", "ab"].sort())
+      commit(database, { claims: [["", undefined]] })
+      assert.isUndefined(database.claim(""))
+    })
+  })
+
+  it("keeps the pages of the index, each a copy that can be viewed as words", () => {
+    withDatabase((database) => {
+      const pages = [2, 0, 1].map((page) => ({ page, bytes: new Uint8Array(PAGE_BYTES).fill(page + 1) }))
+      commit(database, { pages, headerCount: 1500 })
+      const read = [...database.pages()]
+      assert.deepStrictEqual(read.map(([first]) => first), [1, 2, 3])
+      assert.isTrue(read.every(({ byteOffset, length }) => byteOffset % 4 === 0 && length === PAGE_BYTES))
+    })
+  })
+
+  it.each([
+    ["a gap", [0, 2], PAGE_BYTES],
+    ["a page of the wrong size", [0], PAGE_BYTES - 1]
+  ])("refuses %s in the pages", (_, numbers, size) => {
+    withDatabase((database) => {
+      commit(database, { pages: numbers.map((page) => ({ page, bytes: new Uint8Array(size) })) })
+      assert.throws(() => [...database.pages()], StorageCorrupted, /of the block index/)
+    })
+  })
+
+  it("stores all or nothing", () => {
+    withDatabase((database) => {
+      commit(database, { coins: [[key(1), coin(1)]], headerCount: 1 })
+      const broken = {
+        coins: [[key(2), coin(2)], [key(1), undefined]] as const,
+        // The iteration of what comes later fails.
+        get claims(): never {
+          throw new Error("broken")
+        }
+      }
+      assert.throws(() => database.commit({ pages: [], headerCount: 2, bestHash: new Uint8Array(32), ...broken }))
+      assert.throws(() =>
+        database.commit({
+          pages: [],
+          headerCount: 2,
+          bestHash: new Uint8Array(32),
+          coins: broken.coins,
+          claims: (function*(): Iterable<readonly [string, undefined]> {
+            yield ["a", undefined]
+            throw new Error("broken")
+          })()
+        })
+      )
+      assert.isUndefined(database.coin(key(2)))
+      assert.strictEqual(database.coin(key(1))?.value, 1)
+      assert.strictEqual(database.state()?.headerCount, 1)
+    })
+  })
+
+  it("says so where a row does not decode", () => {
+    withDatabase((database, directory) => {
+      commit(database, { coins: [[key(1), coin(1)]] })
+      const other = new SQLite(join(directory, "chainstate.db"))
+      other.prepare("UPDATE coins SET coin = ?").run(Buffer.from("fd", "hex"))
+      other.close()
+      assert.throws(() => database.coin(key(1)), StorageCorrupted, /a row does not decode/)
+      assert.throws(() => database.coinsAfter(undefined, 10), StorageCorrupted, /a row does not decode/)
+    })
+  })
+})
+
+/** Reads all there is. */
+const readEverything = (directory: string): void => {
+  const database = new ChainDatabase(directory, 4096)
+  try {
+    database.state()
+    for (const page of database.pages()) assert.strictEqual(page.length, PAGE_BYTES)
+    database.coinsAfter(undefined, 10_000)
+    database.claimsAfter(undefined, 10_000)
+    database.claimsBetween(0, 10)
+    database.coin(key(1))
+  } finally {
+    database.close()
+  }
+}
+
+describe("a damaged database", () => {
+  it("is read, or is a StorageFailure that names the file; never anything else", () => {
+    withDirectory((directory) => {
+      const sound = new ChainDatabase(directory, 4096)
+      commit(sound, {
+        coins: Array.from({ length: 250 }, (_, n) => [key(n), coin(n)] as const),
+        claims: Array.from({ length: 250 }, (_, n) => [`name ${n}`, { height: n, outpoint: key(n) }] as const),
+        pages: [{ page: 0, bytes: new Uint8Array(PAGE_BYTES).fill(7) }],
+        headerCount: 1
+      })
+      sound.close()
+      const file = join(directory, "chainstate.db")
+      const bytes = readFileSync(file)
+      let failures = 0
+      const damage = FastCheck.record({
+        // The first pages hold the header and the schema: hit them as often as all the rest.
+        at: FastCheck.oneof(FastCheck.nat(4095), FastCheck.nat(bytes.length - 1)),
+        length: FastCheck.constantFrom(1, 4, 200),
+        fill: FastCheck.nat(255)
+      })
+      FastCheck.assert(
+        FastCheck.property(damage, ({ at, fill, length }) => {
+          const broken = Buffer.from(bytes)
+          broken.fill(fill, at, Math.min(at + length, broken.length))
+          writeFileSync(file, broken)
+          try {
+            readEverything(directory)
+          } catch (cause) {
+            failures++
+            if (!(cause instanceof StorageCorrupted) && !(cause instanceof StorageUnavailable)) throw cause
+            assert.strictEqual(cause.file, file)
+          }
+        }),
+        { numRuns: 150 }
+      )
+      assert.isAbove(failures, 5)
+    })
+  })
+
+  it.each([0.3, 0.6, 0.9])("cut off after %d of its length", (part) => {
+    withDirectory((directory) => {
+      const sound = new ChainDatabase(directory, 4096)
+      commit(sound, { coins: Array.from({ length: 250 }, (_, n) => [key(n), coin(n)] as const) })
+      sound.close()
+      const file = join(directory, "chainstate.db")
+      const bytes = readFileSync(file)
+      writeFileSync(file, bytes.subarray(0, Math.floor(bytes.length * part)))
+      assert.throws(() => readEverything(directory), StorageCorrupted)
+    })
+  })
+
+  it("of another program is refused", () => {
+    withDirectory((directory) => {
+      const other = new SQLite(join(directory, "chainstate.db"))
+      other.exec("CREATE TABLE things (a); PRAGMA user_version = 1")
+      other.close()
+      assert.throws(() => new ChainDatabase(directory, 4096), StorageCorrupted)
+    })
+  })
+})

@@ -1,0 +1,109 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { ChainState } from "../../../src/chain/state/ChainState.ts"
+import { regtestParams } from "../../../src/consensus/params.ts"
+import { reject } from "../../../src/consensus/Reject.ts"
+import { displayHash } from "../../../src/protocol/bytes.ts"
+import { StorageUnavailable } from "../../../src/storage/errors.ts"
+import { blocksOf } from "../../support/chain.ts"
+import { BATCH_LIMITS, closeState, connectAll, openState } from "../../support/chainState.ts"
+import { withDirectory } from "../../support/temporary.ts"
+
+const blocks = blocksOf("regtest-names/blocks.dat").slice(0, 161)
+const offer = (state: ChainState, from: number, to: number): void => {
+  for (const block of blocks.slice(from, to + 1)) assert.strictEqual(state.acceptBlock(block).type, "new")
+}
+
+const prepare = (state: ChainState) => {
+  const step = state.nextStep()
+  if (step.type !== "connect") throw new Error(`the next step is ${step.type}`)
+  return state.prepare(step.target, BATCH_LIMITS, () => {})
+}
+
+/** All coins, as far as they tell states apart. */
+const coinsOf = (state: ChainState) => {
+  state.flush()
+  return state.database.coinsAfter(undefined, 100_000)
+}
+
+/** The coins of a chain that went straight to a height. */
+const straightTo = (height: number) =>
+  withDirectory((directory) => {
+    const state = openState(directory)
+    offer(state, 1, height)
+    connectAll(state)
+    const coins = coinsOf(state)
+    closeState(state)
+    return coins
+  })
+
+const hashOfTip = (state: ChainState): string => displayHash(state.index.hash(state.tip))
+
+describe("ChainState", () => {
+  it("takes a batch back that nobody could judge, as if it had never been", () => {
+    const at120 = straightTo(120)
+    withDirectory((directory) => {
+      const state = openState(directory)
+      offer(state, 1, 120)
+      connectAll(state)
+      offer(state, 121, 160)
+      const batch = prepare(state)
+      assert.strictEqual(batch.blocks.length, 40)
+      assert.deepStrictEqual([state.height, state.settledHeight], [160, 120])
+      state.takeBack(batch)
+      assert.deepStrictEqual([state.height, state.settledHeight], [120, 120])
+      assert.deepStrictEqual(coinsOf(state), at120)
+      // Nothing is held against the blocks.
+      connectAll(state)
+      assert.strictEqual(state.settledHeight, 160)
+      closeState(state)
+    })
+  })
+
+  it("keeps what comes before a block that fails, whatever came behind it", () => {
+    const at130 = straightTo(130)
+    withDirectory((directory) => {
+      const state = openState(directory)
+      offer(state, 1, 120)
+      connectAll(state)
+      offer(state, 121, 160)
+      const { connected, refused } = state.settle(prepare(state), { block: 10, reject: reject("some-reason") })
+      assert.strictEqual(connected.length, 10)
+      assert.strictEqual(refused?.reject.reason, "some-reason")
+      assert.deepStrictEqual([state.height, state.settledHeight], [130, 130])
+      assert.deepStrictEqual(coinsOf(state), at130)
+      assert.strictEqual(state.nextStep().type, "none")
+      closeState(state)
+    })
+  })
+
+  it("connects no block whose undo data cannot be written, so that every block can be taken back", () => {
+    const at110 = straightTo(110)
+    withDirectory((directory) => {
+      const state = openState(directory)
+      offer(state, 1, 100)
+      connectAll(state)
+      offer(state, 101, 150)
+      const batch = prepare(state)
+      const { files } = state
+      const append = files.appendUndo.bind(files)
+      let room = 10
+      files.appendUndo = (hash, undo) => {
+        if (room-- > 0) return append(hash, undo)
+        throw new StorageUnavailable({ file: "undo00000.dat", doing: "writing", reason: "no space" })
+      }
+      assert.throws(() => state.settle(batch, undefined), "no space")
+      assert.deepStrictEqual([state.height, state.settledHeight], [110, 110])
+      assert.deepStrictEqual(coinsOf(state), at110)
+      closeState(state)
+      const again = openState(directory)
+      assert.deepStrictEqual(again.repairs, [])
+      assert.strictEqual(again.settledHeight, 110)
+      connectAll(again)
+      assert.strictEqual(again.settledHeight, 150)
+      while (again.height > 0) again.disconnectTip()
+      assert.strictEqual(hashOfTip(again), displayHash(regtestParams.network.genesisHash))
+      assert.deepStrictEqual(coinsOf(again), [])
+      again.close()
+    })
+  })
+})

@@ -1,0 +1,56 @@
+import { assert, describe, it } from "@effect/vitest"
+import { RecentBlocks } from "../../../src/chain/state/RecentBlocks.ts"
+import { type Block, decodeBlock, makeBlock } from "../../../src/protocol/block.ts"
+import { regtest } from "../../../src/protocol/networks.ts"
+import { makeTransaction } from "../../../src/protocol/transaction.ts"
+
+const MIB = 1024 * 1024
+const genesis = decodeBlock(regtest.genesisBlock)
+
+/** A block of a little more than `size` bytes. */
+const blockOf = (size: number): Block =>
+  makeBlock(genesis, [
+    makeTransaction({ version: 1, inputs: [], outputs: [{ value: 0, script: new Uint8Array(size) }], lockTime: 0 })
+  ])
+
+describe("RecentBlocks", () => {
+  it("keeps 4 MiB, the last that came", () => {
+    const recent = new RecentBlocks()
+    const block = blockOf(MIB - 1000)
+    for (let id = 0; id < 4; id++) recent.put(id, block)
+    assert.deepStrictEqual([0, 1, 2, 3].map((id) => recent.get(id) !== undefined), [true, true, true, true])
+    recent.put(4, block)
+    assert.isUndefined(recent.get(0))
+    assert.strictEqual(recent.get(1), block)
+    // Again makes it the latest.
+    recent.put(1, block)
+    recent.put(5, block)
+    assert.isUndefined(recent.get(2))
+    assert.strictEqual(recent.get(1), block)
+  })
+
+  it("keeps one block however large", () => {
+    const recent = new RecentBlocks()
+    recent.put(1, blockOf(100))
+    const large = blockOf(5 * MIB)
+    recent.put(2, large)
+    assert.strictEqual(recent.get(2), large)
+    assert.isUndefined(recent.get(1))
+  })
+
+  it("counts what was removed or replaced no longer", () => {
+    const recent = new RecentBlocks()
+    const large = blockOf(3.9 * MIB)
+    recent.put(1, large)
+    recent.remove(1)
+    recent.remove(1)
+    recent.put(2, blockOf(100))
+    recent.put(3, large)
+    assert.isDefined(recent.get(2))
+    recent.put(3, blockOf(100))
+    recent.put(4, large)
+    assert.isDefined(recent.get(2))
+    assert.isDefined(recent.get(3))
+    assert.isUndefined(recent.get(1))
+  })
+})

@@ -1,0 +1,240 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Logger } from "effect"
+import { NONE } from "../../../src/chain/index/BlockIndex.ts"
+import { ChainState } from "../../../src/chain/state/ChainState.ts"
+import type { Cursor, Follower } from "../../../src/chain/write/Follower.ts"
+import { cursorOf, follow, type Following, nextMove } from "../../../src/chain/write/followers.ts"
+import { decodeBlock } from "../../../src/protocol/block.ts"
+import { StorageCorrupted } from "../../../src/storage/errors.ts"
+import { recordsOf } from "../../support/bytes.ts"
+import { temporaryDirectory } from "../../support/chain.ts"
+import { moveAll, openState } from "../../support/chainState.ts"
+import { fixtureBytes } from "../../support/fixtures.ts"
+import { withDirectory } from "../../support/temporary.ts"
+
+const FORK = 60
+const TIP = 64
+
+const main = recordsOf(fixtureBytes("regtest-names/blocks.dat"))
+/** Two blocks on top of block 60 that lose against the main chain. */
+const stale = recordsOf(fixtureBytes("regtest-names/stale.dat")).slice(0, 2)
+
+const offer = (state: ChainState, blocks: ReadonlyArray<Uint8Array>): void => {
+  for (const bytes of blocks) assert.notStrictEqual(state.acceptBlock(decodeBlock(bytes)).type, "rejected")
+}
+
+interface Branched {
+  readonly state: ChainState
+  readonly staleIds: ReadonlyArray<number>
+}
+
+/** The main chain up to `TIP`; `connected` says whether the stale branch was the best chain for a while. */
+const makeState = (directory: string, connected: boolean): Branched => {
+  const state = openState(directory)
+  offer(state, main.slice(1, FORK + 1))
+  moveAll(state)
+  if (connected) {
+    offer(state, stale)
+    moveAll(state)
+    assert.strictEqual(state.height, FORK + 2)
+  }
+  offer(state, main.slice(FORK + 1, TIP + 1))
+  moveAll(state)
+  if (!connected) offer(state, stale)
+  moveAll(state)
+  assert.strictEqual(state.settledHeight, TIP)
+  const staleIds = stale.map((bytes) => state.index.find(decodeBlock(bytes).hash))
+  assert.isFalse(staleIds.includes(NONE))
+  return { state, staleIds }
+}
+
+const withState = (connected: boolean, work: (state: ChainState, staleIds: ReadonlyArray<number>) => void): void =>
+  withDirectory((directory) => {
+    const { staleIds, state } = makeState(directory, connected)
+    try {
+      work(state, staleIds)
+    } finally {
+      state.close()
+    }
+  })
+
+const unknown = new Uint8Array(32).fill(0xee)
+
+describe("nextMove", () => {
+  it("goes forward from the best chain, and from the beginning without a cursor", () => {
+    withState(false, (state) => {
+      assert.deepStrictEqual(nextMove(state, undefined), { type: "forward", from: 0 })
+      for (const height of [0, 17, TIP]) {
+        assert.deepStrictEqual(nextMove(state, cursorOf(state, state.at(height))), {
+          type: "forward",
+          from: height + 1
+        })
+      }
+    })
+  })
+
+  it("rewinds from a branch that was the best chain to where it left", () => {
+    withState(true, (state, ids) => {
+      for (const id of ids) {
+        assert.deepStrictEqual(nextMove(state, cursorOf(state, id)), {
+          type: "rewind",
+          to: { height: FORK, hash: decodeBlock(main[FORK] ?? new Uint8Array(0)).hash.slice() }
+        })
+      }
+    })
+  })
+
+  it("rewinds from a branch that this chain only knows, where it has reached its height", () => {
+    withState(false, (state, ids) => {
+      for (const id of ids) {
+        assert.deepStrictEqual(nextMove(state, cursorOf(state, id)), {
+          type: "rewind",
+          to: cursorOf(state, state.at(FORK))
+        })
+      }
+    })
+  })
+
+  it("waits for a block above the tip that nobody knows, or that was never connected", () => {
+    withState(false, (state) => {
+      assert.deepStrictEqual(nextMove(state, { height: TIP + 1, hash: unknown }), { type: "wait" })
+      const ahead = decodeBlock(main[TIP + 1] ?? new Uint8Array(0))
+      assert.strictEqual(state.acceptHeader(ahead).type, "new")
+      assert.deepStrictEqual(nextMove(state, { height: TIP + 1, hash: ahead.hash }), { type: "wait" })
+    })
+  })
+
+  it("begins anew where the chain has another block at that height and does not know the cursor's", () => {
+    withState(false, (state) => {
+      for (const height of [1, TIP]) {
+        assert.deepStrictEqual(nextMove(state, { height, hash: unknown }), { type: "rewind", to: cursorOf(state, 0) })
+      }
+    })
+  })
+
+  it("rewinds to the newest block that it remembers and the chain knows", () => {
+    withState(false, (state, ids) => {
+      const cursor = { height: TIP, hash: unknown }
+      const lost = [cursor, { height: TIP - 1, hash: unknown }]
+      const known = cursorOf(state, state.at(TIP - 2))
+      const older = cursorOf(state, state.at(TIP - 3))
+      assert.deepStrictEqual(nextMove(state, cursor, [...lost, known, older]), { type: "rewind", to: known })
+      assert.deepStrictEqual(nextMove(state, cursor, lost), { type: "rewind", to: cursorOf(state, 0) })
+      const branch = cursorOf(state, ids[1] ?? NONE)
+      assert.deepStrictEqual(nextMove(state, cursor, [...lost, branch, older]), {
+        type: "rewind",
+        to: cursorOf(state, state.at(FORK))
+      })
+    })
+  })
+
+  it("does not wait above the tip on a branch that left the chain", () => {
+    withState(false, (state) => {
+      const cursor = { height: TIP + 2, hash: unknown }
+      const above = [cursor, { height: TIP + 1, hash: unknown }]
+      const tip = cursorOf(state, state.tip)
+      const below = cursorOf(state, state.at(TIP - 1))
+      assert.deepStrictEqual(nextMove(state, cursor, [...above, tip, below]), { type: "wait" })
+      assert.deepStrictEqual(nextMove(state, cursor, [...above, { height: TIP, hash: unknown }, below]), {
+        type: "rewind",
+        to: below
+      })
+      assert.deepStrictEqual(nextMove(state, cursor, above), { type: "wait" })
+    })
+  })
+
+  it("rewinds from blocks of the best chain that were taken back", () => {
+    withState(false, (state) => {
+      const tip = cursorOf(state, state.tip)
+      state.invalidate(state.at(TIP - 1))
+      moveAll(state)
+      assert.strictEqual(state.settledHeight, TIP - 2)
+      assert.deepStrictEqual(nextMove(state, tip), { type: "rewind", to: cursorOf(state, state.at(TIP - 2)) })
+    })
+  })
+
+  it("a rewind leads to a forward move", () => {
+    withState(true, (state, ids) => {
+      const move = nextMove(state, cursorOf(state, ids[1] ?? NONE))
+      if (move.type !== "rewind") return assert.fail()
+      assert.deepStrictEqual(nextMove(state, move.to), { type: "forward", from: FORK + 1 })
+    })
+  })
+})
+
+describe("follow", () => {
+  const opened = (connected: boolean) =>
+    Effect.acquireRelease(
+      Effect.map(temporaryDirectory, (directory) => makeState(directory, connected)),
+      ({ state }) => Effect.sync(() => state.close())
+    )
+
+  /** What a follower hears from a cursor on, where the blocks above a height do not read. */
+  const heardFrom = (state: ChainState, from: Cursor, readable: number) =>
+    Effect.gen(function*() {
+      const heard: Array<string> = []
+      state.connected = (id) => {
+        if (state.index.height(id) <= readable) return ChainState.prototype.connected.call(state, id)
+        throw new StorageCorrupted({ file: "blk00000.dat", found: "nothing", remedy: "Fetch it again" })
+      }
+      const follower: Follower = {
+        name: "test",
+        cursor: Effect.succeed(from),
+        apply: (given) => Effect.sync(() => void heard.push(`+${given.map(({ height }) => height).join()}`)),
+        rewind: ({ height }) => Effect.sync(() => void heard.push(`-${height}`)),
+        arrived: Effect.sync(() => void heard.push("here"))
+      }
+      yield* follow(state, { follower, cursor: from, rebuilding: false }, new Map())
+      return heard
+    }).pipe(Effect.provide(Logger.remove(Logger.defaultLogger)))
+
+  it.scoped("says that it has arrived, also before a block that does not read", () =>
+    Effect.gen(function*() {
+      const { staleIds, state } = yield* opened(true)
+      const from = cursorOf(state, staleIds[1] ?? NONE)
+      assert.deepStrictEqual(yield* heardFrom(state, from, FORK), [`-${FORK}`, "here"])
+      const part = [FORK + 1, FORK + 2].join()
+      assert.deepStrictEqual(yield* heardFrom(state, from, FORK + 2), [`-${FORK}`, `+${part}`, "here"])
+    }))
+
+  it.scoped("logs once that it waits for a block, however many come, and once that it goes on", () =>
+    Effect.gen(function*() {
+      const { state } = yield* opened(false)
+      const from = cursorOf(state, state.at(FORK))
+      let readable = FORK
+      state.connected = (id) => {
+        if (state.index.height(id) <= readable) return ChainState.prototype.connected.call(state, id)
+        throw new StorageCorrupted({ file: "blk00000.dat", found: "nothing", remedy: "Fetch it again" })
+      }
+      const follower: Follower = {
+        name: "test",
+        cursor: Effect.succeed(from),
+        apply: () => Effect.void,
+        rewind: () => Effect.void
+      }
+      const following: Following = { follower, cursor: from, rebuilding: false }
+      const logged: Array<string> = []
+      const logger = Logger.make(({ message }) => void logged.push(String(message).split(":")[0] ?? ""))
+      const told = Effect.provide(
+        follow(state, following, new Map()),
+        Logger.replace(Logger.defaultLogger, logger)
+      )
+      yield* told
+      yield* told
+      assert.deepStrictEqual(logged, [`test waits at height ${FORK}`])
+      readable = FORK + 2
+      yield* told
+      yield* told
+      assert.deepStrictEqual(logged.slice(1), [
+        `test goes on from height ${FORK + 1}`,
+        `test waits at height ${FORK + 2}`
+      ])
+    }))
+
+  it.scoped("says nothing where it has not moved", () =>
+    Effect.gen(function*() {
+      const { state } = yield* opened(false)
+      assert.deepStrictEqual(yield* heardFrom(state, cursorOf(state, state.at(FORK)), FORK), [])
+      assert.deepStrictEqual(yield* heardFrom(state, cursorOf(state, state.tip), TIP), [])
+    }))
+})

@@ -1,0 +1,121 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Duration, Effect, Redacted } from "effect"
+import { type PageHandler, pageRequest } from "../../src/http/Pages.ts"
+import { testServer } from "../support/rpcServer.ts"
+
+const HTML = { accept: "text/html,application/xhtml+xml;q=0.9" }
+
+const status: PageHandler = {
+  serves: ({ acceptsHtml, path }) => acceptsHtml && path === "/",
+  authenticated: true,
+  answer: ({ query }) =>
+    Effect.succeed({
+      status: 200,
+      headers: { "Content-Type": "text/html; charset=utf-8", "X-Frame-Options": "DENY" },
+      body: `<p>ä ${query.get("q") ?? ""}`
+    })
+}
+
+const plain: PageHandler = {
+  serves: ({ path }) => path.startsWith("/rest/"),
+  authenticated: false,
+  answer: ({ path }) =>
+    Effect.as(Effect.sleep(1), { status: 404, headers: { "Content-Type": "text/plain" }, body: Buffer.from(path) })
+}
+
+const broken: PageHandler = { ...plain, serves: ({ path }) => path === "/broken", answer: () => Effect.die("inside") }
+
+const server = (options: Parameters<typeof testServer>[0] = {}) =>
+  Effect.tap(testServer(options), ({ pages }) => pages.install([status, plain, broken]))
+
+const CREDENTIALS = { user: "alice", password: Redacted.make("secret") }
+const basic = (password: string): string => `Basic ${Buffer.from(`alice:${password}`).toString("base64")}`
+
+describe("pageRequest", () => {
+  it("takes a target apart, and reads Accept", () => {
+    const { path, query } = pageRequest("/a%20b?q=c%20d&q=e?f", undefined)
+    assert.deepStrictEqual([path, query.getAll("q")], ["/a%20b", ["c d", "e?f"]])
+    for (
+      const [accept, html] of [
+        ["text/html", true],
+        ["application/json, TEXT/HTML;q=0.1", true],
+        ["*/*", false],
+        ["text/htmlx", false],
+        ["xtext/html", false],
+        ["", false]
+      ] as const
+    ) assert.strictEqual(pageRequest("/", accept).acceptsHtml, html, accept)
+  })
+})
+
+describe("documents on the listener", () => {
+  it.scopedLive("are served to GET and HEAD beside JSON-RPC", () =>
+    Effect.gen(function*() {
+      const { http, post } = yield* server()
+      const shown = yield* http({ path: "/?q=x", headers: HTML })
+      assert.deepStrictEqual([shown.status, shown.text, shown.headers["x-frame-options"]], [200, "<p>ä x", "DENY"])
+      assert.strictEqual(shown.headers["content-length"], "7")
+      const head = yield* http({ method: "HEAD", path: "/?q=x", headers: HTML })
+      assert.deepStrictEqual([head.status, head.text, head.headers["content-length"]], [200, "", "7"])
+      const bytes = yield* http({ path: "/rest/a%20b" })
+      assert.deepStrictEqual([bytes.status, bytes.text], [404, "/rest/a%20b"])
+      assert.strictEqual((yield* http({ path: "/" })).status, 405)
+      assert.strictEqual((yield* http({ path: "/?q=x" })).status, 404)
+      assert.strictEqual((yield* http({ method: "PUT", path: "/", headers: HTML })).status, 405)
+      assert.strictEqual((yield* http({ method: "POST", path: "/rest/x", body: "" })).status, 404)
+      assert.strictEqual((yield* post({ id: 1, method: "getblockcount" }, { headers: HTML })).status, 200)
+    }))
+
+  it.scopedLive("are not there until they are installed", () =>
+    Effect.gen(function*() {
+      const { http } = yield* testServer()
+      assert.strictEqual((yield* http({ path: "/", headers: HTML })).status, 405)
+      assert.strictEqual((yield* http({ path: "/rest/x" })).status, 404)
+    }))
+
+  it.scopedLive("ask for credentials where they say so and there are any, and punish wrong ones", () =>
+    Effect.gen(function*() {
+      const { http } = yield* server({ credentials: CREDENTIALS })
+      const get = (authorization?: string) =>
+        Effect.timed(
+          http({ path: "/", headers: { ...HTML, ...(authorization === undefined ? {} : { authorization }) } })
+        )
+      const [, missing] = yield* get()
+      assert.deepStrictEqual([missing.status, missing.headers["www-authenticate"]], [401, "Basic realm=\"jsonrpc\""])
+      const [took, wrong] = yield* get(basic("guess"))
+      assert.strictEqual(wrong.status, 401)
+      assert.isAtLeast(Duration.toMillis(took), 245)
+      assert.strictEqual((yield* get(basic("secret")))[1].status, 200)
+      assert.strictEqual((yield* http({ path: "/rest/x" })).status, 404)
+    }))
+
+  it.scopedLive("count as requests", () =>
+    Effect.gen(function*() {
+      const { http } = yield* server({ rateLimit: 2 })
+      const statuses: Array<number> = []
+      for (let i = 0; i < 4; i++) statuses.push((yield* http({ path: "/rest/x" })).status)
+      assert.deepStrictEqual(statuses, [404, 404, 429, 429])
+    }))
+
+  it.scopedLive("that need no credentials because there are none are not for pages with a name from elsewhere", () =>
+    Effect.gen(function*() {
+      const open = yield* server()
+      const shown = (host: string) =>
+        Effect.map(open.http({ path: "/", headers: { ...HTML, host } }), (answer) => answer.status)
+      assert.strictEqual(yield* shown("evil.example"), 403)
+      assert.strictEqual(yield* shown("localhost:8336"), 200)
+      const closed = yield* server({ credentials: CREDENTIALS })
+      const headers = { ...HTML, host: "node.example", authorization: basic("secret") }
+      assert.strictEqual((yield* closed.http({ path: "/", headers })).status, 200)
+    }))
+
+  it.scopedLive("that fail say nothing of the inside; a node that stops has none", () =>
+    Effect.gen(function*() {
+      const { http, lifecycle } = yield* server()
+      const { status, text } = yield* http({ path: "/broken" })
+      assert.deepStrictEqual([status, text], [500, "Internal error"])
+      yield* lifecycle.stop
+      const stopping = yield* http({ path: "/", headers: HTML })
+      assert.deepStrictEqual([stopping.status, stopping.headers.connection], [503, "close"])
+    }))
+})

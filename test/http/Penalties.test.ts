@@ -1,0 +1,71 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber } from "effect"
+import { type Guesses, Penalties } from "../../src/http/Penalties.ts"
+
+/** Guesses wrong from an address; resolves when it was answered. */
+const guess = (penalties: Penalties, key: string, log: Array<string>) =>
+  Effect.async<void>((resume) => {
+    penalties.await(key, () => {
+      log.push(`judged ${key}`)
+      penalties.serve({ key, client: { text: `${key}:1` } }, () => resume(Effect.void))
+    })
+  })
+
+const silent = (): void => {}
+
+/** Lets fibers run until a log has so many lines. */
+const until = (log: ReadonlyArray<string>, lines: number): Effect.Effect<void> =>
+  Effect.suspend(() => log.length >= lines ? Effect.void : Effect.zipRight(Effect.yieldNow(), until(log, lines)))
+
+describe("Penalties", () => {
+  it.live("judges as many at a time as there are places, then those with the fewest places first", () =>
+    Effect.gen(function*() {
+      const penalties = new Penalties(16, 250, silent)
+      const log: Array<string> = []
+      const guesses = Array.from({ length: 20 }, () => guess(penalties, "many", log))
+      const all = yield* Effect.fork(
+        Effect.all([...guesses, guess(penalties, "new", log)], { concurrency: "unbounded" })
+      )
+      yield* until(log, 16)
+      for (let turn = 0; turn < 50; turn++) yield* Effect.yieldNow()
+      assert.strictEqual(log.length, 16)
+      assert.isTrue(penalties.any)
+      const since = performance.now()
+      yield* all
+      assert.isAtLeast(performance.now() - since, 450)
+      assert.strictEqual(log[16], "judged new")
+      assert.isFalse(penalties.any)
+    }))
+
+  it.live("lets an address wait for nobody that was right before and holds no place", () =>
+    Effect.gen(function*() {
+      const penalties = new Penalties(16, 250, silent)
+      const log: Array<string> = []
+      penalties.admitted("good")
+      yield* Effect.forkAll(Array.from({ length: 16 }, () => guess(penalties, "many", log)))
+      yield* until(log, 16)
+      let judged = 0
+      const note = (): void => void (judged += 1)
+      assert.isUndefined(penalties.await("good", note))
+      assert.strictEqual(judged, 1)
+      const takeBack = penalties.await("stranger", note)
+      assert.strictEqual(judged, 1)
+      takeBack?.()
+      yield* Effect.fork(guess(penalties, "good", log))
+      yield* until(log, 17)
+      assert.isDefined(penalties.await("good", note), "now it holds one")
+      yield* Effect.sleep(300)
+      assert.strictEqual(judged, 2, "the stranger had gone")
+    }))
+
+  it.live("writes one line a second about wrong credentials, and one at the end", () =>
+    Effect.gen(function*() {
+      const lines: Array<Guesses> = []
+      const penalties = new Penalties(1_000, 250, (guesses) => lines.push(guesses))
+      const first = yield* Effect.fork(guess(penalties, "a", []))
+      yield* Effect.yieldNow()
+      yield* Effect.all(Array.from({ length: 299 }, () => guess(penalties, "b", [])), { concurrency: "unbounded" })
+      yield* Fiber.join(first)
+      assert.deepStrictEqual(lines, [{ peer: "a:1" }, { peer: "b:1", others: 298 }])
+    }))
+})

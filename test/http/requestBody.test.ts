@@ -1,0 +1,177 @@
+import { assert, describe, it } from "@effect/vitest"
+import { PassThrough } from "node:stream"
+import { MemoryBudget } from "../../src/base/MemoryBudget.ts"
+import { type Body, type BodyMemory, BodyReader } from "../../src/http/requestBody.ts"
+import { CallerMemory } from "../../src/rpc/CallerMemory.ts"
+
+/** What there is for bodies in all, of which one caller may hold half. */
+const memoryOf = (bytes: number) => {
+  const budget = new MemoryBudget(bytes * 5)
+  return new CallerMemory(budget, "test", () => {})
+}
+
+const PLENTY = memoryOf(2 ** 30)
+
+/** Reads what is written to a stream; collects what is said of it. */
+const reading = (reader: BodyReader, memory: BodyMemory = PLENTY) => {
+  const stream = new PassThrough()
+  const bodies: Array<Body> = []
+  reader.read(stream, memory, (body) => bodies.push(body))
+  const turn = () => new Promise((resolve) => setImmediate(resolve))
+  return {
+    bodies,
+    write: async (bytes: number) => {
+      stream.write(Buffer.alloc(bytes, 0x20))
+      await turn()
+    },
+    end: async () => {
+      stream.end()
+      await turn()
+    },
+    destroy: async () => {
+      stream.destroy()
+      await turn()
+    }
+  }
+}
+
+const tags = (bodies: ReadonlyArray<Body>): ReadonlyArray<string> => bodies.map(({ _tag }) => _tag)
+
+describe("BodyReader", () => {
+  it("collects a body of the largest size, and no larger one", async () => {
+    const reader = new BodyReader(100)
+    const fits = reading(reader)
+    await fits.write(60)
+    await fits.write(40)
+    assert.deepStrictEqual(fits.bodies, [])
+    await fits.end()
+    const [body] = fits.bodies
+    assert.strictEqual(body?._tag === "Complete" ? body.bytes.length : 0, 100)
+
+    const large = reading(reader)
+    await large.write(60)
+    await large.write(41)
+    assert.deepStrictEqual(tags(large.bodies), ["TooLarge"])
+    await large.write(41)
+    await large.end()
+    assert.deepStrictEqual(tags(large.bodies), ["TooLarge"])
+  })
+
+  it("takes no more memory for a body in many pieces, and has them all in order", () => {
+    const bytes = 400_000
+    const stream = new PassThrough()
+    const bodies: Array<Body> = []
+    new BodyReader(bytes).read(stream, PLENTY, (body) => bodies.push(body))
+    const before = process.memoryUsage().heapUsed
+    for (let at = 0; at < bytes; at++) stream.emit("data", new Uint8Array([at % 251]))
+    assert.isBelow(process.memoryUsage().heapUsed - before, 40e6)
+    stream.emit("end")
+    const [body] = bodies
+    assert.deepStrictEqual(
+      body?._tag === "Complete"
+        ? Buffer.from(body.bytes).equals(Uint8Array.from({ length: bytes }, (_, at) => at % 251))
+        : body,
+      true
+    )
+  })
+
+  it("takes an empty body for a complete one", async () => {
+    const empty = reading(new BodyReader(100))
+    await empty.end()
+    assert.deepStrictEqual(empty.bodies.map((body) => body._tag === "Complete" && body.bytes.length), [0])
+  })
+
+  it("says nothing of a body whose client went away", async () => {
+    const gone = reading(new BodyReader(100))
+    await gone.write(50)
+    await gone.destroy()
+    assert.deepStrictEqual(gone.bodies, [])
+  })
+
+  it("has no room for more than a caller may hold, but for small bodies, and has it again afterwards", async () => {
+    const reader = new BodyReader(1_000_000)
+    const memory = memoryOf(1_000_000)
+    const first = reading(reader, memory)
+    await first.write(450_000)
+    assert.strictEqual(first.bodies.length, 0)
+    const small = reading(reader, memory)
+    await small.write(16_384)
+    await small.end()
+    assert.deepStrictEqual(tags(small.bodies), ["Complete"])
+    const third = reading(reader, memory)
+    await third.write(100_000)
+    assert.deepStrictEqual(tags(third.bodies), ["NoRoom"])
+    await first.destroy()
+    const fourth = reading(reader, memory)
+    await fourth.write(400_000)
+    await fourth.end()
+    assert.deepStrictEqual(tags(fourth.bodies), ["Complete"])
+  })
+
+  it("makes room for one caller by ending the one who holds the most", async () => {
+    const reader = new BodyReader(1_000_000)
+    const budget = new MemoryBudget(500_000)
+    const ended: Array<string> = []
+    const caller = (name: string) => new CallerMemory(budget, name, () => void ended.push(name))
+    const [large, larger, small] = [caller("large"), caller("larger"), caller("small")]
+    await reading(reader, large).write(55_000)
+    await reading(reader, larger).write(60_000)
+    const body = reading(reader, small)
+    await body.write(50_000)
+    await body.end()
+    assert.deepStrictEqual(ended, ["larger"])
+    assert.deepStrictEqual(tags(body.bodies), ["Complete"])
+    small.close()
+    large.close()
+    assert.strictEqual(budget.held("rpc_bodies"), 0)
+  })
+
+  it("reads slowly from a caller who holds more than others while room is short", async () => {
+    const memory = memoryOf(1_000_000)
+    let tight = false
+    const stream = new PassThrough()
+    const counted: BodyMemory = {
+      take: (kind, bytes) => memory.take(kind, bytes),
+      give: (kind, bytes) => memory.give(kind, bytes),
+      isTight: () => tight
+    }
+    new BodyReader(1_000_000).read(stream, counted, () => {})
+    tight = true
+    stream.write("a")
+    await new Promise((resolve) => setImmediate(resolve))
+    assert.isFalse(stream.isPaused())
+    stream.write(Buffer.alloc(20_000))
+    for (let i = 0; i < 3; i++) await new Promise((resolve) => setImmediate(resolve))
+    assert.isTrue(stream.isPaused())
+    tight = false
+    await new Promise((resolve) => stream.once("resume", resolve))
+  })
+
+  it("reads pieces of a few long bodies in a turn of the event loop, and short ones at once", async () => {
+    const reader = new BodyReader(1_000_000)
+    const begin = (bytes: number) => {
+      const stream = new PassThrough()
+      reader.read(stream, PLENTY, () => {})
+      stream.write(Buffer.alloc(bytes))
+      return stream
+    }
+    const long = Array.from({ length: 10 }, () => begin(20_000))
+    const short = begin(10_000)
+    await new Promise((resolve) => process.nextTick(resolve))
+    assert.isTrue(long.every((stream) => stream.isPaused()))
+    assert.isFalse(short.isPaused())
+    const waiting: Array<number> = []
+    for (let i = 0; i < 3; i++) {
+      await new Promise((resolve) => setImmediate(resolve))
+      waiting.push(long.filter((stream) => stream.isPaused()).length)
+    }
+    assert.deepStrictEqual(waiting, [6, 2, 0])
+  })
+
+  it.each([[undefined, false], ["100", false], ["101", true], ["99999999999", true]])(
+    "judges the announced size %s",
+    (announced, tooLarge) => {
+      assert.strictEqual(new BodyReader(100).isTooLarge(announced), tooLarge)
+    }
+  )
+})

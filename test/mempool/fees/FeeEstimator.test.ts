@@ -1,0 +1,282 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Clock, Duration, Effect, Exit, Layer, Logger, Scope } from "effect"
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { Chain } from "../../../src/chain/Chain.ts"
+import { SyncStatus } from "../../../src/chain/SyncStatus.ts"
+import * as FeeEstimator from "../../../src/mempool/fees/FeeEstimator.ts"
+import { Mempool } from "../../../src/mempool/Mempool.ts"
+import type { Transaction } from "../../../src/protocol/transaction.ts"
+import { temporaryDirectory } from "../../support/chain.ts"
+import { output, pay, reward } from "../../support/mempool.ts"
+import { MethodNode } from "../../support/methodNode.ts"
+import { mine, spendableNode } from "../../support/spendableNode.ts"
+
+type Estimator = typeof FeeEstimator.FeeEstimator.Service
+
+/** Waits, in real time, until something is so. */
+const until = (what: string, holds: () => boolean): Effect.Effect<void> =>
+  Effect.gen(function*() {
+    for (let tries = 0; tries < 1_000; tries++) {
+      if (holds()) return
+      yield* pause(5)
+    }
+    assert.fail(`not in time: ${what}`)
+  })
+
+const pause = (ms: number): Effect.Effect<void> =>
+  Effect.async((resume) => {
+    const timer = setTimeout(() => resume(Effect.void), ms)
+    return Effect.sync(() => clearTimeout(timer))
+  })
+
+/** What the estimator counts over the last blocks at all fee rates: mined, and waiting for a block or longer. */
+const counted = ({ estimateRaw }: Estimator) => {
+  const { fail, pass } = estimateRaw(1, 0, "short") ?? assert.fail()
+  return {
+    confirmed: (pass?.confirmed ?? 0) + (fail?.confirmed ?? 0),
+    waiting: (pass?.inPool ?? 0) + (fail?.inPool ?? 0)
+  }
+}
+
+const messages: Array<string> = []
+
+/** The estimator's own clock: the mempool beside it tidies up at its own pace. */
+class HandClock {
+  private time = 0
+  private readonly sleepers = new Set<{ readonly until: number; readonly wake: () => void }>()
+  readonly service: Clock.Clock = {
+    [Clock.ClockTypeId]: Clock.ClockTypeId,
+    unsafeCurrentTimeNanos: () => BigInt(this.time) * 1_000_000n,
+    currentTimeNanos: Effect.sync(() => BigInt(this.time) * 1_000_000n),
+    unsafeCurrentTimeMillis: () => this.time,
+    currentTimeMillis: Effect.sync(() => this.time),
+    sleep: (duration) =>
+      Effect.async((resume) => {
+        const sleeper = { until: this.time + Duration.toMillis(duration), wake: () => resume(Effect.void) }
+        this.sleepers.add(sleeper)
+        return Effect.sync(() => this.sleepers.delete(sleeper))
+      })
+  }
+
+  set(time: number): void {
+    this.time = time
+    for (const sleeper of this.sleepers) {
+      if (sleeper.until > time) continue
+      this.sleepers.delete(sleeper)
+      sleeper.wake()
+    }
+  }
+
+  adjust(duration: Duration.DurationInput): void {
+    this.set(this.time + Duration.toMillis(duration))
+  }
+}
+
+const clock = new HandClock()
+
+/** An estimator on the node's chain and mempool, with a file of its own, and what ends it. */
+const estimatorOn = (filename: string | undefined) =>
+  Effect.gen(function*() {
+    const { chain, pool, status } = yield* MethodNode
+    const scope = yield* Scope.make()
+    const services = Layer.mergeAll(
+      Layer.succeed(Chain, chain),
+      Layer.succeed(Mempool, pool),
+      Layer.succeed(SyncStatus, status)
+    )
+    const log = Logger.replace(Logger.defaultLogger, Logger.make(({ message }) => void messages.push(String(message))))
+    const context = yield* Layer.buildWithScope(
+      FeeEstimator.layer({ filename }).pipe(
+        Layer.provide(services),
+        Layer.provide(log),
+        Layer.provide(Layer.setClock(clock.service))
+      ),
+      scope
+    )
+    // Its fibers listen from their first turn on.
+    yield* pause(5)
+    const estimator = yield* Effect.provide(FeeEstimator.FeeEstimator, context)
+    return { estimator, close: Effect.withClock(Scope.close(scope, Exit.void), clock.service) }
+  })
+
+/** Sets the clock to the time of the tip. */
+const atTipTime = Effect.gen(function*() {
+  const { chain } = yield* MethodNode
+  clock.set((yield* chain.tip).header.time * 1000)
+})
+
+const accept = (transaction: Transaction) =>
+  Effect.flatMap(MethodNode, ({ pool }) => Effect.orDie(pool.accept(transaction)))
+
+const RATE = 1_000_000
+const at = (rate: number, transaction: (fee: number) => Transaction): Transaction =>
+  transaction(Math.ceil((rate * transaction(100_000).virtualSize) / 1000))
+
+/** Mines a transaction with many outputs to spend, one by one. */
+const manyOutputs = Effect.gen(function*() {
+  const fan = pay([reward(1)], { outputs: 100 })
+  yield* mine(fan)
+  yield* atTipTime
+  return (vout: number, rate = RATE) => at(rate, (fee) => pay([output(fan, vout)], { fee }))
+})
+
+const onNode = <A, E>(work: Effect.Effect<A, E, MethodNode | Scope.Scope>) =>
+  work.pipe(Effect.scoped, Effect.provide(Layer.merge(spendableNode, Logger.remove(Logger.defaultLogger))))
+
+describe("FeeEstimator", () => {
+  it.effect("learns from what comes into the mempool and is mined", () =>
+    onNode(Effect.gen(function*() {
+      const { chain } = yield* MethodNode
+      const spend = yield* manyOutputs
+      const { close, estimator } = yield* estimatorOn(undefined)
+      // Before the first block it knows no tip.
+      yield* mine()
+      yield* until("the first block", () => estimator.estimateSmart(2, "economical").blocks === 0)
+      yield* pause(20)
+      for (let block = 0; block < 14; block++) {
+        const transactions = [0, 1, 2].map((n) => spend(3 * block + n))
+        for (const transaction of transactions) yield* accept(transaction)
+        yield* mine(...transactions)
+        // Every block adds three and lets what was before decay.
+        const most = 3 * (1 - 0.962 ** (block + 1)) / (1 - 0.962)
+        yield* until(`block ${block}`, () => Math.abs(counted(estimator).confirmed - most) < 1e-9)
+      }
+      const { blocks, feeRate = 0 } = estimator.estimateSmart(6, "economical")
+      assert.strictEqual(blocks, 6)
+      assert.isAtLeast(feeRate, RATE)
+      assert.isAtMost(feeRate, RATE * 1.01)
+      assert.strictEqual((yield* chain.tip).height, 139 + 16)
+      yield* close
+    })), 20_000)
+
+  it.effect(
+    "does not follow what has parents, what came back, and what comes while blocks are missing",
+    () =>
+      onNode(Effect.gen(function*() {
+        const { chain } = yield* MethodNode
+        const spend = yield* manyOutputs
+        const { close, estimator } = yield* estimatorOn(undefined)
+        yield* mine()
+        yield* pause(20)
+        const parent = yield* Effect.map(accept(spend(0)), ({ transaction }) => transaction)
+        yield* accept(at(RATE, (fee) => pay([output(parent)], { fee })))
+        yield* pause(20)
+        yield* mine()
+        yield* until("the parent waits, the child is not seen", () => counted(estimator).waiting === 1)
+        // Mined, and back by a reorganisation: it is not followed again.
+        const block = yield* mine(parent)
+        yield* until("the parent is mined", () => counted(estimator).confirmed === 1)
+        yield* chain.invalidate(block.hash)
+        yield* pause(20)
+        yield* mine()
+        yield* mine()
+        yield* until("the block after it", () => counted(estimator).confirmed < 0.99)
+        assert.strictEqual(counted(estimator).waiting, 0)
+        // A tip of more than three hours: others know newer blocks.
+        clock.adjust("5 hours")
+        yield* accept(spend(1))
+        yield* pause(20)
+        yield* mine()
+        yield* pause(20)
+        assert.strictEqual(counted(estimator).waiting, 0)
+        yield* atTipTime
+        yield* accept(spend(2))
+        yield* pause(20)
+        yield* mine()
+        yield* until("one that is followed", () => counted(estimator).waiting === 1)
+        yield* close
+      })),
+    60_000
+  )
+
+  it.effect(
+    "keeps what it learned: at the end, each hour, and when it is told to",
+    () =>
+      onNode(Effect.gen(function*() {
+        const directory = yield* temporaryDirectory
+        const filename = join(directory, "fee_estimates.json")
+        const spend = yield* manyOutputs
+        const { close, estimator } = yield* estimatorOn(filename)
+        yield* mine()
+        yield* pause(20)
+        const transactions = [0, 1, 2, 3].map((vout) => spend(vout))
+        for (const transaction of transactions) yield* accept(transaction)
+        yield* pause(20)
+        yield* mine(...transactions.slice(1))
+        yield* until("three are mined", () => counted(estimator).confirmed === 3)
+        assert.isFalse(existsSync(filename))
+        clock.adjust("59 minutes")
+        yield* pause(20)
+        assert.isFalse(existsSync(filename))
+        clock.adjust("1 minute")
+        yield* until("the file", () => existsSync(filename))
+        assert.deepStrictEqual(readdirSync(directory), ["fee_estimates.json"])
+        assert.strictEqual(statSync(filename).mode & 0o777, 0o600)
+        const hourly = readFileSync(filename, "utf8")
+        yield* Effect.withClock(estimator.save, clock.service)
+        assert.strictEqual(readFileSync(filename, "utf8"), hourly)
+        yield* close
+        // What waited for a block counts as a failure at the end.
+        assert.notStrictEqual(readFileSync(filename, "utf8"), hourly)
+
+        const again = yield* estimatorOn(filename)
+        assert.strictEqual(counted(again.estimator).confirmed, 3)
+        assert.strictEqual(again.estimator.estimateRaw(1, 0.5, "short")?.fail?.left, 1)
+        yield* again.close
+        // 60 hours are not too long, a second more is.
+        clock.adjust("60 hours")
+        const copy = readFileSync(filename, "utf8")
+        const reread = yield* estimatorOn(filename)
+        assert.strictEqual(counted(reread.estimator).confirmed, 3)
+        yield* reread.close
+        writeFileSync(filename, copy)
+        clock.adjust("1 second")
+        const old = yield* estimatorOn(filename)
+        assert.strictEqual(counted(old.estimator).confirmed, 0)
+        assert.include(messages.join("\n"), "old fee estimates are not used")
+        yield* old.close
+      })),
+    60_000
+  )
+
+  it.effect(
+    "begins anew where its file is damaged or cannot be read, and says so",
+    () =>
+      onNode(Effect.gen(function*() {
+        const directory = yield* temporaryDirectory
+        const filename = join(directory, "fee_estimates.json")
+        const good = yield* estimatorOn(filename)
+        yield* good.close
+        const content = readFileSync(filename, "utf8")
+        const damaged = [
+          "",
+          "null",
+          "not JSON",
+          content.slice(0, -3),
+          content.replace("\"version\":1", "\"version\":2"),
+          content.replace("\"first\":0", "\"first\":9"),
+          // The content alone would be a history.
+          content.replace(/"time":(\d)/, "\"time\":1$1"),
+          " ".repeat(9 * 1024 * 1024)
+        ]
+        for (const text of damaged) {
+          writeFileSync(filename, text)
+          messages.length = 0
+          const { close, estimator } = yield* estimatorOn(filename)
+          assert.include(messages.join("\n"), "fee estimates are damaged and learned anew")
+          assert.strictEqual(counted(estimator).confirmed, 0)
+          yield* close
+          assert.strictEqual(readFileSync(filename, "utf8"), content)
+        }
+        const folder = join(directory, "folder")
+        mkdirSync(folder)
+        messages.length = 0
+        const unreadable = yield* estimatorOn(folder)
+        assert.include(messages.join("\n"), "fee estimates cannot be read and are learned anew")
+        yield* unreadable.close
+        assert.include(messages.join("\n"), "fee estimates could not be saved")
+      })),
+    60_000
+  )
+})

@@ -1,0 +1,339 @@
+import { assert, describe, it } from "@effect/vitest"
+import { FastCheck, Schema } from "effect"
+import { bucketOf, BUCKETS } from "../../../src/mempool/fees/feeBuckets.ts"
+import { FeeHistory, type FeeMode, SavedFees } from "../../../src/mempool/fees/FeeHistory.ts"
+
+const VSIZE = 200
+
+/** A transaction that pays so much a kvB. */
+const paying = (feeRate: number, height: number, validForEstimation = true) => ({
+  fee: (feeRate * VSIZE) / 1000,
+  vsize: VSIZE,
+  height,
+  validForEstimation
+})
+
+/** Restores what a history saves, by way of JSON text. */
+const saved = (history: FeeHistory): unknown => JSON.parse(JSON.stringify(history))
+
+const restored = (value: unknown): FeeHistory => {
+  const history = FeeHistory.fromJSON(Schema.decodeUnknownSync(SavedFees)(value))
+  return history instanceof FeeHistory ? history : assert.fail(history.fault)
+}
+
+interface Market {
+  readonly history: FeeHistory
+  /** What waits, by key. */
+  readonly waiting: Map<string, number>
+  height: number
+  next: number
+}
+
+const market = (height = 1): Market => {
+  const history = new FeeHistory()
+  history.blockConnected(height, [])
+  return { history, waiting: new Map(), height, next: 0 }
+}
+
+/** Transactions with these fee rates come, then a block takes the `room` that pay most. */
+const round = (at: Market, feeRates: ReadonlyArray<number>, room: number): void => {
+  for (const feeRate of feeRates) {
+    const key = `tx${at.next++}`
+    at.history.entered(key, paying(feeRate, at.height))
+    at.waiting.set(key, feeRate)
+  }
+  const taken = [...at.waiting].sort(([, a], [, b]) => b - a).slice(0, room).map(([key]) => key)
+  for (const key of taken) at.waiting.delete(key)
+  at.history.blockConnected(++at.height, taken)
+}
+
+/** Blocks that hold everything, at one fee rate. */
+const quiet = (blocks: number, feeRate = 100_000, perBlock = 4): Market => {
+  const at = market()
+  for (let n = 0; n < blocks; n++) round(at, Array.from({ length: perBlock }, () => feeRate), perBlock)
+  return at
+}
+
+const smart = (history: FeeHistory, target: number, mode: FeeMode = "economical") => history.estimateSmart(target, mode)
+
+describe("FeeHistory", () => {
+  it("has no answer before it saw anything, and says for which target", () => {
+    const history = new FeeHistory()
+    assert.deepStrictEqual(smart(history, 6), { feeRate: undefined, blocks: 0 })
+    assert.deepStrictEqual(smart(history, 1008, "conservative"), { feeRate: undefined, blocks: 0 })
+    assert.deepStrictEqual(smart(history, 0), { feeRate: undefined, blocks: 0 })
+    assert.deepStrictEqual(smart(history, 1009), { feeRate: undefined, blocks: 1009 })
+  })
+
+  it("answers the fee rate at which everything was mined", () => {
+    const { history } = quiet(200)
+    for (const mode of ["economical", "conservative"] as const) {
+      for (const target of [2, 3, 12, 13, 24]) {
+        assert.deepStrictEqual(smart(history, target, mode), { feeRate: 100_000, blocks: target })
+      }
+    }
+  })
+
+  it("takes a target of 1 for 2, and shortens what is longer than half of what it watched", () => {
+    const { history } = quiet(41)
+    assert.deepStrictEqual(smart(history, 1), { feeRate: 100_000, blocks: 2 })
+    // The first block with a transaction that was seen before counts as the beginning.
+    assert.deepStrictEqual(smart(history, 20), { feeRate: 100_000, blocks: 20 })
+    assert.deepStrictEqual(smart(history, 21), { feeRate: 100_000, blocks: 20 })
+    assert.deepStrictEqual(smart(history, 1008), { feeRate: 100_000, blocks: 20 })
+    assert.deepStrictEqual(smart(quiet(4).history, 2), { feeRate: undefined, blocks: 1 })
+    assert.strictEqual(smart(quiet(5, 100_000, 40).history, 2).blocks, 2)
+  })
+
+  it("wants more for less time where blocks are full", () => {
+    const at = market()
+    // Each block has room for the upper three of six; the others wait for the calm after every tenth block.
+    const rates = [50_000, 60_000, 70_000, 200_000, 220_000, 240_000]
+    for (let n = 0; n < 400; n++) round(at, rates, n % 10 === 9 ? 1000 : 3)
+    const soon = smart(at.history, 2).feeRate ?? assert.fail()
+    const later = smart(at.history, 24).feeRate ?? assert.fail()
+    assert.isAtLeast(soon, 190_000)
+    assert.isAtMost(later, 52_000)
+  })
+
+  it("remembers in conservative mode how it was before a calm", () => {
+    const at = market()
+    const busy = [50_000, 60_000, 200_000, 220_000]
+    for (let n = 0; n < 400; n++) round(at, busy, n % 40 === 39 ? 1000 : 2)
+    at.history.leaveAll()
+    at.waiting.clear()
+    for (let n = 0; n < 150; n++) round(at, busy, 4)
+    const economical = smart(at.history, 2).feeRate ?? assert.fail()
+    const conservative = smart(at.history, 2, "conservative").feeRate ?? assert.fail()
+    assert.isAtMost(economical, 60_000)
+    assert.isAtLeast(conservative, 190_000)
+  })
+
+  it("counts what never gets mined against its fee rate", () => {
+    const at = market()
+    for (let n = 0; n < 300; n++) {
+      round(at, [10_000, 100_000, 100_000], 2)
+      for (const [key] of [...at.waiting].slice(0, Math.max(0, at.waiting.size - 20))) {
+        at.waiting.delete(key)
+        at.history.left(key)
+      }
+    }
+    const raw = at.history.estimateRaw(6, 0.95, "medium") ?? assert.fail()
+    assert.strictEqual(raw.feeRate, 100_000)
+    // Nothing was mined at the lower rate: what waits or left there is in the rest that fails.
+    assert.isAbove(raw.fail?.left ?? 0, 50)
+    assert.isAbove(raw.fail?.inPool ?? 0, 5)
+    assert.strictEqual(raw.fail?.confirmed, 0)
+    assert.strictEqual(raw.fail?.start, 0)
+  })
+
+  it("shows what an answer rests on", () => {
+    const { history } = quiet(100, 100_000, 1)
+    const raw = history.estimateRaw(1, 0.95, "short") ?? assert.fail()
+    const sum = (1 - 0.962 ** 100) / (1 - 0.962)
+    assert.strictEqual(raw.feeRate, 100_000)
+    assert.deepStrictEqual([raw.decay, raw.scale], [0.962, 1])
+    assert.closeTo(raw.pass?.withinTarget ?? 0, sum, 1e-9)
+    assert.closeTo(raw.pass?.confirmed ?? 0, sum, 1e-9)
+    assert.isBelow(raw.pass?.start ?? 0, 100_000)
+    // From the highest range down to the first that holds something.
+    assert.strictEqual(raw.pass?.end, 1e99)
+    assert.deepInclude(raw.fail ?? {}, { start: 0, confirmed: 0, inPool: 0, left: 0, withinTarget: 0 })
+    assert.strictEqual(raw.fail?.end, raw.pass?.start)
+  })
+
+  it("says nothing of too few transactions", () => {
+    // 0.5 a block on average are needed; where each block has one, the average passes that after 19 blocks.
+    const enough = (blocks: number) => quiet(blocks, 100_000, 1).history.estimateRaw(2, 0.85, "short")?.feeRate
+    assert.isUndefined(enough(17))
+    assert.strictEqual(enough(18), 100_000)
+    const none = quiet(17, 100_000, 1).history.estimateRaw(2, 0.85, "short")
+    assert.isUndefined(none?.pass)
+    assert.deepInclude(none?.fail ?? {}, { start: 0, end: 1e99 })
+  })
+
+  it("has horizons that reach 12, 48 and 1008 blocks", () => {
+    const { history } = quiet(10)
+    for (const [horizon, highest] of [["short", 12], ["medium", 48], ["long", 1008]] as const) {
+      assert.strictEqual(history.highestTarget(horizon), highest)
+      assert.isDefined(history.estimateRaw(1, 0.5, horizon))
+      assert.isDefined(history.estimateRaw(highest, 0.5, horizon))
+      assert.isUndefined(history.estimateRaw(highest + 1, 0.5, horizon))
+      assert.isUndefined(history.estimateRaw(0, 0.5, horizon))
+    }
+  })
+
+  it("follows only what came at the tip, of its own, and once", () => {
+    const history = new FeeHistory()
+    history.blockConnected(10, [])
+    history.entered("a", paying(1000, 9))
+    history.entered("b", paying(1000, 11))
+    history.entered("c", paying(1000, 10, false))
+    assert.strictEqual(history.size, 0)
+    history.entered("d", paying(1000, 10))
+    history.entered("d", paying(5000, 10))
+    assert.strictEqual(history.size, 1)
+    history.left("e")
+    history.left("d")
+    history.left("d")
+    assert.strictEqual(history.size, 0)
+    assert.strictEqual(history.estimateRaw(1, 0.5, "short")?.fail?.inPool, 0)
+  })
+
+  it("learns nothing from a block that is not higher than the last", () => {
+    const { height, history } = quiet(100)
+    const before = JSON.stringify(history)
+    history.entered("x", paying(500_000, height))
+    history.blockConnected(height, ["x"])
+    history.blockConnected(height - 1, [])
+    assert.strictEqual(history.bestHeight, height)
+    assert.strictEqual(history.size, 0)
+    assert.strictEqual(JSON.stringify(history), before)
+    assert.strictEqual(history.estimateRaw(1, 0.5, "short")?.fail?.inPool, 0)
+  })
+
+  it("counts what waits for the target or longer", () => {
+    const history = new FeeHistory()
+    history.blockConnected(1, [])
+    history.entered("x", paying(1000, 1))
+    const waiting = (target: number, horizon: "short" | "long") =>
+      history.estimateRaw(target, 0.5, horizon)?.fail?.inPool
+    for (let height = 2; height <= 1200; height++) {
+      const waited = height - 1
+      history.blockConnected(height, [])
+      if (waited > 30 && waited % 97 !== 0 && waited !== 1007 && waited !== 1008) continue
+      assert.strictEqual(waiting(Math.min(12, waited), "short"), 1, `${waited} blocks`)
+      assert.strictEqual(waiting(Math.min(1008, waited), "long"), 1, `${waited} blocks`)
+      if (waited < 12) assert.strictEqual(waiting(waited + 1, "short"), 0)
+      if (waited < 1008) assert.strictEqual(waiting(waited + 1, "long"), 0)
+    }
+    history.left("x")
+    const after = history.estimateRaw(12, 0.5, "short")?.fail
+    assert.deepInclude(after ?? {}, { inPool: 0, left: 1 })
+  })
+
+  it("goes on where it was after a restart, also with a file from long ago", () => {
+    const at = quiet(200)
+    const again = restored(saved(at.history))
+    assert.strictEqual(again.bestHeight, at.height)
+    for (const target of [2, 12, 100]) assert.deepStrictEqual(smart(again, target), smart(at.history, target))
+    assert.deepStrictEqual(saved(again), saved(at.history))
+    // The span of the file counts for six weeks.
+    again.blockConnected(at.height + 6 * 1008, [])
+    assert.strictEqual(smart(again, 90).blocks, 90)
+    again.blockConnected(at.height + 6 * 1008 + 1, [])
+    assert.strictEqual(smart(again, 90).blocks, 0)
+  })
+
+  it("keeps nothing of what is in the mempool", () => {
+    const { height, history } = quiet(50)
+    history.entered("x", paying(500_000, height))
+    assert.strictEqual(restored(saved(history)).size, 0)
+    assert.notInclude(JSON.stringify(history), "\"x\"")
+    history.leaveAll()
+    assert.strictEqual(history.size, 0)
+  })
+
+  it("refuses what it never could have kept", () => {
+    const good = saved(quiet(60).history)
+    const decode = Schema.decodeUnknownEither(SavedFees)
+    const spoilt = (change: (copy: Record<string, unknown>, bucket: Record<string, unknown>) => void) => {
+      const copy = JSON.parse(JSON.stringify(good))
+      change(copy, copy.short[0])
+      const decoded = decode(copy)
+      if (decoded._tag === "Left") return "shape"
+      const history = FeeHistory.fromJSON(decoded.right)
+      return history instanceof FeeHistory ? "taken" : history.fault
+    }
+    const array = (value: unknown): Array<unknown> => Array.isArray(value) ? value : assert.fail()
+    assert.strictEqual(spoilt(() => undefined), "taken")
+    assert.match(spoilt((copy) => copy["first"] = 1000), /^blocks 1000 to 61 of 61$/)
+    assert.match(spoilt((copy) => copy["bestHeight"] = 60), /^blocks 2 to 61 of 60$/)
+    assert.match(spoilt((copy) => array(copy["short"]).push(array(copy["short"])[0])), /^short: .* out of place$/)
+    assert.match(spoilt((_, bucket) => bucket["bucket"] = 237), /out of place/)
+    assert.match(spoilt((_, bucket) => bucket["bucket"] = 3), /not of this range/)
+    assert.match(spoilt((_, bucket) => bucket["feeRates"] = 0), /not of this range/)
+    assert.match(spoilt((_, bucket) => array(bucket["within"]).pop()), /there are not 12 periods/)
+    assert.match(spoilt((_, bucket) => array(bucket["left"]).push(0)), /there are not 12 periods/)
+    assert.match(spoilt((_, bucket) => array(bucket["within"])[0] = 1e6), /early than later/)
+    assert.match(spoilt((_, bucket) => array(bucket["within"])[11] = 1e6), /early than later/)
+    assert.match(spoilt((_, bucket) => array(bucket["left"])[5] = 3), /late than earlier/)
+    for (const wrong of [-1, 1e13, null, "1", Number.NaN]) {
+      assert.strictEqual(spoilt((_, bucket) => bucket["confirmed"] = wrong), "shape")
+      assert.strictEqual(spoilt((copy) => copy["bestHeight"] = wrong), "shape")
+    }
+    assert.strictEqual(spoilt((copy) => delete copy["long"]), "shape")
+  })
+})
+
+const rates = FastCheck.nat({ max: 5_000_000 })
+
+/** Both sides of where horizons end. */
+const TARGETS = [2, 3, 4, 5, 6, 7, 8, 11, 12, 13, 14, 23, 24, 25, 26, 47, 48, 49, 50, 96, 97, 200]
+
+/** A step of a random history. */
+const steps = FastCheck.array(
+  FastCheck.record({
+    feeRates: FastCheck.array(rates, { maxLength: 8 }),
+    room: FastCheck.nat({ max: 10 }),
+    leaves: FastCheck.nat({ max: 3 }),
+    repeat: FastCheck.nat({ max: 30 })
+  }),
+  { maxLength: 12 }
+)
+
+describe("FeeHistory, whatever happens", () => {
+  it("answers with a fee rate that somebody paid or nothing, and saves what it can restore", () =>
+    FastCheck.assert(
+      FastCheck.property(steps, FastCheck.nat({ max: 1010 }), (steps, target) => {
+        const at = market()
+        let highest = 0
+        for (const { feeRates, leaves, repeat, room } of steps) {
+          highest = Math.max(highest, ...feeRates)
+          for (let n = 0; n <= repeat; n++) round(at, feeRates, room)
+          for (const [key] of [...at.waiting].slice(0, leaves)) {
+            at.waiting.delete(key)
+            at.history.left(key)
+          }
+        }
+        assert.isAtMost(at.history.size, at.waiting.size)
+        for (const mode of ["economical", "conservative"] as const) {
+          const { blocks, feeRate } = smart(at.history, target, mode)
+          assert.isTrue(Number.isInteger(blocks) && blocks >= 0 && blocks <= Math.max(2, target))
+          if (feeRate === undefined) continue
+          assert.isTrue(Number.isSafeInteger(feeRate) && feeRate > 0)
+          assert.isAtMost(feeRate, highest)
+        }
+        const again = restored(saved(at.history))
+        again.blockConnected(at.height + 1, [])
+        at.history.leaveAll()
+        assert.strictEqual(at.history.size, 0)
+      }),
+      { numRuns: 60 }
+    ), 120_000)
+
+  // Where demand changes, horizons may disagree at the targets where one ends: the reference node's do as well.
+  // So they do in the first blocks, while the average of a short target has seen more than that of a long one.
+  it("never wants more for more time in conservative mode, while demand stays as it is", () =>
+    FastCheck.assert(
+      FastCheck.property(
+        FastCheck.array(rates, { minLength: 1, maxLength: 8 }),
+        FastCheck.integer({ min: 1, max: 10 }),
+        FastCheck.integer({ min: 100, max: 250 }),
+        (feeRates, room, rounds) => {
+          const at = market()
+          for (let n = 0; n < rounds; n++) round(at, feeRates, room)
+          // By range: within one, each horizon has an average of its own.
+          let last = BUCKETS
+          for (const target of TARGETS) {
+            const { blocks, feeRate } = smart(at.history, target, "conservative")
+            if (blocks < target) break
+            if (feeRate === undefined) continue
+            assert.isAtMost(bucketOf(feeRate), last, `target ${target}`)
+            last = bucketOf(feeRate)
+          }
+        }
+      ),
+      { numRuns: 40 }
+    ), 120_000)
+})

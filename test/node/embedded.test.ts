@@ -1,0 +1,447 @@
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import {
+  Chunk,
+  Deferred,
+  Effect,
+  Either,
+  Exit,
+  Fiber,
+  Layer,
+  Logger,
+  LogLevel,
+  Redacted,
+  Schedule,
+  Scope,
+  Stream
+} from "effect"
+import { existsSync, mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { Chain } from "../../src/chain/Chain.ts"
+import { namesOf } from "../../src/client/blockNames.ts"
+import { decodeConfig } from "../../src/client/config.ts"
+import { type NameChange, NameClient, type NameRecord, type RegistrationProgress } from "../../src/client/NameClient.ts"
+import { Mempool } from "../../src/mempool/Mempool.ts"
+import { Miner } from "../../src/mempool/mining/Miner.ts"
+import * as Embedded from "../../src/node/embedded.ts"
+import { embeddedSettings } from "../../src/node/embeddedSettings.ts"
+import type { Block } from "../../src/protocol/block.ts"
+import { displayHash, fromHex } from "../../src/protocol/bytes.ts"
+import { encodeText } from "../../src/protocol/nameText.ts"
+import { StorageUnavailable } from "../../src/storage/errors.ts"
+import { Wallets } from "../../src/wallet/Wallets.ts"
+import { fixtureBlocks } from "../support/chainFixture.ts"
+import { copyOf, fillDirectory, nodeWithClient, temporaryDirectory } from "../support/embedded.ts"
+import { fixtureJson } from "../support/fixtures.ts"
+
+interface ShownName {
+  readonly nameHex: string
+  readonly show: {
+    readonly value: string
+    readonly txid: string
+    readonly address: string
+    readonly height: number
+    readonly expires_in: number
+    readonly expired: boolean
+  }
+}
+
+/** A branch that loses, and where its blocks are. */
+interface Branch {
+  readonly forkHeight: number
+  readonly length: number
+  readonly firstRecord: number
+}
+
+const HEIGHT = 600
+const { names } = fixtureJson<{ readonly names: ReadonlyArray<ShownName> }>("regtest-names/tip-names.json.gz")
+
+const text = (hex: string): string | undefined => encodeText(fromHex(hex) ?? new Uint8Array(), "utf8")
+
+/** Names of the fixture that are text. */
+const textNames = names.flatMap(({ nameHex, show }) => {
+  const name = text(nameHex)
+  return name === undefined ? [] : [{ name, show }]
+})
+const active = textNames.filter(({ show }) => !show.expired)
+
+let filled = ""
+
+const quiet = Logger.remove(Logger.defaultLogger)
+
+const embedded = (config: Parameters<typeof Embedded.layer>[0]) =>
+  Layer.provide(Embedded.layer({ network: "regtest", maxPeers: 0, disableWallet: true, ...config }), quiet)
+
+/** Runs with a client on a copy of the filled directory. */
+const withClient = <A, E>(use: (client: typeof NameClient.Service) => Effect.Effect<A, E>) =>
+  Effect.gen(function*() {
+    const dataDir = yield* copyOf(filled)
+    return yield* Effect.provide(Effect.flatMap(NameClient, use), embedded({ dataDir }))
+  })
+
+describe("the embedded client", () => {
+  beforeAll(async () => {
+    filled = mkdtempSync(join(tmpdir(), "svcd-test-"))
+    await Effect.runPromise(fillDirectory(filled, HEIGHT))
+  })
+  afterAll(() => rmSync(filled, { recursive: true, force: true }))
+
+  it.scopedLive("says of every name what the reference node says", () =>
+    withClient((client) =>
+      Effect.gen(function*() {
+        for (const { name, show } of textNames) {
+          if (show.expired) {
+            const error = yield* Effect.flip(client.resolveName(name))
+            assert.strictEqual(error._tag, "NameExpired", name)
+            continue
+          }
+          const record = yield* client.resolveName(name)
+          const value = text(show.value)
+          assert.deepStrictEqual(
+            record,
+            {
+              name,
+              value: value ?? record.value,
+              ...(value === undefined ? { valueHex: show.value } : {}),
+              address: show.address.startsWith("<") ? "" : show.address,
+              txid: show.txid,
+              height: show.height,
+              expiresIn: show.expires_in,
+              expired: false,
+              asOf: { height: HEIGHT, synced: true }
+            } satisfies NameRecord
+          )
+          // The second time it comes from memory.
+          assert.deepStrictEqual(yield* client.resolveName(name), record)
+        }
+        assert.isAbove(active.length, 30)
+      })
+    ))
+
+  it.scopedLive("lists the names of a namespace, the shortest first, as many as wanted, and none that expired", () =>
+    withClient((client) =>
+      Effect.gen(function*() {
+        const listed = (yield* client.listNames({ limit: 1_000 })).map(({ name }) => name)
+        assert.deepStrictEqual([...listed].sort(), active.map(({ name }) => name).sort())
+        const bytes = (name: string) => Buffer.from(name)
+        for (const [i, name] of listed.slice(1).entries()) {
+          const before = bytes(listed[i] ?? "")
+          assert.isBelow(before.length - bytes(name).length || Buffer.compare(before, bytes(name)), 0)
+        }
+        const domains = (yield* client.listNames({ namespace: "d/" })).map(({ name }) => name)
+        assert.deepStrictEqual(domains, listed.filter((name) => name.startsWith("d/")))
+        assert.deepStrictEqual(
+          (yield* client.listNames({ namespace: "d/", limit: 2 })).map(({ name }) => name),
+          domains.slice(0, 2)
+        )
+        assert.deepStrictEqual(yield* client.listNames({ limit: 0 }), [])
+        assert.deepStrictEqual(yield* client.listNames({ namespace: "nobody has that/" }), [])
+        const error = yield* Effect.flip(client.listNames({ limit: -1 }))
+        assert.deepInclude({ ...error }, { _tag: "InvalidRequest", field: "limit" })
+      })
+    ))
+
+  it.scopedLive("refuses names that no chain can hold, and says which argument is wrong", () =>
+    withClient((client) =>
+      Effect.gen(function*() {
+        for (const name of ["x".repeat(256), "ü".repeat(128), "d/\ud800"]) {
+          const error = yield* Effect.flip(client.resolveName(name))
+          assert.deepInclude({ ...error }, { _tag: "InvalidRequest", field: "name" })
+        }
+        const longest = yield* Effect.flip(client.resolveName("x".repeat(255)))
+        assert.strictEqual(longest._tag, "NameNotFound")
+      })
+    ))
+
+  it.scopedLive("fails with NotSynced where the caller insists on more than there is", () =>
+    withClient((client) =>
+      Effect.gen(function*() {
+        const { name = "" } = active[0] ?? {}
+        yield* client.resolveName(name, { requireSynced: true, minHeight: HEIGHT })
+        const error = yield* Effect.flip(client.resolveName(name, { minHeight: HEIGHT + 1 }))
+        assert.deepInclude({ ...error }, { _tag: "NotSynced", height: HEIGHT })
+      })
+    ))
+
+  it.scopedLive("before all blocks are there, answers with what it has, and does not say that a name is free", () =>
+    Effect.gen(function*() {
+      const dataDir = yield* copyOf(filled)
+      yield* Effect.gen(function*() {
+        const client = yield* NameClient
+        const { name = "" } = active[0] ?? {}
+        assert.deepStrictEqual((yield* client.resolveName(name)).asOf, { height: HEIGHT, synced: false })
+        assert.deepStrictEqual(yield* client.freshness, { height: HEIGHT, synced: false })
+        const insisted = yield* Effect.flip(client.resolveName(name, { requireSynced: true }))
+        assert.strictEqual(insisted._tag, "NotSynced")
+        const missing = yield* Effect.flip(client.resolveName("d/nobody"))
+        assert.deepInclude({ ...missing }, { _tag: "NotSynced", height: HEIGHT })
+        const { name: expired = "" } = textNames.find(({ show }) => show.expired) ?? {}
+        assert.strictEqual((yield* Effect.flip(client.resolveName(expired)))._tag, "NotSynced")
+        assert.strictEqual((yield* Effect.flip(client.listNames({ namespace: "none/" })))._tag, "NotSynced")
+        const update = yield* Effect.flip(client.updateName("d/nobody", "v"))
+        assert.deepInclude({ ...update }, { _tag: "NotSynced", height: HEIGHT })
+        // A registration may begin: whether the name is free is judged again when it is claimed.
+        assert.strictEqual((yield* Effect.flip(client.registerName("d/nobody", "v")))._tag, "InsufficientFunds")
+        // A peer is configured that nobody reaches: there may be blocks that we have not heard of.
+      }).pipe(
+        Effect.provide(embedded({ dataDir, disableWallet: false, maxPeers: 1, bootstrapPeers: ["127.0.0.1:9"] }))
+      )
+    }))
+
+  it.scopedLive("does not call itself synced before the names are where the chain is", () =>
+    Effect.gen(function*() {
+      const dataDir = yield* temporaryDirectory
+      yield* Effect.gen(function*() {
+        const client = yield* NameClient
+        const chain = yield* Chain
+        const blocks = fixtureBlocks("regtest-names/blocks.dat.gz").slice(1, 201)
+        const [last = [], most] = [blocks.slice(-1), blocks.slice(0, -1)]
+        // While many come, names follow when it pays: nothing that is known of is missing now but names.
+        yield* chain.acceptHeaders(most)
+        yield* chain.deliver(most, true)
+        assert.strictEqual((yield* chain.tip).height, most.length)
+        const { height, synced } = yield* client.freshness
+        assert.strictEqual(synced, height === most.length)
+        assert.isBelow(height, most.length)
+        assert.strictEqual((yield* Effect.flip(client.resolveName("d/nobody")))._tag, "NotSynced")
+        yield* chain.deliver(last, false)
+        assert.deepStrictEqual(yield* client.freshness, { height: blocks.length, synced: true })
+      }).pipe(Effect.provide(nodeWithClient({ dataDir, disableWallet: true })))
+    }))
+
+  it.scopedLive("takes few threads of its host", () =>
+    Effect.sync(() => {
+      const config = Either.getOrThrow(decodeConfig({ network: "regtest" }))
+      const threads = [1, 2, 64].map((cores) => Either.getOrThrow(embeddedSettings(config, cores)).verifyThreads)
+      assert.deepStrictEqual(threads, [0, 1, 3])
+    }))
+
+  it.scopedLive("tells changes block by block, and names again that a reorganisation takes back", () =>
+    Effect.gen(function*() {
+      const { branches } = fixtureJson<{ readonly branches: ReadonlyArray<Branch> }>("regtest-names/stale.json.gz")
+      const losing = fixtureBlocks("regtest-names/stale.dat.gz")
+      const blocksOf = ({ firstRecord, length }: Branch) => losing.slice(firstRecord, firstRecord + length)
+      const branch = branches.find((each) => namesIn(blocksOf(each)).size > 1)
+      if (branch === undefined) return yield* Effect.dieMessage("there is a branch with names")
+      const { forkHeight, length } = branch
+      const stale = blocksOf(branch)
+      const main = fixtureBlocks("regtest-names/blocks.dat.gz")
+      const dataDir = yield* temporaryDirectory
+      yield* fillDirectory(dataDir, forkHeight)
+      yield* Effect.gen(function*() {
+        const client = yield* NameClient
+        const chain = yield* Chain
+        const collect = (upTo: string) =>
+          Effect.fork(
+            client.changes().pipe(
+              Stream.takeUntil(({ record }) => record?.txid === upTo),
+              Stream.runCollect,
+              Effect.map(Chunk.toReadonlyArray)
+            )
+          )
+        const lastTxid = lastNameTransaction(main.slice(forkHeight + 1, forkHeight + length + 2))
+        const listening = yield* collect(lastTxid)
+        yield* Effect.sleep("20 millis")
+        const take = (blocks: typeof main) => Effect.zipRight(chain.acceptHeaders(blocks), chain.deliver(blocks, false))
+        yield* take(stale)
+        const [first] = stale
+        if (first !== undefined) yield* chain.invalidate(first.header.hash)
+        yield* take(main.slice(forkHeight + 1, forkHeight + length + 2))
+        const told = yield* Fiber.join(listening).pipe(Effect.timeout("20 seconds"))
+        const before = told.filter(({ height, record }) => record?.height === height)
+        assert.isAbove(before.length, 0)
+        // What every name was told to be last is what it is now.
+        const latest = new Map<string, NameChange>(told.map((change) => [change.name, change]))
+        for (const [name, { record }] of latest) {
+          const now = yield* Effect.option(client.resolveName(name))
+          if (now._tag === "Some") assert.strictEqual(record?.txid, now.value.txid, name)
+          else assert.isTrue(record === undefined || record.expired, name)
+        }
+        // Names of the branch were told, and told again.
+        const ofBranch = namesIn(stale)
+        assert.isAbove(ofBranch.size, 0)
+        // Told again is what they said before the branch: an earlier record, or none.
+        const again = told.filter(({ height, record }) => record?.height !== height)
+        assert.sameMembers([...new Set(again.map(({ name }) => name))], [...ofBranch])
+        for (const name of ofBranch) {
+          assert.isAtLeast(told.filter((change) => change.name === name).length, 2, name)
+        }
+      }).pipe(Effect.provide(nodeWithClient({ dataDir, disableWallet: true })))
+    }))
+
+  it.scopedLive("says that there is no wallet, and makes none", () =>
+    Effect.gen(function*() {
+      const dataDir = yield* temporaryDirectory
+      yield* Effect.gen(function*() {
+        const client = yield* NameClient
+        assert.strictEqual((yield* Effect.flip(client.registerName("d/x", "v")))._tag, "WalletDisabled")
+        assert.strictEqual((yield* Effect.flip(client.updateName("d/x", "v")))._tag, "WalletDisabled")
+      }).pipe(Effect.provide(embedded({ dataDir })))
+      assert.isFalse(existsSync(join(dataDir, "wallet.json")))
+    }))
+
+  it.scopedLive("registers with the wallet of its directory, tells each step, and updates", () =>
+    Effect.gen(function*() {
+      const dataDir = yield* temporaryDirectory
+      yield* Effect.gen(function*() {
+        const client = yield* NameClient
+        const miner = yield* Miner
+        const wallet = (yield* Wallets).get("")
+        if (wallet === undefined) return yield* Effect.dieMessage("there is a wallet")
+        const { script } = yield* wallet.newAddress({ type: "legacy", label: "" })
+        const mine = (blocks: number) => miner.generate(blocks, script, Infinity)
+        assert.strictEqual((yield* Effect.flip(client.registerName("d/x", "v")))._tag, "InsufficientFunds")
+        const other = yield* Effect.flip(client.registerName("d/x", "v", { address: "NAMEcoin" }))
+        assert.deepInclude({ ...other }, { _tag: "InvalidRequest", field: "address" })
+        yield* mine(101)
+        const told: Array<RegistrationProgress> = []
+        const registering = yield* Effect.fork(client.registerName("d/x", "eins", {
+          waitFor: "registered",
+          onProgress: (progress) => void told.push(progress)
+        }))
+        const until = (step: RegistrationProgress["step"]) =>
+          Effect.suspend(() => told.some((each) => each.step === step) ? Effect.void : Effect.fail("not yet")).pipe(
+            Effect.retry(Schedule.spaced("5 millis")),
+            Effect.timeout("20 seconds")
+          )
+        yield* until("announced")
+        const twice = yield* Effect.flip(client.registerName("d/x", "zwei"))
+        assert.strictEqual(twice._tag, "NameUnavailable")
+        yield* mine(1)
+        yield* until("waiting")
+        yield* mine(11)
+        yield* until("claimed")
+        yield* mine(1)
+        const { txHash } = yield* Fiber.join(registering)
+        const record = yield* client.resolveName("d/x")
+        assert.deepStrictEqual([record.value, record.txid], ["eins", txHash])
+        assert.deepStrictEqual(told.at(-1), { step: "registered", txHash, height: record.height })
+
+        const updating = yield* Effect.fork(client.updateName("d/x", "", { waitFor: "confirmed" }))
+        const pool = yield* Mempool
+        yield* Effect.suspend(() =>
+          Effect.sync(() => pool.info()).pipe(
+            Effect.filterOrFail(({ size }) => size > 0, () => "not yet"),
+            Effect.retry(Schedule.spaced("5 millis"))
+          )
+        )
+        yield* mine(1)
+        const updated = yield* Fiber.join(updating)
+        assert.deepInclude(yield* client.resolveName("d/x"), { value: "", txid: updated.txHash })
+        assert.strictEqual((yield* Effect.flip(client.updateName("d/none", "v")))._tag, "NameUnavailable")
+      }).pipe(Effect.provide(nodeWithClient({ dataDir })))
+    }))
+
+  it.scopedLive("opens an encrypted wallet with the passphrase of the configuration alone", () =>
+    Effect.gen(function*() {
+      const dataDir = yield* temporaryDirectory
+      const tried = (config: { readonly walletPassphrase?: string; readonly wallet?: string }) =>
+        Effect.flatMap(NameClient, (client) => client.registerName("d/x", "v")).pipe(
+          Effect.provide(nodeWithClient({ dataDir, ...config })),
+          Effect.flip
+        )
+      yield* Effect.gen(function*() {
+        const wallet = (yield* Wallets).get("")
+        yield* wallet?.encrypt(Redacted.make("s3cret")) ?? Effect.dieMessage("there is a wallet")
+        const client = yield* NameClient
+        assert.strictEqual((yield* Effect.flip(client.registerName("d/x", "v")))._tag, "WalletLocked")
+      }).pipe(Effect.provide(nodeWithClient({ dataDir })))
+      assert.strictEqual((yield* tried({ walletPassphrase: "s3cret" }))._tag, "InsufficientFunds")
+      const wrong = yield* tried({ walletPassphrase: "guess" })
+      assert.deepInclude({ ...wrong }, { _tag: "InvalidConfig", field: "walletPassphrase" })
+      const absent = yield* tried({ wallet: "none" })
+      assert.deepInclude({ ...absent }, { _tag: "InvalidConfig", field: "wallet" })
+    }))
+
+  it.scopedLive("ends with the reason where the node cannot go on, and its host lives on", () =>
+    Effect.gen(function*() {
+      const dataDir = yield* temporaryDirectory
+      yield* fillDirectory(dataDir, 5)
+      yield* Effect.gen(function*() {
+        const client = yield* NameClient
+        const chain = yield* Chain
+        const full = new StorageUnavailable({ file: "names.db", doing: "writing", reason: "the disk is full" })
+        const { hash, height } = yield* Effect.map(chain.tip, ({ header, height }) => ({ hash: header.hash, height }))
+        yield* chain.register({
+          name: "full",
+          cursor: Effect.succeed({ hash, height }),
+          apply: () => full,
+          rewind: () => full
+        })
+        const listening = yield* Effect.fork(Effect.flip(Stream.runDrain(client.changes())))
+        yield* Effect.sleep("20 millis")
+        const [block] = fixtureBlocks("regtest-names/blocks.dat.gz").slice(height + 1)
+        if (block !== undefined) yield* Effect.exit(chain.submit(block))
+        assert.strictEqual(yield* Effect.flip(client.failure), full)
+        assert.strictEqual(yield* Effect.flip(client.resolveName("d/x")), full)
+        assert.strictEqual(yield* Effect.flip(client.freshness), full)
+        assert.strictEqual(yield* Fiber.join(listening), full)
+      }).pipe(Effect.provide(nodeWithClient({ dataDir, disableWallet: true })))
+    }))
+
+  it.scopedLive("refuses calls once it is closed, and ends those that wait", () =>
+    Effect.gen(function*() {
+      const dataDir = yield* copyOf(filled)
+      const scope = yield* Scope.make()
+      const { name = "" } = active[0] ?? {}
+      const context = yield* Layer.buildWithScope(embedded({ dataDir }), scope)
+      const client = yield* Effect.provide(NameClient, context)
+      yield* client.resolveName(name)
+      const listening = yield* Effect.fork(Effect.exit(Stream.runDrain(client.changes())))
+      const ended = yield* Effect.fork(Effect.flip(client.failure))
+      yield* Effect.sleep("20 millis")
+      yield* Scope.close(scope, Exit.void)
+      const refused = <A, E extends { readonly _tag: string }>(call: Effect.Effect<A, E>) =>
+        Effect.map(Effect.flip(call), ({ _tag }) => assert.strictEqual(_tag, "ClientClosed"))
+      yield* refused(client.resolveName(name))
+      yield* refused(client.listNames())
+      yield* refused(client.registerName("d/x", ""))
+      yield* refused(client.freshness)
+      yield* refused(Stream.runDrain(client.changes()))
+      assert.strictEqual((yield* Fiber.join(ended))._tag, "ClientClosed")
+      assert.isTrue(Exit.isFailure(yield* Fiber.join(listening)))
+      // The directory is free again.
+      yield* Effect.provide(Effect.asVoid(NameClient), embedded({ dataDir }))
+    }))
+
+  it.scopedLive("one directory has one client; another network's is refused; an interrupted start leaves it free", () =>
+    Effect.gen(function*() {
+      const dataDir = yield* copyOf(filled)
+      yield* Effect.gen(function*() {
+        const error = yield* Effect.flip(Effect.provide(Effect.asVoid(NameClient), embedded({ dataDir })))
+        assert.strictEqual(error._tag, "DataDirectoryInUse")
+      }).pipe(Effect.provide(embedded({ dataDir })))
+      const error = yield* Effect.flip(
+        Effect.provide(Effect.asVoid(NameClient), embedded({ dataDir, network: "testnet" }))
+      )
+      assert.strictEqual(error._tag, "WrongNetwork")
+      const begun = yield* Deferred.make<void>()
+      const logger = Logger.replace(
+        Logger.defaultLogger,
+        Logger.make(({ message }) => {
+          if (String(message).includes("starting")) Deferred.unsafeDone(begun, Effect.void)
+        })
+      )
+      const layer = Embedded.layer({ network: "regtest", dataDir, maxPeers: 0, disableWallet: true })
+      const starting = yield* Effect.fork(
+        Effect.never.pipe(
+          Effect.provide(Layer.provideMerge(layer, logger)),
+          Logger.withMinimumLogLevel(LogLevel.Debug)
+        )
+      )
+      yield* Deferred.await(begun).pipe(Effect.timeout("10 seconds"))
+      yield* Fiber.interrupt(starting)
+      yield* Effect.provide(Effect.asVoid(NameClient), embedded({ dataDir }))
+    }))
+})
+
+const recordsOf = (blocks: ReadonlyArray<Block>) =>
+  blocks.flatMap((block) => namesOf(block, 0)).flatMap(({ name, txid }) => {
+    const shown = encodeText(name, "utf8")
+    return shown === undefined ? [] : [{ name: shown, txid: displayHash(txid) }]
+  })
+
+const namesIn = (blocks: ReadonlyArray<Block>): ReadonlySet<string> =>
+  new Set(recordsOf(blocks).map(({ name }) => name))
+
+const lastNameTransaction = (blocks: ReadonlyArray<Block>): string => recordsOf(blocks).at(-1)?.txid ?? ""

@@ -1,0 +1,207 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Exit, Scope } from "effect"
+import { execFileSync } from "node:child_process"
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+  writeSync
+} from "node:fs"
+import { join } from "node:path"
+import * as LogFile from "../../src/node/logFile.ts"
+import { canMount, smallDisk } from "../support/smallDisk.ts"
+import { withDirectory, withDirectoryAsync } from "../support/temporary.ts"
+import { TsProcess } from "../support/tsProcess.ts"
+
+const opened = (path: string, options: Partial<LogFile.LogFileOptions> = {}) => {
+  const complaints: Array<string> = []
+  const file = new LogFile.LogFile({ path, complain: (message) => void complaints.push(message), ...options })
+  return { file, complaints }
+}
+
+const linesOf = (path: string): ReadonlyArray<string> => readFileSync(path, "utf8").split("\n").slice(0, -1)
+
+/** A failure as the operating system reports it. */
+const failing = (code: string) => Object.assign(new Error(code), { code })
+
+describe("LogFile", () => {
+  it("appends to what is there, for its owner alone, in directories that it makes", () =>
+    withDirectory((directory) => {
+      const path = join(directory, "var", "log", "svcd.log")
+      const first = opened(path)
+      first.file.writeLine("a")
+      assert.strictEqual(readFileSync(path, "utf8"), "a\n")
+      first.file.close()
+      const second = opened(path)
+      second.file.writeLine("é")
+      second.file.close()
+      assert.deepStrictEqual(linesOf(path), ["a", "é"])
+      assert.strictEqual(statSync(path).mode & 0o777, 0o600)
+      assert.strictEqual(statSync(join(directory, "var")).mode & 0o777, 0o700)
+    }))
+
+  it("leaves the mode of a file that is there", () =>
+    withDirectory((directory) => {
+      const path = join(directory, "a.log")
+      writeFileSync(path, "")
+      chmodSync(path, 0o640)
+      opened(path).file.close()
+      assert.strictEqual(statSync(path).mode & 0o777, 0o640)
+    }))
+
+  it("goes on in a new file once the old one was renamed and it is told", () =>
+    withDirectory((directory) => {
+      const [path, rotated] = [join(directory, "a.log"), join(directory, "a.log.1")]
+      const { file } = opened(path)
+      file.writeLine("1")
+      renameSync(path, rotated)
+      file.writeLine("2")
+      assert.isUndefined(file.reopen())
+      file.writeLine("3")
+      file.close()
+      assert.deepStrictEqual([linesOf(rotated), linesOf(path)], [["1", "2"], ["3"]])
+    }))
+
+  it("stays in its file where the path cannot be opened anew", () =>
+    withDirectory((directory) => {
+      const [path, rotated] = [join(directory, "a.log"), join(directory, "a.log.1")]
+      const { file } = opened(path)
+      renameSync(path, rotated)
+      mkdirSync(path)
+      assert.strictEqual(file.reopen(), "it is a directory")
+      file.writeLine("1")
+      file.close()
+      assert.deepStrictEqual(linesOf(rotated), ["1"])
+    }))
+
+  it("drops what comes after its end", () =>
+    withDirectory((directory) => {
+      const path = join(directory, "a.log")
+      const { complaints, file } = opened(path)
+      file.writeLine("1")
+      file.close()
+      file.writeLine("2")
+      assert.deepStrictEqual([linesOf(path), complaints], [["1"], []])
+    }))
+
+  it("says once that it cannot be written, goes on, and says how much is lost", () =>
+    withDirectory((directory) => {
+      const path = join(directory, "a.log")
+      let room = 4
+      // A disk with room for so many bytes.
+      const write = (file: number, bytes: Uint8Array): number => {
+        if (room === 0) throw failing("ENOSPC")
+        const taken = writeSync(file, bytes.subarray(0, room))
+        room -= taken
+        return taken
+      }
+      const { complaints, file } = opened(path, { write })
+      for (const line of ["ab", "cd", "ef"]) file.writeLine(line)
+      assert.deepStrictEqual(complaints, [`log file ${path} cannot be written: the disk is full; the node goes on`])
+      room = 100
+      for (const line of ["gh", "ij"]) file.writeLine(line)
+      assert.deepStrictEqual(complaints.slice(1), [`log file ${path} can be written again; lines lost: 2`])
+      // The line that the full disk cut is ended before the next begins.
+      assert.deepStrictEqual(linesOf(path), ["ab", "c", "gh", "ij"])
+      file.close()
+    }))
+
+  it.scopedLive.skipIf(!canMount)("outlives a disk that is full", () =>
+    Effect.gen(function*() {
+      const disk = yield* smallDisk("64k")
+      const path = join(disk.path, "a.log")
+      const { complaints, file } = opened(path)
+      file.writeLine("before")
+      disk.fill()
+      for (let i = 0; i < 5_000; i++) file.writeLine(`line ${i}`)
+      assert.lengthOf(complaints, 1)
+      assert.include(complaints[0], "the disk is full")
+      disk.remount("size=1m")
+      file.writeLine("after")
+      file.close()
+      assert.strictEqual(linesOf(path).at(-1), "after")
+      assert.match(complaints[1] ?? "", /lines lost: \d+$/)
+    }))
+
+  const reasonFor = (path: string) =>
+    Effect.map(Effect.flip(Effect.scoped(LogFile.open({ path, complain: () => {} }))), ({ message }) => message)
+
+  it.effect("says why it cannot be opened, and how to name another", () =>
+    Effect.promise(() =>
+      withDirectoryAsync(async (directory) => {
+        assert.strictEqual(
+          await Effect.runPromise(reasonFor(directory)),
+          `log file ${directory}: it is a directory; -logfile names it`
+        )
+        writeFileSync(join(directory, "file"), "")
+        assert.include(await Effect.runPromise(reasonFor(join(directory, "file", "a.log"))), "is not a directory")
+      })
+    ))
+
+  it.effect.skipIf(process.platform === "win32")(
+    "does not wait for the reader of a pipe",
+    () =>
+      Effect.promise(() =>
+        withDirectoryAsync(async (directory) => {
+          const pipe = join(directory, "pipe")
+          execFileSync("mkfifo", [pipe])
+          assert.include(await Effect.runPromise(reasonFor(pipe)), "nobody reads from it")
+        })
+      )
+  )
+
+  it.effect("is closed with its scope", () =>
+    Effect.promise(() =>
+      withDirectoryAsync((directory) =>
+        Effect.runPromise(Effect.gen(function*() {
+          const scope = yield* Scope.make()
+          const path = join(directory, "a.log")
+          const file = yield* Scope.extend(LogFile.open({ path, complain: () => {} }), scope)
+          file.writeLine("1")
+          yield* Scope.close(scope, Exit.void)
+          file.writeLine("2")
+          assert.deepStrictEqual(linesOf(path), ["1"])
+        }))
+      )
+    ))
+})
+
+const until = async (holds: () => boolean, program: TsProcess): Promise<void> => {
+  while (!holds()) {
+    assert.isNull(program.child.exitCode, program.stderr)
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+}
+
+describe("SIGHUP", () => {
+  it.live("has the lines go to a new file, none of them lost; without a log file it ends nothing", () =>
+    Effect.promise(() =>
+      withDirectoryAsync(async (directory) => {
+        const [path, rotated] = [join(directory, "svcd.log"), join(directory, "svcd.log.1")]
+        const program = new TsProcess(new URL("talk.ts", import.meta.url), [path])
+        const other = new TsProcess(new URL("talk.ts", import.meta.url), [])
+        await until(() => existsSync(path) && linesOf(path).length >= 3, program)
+        renameSync(path, rotated)
+        program.child.kill("SIGHUP")
+        await until(() => existsSync(path) && linesOf(path).length >= 3, program)
+        program.child.stdin.write("stop\n")
+        assert.strictEqual(await program.ended, 7)
+        assert.strictEqual(program.stdout, "")
+
+        assert.sameMembers(readdirSync(directory), ["svcd.log", "svcd.log.1"])
+        assert.match(linesOf(path)[0] ?? "", / info {2}log file opened anew file=/)
+        const counts = [...linesOf(rotated), ...linesOf(path)].flatMap((line) => /count=(\d+)/.exec(line)?.[1] ?? [])
+        assert.deepStrictEqual(counts, Array.from(counts, (_, at) => String(at)))
+
+        await other.says("count=1")
+        other.child.kill("SIGHUP")
+        other.child.stdin.write("stop\n")
+        assert.strictEqual(await other.ended, 7)
+      })
+    ))
+})

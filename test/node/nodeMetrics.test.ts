@@ -1,0 +1,205 @@
+import { assert, describe, it, layer } from "@effect/vitest"
+import { Context, Effect, Layer, Logger } from "effect"
+import * as MemoryBudget from "../../src/base/MemoryBudget.ts"
+import { Chain } from "../../src/chain/Chain.ts"
+import { SyncStatus } from "../../src/chain/SyncStatus.ts"
+import { difficultyOf } from "../../src/consensus/difficulty.ts"
+import { Mempool } from "../../src/mempool/Mempool.ts"
+import * as Metrics from "../../src/metrics/metrics.ts"
+import { NameDb } from "../../src/names/NameDb.ts"
+import { PeerManager } from "../../src/network/PeerManager.ts"
+import { hashNumber, layer as nodeMetrics, NodeMetrics } from "../../src/node/nodeMetrics.ts"
+import { type Block, decodeBlock } from "../../src/protocol/block.ts"
+import { displayHash } from "../../src/protocol/bytes.ts"
+import { parseNameScript } from "../../src/protocol/nameOperation.ts"
+import { fixtureBlocks } from "../support/chainFixture.ts"
+import { ownFixture } from "../support/fixtures.ts"
+import { MethodNode, methodNode } from "../support/methodNode.ts"
+import { peerManager } from "../support/peers.ts"
+
+const blocks = fixtureBlocks("regtest-names/blocks.dat")
+const last = blocks.at(-1) ?? assert.fail("no blocks")
+
+/** Name operations in the outputs of blocks. Each of the fixture's is in force. */
+const operationsIn = (all: ReadonlyArray<Block>): Record<string, number> => {
+  const counts: Record<string, number> = { name_new: 0, name_firstupdate: 0, name_update: 0 }
+  for (const { outputs } of all.flatMap(({ transactions }) => transactions)) {
+    for (const { script } of outputs) {
+      const op = parseNameScript(script)?.operation.op
+      if (op !== undefined) counts[op] = (counts[op] ?? 0) + 1
+    }
+  }
+  return counts
+}
+
+/** A name that somebody registered. */
+const firstNameIn = (all: ReadonlyArray<Block>) => {
+  for (const { outputs } of all.flatMap(({ transactions }) => transactions)) {
+    for (const { script } of outputs) {
+      const operation = parseNameScript(script)?.operation
+      if (operation?.op === "name_firstupdate") return operation.name
+    }
+  }
+  return assert.fail("no names")
+}
+
+const counted = () => ({
+  connected: Metrics.blocks.of("connected").value(),
+  disconnected: Metrics.blocks.of("disconnected").value(),
+  timed: Metrics.blockConnectDuration.count(),
+  refused: Metrics.validationErrors.of("block").value(),
+  headers: Metrics.validationErrors.of("header").value(),
+  consensus: Metrics.validationErrors.of("transaction_consensus").value(),
+  flushes: Metrics.chainstateFlushDuration.count(),
+  writes: Metrics.nameDbWriteLatency.count(),
+  reads: Metrics.nameDbReadLatency.count(),
+  ...Object.fromEntries(Metrics.NAME_OPERATIONS.map((op) => [op, Metrics.nameOperations.of(op).value()]))
+})
+
+type Counts = Record<keyof ReturnType<typeof counted>, number> & Record<string, number>
+
+/** How much each count grew while `work` ran. */
+const growth = <A, E, R>(work: Effect.Effect<A, E, R>) =>
+  Effect.gen(function*() {
+    const before: Record<string, number> = counted()
+    yield* work
+    const after = Object.entries(counted()).map(([name, value]) => [name, value - (before[name] ?? 0)])
+    return Object.fromEntries(after) as Counts
+  })
+
+/** Bytes that the network counted. */
+const traffic = { sent: 100, received: 200 }
+
+const sampler = Effect.gen(function*() {
+  const { chain, names, pool, status } = yield* MethodNode
+  const manager = peerManager({
+    count: Effect.succeed({ inbound: 3, outbound: 4 }),
+    totals: Effect.sync(() => ({ ...traffic }))
+  })
+  const context = yield* Layer.build(nodeMetrics.pipe(
+    Layer.provide(Layer.mergeAll(
+      MemoryBudget.layer,
+      Layer.succeed(Chain, chain),
+      Layer.succeed(NameDb, names),
+      Layer.succeed(Mempool, pool),
+      Layer.succeed(SyncStatus, status),
+      Layer.succeed(PeerManager, manager),
+      Logger.remove(Logger.defaultLogger)
+    ))
+  ))
+  return Context.get(context, NodeMetrics)
+})
+
+describe("the metrics of a node", () => {
+  layer(methodNode({ blocks: false }))("", (it) => {
+    it.effect("count blocks, name operations, what is stored and how long it took, as a chain comes", () =>
+      Effect.gen(function*() {
+        const { chain } = yield* MethodNode
+        const grown = yield* growth(chain.importFrom([ownFixture("regtest-names/blocks.dat")]))
+        const { height } = yield* chain.tip
+        const { connected, disconnected, flushes, headers, refused, timed, writes, ...operations } = grown
+        assert.deepStrictEqual({ connected, disconnected, timed, refused, headers }, {
+          connected: height,
+          disconnected: 0,
+          timed: height,
+          refused: 0,
+          headers: 0
+        })
+        assert.deepInclude(operations, operationsIn(blocks))
+        assert.isAbove(flushes, 0)
+        assert.isAbove(writes, 0)
+      }))
+
+    it.effect("time reads from names.db, and not what its cache answers", () =>
+      Effect.gen(function*() {
+        const { names } = yield* MethodNode
+        const name = firstNameIn(blocks)
+        assert.deepInclude(yield* growth(names.resolve(name)), { reads: 1 })
+        assert.deepInclude(yield* growth(names.resolve(name)), { reads: 0 })
+      }))
+
+    it.scoped("look up the tip, the names, the pool and the peers", () =>
+      Effect.gen(function*() {
+        const { chain, names } = yield* MethodNode
+        const { sample } = yield* sampler
+        yield* sample
+        const { header, height } = yield* chain.tip
+        const stats = yield* names.stats({ params: chain.params, tipHeight: height })
+        assert.isAbove(stats.active, 0)
+        assert.isAbove(stats.names, stats.active)
+        assert.deepStrictEqual([
+          Metrics.blockchainHeight.value(),
+          Metrics.blockchainBestHash.value(),
+          Metrics.blockchainDifficulty.value(),
+          Metrics.blockchainTipTime.value(),
+          Metrics.blockchainHeaders.value(),
+          Metrics.blockchainSyncing.value(),
+          Metrics.nameDbNames.value(),
+          Metrics.nameDbSize.value(),
+          Metrics.peersConnected.value(),
+          Metrics.mempoolTransactions.value(),
+          Metrics.mempoolSize.value()
+        ], [
+          height,
+          Number.parseInt(displayHash(last.hash).slice(-13), 16),
+          difficultyOf(header.bits),
+          header.time,
+          height,
+          0,
+          stats.active,
+          stats.fileSize,
+          7,
+          0,
+          0
+        ])
+        assert.isAbove(Metrics.residentMemory.value(), 10_000_000)
+        assert.closeTo(Metrics.processStart.value(), Date.now() / 1000 - process.uptime(), 5)
+      }))
+
+    it.scoped("follow the bytes of the network, those of each node in the process", () =>
+      Effect.gen(function*() {
+        const bytes = () => [Metrics.bytesReceived.value(), Metrics.bytesSent.value()]
+        const first = yield* sampler
+        yield* first.sample
+        const before = bytes()
+        traffic.received += 10
+        traffic.sent += 1
+        yield* first.sample
+        yield* first.sample
+        assert.deepStrictEqual(bytes(), [(before[0] ?? 0) + 10, (before[1] ?? 0) + 1])
+        const second = yield* sampler
+        yield* second.sample
+        assert.deepStrictEqual(bytes(), [(before[0] ?? 0) + 10 + 210, (before[1] ?? 0) + 1 + 101])
+      }))
+
+    it.effect("count what is refused: a block, a header, a transaction", () =>
+      Effect.gen(function*() {
+        const { chain, pool } = yield* MethodNode
+        const spoiled = last.bytes.slice()
+        spoiled[spoiled.length - 1] = (spoiled.at(-1) ?? 0) ^ 1
+        const block = yield* growth(chain.submit(decodeBlock(spoiled)))
+        assert.deepInclude(block, { refused: 1, headers: 0, connected: 0 })
+        const nowhere = last.bytes.slice()
+        nowhere.fill(1, 4, 36)
+        const refusedHeader = yield* growth(chain.acceptHeaders([decodeBlock(nowhere)]))
+        assert.deepInclude(refusedHeader, { refused: 0, headers: 1 })
+        const [coinbase = assert.fail("no coinbase")] = last.transactions
+        const transaction = yield* growth(Effect.flip(pool.accept(coinbase)))
+        assert.deepInclude(transaction, { consensus: 1, refused: 0 })
+      }))
+
+    it.effect("count a block that is taken back, and one that comes again", () =>
+      Effect.gen(function*() {
+        const { chain } = yield* MethodNode
+        const away = yield* growth(chain.invalidate(last.hash))
+        assert.deepInclude(away, { connected: 0, disconnected: 1 })
+        const back = yield* growth(chain.reconsider(last.hash))
+        assert.deepInclude(back, { connected: 1, disconnected: 0, timed: 1 })
+      }))
+  })
+
+  it("show a hash by the digits that tell two apart, exactly", () => {
+    assert.strictEqual(hashNumber(new Uint8Array(32).fill(0xff)), 2 ** 52 - 1)
+    assert.strictEqual(hashNumber(Uint8Array.of(1, 0x02, ...new Uint8Array(30))), 0x0201)
+  })
+})

@@ -1,0 +1,431 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Either, Fiber, Redacted } from "effect"
+import { createServer, type Server } from "node:http"
+import { networkInterfaces } from "node:os"
+import { run } from "../../../src/programs/cli/cli.ts"
+import { Amount } from "../../../src/rpc/json/encodeJson.ts"
+import { method } from "../../../src/rpc/method/method.ts"
+import * as Param from "../../../src/rpc/method/params.ts"
+import { RPC_CODE, RpcError } from "../../../src/rpc/method/RpcError.ts"
+import { FAKE_METHODS, GENESIS, testServer } from "../../support/rpcServer.ts"
+
+interface Surroundings {
+  readonly env?: Readonly<Record<string, string>>
+  readonly files?: Readonly<Record<string, string>>
+  readonly stdin?: string
+  readonly terminal?: boolean
+}
+
+const cli = (argv: ReadonlyArray<string>, { env = {}, files = {}, stdin, terminal = false }: Surroundings = {}) =>
+  run({
+    argv,
+    env,
+    readFile: (path) => Either.right(new Map(Object.entries(files)).get(path)),
+    homedir: "/home/test",
+    cwd: "/home/test/work",
+    cores: 1,
+    version: "1.2.3",
+    screen: { terminal, columns: undefined, colours: false },
+    readStdin: stdin === undefined ? Effect.die("standard input was read") : Effect.succeed(stdin)
+  })
+
+/** An address of this machine that is not loopback, if it has one. */
+const OUTSIDE = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? [])
+  .find(({ family, internal }) => family === "IPv4" && !internal)?.address
+
+const CREDENTIALS = { user: "cli", password: Redacted.make("s3cret") }
+
+const showing = method({
+  name: "name_show",
+  group: "Names",
+  summary: "",
+  params: { name: Param.string(""), options: Param.optional(Param.json("")) },
+  results: [],
+  examples: [],
+  handler: ({ name, options }) =>
+    Effect.succeed({
+      name,
+      options: options ?? null,
+      amount: new Amount(10),
+      list: [1, [], {}, { a: "ä\n" }],
+      none: null,
+      yes: true
+    })
+})
+
+const nothing = method({
+  name: "nothing",
+  group: "Hidden",
+  summary: "",
+  params: {},
+  results: [],
+  examples: [],
+  handler: () => Effect.succeed(null)
+})
+
+const server = testServer({ credentials: CREDENTIALS, methods: [...FAKE_METHODS, showing, nothing] })
+
+const flags = (port: number): ReadonlyArray<string> => [
+  "-rpcaddr",
+  `127.0.0.1:${port}`,
+  "-rpcuser=cli",
+  "--rpcpassword",
+  "s3cret"
+]
+
+const failed = (code: number, stderr: string) => ({ code, stdout: "", stderr })
+
+describe("svcd-cli", () => {
+  it.scopedLive("prints text bare, null not at all and the rest as JSON", () =>
+    Effect.gen(function*() {
+      const { port } = yield* server
+      const printed = (...args: ReadonlyArray<string>) => cli([...flags(port), ...args])
+      assert.deepStrictEqual(yield* printed("getblockcount"), { code: 0, stdout: "0\n", stderr: "" })
+      assert.deepStrictEqual(yield* printed("getblockhash", "0"), { code: 0, stdout: `${GENESIS}\n`, stderr: "" })
+      assert.deepStrictEqual(yield* printed("nothing"), { code: 0, stdout: "", stderr: "" })
+      assert.strictEqual(
+        (yield* printed("name_show", "123", "{\"x\": 1.50}")).stdout,
+        `{
+  "name": "123",
+  "options": {
+    "x": 1.50
+  },
+  "amount": 0.00000010,
+  "list": [
+    1,
+    [],
+    {},
+    {
+      "a": "ä\\n"
+    }
+  ],
+  "none": null,
+  "yes": true
+}
+`
+      )
+    }))
+
+  it.scopedLive("prints an error of the daemon as the reference client does, and exits with its code", () =>
+    Effect.gen(function*() {
+      const { port } = yield* server
+      assert.deepStrictEqual(
+        yield* cli([...flags(port), "frobnicate"]),
+        failed(89, "error code: -32601\nerror message:\nMethod not found\n")
+      )
+      assert.deepStrictEqual(
+        yield* cli([...flags(port), "getblockhash", "1000000"]),
+        failed(8, "error code: -8\nerror message:\nBlock height out of range\n")
+      )
+    }))
+
+  it.scopedLive("takes named parameters and some from standard input", () =>
+    Effect.gen(function*() {
+      const { port } = yield* server
+      const named = yield* cli([...flags(port), "-named", "getblockhash", "height=0"])
+      assert.strictEqual(named.stdout, `${GENESIS}\n`)
+      const stdin = yield* cli([...flags(port), "-stdin", "name_show"], { stdin: "d/a b\n{\"n\":1}\n" })
+      assert.strictEqual(JSON.parse(stdin.stdout).name, "d/a b")
+      assert.deepStrictEqual(JSON.parse(stdin.stdout).options, { n: 1 })
+      const alone = yield* cli([...flags(port), "-stdin"], { stdin: "getblockhash\r\n0\r\n" })
+      assert.strictEqual(alone.stdout, `${GENESIS}\n`)
+      assert.deepStrictEqual(JSON.parse((yield* cli([...flags(port), "-rpcwallet=w", "whoami"])).stdout).wallet, "w")
+    }))
+
+  it.scopedLive("says which argument is not JSON", () =>
+    Effect.gen(function*() {
+      const { port } = yield* server
+      assert.deepStrictEqual(
+        yield* cli([...flags(port), "getblockhash", "zero"]),
+        failed(1, "error: Error parsing JSON: zero\n")
+      )
+    }))
+
+  it.scopedLive("tells wrong credentials from none, and both from a daemon that is not there", () =>
+    Effect.gen(function*() {
+      const { port } = yield* server
+      const at = ["-rpcaddr", `127.0.0.1:${port}`]
+      const none = yield* cli([...at, "getblockcount"])
+      assert.deepStrictEqual([none.code, none.stdout], [1, ""])
+      assert.match(none.stderr, /^error: Authorization failed: 127\.0\.0\.1:\d+ wants credentials\n/)
+      const wrong = yield* cli([...at, "-rpcuser", "cli", "-rpcpassword", "guess", "getblockcount"])
+      assert.match(wrong.stderr, /^error: Authorization failed: 127\.0\.0\.1:\d+ wants other credentials\n/)
+      assert.notInclude(wrong.stderr, "guess")
+    }))
+
+  it.live("names the address where nobody listens", () =>
+    Effect.gen(function*() {
+      const port = yield* Effect.scoped(Effect.map(testServer(), (each) => each.port))
+      const { code, stderr } = yield* cli(["-rpcaddr", `127.0.0.1:${port}`, "getblockcount"])
+      assert.strictEqual(code, 1)
+      assert.match(stderr, new RegExp(`^error: cannot reach a daemon at 127\\.0\\.0\\.1:${port}: connection refused\n`))
+    }))
+
+  it.scopedLive("takes the connection from the environment and from svcd.conf; flags win", () =>
+    Effect.gen(function*() {
+      const { port } = yield* server
+      const at = ["-rpcaddr", `127.0.0.1:${port}`]
+      const env = { SVCD_RPC_USER: "cli", SVCD_RPC_PASSWORD: "s3cret" }
+      assert.strictEqual((yield* cli([...at, "getblockcount"], { env })).stdout, "0\n")
+      const files = {
+        "/data/svcd.conf": `rpcaddr = "127.0.0.1:${port}"\nrpcuser = "cli"\nrpcpassword = "s3cret"\n`,
+        "/home/test/.svcd/svcd.conf": "rpcuser = \"other\"\nrpcpassword = \"x\"\n"
+      }
+      assert.strictEqual((yield* cli(["-datadir", "/data", "getblockcount"], { files })).stdout, "0\n")
+      assert.strictEqual(
+        (yield* cli(["getblockcount"], { files, env: { SVCD_DATA_DIR: "/data" } })).stdout,
+        "0\n"
+      )
+      assert.strictEqual((yield* cli([...flags(port), "getblockcount"], { files })).stdout, "0\n")
+      assert.strictEqual((yield* cli([...at, "getblockcount"], { files })).code, 1)
+    }))
+
+  it.scopedLive("suggests the method that was probably meant", () =>
+    Effect.gen(function*() {
+      const { port } = yield* server
+      assert.deepStrictEqual(
+        yield* cli([...flags(port), "getblokcount"]),
+        failed(89, "error code: -32601\nerror message:\nMethod not found\nDid you mean getblockcount?\n")
+      )
+      assert.include((yield* cli([...flags(port), "statsu"])).stderr, "Did you mean status?")
+    }))
+
+  it.scopedLive("reads the password from standard input, and parameters behind it", () =>
+    Effect.gen(function*() {
+      const { port } = yield* server
+      const at = ["-rpcaddr", `127.0.0.1:${port}`, "-rpcuser=cli", "-stdinrpcpass"]
+      assert.strictEqual((yield* cli([...at, "getblockcount"], { stdin: "s3cret\n" })).stdout, "0\n")
+      const both = yield* cli([...at, "-stdin", "getblockhash"], { stdin: "s3cret\n0\n" })
+      assert.strictEqual(both.stdout, `${GENESIS}\n`)
+      assert.match((yield* cli([...at, "getblockcount"], { stdin: "" })).stderr, /rpcpassword/)
+    }))
+
+  describe("with a cookie of Namecoin Core", () => {
+    const COOKIE = "cli:s3cret"
+
+    it.scopedLive("takes the file that is named", () =>
+      Effect.gen(function*() {
+        const { port } = yield* server
+        const at = ["-rpcaddr", `127.0.0.1:${port}`]
+        const files = { "/home/test/work/c/.cookie": COOKIE, "/broken": "no colon", "/home/test/wrong": "cli:other\n" }
+        assert.strictEqual((yield* cli([...at, "-rpccookiefile=c/.cookie", "getblockcount"], { files })).stdout, "0\n")
+        assert.deepStrictEqual(
+          yield* cli([...at, "-rpccookiefile=/none", "getblockcount"], { files }),
+          failed(1, "error: cookie file /none is not there; Namecoin Core makes it when it starts\n")
+        )
+        assert.deepStrictEqual(
+          yield* cli([...at, "-rpccookiefile=/broken", "getblockcount"], { files }),
+          failed(1, "error: cookie file /broken has no user:password in it\n")
+        )
+        const wrong = yield* cli([...at, "-rpccookiefile=~/wrong", "getblockcount"], { files })
+        assert.include(wrong.stderr, "wants other credentials than those in /home/test/wrong")
+        assert.notInclude(wrong.stderr, "cli:other")
+      }))
+
+    it.scopedLive("finds the one of the network where nothing else is given and the daemon asks", () =>
+      Effect.gen(function*() {
+        const { port } = yield* server
+        const at = ["-rpcaddr", `127.0.0.1:${port}`, "getblockcount"]
+        const files = {
+          "/home/test/.namecoin/.cookie": COOKIE,
+          "/home/test/.namecoin/regtest/.cookie": "cli:other"
+        }
+        assert.strictEqual((yield* cli(at, { files })).stdout, "0\n")
+        const other = yield* cli(["-network=regtest", ...at], { files })
+        assert.include(other.stderr, "than those in /home/test/.namecoin/regtest/.cookie")
+        const testnet = yield* cli(["-network=testnet", ...at], {
+          files: { "/home/test/.namecoin/testnet3/.cookie": COOKIE }
+        })
+        assert.strictEqual(testnet.stdout, "0\n")
+        const given = yield* cli(["-rpcuser=cli", "-rpcpassword=x", ...at], { files })
+        assert.match(given.stderr, /wants other credentials\n/)
+      }))
+
+    it.scopedLive.skipIf(OUTSIDE === undefined)(
+      "sends none that nobody named to another address",
+      () =>
+        Effect.gen(function*() {
+          const seen: Array<string | undefined> = []
+          const stranger = yield* Effect.acquireRelease(
+            Effect.async<Server>((resume) => {
+              const server = createServer((request, response) => {
+                seen.push(request.headers.authorization)
+                response.writeHead(401).end()
+              })
+              server.listen(0, OUTSIDE, () => resume(Effect.succeed(server)))
+            }),
+            (server) => Effect.sync(() => server.close())
+          )
+          const address = stranger.address()
+          const port = typeof address === "object" ? address?.port : 0
+          const files = { "/home/test/.namecoin/.cookie": COOKIE }
+          const { stderr } = yield* cli(["-rpcaddr", `${OUTSIDE}:${port}`, "getblockcount"], { files })
+          assert.match(stderr, /wants credentials\n/)
+          assert.deepStrictEqual(seen, [undefined])
+        })
+    )
+
+    it.effect("is not given beside a user name", () =>
+      Effect.gen(function*() {
+        assert.deepStrictEqual(
+          yield* cli(["-rpccookiefile=/c", "-rpcuser=a", "-rpcpassword=b", "getblockcount"]),
+          failed(
+            2,
+            "svcd-cli: -rpccookiefile: stands in place of -rpcuser; give one of the two\n" +
+              "svcd-cli: -rpccookiefile: stands in place of -rpcpassword; give one of the two\n"
+          )
+        )
+      }))
+  })
+
+  it.scopedLive("escapes what a daemon sends on a terminal, and only there", () =>
+    Effect.gen(function*() {
+      const evil = method({
+        name: "evil",
+        group: "Hidden",
+        summary: "",
+        params: {},
+        results: [],
+        examples: [],
+        handler: () => Effect.succeed("a\u001b[31m\nb")
+      })
+      const { port } = yield* testServer({ methods: [evil] })
+      const at = ["-rpcaddr", `127.0.0.1:${port}`, "evil"]
+      assert.strictEqual((yield* cli(at)).stdout, "a\u001b[31m\nb\n")
+      assert.strictEqual((yield* cli(at, { terminal: true })).stdout, "a\\u001b[31m\nb\n")
+    }))
+
+  it.scopedLive("carries out its own commands, and says what is missing for them", () =>
+    Effect.gen(function*() {
+      const { port } = yield* server
+      assert.deepStrictEqual(
+        yield* cli([...flags(port), "names"]),
+        failed(1, "error: the daemon has no wallet; \"svcd-cli name_scan\" lists the names of everybody\n")
+      )
+      assert.strictEqual((yield* cli([...flags(port), "status"])).code, 89)
+      assert.deepStrictEqual(
+        yield* cli([...flags(port), "status", "now"]),
+        failed(2, "svcd-cli: \"now\": status takes no parameter\n")
+      )
+      assert.deepStrictEqual(
+        yield* cli([...flags(port), "names", "d/", "id/", "-expiring=soon"]),
+        failed(
+          2,
+          "svcd-cli: \"id/\": names takes one prefix\n" +
+            "svcd-cli: -expiring: \"soon\" is not a whole number from 0 to 9999999\n"
+        )
+      )
+    }))
+
+  it.live("gives up waiting when its time is over", () =>
+    Effect.gen(function*() {
+      const port = yield* Effect.scoped(Effect.map(testServer(), (each) => each.port))
+      const { code, stderr } = yield* cli([
+        "-rpcaddr",
+        `127.0.0.1:${port}`,
+        "-rpcwait",
+        "-rpcwaittimeout=1",
+        "getblockcount"
+      ])
+      assert.strictEqual(code, 1)
+      assert.include(stderr, "It is from -rpcaddr: is svcd running")
+    }))
+
+  it.scopedLive("counts the time that a try takes as waiting", () =>
+    Effect.gen(function*() {
+      let tries = 0
+      const slow = method({
+        name: "getblockcount",
+        group: "Blockchain",
+        summary: "",
+        params: {},
+        results: [],
+        examples: [],
+        handler: () =>
+          Effect.delay(
+            Effect.suspend(() => {
+              tries++
+              return new RpcError({ code: RPC_CODE.warmUp, message: "Loading" })
+            }),
+            "1050 millis"
+          )
+      })
+      const { port } = yield* testServer({ methods: [slow] })
+      const argv = ["-rpcaddr", `127.0.0.1:${port}`, "-rpcwait", "-rpcwaittimeout=1", "getblockcount"]
+      assert.strictEqual((yield* cli(argv)).code, 28)
+      assert.strictEqual(tries, 1)
+    }))
+
+  it.effect("prints the script for a shell, and names those that there are", () =>
+    Effect.gen(function*() {
+      assert.match((yield* cli(["--completions", "bash"])).stdout, /complete .* svcd-cli\n$/)
+      assert.deepStrictEqual(
+        yield* cli(["--completions", "nu"]),
+        failed(2, "svcd-cli: -completions: \"nu\" is not one of bash, zsh, fish, sh\n")
+      )
+    }))
+
+  it.scopedLive("waits for a daemon that starts, where it is told to", () =>
+    Effect.gen(function*() {
+      const { lifecycle, port } = yield* testServer({ warmUp: true })
+      const at = ["-rpcaddr", `127.0.0.1:${port}`]
+      assert.strictEqual((yield* cli([...at, "getblockcount"])).code, 28)
+      const waiting = yield* Effect.fork(cli([...at, "-rpcwait", "getblockcount"]))
+      yield* Effect.sleep(100)
+      yield* lifecycle.running
+      assert.strictEqual((yield* Fiber.join(waiting)).stdout, "0\n")
+    }))
+
+  it.effect("explains itself and tells its version, whatever the configuration", () =>
+    Effect.gen(function*() {
+      const broken = {
+        env: { SVCD_NETWORK: "nowhere", SVCD_DATA_DIR: "/data" },
+        files: { "/data/svcd.conf": "no TOML" }
+      }
+      for (const flag of ["--help", "-help", "-h"]) {
+        const { code, stdout } = yield* cli([flag], broken)
+        assert.strictEqual(code, 0)
+        assert.match(stdout, /^Usage: svcd-cli /)
+      }
+      for (const flag of ["--version", "-version"]) {
+        assert.deepStrictEqual(yield* cli([flag], broken), { code: 0, stdout: "svcd-cli 1.2.3\n", stderr: "" })
+      }
+    }))
+
+  it.effect("mentions every flag in its help", () =>
+    Effect.gen(function*() {
+      const { stdout } = yield* cli(["-help"])
+      for (
+        const flag of [
+          "network",
+          "datadir",
+          "rpcaddr",
+          "rpcuser",
+          "rpcpassword",
+          "rpcwallet",
+          "rpcwait",
+          "named",
+          "stdin",
+          "version",
+          "help"
+        ]
+      ) {
+        assert.match(stdout, new RegExp(`^  -${flag}\\b`, "m"))
+      }
+    }))
+
+  it.effect.each<readonly [ReadonlyArray<string>, RegExp]>([
+    [[], /^svcd-cli: no method given\n/],
+    [["-frobnicate", "1", "getblockcount"], /^svcd-cli: -frobnicate: unknown flag/],
+    [["-rpcaddr"], /^svcd-cli: -rpcaddr: needs a value/],
+    [["-rpcaddr", "nonsense", "getblockcount"], /rpcaddr.*nonsense/],
+    [["-network=moonnet", "getblockcount"], /network.*moonnet.*regtest/],
+    [["-rpcuser", "alice", "getblockcount"], /rpcpassword/]
+  ])("refuses %j with exit code 2", ([argv, message]) =>
+    Effect.gen(function*() {
+      const { code, stderr, stdout } = yield* cli(argv)
+      assert.deepStrictEqual([code, stdout], [2, ""])
+      assert.match(stderr, message)
+      assert.isAtMost(stderr.trim().split("\n").length, 6)
+    }))
+})

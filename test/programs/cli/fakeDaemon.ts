@@ -1,0 +1,18 @@
+import { Effect } from "effect"
+import type { Daemon } from "../../../src/programs/cli/daemon.ts"
+import type { Json } from "../../../src/rpc/json/json.ts"
+import { parseJson } from "../../../src/rpc/json/readJson.ts"
+import { type RpcClientError, RpcFailure } from "../../../src/rpc/RpcClient.ts"
+
+/** A daemon that answers each method with a value, as JSON; every other method is unknown to it. */
+export const fakeDaemon = (answers: Readonly<Record<string, unknown>>): Daemon => ({
+  call: (method): Effect.Effect<Json, RpcClientError> => {
+    const answer = answers[method]
+    if (answer === undefined) return new RpcFailure({ code: -32601, message: "Method not found" })
+    if (answer instanceof RpcFailure) return answer
+    return Effect.succeed(parseJson(typeof answer === "string" ? answer : JSON.stringify(answer)) ?? null)
+  },
+  triedCookie: () => undefined
+})
+
+export const hex = (text: string): string => Buffer.from(text).toString("hex")

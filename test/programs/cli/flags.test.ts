@@ -1,0 +1,70 @@
+import { assert, describe, it } from "@effect/vitest"
+import { COMMANDS, countOf, FLAGS, HELP, readCommandLine } from "../../../src/programs/cli/flags.ts"
+
+const read = (...argv: ReadonlyArray<string>) => {
+  const { command, given, problems, words } = readCommandLine(argv)
+  return { command, given: Object.fromEntries(given), words, problems }
+}
+
+describe("readCommandLine", () => {
+  it("takes nothing behind a method as a flag", () => {
+    assert.deepStrictEqual(read("-named", "send", "-json", "names"), {
+      command: undefined,
+      given: { named: ["1"] },
+      words: ["send", "-json", "names"],
+      problems: []
+    })
+  })
+
+  it("takes flags before and behind a command", () => {
+    assert.deepStrictEqual(read("-rpcwallet=w", "--json", "names", "d/", "-expiring", "100", "--network=regtest"), {
+      command: "names",
+      given: { rpcwallet: ["w"], json: ["1"], expiring: ["100"], network: ["regtest"] },
+      words: ["d/"],
+      problems: []
+    })
+    assert.deepStrictEqual(read("-getinfo", "-json"), {
+      command: "status",
+      given: { getinfo: ["1"], json: ["1"] },
+      words: [],
+      problems: []
+    })
+  })
+
+  it("takes the name of a command as a parameter where one is due", () => {
+    assert.deepStrictEqual(read("help", "status").words, ["help", "status"])
+    assert.deepStrictEqual(read("names", "names").words, ["names"])
+  })
+
+  it.each([
+    [["-all", "status"], "-all: is a flag of svcd-cli names"],
+    [["-json", "getinfo"], "-json: is a flag of svcd-cli status and names"],
+    [["-frobnicate", "getinfo"], "-frobnicate: unknown flag"],
+    [["-named", "-stdni", "getinfo"], "-stdni: unknown flag; did you mean -stdin?"],
+    [["-regtest", "getinfo"], "-regtest: unknown flag; write -network regtest"],
+    [["--rpcport=18443", "getinfo"], "-rpcport: unknown flag; write -rpcaddr HOST:PORT"],
+    [["-netinfo"], "-netinfo: unknown flag; use svcd-cli status, or svcd-cli getpeerinfo"]
+  ])("refuses %j", (argv, problem) => {
+    assert.deepStrictEqual(read(...argv).problems, [problem])
+  })
+
+  it("explains every flag in the help", () => {
+    const options = Object.values(COMMANDS).flatMap((command) => Object.keys(command.options))
+    for (const name of [...Object.keys(FLAGS), ...options]) assert.match(HELP, new RegExp(`-${name}\\b`))
+    assert.isTrue(HELP.split("\n").every((line) => line.length <= 104))
+  })
+})
+
+describe("countOf", () => {
+  it("reads whole numbers and says what is none", () => {
+    const problems: Array<string> = []
+    assert.deepStrictEqual(
+      [countOf("x", undefined, 7, problems), countOf("x", "0", 7, problems), countOf("x", "9999999", 7, problems)],
+      [7, 0, 9_999_999]
+    )
+    assert.deepStrictEqual(problems, [])
+    for (const text of ["", "-1", "1.5", "10000000", "a"]) countOf("x", text, 7, problems)
+    assert.deepStrictEqual(problems[0], "-x: \"\" is not a whole number from 0 to 9999999")
+    assert.lengthOf(problems, 5)
+  })
+})

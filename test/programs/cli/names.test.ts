@@ -1,0 +1,158 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, TestClock } from "effect"
+import { names, type NamesOptions } from "../../../src/programs/cli/names.ts"
+import { widthOf } from "../../../src/programs/cli/textWidth.ts"
+import { fakeDaemon, hex } from "./fakeDaemon.ts"
+
+const NOW = 1_800_000_000
+
+const PIPE = { terminal: false, columns: undefined, colours: false }
+
+const owned = (name: string, expires_in: number, more: object = {}) => ({
+  name: hex(name),
+  name_encoding: "hex",
+  value: hex(`value of ${name}`),
+  value_encoding: "hex",
+  txid: "ab".repeat(32),
+  vout: 1,
+  address: "N1",
+  ismine: true,
+  height: 5,
+  expires_in,
+  expired: expires_in <= 0,
+  ...more
+})
+
+const ANSWERS = {
+  getblockchaininfo: { chain: "main" },
+  name_list: [
+    owned("d/late", 35_000),
+    owned("d/soon", 4_032),
+    owned("id/now", 900),
+    owned("d/lost", 0),
+    owned("d/sold", 20_000, { ismine: false })
+  ],
+  name_pending: [
+    { name: hex("d/soon"), value: hex("new"), op: "name_update", txid: "cd".repeat(32), ismine: true },
+    { name: hex("d/foreign"), value: hex("x"), op: "name_update", txid: "ef".repeat(32), ismine: false }
+  ],
+  name_registrations: [
+    { name: hex("d/next"), value: hex("v"), step: "maturing", note: "block 700000 can hold it", time: NOW },
+    { name: hex("d/had"), value: hex("v"), step: "done", time: NOW },
+    { name: hex("d/failed"), step: "failed", note: "somebody was faster", time: NOW - 29 * 86_400 },
+    { name: hex("d/oldfailure"), step: "failed", time: NOW - 31 * 86_400 }
+  ]
+}
+
+const shown = (
+  answers: Readonly<Record<string, unknown>>,
+  options: Partial<NamesOptions> = {},
+  screen: Parameters<typeof names>[1] = PIPE
+) =>
+  Effect.zipRight(
+    TestClock.setTime(NOW * 1000),
+    names(fakeDaemon(answers), screen, { prefix: "", all: false, expiring: undefined, json: false, ...options })
+  )
+
+describe("svcd-cli names", () => {
+  it.effect("lists what has to be renewed first, what waits, and what is being registered", () =>
+    Effect.gen(function*() {
+      assert.strictEqual(
+        yield* shown(ANSWERS),
+        `NAME       EXPIRES IN  ABOUT       VALUE
+id/now     900 blocks  2027-01-21  value of id/now
+d/soon   4,032 blocks  2027-02-12  value of d/soon
+d/late  35,000 blocks  2027-09-15  value of d/late
+
+Waiting for a block
+NAME    OPERATION    TRANSACTION                                                       VALUE
+d/soon  name_update  ${"cd".repeat(32)}  new
+
+Registrations
+NAME      STEP      NOTE                      VALUE
+d/next    maturing  block 700000 can hold it  v
+d/failed  failed    somebody was faster
+
+1 name expires within four weeks; "svcd-cli name_update NAME" renews one.
+Not shown: 1 expired, 1 given away; -all shows them.
+`
+      )
+    }))
+
+  it.effect("shows everything with -all", () =>
+    Effect.gen(function*() {
+      const text = yield* shown(ANSWERS, { all: true })
+      assert.match(text, /^d\/lost +expired +value/m)
+      assert.match(text, /^d\/sold +given away/m)
+      assert.include(text, "d/oldfailure")
+      assert.notInclude(text, "d/had")
+      assert.notInclude(text, "Not shown")
+    }))
+
+  it.effect("takes a prefix, and a number of blocks with its bound", () =>
+    Effect.gen(function*() {
+      const text = yield* shown(ANSWERS, { prefix: "id/" })
+      assert.include(text, "id/now")
+      assert.notInclude(text, "d/late")
+      assert.notInclude(text, "Waiting")
+      const expiring = yield* shown(ANSWERS, { expiring: 4_032 })
+      assert.include(expiring, "d/soon ")
+      assert.notMatch(expiring, /Waiting|Registrations|Not shown|d\/late/)
+      assert.notInclude(yield* shown(ANSWERS, { expiring: 4_031 }), "d/soon ")
+      assert.strictEqual(yield* shown(ANSWERS, { expiring: 1 }), "No name expires within 1 block.\n")
+      assert.strictEqual(yield* shown(ANSWERS, { prefix: "x/" }), "The wallet has no names that begin so.\n")
+    }))
+
+  it.effect("has no dates on a chain without a rhythm, and goes without what Namecoin Core has not", () =>
+    Effect.gen(function*() {
+      const text = yield* shown({ getblockchaininfo: { chain: "regtest" }, name_list: [owned("d/a", 20)] })
+      assert.match(text, /^NAME {2}EXPIRES IN {2}VALUE\nd\/a +20 blocks {2}value of d\/a\n/)
+      assert.include(text, "1 name expires within 4,032 blocks")
+      const none = yield* shown({ name_list: [] })
+      assert.strictEqual(none, "The wallet has no names. \"svcd-cli name_autoregister NAME VALUE\" registers one.\n")
+    }))
+
+  it.effect("cannot be used to write to the terminal, and fits it", () =>
+    Effect.gen(function*() {
+      const evil = "d/\u001b]0;title\u0007\u202e\n名前"
+      const text = yield* shown(
+        { name_list: [owned(evil, 100), { ...owned("d/bytes", 200), value: "ff00" }, owned("d/x", 300)] },
+        {},
+        { terminal: true, columns: 60, colours: false }
+      )
+      for (const line of text.split("\n")) assert.isFalse(/[\p{Cc}\p{Cf}]/u.test(line), line)
+      for (const line of text.split("\n").slice(0, 4)) assert.isAtMost(widthOf(line), 60)
+      assert.include(text, "0xff00")
+    }))
+
+  it.effect("marks what is urgent on a screen with colours", () =>
+    Effect.gen(function*() {
+      const list = { name_list: [owned("d/a", 1_008), owned("d/b", 1_009), owned("d/c", 4_033)] }
+      const text = yield* shown(list, {}, { terminal: true, columns: 100, colours: true })
+      assert.include(text, "\u001b[31md/a")
+      assert.include(text, "\u001b[33md/b")
+      assert.match(text, /^d\/c/m)
+    }))
+
+  it.effect("is JSON for programs", () =>
+    Effect.gen(function*() {
+      const text = yield* shown({ ...ANSWERS, name_list: [{ ...owned("d/a", 10), value: "ff" }] }, { json: true })
+      const { names, pending, registrations } = JSON.parse(text)
+      assert.deepStrictEqual(names, [{
+        name: "d/a",
+        name_hex: hex("d/a"),
+        value: null,
+        value_hex: "ff",
+        expires_in: 10,
+        expired: false,
+        ismine: true,
+        height: 5,
+        txid: "ab".repeat(32),
+        vout: 1,
+        address: "N1",
+        expires_about: NOW + 6_000
+      }])
+      assert.lengthOf(pending, 1)
+      assert.deepInclude(registrations[0], { name: "d/next", step: "maturing", note: "block 700000 can hold it" })
+    }))
+})

@@ -1,0 +1,159 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, TestClock } from "effect"
+import { status } from "../../../src/programs/cli/status.ts"
+import { RpcFailure } from "../../../src/rpc/RpcClient.ts"
+import { fakeDaemon, hex } from "./fakeDaemon.ts"
+
+const NOW = 1_800_000_000
+
+const CONNECTION = {
+  network: "mainnet" as const,
+  dataDir: "/data",
+  rpc: { host: "127.0.0.1", port: 8336, credentials: undefined },
+  rpcAddrFrom: "default"
+}
+
+const PIPE = { terminal: false, columns: undefined, colours: false }
+
+const CHAIN = {
+  chain: "main",
+  blocks: 812_345,
+  headers: 812_345,
+  bestblockhash: "ab".repeat(32),
+  difficulty: 1.5,
+  time: NOW - 420,
+  verificationprogress: 1,
+  initialblockdownload: false,
+  warnings: []
+}
+
+const NETWORK = {
+  subversion: "/svcd:0.1.0(my node)/",
+  connections: 10,
+  connections_in: 2,
+  connections_out: 8,
+  networkactive: true,
+  warnings: []
+}
+
+const name = (text: string, expires_in: number, ismine = true) => ({
+  name: hex(text),
+  value: hex("{}"),
+  expires_in,
+  ismine
+})
+
+const WHOLE = {
+  getblockchaininfo: CHAIN,
+  getnetworkinfo: NETWORK,
+  getmempoolinfo: { size: 12, bytes: 4_100 },
+  uptime: 90_000,
+  listwallets: [""],
+  getbalances: "{\"mine\":{\"trusted\":12.50000000,\"untrusted_pending\":1.00000000,\"immature\":0.00000000}}",
+  getwalletinfo: { walletname: "", unlocked_until: 0 },
+  name_list: [name("d/b", 9_000), name("d/a", 1_000), name("d/gone", -3), name("d/given", 5, false)]
+}
+
+const shown = (answers: Readonly<Record<string, unknown>>, json = false) =>
+  Effect.zipRight(TestClock.setTime(NOW * 1000), status(fakeDaemon(answers), CONNECTION, PIPE, json))
+
+const lineOf = (text: string, label: string): string | undefined =>
+  text.split("\n").find((line) => line.startsWith(`${label} `))?.slice(label.length).trim()
+
+describe("svcd-cli status", () => {
+  it.effect("tells how a node is", () =>
+    Effect.gen(function*() {
+      assert.strictEqual(
+        yield* shown(WHOLE),
+        `svcd 0.1.0 (my node) on mainnet at 127.0.0.1:8336, up 1 day 1 hour
+
+Chain       height 812,345, synchronised
+Last block  7 minutes old, ${"ab".repeat(32)}
+Difficulty  1.500
+Peers       10 (8 called, 2 that called)
+Mempool     12 transactions, 4.1 kB
+Wallet      12.50000000 NMC, 1.00000000 unconfirmed, locked
+Names       2, the next expires in 1,000 blocks (about 2027-01-22)
+`
+      )
+    }))
+
+  it.effect("tells how far a node is that synchronises, never rounded up", () =>
+    Effect.gen(function*() {
+      const chain = { ...CHAIN, blocks: 400_000, verificationprogress: 0.99999, initialblockdownload: true }
+      const text = yield* shown({ getblockchaininfo: chain })
+      assert.strictEqual(lineOf(text, "Chain"), "height 400,000 of 812,345, synchronising: 99.99 %")
+      const behind = yield* shown({ getblockchaininfo: { ...CHAIN, headers: 812_346 } })
+      assert.include(lineOf(behind, "Chain"), "synchronising")
+    }))
+
+  it.effect("goes without what a daemon does not know", () =>
+    Effect.gen(function*() {
+      const text = yield* shown({ getblockchaininfo: CHAIN })
+      assert.match(text, /^a daemon on mainnet at 127\.0\.0\.1:8336\n/)
+      assert.notMatch(text, /Peers|Mempool|Wallet|Names|undefined|NaN/)
+    }))
+
+  it.effect.each([
+    { listwallets: [], line: "none is loaded" },
+    { listwallets: ["a", "b"], line: "2 are loaded; -rpcwallet NAME tells of one" }
+  ])("says of wallets $listwallets: $line", ({ line, listwallets }) =>
+    Effect.gen(function*() {
+      assert.strictEqual(lineOf(yield* shown({ getblockchaininfo: CHAIN, listwallets }), "Wallet"), line)
+    }))
+
+  it.effect("repeats each warning once, whole and safe", () =>
+    Effect.gen(function*() {
+      const warnings = ["the clock is wrong\u001b[31m", "w".repeat(200)]
+      const text = yield* shown({
+        getblockchaininfo: { ...CHAIN, warnings },
+        getnetworkinfo: { ...NETWORK, warnings: warnings[1] }
+      })
+      assert.include(text, "Warning: the clock is wrong\\u001b[31m\n")
+      assert.lengthOf(text.split("w".repeat(200)), 2)
+    }))
+
+  it.effect("has switched off networking and no peers as such", () =>
+    Effect.gen(function*() {
+      const of = (network: object) =>
+        Effect.map(
+          shown({ getblockchaininfo: CHAIN, getnetworkinfo: { ...NETWORK, ...network } }),
+          (text) => lineOf(text, "Peers")
+        )
+      assert.strictEqual(yield* of({ connections: 0 }), "none")
+      assert.strictEqual(yield* of({ networkactive: false }), "networking is switched off")
+    }))
+
+  it.effect("is JSON for programs, amounts as they were spelled", () =>
+    Effect.gen(function*() {
+      const text = yield* shown(WHOLE, true)
+      assert.include(text, "\"balance\": 12.50000000")
+      const { wallet, ...rest } = JSON.parse(text)
+      assert.deepStrictEqual(rest, {
+        network: "mainnet",
+        version: "svcd 0.1.0 (my node)",
+        uptime: 90_000,
+        blocks: 812_345,
+        headers: 812_345,
+        synced: true,
+        progress: 1,
+        best_block: "ab".repeat(32),
+        best_block_time: NOW - 420,
+        difficulty: 1.5,
+        peers: { total: 10, inbound: 2, outbound: 8, active: true },
+        mempool: { transactions: 12, bytes: 4_100 },
+        wallets: [""],
+        warnings: []
+      })
+      assert.deepInclude(wallet, { name: "", names: 2, next_expires_in: 1_000, unlocked_until: 0 })
+      assert.isNull(JSON.parse(yield* shown({ getblockchaininfo: CHAIN }, true)).wallet)
+    }))
+
+  it.effect("fails as the daemon does that is still starting", () =>
+    Effect.gen(function*() {
+      const starting = new RpcFailure({ code: -28, message: "Loading block index…" })
+      const error = yield* Effect.flip(shown({ getblockchaininfo: starting }))
+      assert.strictEqual(error, starting)
+      assert.strictEqual(yield* Effect.flip(shown({ ...WHOLE, uptime: starting })), starting)
+    }))
+})

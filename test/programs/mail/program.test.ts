@@ -1,0 +1,291 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { execFileSync } from "node:child_process"
+import { DaemonUnreachable, InvalidConfig, type OpenFailure } from "../../../src/client/errors.ts"
+import { NameClient, type NameRecord } from "../../../src/client/NameClient.ts"
+import { NameExpired, NameNotFound } from "../../../src/names/errors.ts"
+import { type Outcome, run } from "../../../src/programs/mail/program.ts"
+import type { NamesConnection } from "../../../src/programs/mail/settings.ts"
+import { inputOf } from "../../config/input.ts"
+
+const unused = () => Effect.dieMessage("a lookup only resolves")
+
+/** A client that knows these names; what is asked of it besides is a mistake. */
+const clientOf = (records: ReadonlyArray<NameRecord>) =>
+  Layer.effect(
+    NameClient,
+    Effect.map(Effect.void, () => ({
+      mode: "daemon" as const,
+      resolveName: (name: string) => {
+        const record = records.find((known) => known.name === name)
+        if (record === undefined) return new NameNotFound({ requested: name })
+        return record.expired ? new NameExpired({ requested: name, updateHeight: 1 }) : Effect.succeed(record)
+      },
+      registerName: unused,
+      updateName: unused,
+      listNames: unused,
+      changes: () => {
+        throw new Error("a lookup follows nothing")
+      },
+      freshness: unused(),
+      failure: Effect.never
+    }))
+  )
+
+const record = (name: string, value: string, more: Partial<NameRecord> = {}): NameRecord => ({
+  name,
+  value,
+  address: "",
+  txid: "00".repeat(32),
+  height: 1,
+  expiresIn: 30,
+  expired: false,
+  asOf: { height: 120, synced: true },
+  ...more
+})
+
+const NAMES = [
+  record("id/alice", "{\"email\":\"alice@example.org\",\"backup\":[\"spare@example.net\"],\"pubkey\":\"AAEC\"}"),
+  record("id/bob", "{\"email\":\"bob@example.org\",\"pubkey\":\"\\u001b[31m\\nred\"}", {
+    expiresIn: 1,
+    asOf: { height: 9, synced: false }
+  }),
+  record("id/chatty", "this is no JSON"),
+  record("id/gone", "{\"email\":\"gone@example.org\"}", { expired: true, expiresIn: -1 }),
+  record("d/alice", "{\"email\":\"domain@example.org\"}")
+]
+
+interface Circumstances {
+  readonly env?: Readonly<Record<string, string>>
+  readonly files?: Readonly<Record<string, string>>
+  readonly names?: (connection: NamesConnection) => Layer.Layer<NameClient, OpenFailure>
+}
+
+const tool = (argv: ReadonlyArray<string>, { env, files, names = () => clientOf(NAMES) }: Circumstances = {}) =>
+  run({
+    ...inputOf(argv, { ...env === undefined ? {} : { env }, ...files === undefined ? {} : { files } }),
+    version: "9.9.9",
+    hostname: "relay.example.org",
+    names
+  })
+
+const done = ({ code, stderr, stdout }: Outcome): string => {
+  assert.strictEqual(code, 0, stderr)
+  assert.strictEqual(stderr, "")
+  return stdout
+}
+
+const refused = ({ code, stderr, stdout }: Outcome, expected: number, words: RegExp): void => {
+  assert.strictEqual(code, expected, stderr)
+  assert.match(stderr, words)
+  assert.strictEqual(stdout, "")
+  const lines = stderr.trimEnd().split("\n")
+  assert.isAtMost(lines.length, 6)
+  for (const line of lines) assert.match(line, /^svcd-mail: [ -~…]+$/)
+}
+
+const words = (line: string): ReadonlyArray<string> => line.split(" ")
+
+describe("the arguments of svcd-mail", () => {
+  it.effect.each(["--help", "-h", "serve -help", "nonsense --help", "register --forward --help --help"])(
+    "help for %s",
+    (line) =>
+      Effect.map(tool(words(line)), (outcome) => {
+        const text = done(outcome)
+        for (const word of ["register", "update", "lookup", "serve", "--upstreamport", "-rpcaddr"]) {
+          assert.include(text, word)
+        }
+        for (const part of text.split("\n")) assert.isAtMost(part.length, 120, part)
+      })
+  )
+
+  it.effect("prints its version, whatever else is wrong", () =>
+    Effect.map(tool(["serve", "--listen", "nowhere", "-version"]), (outcome) => {
+      assert.deepStrictEqual(outcome, { code: 0, stdout: "svcd-mail 9.9.9\n", stderr: "" })
+    }))
+
+  it.effect.each<readonly [string, RegExp]>([
+    ["", /a sub-command is missing/],
+    ["frobnicate", /"frobnicate" is not a sub-command; there are register/],
+    ["registr alice", /did you mean register\?/],
+    ["register --forward a@example.org", /label/],
+    ["register alice", /--forward/],
+    ["register alice --forward", /-forward: needs a value/],
+    ["register alice --forward=", /--forward: must not be empty/],
+    ["register alice --forward nowhere", /--forward: "nowhere" is not/],
+    ["update alice --forward a@example.org --backup @@", /--backup: "@@" is not/],
+    ["update alice --forward a@example.org --pubkey x", /--pubkey: "x" is not base64/],
+    [`register alice --forward a@example.org --pubkey ${"AAAA".repeat(200)}`, /takes \d+ bytes.*room for 520/],
+    ["register al!ce --forward a@example.org", /"al!ce" is not a label/],
+    [`register ${"a".repeat(65)} --forward a@example.org`, /too long for a label/],
+    ["register alice --forward a@example.org --frobnicate", /--frobnicate: unknown flag/],
+    ["register alice --forward a@example.org --forwart b@example.org", /did you mean -forward\?/],
+    ["register alice --forward a@example.org --json", /--json: is not a flag of register/],
+    ["register alice --forward a@example.org --namespace A", /--namespace: "A" is not a namespace/],
+    ["register alice --forward a@example.org -network moonnet", /-network: "moonnet"/],
+    ["register alice --forward a@example.org -rpcuser me", /rpcuser.* without rpcpassword/],
+    ["lookup", /label/],
+    ["lookup alice --upstream host", /--upstream: is not a flag of lookup/],
+    ["serve", /--upstream/],
+    ["serve --upstream host:25", /--upstream: "host:25" is not a host/],
+    ["serve --upstream host --upstreamport 0", /--upstreamport: "0" is not a whole number from 1 to 65535/],
+    ["serve --upstream host --listen 127.0.0.1:99999", /--listen: "127.0.0.1:99999" has no port/],
+    ["serve --upstream host --domain a_b", /--domain: "a_b" is not a domain/],
+    ["serve --upstream host --hostname 1.2.3.4", /--hostname: "1.2.3.4" is not a domain/],
+    ["serve --upstream host --postmaster me", /--postmaster: "me" is not an e-mail address/],
+    ["serve --upstream host --maxsize 0", /--maxsize/],
+    ["serve --upstream host --smtpuser me", /--smtpuser: is given without --smtppass/],
+    ["serve --upstream host --smtppass x", /--smtppass: is given without --smtpuser/],
+    ["serve --upstream host --smtpuser me --smtppassfile none", /--smtppassfile: there is no \/place\/none/],
+    ["serve --upstream host --smtpuser me --smtppass x --smtppassfile pass", /--smtppass: is given beside/],
+    ["serve --upstream host --smtpuser me --smtppassfile empty", /--smtppassfile: its first line is empty/],
+    ["serve --upstream host --tlscert pass", /--tlscert: is given without --tlskey/],
+    ["serve --upstream host --tlscert pass --tlskey pass", /--tlscert, --tlskey: these files are not PEM/],
+    ["serve --upstream host --upstreamca pass", /--upstreamca: there is no certificate/],
+    ["serve --upstream host --loglevel loud", /-loglevel: "loud"/]
+  ])("%s is refused", ([line, message]) =>
+    Effect.map(
+      tool(words(line).filter((word) => word !== ""), { files: { "/place/pass": "s3cret\n", "/place/empty": "\n" } }),
+      (outcome) => refused(outcome, 2, message)
+    ))
+
+  it.effect("does not repeat what may be a part of a password", () =>
+    Effect.map(tool(words("serve --upstream host --smtpuser me --smtppass s3cret hunter2")), (outcome) => {
+      refused(outcome, 2, /too many arguments/)
+      assert.notInclude(outcome.stderr, "hunter2")
+    }))
+
+  it.effect("says everything that is wrong with the flags of serve", () =>
+    Effect.map(tool(words("serve --upstream a:b --upstreamport x --domain ä --maxsize y")), ({ stderr }) => {
+      assert.deepStrictEqual(stderr.match(/--\w+/g), ["--upstream", "--upstreamport", "--domain", "--maxsize"])
+    }))
+})
+
+describe("svcd-mail register and update", () => {
+  it.effect("print the value, and the calls in their order", () =>
+    Effect.gen(function*() {
+      const text = done(yield* tool(words("register Alice --forward alice@example.org")))
+      const value = "{\"email\":\"alice@example.org\",\"backup\":[],\"pubkey\":\"\"}"
+      const lines = text.split("\n")
+      assert.strictEqual(lines[0], value)
+      const commands = lines.filter((line) => line.startsWith("svcd-cli"))
+      assert.deepStrictEqual(commands, [
+        "svcd-cli name_new id/alice",
+        `svcd-cli name_firstupdate id/alice RAND TXID '${value}'`
+      ])
+      const bodies = lines.filter((line) => line.startsWith("{\"jsonrpc\"")).map((line): unknown => JSON.parse(line))
+      assert.deepStrictEqual(bodies, [
+        { jsonrpc: "2.0", id: 1, method: "name_new", params: ["id/alice"] },
+        { jsonrpc: "2.0", id: 1, method: "name_firstupdate", params: ["id/alice", "RAND", "TXID", value] }
+      ])
+    }))
+
+  it.effect("take flags in any spelling and place", () =>
+    Effect.gen(function*() {
+      const spellings = [
+        "update alice --forward a@example.org --backup b@example.net --backup c@example.net --namespace d",
+        "-backup b@example.net update --namespace=d/ -forward=a@example.org alice --backup=c@example.net",
+        "update --forward old@example.org --forward a@example.org alice -backup b@example.net -backup=c@example.net -namespace d"
+      ]
+      const texts = yield* Effect.forEach(spellings, (line) => Effect.map(tool(words(line)), done))
+      assert.strictEqual(new Set(texts).size, 1)
+      assert.include(
+        texts[0],
+        "svcd-cli name_update d/alice " +
+          "'{\"email\":\"a@example.org\",\"backup\":[\"b@example.net\",\"c@example.net\"],\"pubkey\":\"\"}'"
+      )
+    }))
+
+  it.effect("lead to the same daemon, without its password", () =>
+    Effect.gen(function*() {
+      const flags = "-network regtest -rpcaddr 127.0.0.1:5 -rpcuser me -rpcpassword s3cret"
+      const text = done(yield* tool(words(`update alice --forward a@example.org ${flags}`)))
+      assert.include(text, "svcd-cli -network=regtest -rpcaddr=127.0.0.1:5 -rpcuser=me name_update id/alice '{")
+      assert.notInclude(text, "s3cret")
+    }))
+
+  it.effect("print commands that a shell passes on as they are meant", () =>
+    Effect.gen(function*() {
+      const argv = ["update", "alice", "--forward", "o'$(id)`id`\\\"!@example.org"]
+      refused(yield* tool(argv), 2, /--forward/)
+      const text = done(
+        yield* tool(["update", "alice", "--forward", "o'$`{id}`#&*@example.org", "-datadir", "/a b/$x"])
+      )
+      const [command = ""] = text.split("\n").filter((line) => line.startsWith("svcd-cli"))
+      const seen = execFileSync("/bin/sh", ["-c", command.replace("svcd-cli", "printf '%s\\n'")], { encoding: "utf8" })
+      assert.deepStrictEqual(seen.trimEnd().split("\n"), [
+        "-datadir=/a b/$x",
+        "name_update",
+        "id/alice",
+        text.split("\n", 1)[0]
+      ])
+    }))
+})
+
+describe("svcd-mail lookup", () => {
+  it.effect("prints where mail goes", () =>
+    Effect.gen(function*() {
+      assert.strictEqual(
+        done(yield* tool(["lookup", "ALICE"])),
+        "id/alice\n  email    alice@example.org\n  backup   spare@example.net\n  pubkey   AAEC\n  expires  in 30 blocks\n"
+      )
+      assert.include(done(yield* tool(words("lookup alice --namespace d"))), "domain@example.org")
+    }))
+
+  it.effect("prints one line of JSON", () =>
+    Effect.gen(function*() {
+      const text = done(yield* tool(words("lookup alice --json")))
+      assert.match(text, /^.*\n$/)
+      assert.deepStrictEqual(JSON.parse(text), {
+        label: "alice",
+        name: "id/alice",
+        email: "alice@example.org",
+        backup: ["spare@example.net"],
+        pubkey: "AAEC",
+        expiresIn: 30,
+        height: 120,
+        synced: true
+      })
+    }))
+
+  it.effect("tells an answer of long ago, and shows nothing that moves the cursor", () =>
+    Effect.gen(function*() {
+      const { code, stderr, stdout } = yield* tool(["lookup", "bob"])
+      assert.strictEqual(code, 0)
+      assert.match(stderr, /not in sync.*block 9/)
+      assert.include(stdout, "pubkey   \\u001b[31m\\u000ared\n")
+      assert.include(stdout, "in 1 block\n")
+      assert.notMatch((yield* tool(words("lookup bob --json"))).stdout, /\u001b/)
+    }))
+
+  it.effect.each<readonly [string, RegExp]>([
+    ["nobody", /nobody: there is no name id\/nobody/],
+    ["gone", /gone: the name id\/gone is expired/],
+    ["chatty", /chatty: the value of id\/chatty does not say where mail goes/]
+  ])(
+    "fails for %s",
+    ([label, message]) => Effect.map(tool(["lookup", label]), (outcome) => refused(outcome, 1, message))
+  )
+
+  it.effect("fails where there is no daemon, or one of another network", () =>
+    Effect.gen(function*() {
+      const unreachable = new DaemonUnreachable({ address: "127.0.0.1:5", reason: "connection refused" })
+      refused(yield* tool(["lookup", "alice"], { names: () => Layer.fail(unreachable) }), 1, /127\.0\.0\.1:5/)
+      const other = new InvalidConfig({ field: "network", reason: "the daemon is on regtest, not mainnet" })
+      refused(yield* tool(["lookup", "alice"], { names: () => Layer.fail(other) }), 1, /regtest, not mainnet/)
+    }))
+
+  it.effect("knows whether a network was asked for", () =>
+    Effect.gen(function*() {
+      const given: Array<readonly [string, boolean]> = []
+      const names = (connection: NamesConnection) => {
+        given.push([connection.network, connection.networkGiven])
+        return clientOf(NAMES)
+      }
+      yield* tool(["lookup", "alice"], { names })
+      yield* tool(words("lookup alice -network mainnet"), { names })
+      yield* tool(["lookup", "alice"], { names, env: { SVCD_NETWORK: "testnet" } })
+      yield* tool(["lookup", "alice"], { names, files: { "/home/me/.svcd/svcd.conf": "network = \"regtest\"\n" } })
+      assert.deepStrictEqual(given, [["mainnet", false], ["mainnet", true], ["testnet", true], ["regtest", true]])
+    }))
+})

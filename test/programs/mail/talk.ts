@@ -1,0 +1,22 @@
+import { Effect } from "effect"
+import * as Logging from "../../../src/node/logging.ts"
+
+/**
+ * Logs until it was told to stop on standard input, also on standard error; ends with how much it said. Logs to a
+ * file where one is named.
+ */
+let stop = false
+process.stdin.once("data", () => void (stop = true))
+
+const talk = Effect.gen(function*() {
+  let count = 0
+  while (!stop) {
+    yield* Effect.logInfo("still here", { count: count++ })
+    yield* Effect.sync(() => process.stderr.write("and here\n"))
+    yield* Effect.sleep("5 millis")
+  }
+})
+
+void Effect.runPromise(
+  Effect.provide(talk, Logging.layerTo(process.argv[2], { format: "text", level: "info", debugSubsystems: [] }))
+).then(() => process.exit(7))

@@ -1,0 +1,290 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { existsSync, lstatSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { takeLock } from "../../../src/config/DirectoryLock.ts"
+import { HELP, type Outcome, run } from "../../../src/programs/wallet/program.ts"
+import type { Prompt } from "../../../src/programs/wallet/prompt.ts"
+import { inputOf } from "../../config/input.ts"
+import { withDirectoryAsync } from "../../support/temporary.ts"
+import { withoutChecksum } from "../../support/walletText.ts"
+
+const PHRASE = `${"abandon ".repeat(11)}about`
+const WIF = "cMahea7zqjxrtgAbB7LSGbcQUr1uX1ojuat9jZodMN87JcbXMTcA"
+
+/** A place without a terminal. */
+const NO_TERMINAL: Prompt = { secret: () => Effect.succeed(undefined), line: () => Effect.succeed(undefined) }
+
+/** A terminal at which somebody types these answers. */
+const typing = (...answers: Array<string>): Prompt => {
+  const next = () => Effect.sync(() => answers.shift())
+  return { secret: next, line: next }
+}
+
+const tool = (argv: ReadonlyArray<string>, prompt = NO_TERMINAL, env: Readonly<Record<string, string>> = {}) =>
+  run({ ...inputOf(argv, { env }), version: "9.9.9", prompt })
+
+interface Place {
+  readonly file: string
+  readonly dataDir: string
+  readonly call: (...argv: ReadonlyArray<string>) => Effect.Effect<Outcome>
+  readonly at: (prompt: Prompt, ...argv: ReadonlyArray<string>) => Effect.Effect<Outcome>
+}
+
+const inPlace = <E>(work: (place: Place) => Effect.Effect<void, E>) =>
+  Effect.promise(() =>
+    withDirectoryAsync((directory) => {
+      const dataDir = join(directory, "node")
+      const env = { SVCD_NETWORK: "regtest", SVCD_DATA_DIR: dataDir }
+      return Effect.runPromise(work({
+        dataDir,
+        file: join(dataDir, "wallet.json"),
+        call: (...argv) => tool(argv, NO_TERMINAL, env),
+        at: (prompt, ...argv) => tool(argv, prompt, env)
+      }))
+    })
+  )
+
+const done = (outcome: Outcome): Outcome => {
+  assert.strictEqual(outcome.code, 0, outcome.stderr)
+  return outcome
+}
+
+const refused = ({ code, stderr, stdout }: Outcome, expected: number, words: RegExp): void => {
+  assert.strictEqual(code, expected, stderr)
+  assert.match(stderr, words)
+  assert.strictEqual(stdout, "")
+  for (const line of stderr.trimEnd().split("\n")) assert.match(line, /^svcd-wallet: /)
+}
+
+describe("the arguments of svcd-wallet", () => {
+  it.effect.each([["--help"], ["-h"], ["recover", "-help"], ["nonsense", "--help"]])(
+    "help for %s %s",
+    (argv) =>
+      Effect.map(tool(argv.filter((word) => word !== undefined)), (outcome) => {
+        assert.deepStrictEqual(outcome, { code: 0, stdout: HELP, stderr: "" })
+      })
+  )
+
+  it.effect("prints its version", () =>
+    Effect.map(tool(["-version"]), (outcome) => {
+      assert.deepStrictEqual(outcome, { code: 0, stdout: "svcd-wallet 9.9.9\n", stderr: "" })
+    }))
+
+  it.effect("are refused where they are wrong, without what may be a secret", () =>
+    inPlace(({ call, dataDir }) =>
+      Effect.gen(function*() {
+        for (
+          const [argv, words] of [
+            [[], /a sub-command is missing/],
+            [["recovr"], /did you mean recover\?/],
+            [[WIF], /that is not a sub-command/],
+            [["recover"], /--mnemonic is missing/],
+            [["recover", PHRASE], /too many arguments/],
+            [["recover", "--mnemonic"], /needs a value/],
+            [["encrypt"], /there is no .*wallet\.json/],
+            [["import-key"], /the private key is missing/],
+            [["import-key", WIF, WIF], /too many arguments/],
+            [["address", "--mnemonic", PHRASE], /--mnemonic: is not a flag of address/],
+            [["create", "--words", "15"], /"15" is not 12 or 24/],
+            [["create", "--frob"], /--frob: unknown flag/],
+            [["create", "-network", "moonnet"], /moonnet/],
+            [["create", "-wallet", "../x"], /is not the name of a wallet/]
+          ] as const
+        ) {
+          const outcome = yield* call(...argv)
+          refused(outcome, argv[0] === "encrypt" ? 1 : 2, words)
+          assert.notInclude(outcome.stderr, "abandon")
+          assert.notInclude(outcome.stderr, WIF)
+        }
+        assert.isFalse(existsSync(dataDir))
+      })
+    ))
+})
+
+describe("svcd-wallet", () => {
+  it.effect("recovers the wallet of a phrase, once", () =>
+    inPlace(({ call, dataDir, file }) =>
+      Effect.gen(function*() {
+        refused(yield* call("recover", "--mnemonic", PHRASE.replace("about", "aboutx")), 2, /word 12 "aboutx"/)
+        assert.isFalse(existsSync(dataDir))
+        // Flags of the connection may stand behind.
+        const { stdout } = done(yield* tool(["recover", "--mnemonic", PHRASE, "-datadir", dataDir, "-network=regtest"]))
+        assert.include(stdout, file)
+        assert.strictEqual(statSync(file).mode & 0o777, 0o600)
+        const before = readFileSync(file, "utf8")
+        assert.strictEqual(JSON.parse(before).rescanFrom, 0)
+        refused(yield* call("recover", "--mnemonic", PHRASE), 1, /already/)
+        refused(yield* call("create"), 1, /already/)
+        assert.strictEqual(readFileSync(file, "utf8"), before)
+        assert.strictEqual(done(yield* call("address")).stdout, "mkpZhYtJu2r87Js3pDiWJDmPte2NRZ8bJV\n")
+        assert.strictEqual(
+          done(yield* call("address", "--type", "p2sh-segwit")).stdout,
+          "2Mww8dCYPUpKHofjgcXcBCEGmniw9CoaiD2\n"
+        )
+        assert.notStrictEqual(done(yield* call("address")).stdout, "mkpZhYtJu2r87Js3pDiWJDmPte2NRZ8bJV\n")
+        refused(yield* call("address", "--type", "bech33"), 2, /none of legacy/)
+        assert.match(done(yield* call("address", "--type", "bech32m")).stdout, /^ncrt1p/)
+        const long = "x".repeat(1_000)
+        done(yield* call("address", "--label", long))
+        refused(yield* call("address", "--label", `${long}x`), 2, /--label: it is longer than 1000/)
+        refused(yield* call("import-key", WIF, "--label", `${long}x`), 2, /--label: it is longer than 1000/)
+      })
+    ))
+
+  it.effect("gives no address that anybody could spend from", () =>
+    inPlace(({ dataDir }) =>
+      Effect.gen(function*() {
+        for (const network of ["mainnet", "testnet"]) {
+          const flags = ["-datadir", `${dataDir}-${network}`, `-network=${network}`]
+          done(yield* tool(["create", "-wallet", network, ...flags]))
+          refused(
+            yield* tool(["address", "--type", "bech32m", "-wallet", network, ...flags]),
+            1,
+            /bech32m addresses are not safe on this network/
+          )
+          done(yield* tool(["address", "--type", "bech32", "-wallet", network, ...flags]))
+        }
+      })
+    ))
+
+  it.effect("makes another seed with a passphrase for the words", () =>
+    inPlace(({ call }) =>
+      Effect.gen(function*() {
+        done(yield* call("recover", "--mnemonic", PHRASE, "--passphrase", "TREZOR"))
+        assert.notStrictEqual(done(yield* call("address")).stdout, "mkpZhYtJu2r87Js3pDiWJDmPte2NRZ8bJV\n")
+        const { stderr, stdout } = done(yield* call("export", "--phrase", "--yes"))
+        assert.strictEqual(stdout, `${PHRASE}\n`)
+        assert.match(stderr, /only together with the passphrase/)
+      })
+    ))
+
+  it.effect("prints no words that are not the wallet's", () =>
+    inPlace(({ call, file }) =>
+      Effect.gen(function*() {
+        done(yield* call("create", "--words", "12"))
+        const text = withoutChecksum(readFileSync(file, "utf8"))
+        const [, words = ""] = /"plain": "([a-z ]+)"/.exec(text) ?? []
+        writeFileSync(file, text.replace(words, PHRASE))
+        refused(yield* call("export", "--phrase", "--yes"), 1, /the words \(seed\.mnemonic\) do not give the seed/)
+        // Of a file of 0.1.0 it is not known whether a passphrase belongs to them.
+        writeFileSync(file, text.replace(words, PHRASE).replace(/,\s*"mnemonicPassphrase": false/, ""))
+        const { stderr } = done(yield* call("export", "--phrase", "--yes"))
+        assert.match(stderr, /If none was chosen, the words in the file are damaged/)
+      })
+    ))
+
+  it.effect("prints the words of a new wallet once, and again only where that is meant", () =>
+    inPlace(({ at, call }) =>
+      Effect.gen(function*() {
+        const { stderr, stdout } = done(yield* call("create", "--words", "12"))
+        assert.strictEqual(stdout.trim().split(" ").length, 12)
+        assert.match(stderr, /Write these words down/)
+        refused(yield* call("export", "--phrase"), 2, /--yes/)
+        refused(yield* at(typing("no"), "export", "--phrase"), 2, /--yes/)
+        assert.strictEqual(done(yield* at(typing("yes"), "export", "--phrase")).stdout, stdout)
+        assert.deepStrictEqual(yield* call("export", "--phrase", "--yes"), { code: 0, stdout, stderr: "" })
+        const shown = done(yield* call("export")).stdout
+        assert.strictEqual(shown.trim().split("\n").length, 8)
+        assert.notInclude(shown, "tprv")
+        assert.include(done(yield* call("export", "--private", "--yes")).stdout, "tprv")
+      })
+    ))
+
+  it.effect("imports a key, into a new wallet where there is none", () =>
+    inPlace(({ at, call, file }) =>
+      Effect.gen(function*() {
+        refused(yield* call("import-key", "not-a-key"), 2, /no private key/)
+        refused(
+          yield* call("import-key", "TdNVv3rvWfukQ9PGYe3kJL2foDARGKorJX8TimN3P8f7h5uGyJzz"),
+          2,
+          /another network, not of regtest/
+        )
+        assert.isFalse(existsSync(file))
+        const { stderr, stdout } = done(yield* call("import-key", WIF, "--label", "old"))
+        assert.match(stdout, /mrCDrCybB6J1vRfbwM5hemdJz73FwDBC8r/)
+        assert.match(stderr, /There was no wallet/)
+        const { birthday, imports, labels, rescanFrom } = JSON.parse(readFileSync(file, "utf8"))
+        assert.deepStrictEqual([imports.length, labels.length, birthday, rescanFrom], [1, 3, 0, 0])
+        assert.match(done(yield* at(typing(WIF), "import-key")).stdout, /had this key already/)
+        assert.strictEqual(JSON.parse(readFileSync(file, "utf8")).imports.length, 1)
+      })
+    ))
+
+  it.effect("takes a link to a file that is away for a wallet", () =>
+    inPlace(({ call, dataDir, file }) =>
+      Effect.gen(function*() {
+        mkdirSync(dataDir)
+        symlinkSync(join(dataDir, "away.json"), file)
+        for (const argv of [["create"], ["recover", "--mnemonic", PHRASE], ["import-key", WIF]]) {
+          refused(yield* call(...argv), 1, /there is a wallet already/)
+        }
+        refused(yield* call("address"), 1, /a link to a file that is not there/)
+        assert.isTrue(lstatSync(file).isSymbolicLink())
+        assert.isFalse(existsSync(join(dataDir, "away.json")))
+      })
+    ))
+
+  it.live(
+    "encrypts, and asks for the passphrase from then on",
+    () =>
+      inPlace(({ at, call, file }) =>
+        Effect.gen(function*() {
+          done(yield* call("recover", "--mnemonic", PHRASE))
+          done(yield* call("import-key", WIF))
+          refused(yield* call("encrypt"), 2, /--password is missing/)
+          refused(yield* call("encrypt", "--password", ""), 2, /empty/)
+          refused(yield* at(typing("one", "two"), "encrypt"), 2, /not the same/)
+          done(yield* at(typing("one", "one"), "encrypt"))
+          const text = readFileSync(file, "utf8")
+          for (const secret of ["abandon", WIF, "\"plain\""]) assert.notInclude(text, secret)
+          refused(yield* call("encrypt", "--password", "two"), 1, /encrypted already/)
+          refused(yield* call("import-key", WIF), 2, /--password is missing/)
+          refused(yield* call("import-key", WIF, "--password", "two"), 1, /the passphrase is wrong/)
+          assert.strictEqual(readFileSync(file, "utf8"), text)
+          done(yield* call("address"))
+          done(yield* call("import-key", WIF, "--password", "one"))
+          assert.notInclude(readFileSync(file, "utf8"), WIF)
+          assert.strictEqual(done(yield* at(typing("one"), "export", "--phrase", "--yes")).stdout, `${PHRASE}\n`)
+        })
+      ),
+    60_000
+  )
+
+  it.live(
+    "writes no secret unsealed where a passphrase is given from the start",
+    () =>
+      inPlace(({ call, dataDir }) =>
+        Effect.gen(function*() {
+          done(yield* call("recover", "-wallet", "other one", "--mnemonic", PHRASE, "--password", "x"))
+          const text = readFileSync(join(dataDir, "wallets", "other one.json"), "utf8")
+          assert.notInclude(text, "\"plain\"")
+          assert.isFalse(existsSync(join(dataDir, "wallet.json")))
+        })
+      ),
+    60_000
+  )
+
+  it.effect("leaves the directory of a running node alone, and that of another network", () =>
+    inPlace(({ call, dataDir, file }) =>
+      Effect.gen(function*() {
+        done(yield* call("recover", "--mnemonic", PHRASE))
+        const before = readFileSync(file, "utf8")
+        refused(yield* call("address", "-network", "testnet"), 1, /is for "regtest", not for "testnet"/)
+        const held = takeLock(join(dataDir, "LOCK"))
+        refused(yield* call("address"), 1, /is in use/)
+        if (held._tag === "Held") held.release()
+        assert.strictEqual(readFileSync(file, "utf8"), before)
+      })
+    ))
+
+  it.effect("knows no balance before a node has stored a chain", () =>
+    inPlace(({ call, dataDir }) =>
+      Effect.gen(function*() {
+        refused(yield* call("balance"), 1, /there is no .*wallet\.json/)
+        done(yield* call("create"))
+        refused(yield* call("balance"), 1, /svcd has to run there first/)
+        assert.isFalse(existsSync(join(dataDir, "chainstate", "chainstate.db")))
+      })
+    ))
+})

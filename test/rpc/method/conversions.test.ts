@@ -1,0 +1,133 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { MockTime } from "../../../src/base/NodeClock.ts"
+import * as Scheduler from "../../../src/base/Scheduler.ts"
+import { Chain } from "../../../src/chain/Chain.ts"
+import { SyncStatus } from "../../../src/chain/SyncStatus.ts"
+import { TxIndex } from "../../../src/chain/TxIndex.ts"
+import type { Follower } from "../../../src/chain/write/Follower.ts"
+import { paramsOf } from "../../../src/consensus/params.ts"
+import { FeeEstimator } from "../../../src/mempool/fees/FeeEstimator.ts"
+import * as Mempool from "../../../src/mempool/Mempool.ts"
+import { Miner } from "../../../src/mempool/mining/Miner.ts"
+import { NameDb } from "../../../src/names/NameDb.ts"
+import { METHODS } from "../../../src/programs/cli/methodNames.ts"
+import { networks } from "../../../src/protocol/networks.ts"
+import { encodeJson, type JsonValue } from "../../../src/rpc/json/encodeJson.ts"
+import { JsonObject } from "../../../src/rpc/json/json.ts"
+import * as Lifecycle from "../../../src/rpc/Lifecycle.ts"
+import { byName, byPosition } from "../../../src/rpc/method/conversions.ts"
+import { conversions } from "../../../src/rpc/method/help.ts"
+import { methodTable } from "../../../src/rpc/method/method.ts"
+import { allMethods } from "../../../src/rpc/methods/all.ts"
+import { NodeOptions } from "../../../src/rpc/NodeOptions.ts"
+import * as DataHealth from "../../../src/storage/DataHealth.ts"
+import { fakeWalletsLayer } from "../../support/fakeWallet.ts"
+import { noTree } from "../../support/noTree.ts"
+import { noPeers } from "../../support/peers.ts"
+
+const text = (params: ReturnType<typeof byPosition> | ReturnType<typeof byName>): string =>
+  "_tag" in params ? `bad: ${params.argument}` : encodeJson(params instanceof JsonObject ? params : [...params])
+
+describe("byPosition", () => {
+  it.each<readonly [string, ReadonlyArray<string>, JsonValue]>([
+    ["getblockhash", ["7"], "[7]"],
+    ["getblockhash", ["zero"], "bad: zero"],
+    ["name_show", ["123"], "[\"123\"]"],
+    ["name_show", ["d/x", "{\"nameEncoding\":\"hex\"}"], "[\"d/x\",{\"nameEncoding\":\"hex\"}]"],
+    ["name_show", ["true", "{}"], "[\"true\",{}]"],
+    ["name_scan", ["d/", "5", "{\"prefix\": \"d/\"}"], "[\"d/\",5,{\"prefix\":\"d/\"}]"],
+    ["name_update", ["d/x", "{\"ip\":\"1.2.3.4\"}"], "[\"d/x\",\"{\\\"ip\\\":\\\"1.2.3.4\\\"}\"]"],
+    ["name_firstupdate", ["d/x", "00", "11", "5", "{}", "true"], "[\"d/x\",\"00\",\"11\",\"5\",{},true]"],
+    ["sendtoaddress", ["addr", "0.10", "12", "null"], "[\"addr\",0.10,\"12\",\"null\"]"],
+    ["getblock", ["00", "2"], "[\"00\",2]"],
+    ["getblock", ["00", "true"], "[\"00\",true]"],
+    ["getblockstats", ["7"], "[7]"],
+    ["getblockstats", ["00ab"], "[\"00ab\"]"],
+    ["createrawtransaction", ["[]", "{\"a\":0.1}"], "[[],{\"a\":0.1}]"],
+    ["echo", ["1"], "[\"1\"]"],
+    ["echojson", ["1"], "[1]"],
+    ["getblockcount", ["1", "x"], "[1,\"x\"]"],
+    ["unknown", ["1", "x", "{\"a\":1}", "{a}"], "[1,\"x\",{\"a\":1},\"{a}\"]"],
+    ["__proto__", ["1"], "[1]"],
+    ["help", [], "[]"]
+  ])("%s %j → %s", (method, args, expected) => {
+    assert.strictEqual(text(byPosition(method, args)), expected)
+  })
+})
+
+describe("byName", () => {
+  it.each<readonly [string, ReadonlyArray<string>, JsonValue]>([
+    ["getblockhash", ["height=7"], "{\"height\":7}"],
+    ["getblockhash", ["height=x"], "bad: x"],
+    ["getblock", ["blockhash=12", "verbose=false"], "{\"blockhash\":\"12\",\"verbose\":false}"],
+    ["getblock", ["12", "verbosity=2"], "{\"verbosity\":2,\"args\":[\"12\"]}"],
+    ["name_update", ["d/x", "value=a=b"], "{\"value\":\"a=b\",\"args\":[\"d/x\"]}"],
+    ["name_show", ["name=123", "options={}"], "{\"name\":\"123\",\"options\":{}}"],
+    ["createwallet", ["my=wallet"], "{\"args\":[\"my=wallet\"]}"],
+    ["listunspent", ["minconf=0", "minimumAmount=0.10"], "{\"minconf\":0,\"minimumAmount\":0.10}"],
+    ["gettxoutproof", ["[\"a=b\"]"], "{\"args\":[[\"a=b\"]]}"],
+    ["dumptxoutset", ["path=x", "rollback=00ab"], "{\"path\":\"x\",\"rollback\":\"00ab\"}"],
+    ["unknown", ["a=1", "b=x", "c"], "{\"a\":1,\"b\":\"x\",\"args\":[\"c\"]}"],
+    ["getblockhash", ["depth=1"], "{\"depth\":1}"],
+    ["getblockcount", [], "{}"]
+  ])("%s %j → %s", (method, args, expected) => {
+    assert.strictEqual(text(byName(method, args)), expected)
+  })
+})
+
+const NO_FOLLOWER: Follower = {
+  name: "none",
+  cursor: Effect.succeed(undefined),
+  apply: () => Effect.void,
+  rewind: () => Effect.void
+}
+
+const NO_CHAIN = Layer.mock(Chain, { params: paramsOf(networks.regtest), repairs: [], tree: noTree })
+
+describe("the table of the command line", () => {
+  it.effect("agrees with the methods of the node, by position and by name", () =>
+    Effect.gen(function*() {
+      const methods = methodTable(yield* allMethods)
+      const named = new Set(METHODS)
+      const unnamed = [...methods.values()].filter(({ group, name }) => group !== "Hidden" && !named.has(name))
+      assert.deepStrictEqual(unnamed.map(({ name }) => name), [])
+      for (const [method, position, name, isText] of conversions(methods)) {
+        const options = Object.values(methods.get(method)?.params ?? {})[position]
+        const expected = isText ? "\"1\"" : "1"
+        const args = Array.from({ length: position + 1 }, () => "1")
+        const values = byPosition(method, args)
+        const value = "_tag" in values ? undefined : values[position]
+        const named = byName(method, [`${name}=1`])
+        const whole = `${method} ${position} ${name}`
+        // Of a method that is not in the table, every argument is JSON where it can be. A member of an options object
+        // has no position of its own.
+        if (!(options?.membersByName === true && name in (options.members ?? {}))) {
+          assert.strictEqual(encodeJson(value ?? null), expected, whole)
+        }
+        assert.strictEqual(text(named), `{"${name}":${expected}}`, whole)
+      }
+    }).pipe(Effect.provide(Layer.mergeAll(
+      Lifecycle.layer,
+      NO_CHAIN,
+      Layer.mock(NameDb, { follower: NO_FOLLOWER, recent: () => undefined }),
+      Layer.mock(TxIndex, { enabled: false, follower: undefined }),
+      Layer.mock(SyncStatus, {}),
+      DataHealth.layer,
+      Mempool.layer({ filename: undefined }).pipe(Layer.provide(NO_CHAIN)),
+      Layer.mock(FeeEstimator, { estimateSmart: () => assert.fail(), estimateRaw: () => assert.fail() }),
+      noPeers,
+      DataHealth.layer,
+      fakeWalletsLayer(),
+      Layer.mock(Miner, { last: () => undefined }),
+      Layer.mock(MockTime, {}),
+      Scheduler.layer,
+      Layer.succeed(NodeOptions, {
+        nameEncoding: "ascii",
+        valueEncoding: "ascii",
+        allowExpired: false,
+        nameHistory: true,
+        nameHashIndex: true
+      })
+    ))))
+})

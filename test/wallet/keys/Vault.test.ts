@@ -1,0 +1,98 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Redacted, TestClock } from "effect"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { WalletLocked } from "../../../src/wallet/errors.ts"
+import { newDocument } from "../../../src/wallet/keys/makeDocument.ts"
+import { makeVault } from "../../../src/wallet/keys/Vault.ts"
+import * as WalletFile from "../../../src/wallet/keys/WalletFile.ts"
+import { temporaryDirectory } from "../../support/chain.ts"
+
+const PASSPHRASE = Redacted.make("correct horse")
+
+const plain = Effect.gen(function*() {
+  const path = join(yield* temporaryDirectory, "wallet.json")
+  const document = yield* newDocument({ network: "regtest", now: 0, privateKeys: true, blank: false })
+  return { path, vault: yield* makeVault(yield* WalletFile.create(path, document)) }
+})
+
+const encrypted = Effect.gen(function*() {
+  const { path, vault } = yield* plain
+  assert.strictEqual(vault.encryption(), "none")
+  assert.strictEqual((yield* vault.secrets).mnemonic?.split(" ").length, 24)
+  assert.deepInclude(yield* Effect.flip(vault.lock), { code: "not-encrypted" })
+  assert.deepInclude(yield* Effect.flip(vault.unlock(PASSPHRASE, 1)), { code: "not-encrypted" })
+  yield* vault.encrypt(PASSPHRASE)
+  assert.notInclude(readFileSync(path, "utf8"), "\"plain\"")
+  return vault
+})
+
+describe("Vault", () => {
+  it.scoped("an encrypted wallet is locked, and opens for as long as was asked", () =>
+    Effect.gen(function*() {
+      yield* TestClock.setTime(0)
+      const vault = yield* encrypted
+      assert.strictEqual((yield* Effect.flip(vault.secrets))._tag, "WalletLocked")
+      assert.deepInclude(yield* Effect.flip(vault.encrypt(PASSPHRASE)), { code: "already-encrypted" })
+      assert.strictEqual((yield* Effect.flip(vault.unlock(Redacted.make("x"), 9)))._tag, "WrongPassphrase")
+      yield* vault.unlock(PASSPHRASE, 60)
+      assert.strictEqual(vault.unlockedUntil(), 60)
+      assert.strictEqual((yield* vault.secrets).mnemonic?.split(" ").length, 24)
+      yield* TestClock.adjust("59 seconds")
+      assert.strictEqual(vault.encryption(), "unlocked")
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual(vault.encryption(), "locked")
+      assert.strictEqual(vault.unlockedUntil(), 0)
+    }))
+
+  it.scoped("a later unlock sets the time anew, also over the longest timer", () =>
+    Effect.gen(function*() {
+      const vault = yield* encrypted
+      yield* vault.unlock(PASSPHRASE, 10)
+      yield* vault.unlock(PASSPHRASE, 100_000)
+      yield* TestClock.adjust("99999 seconds")
+      assert.strictEqual(vault.encryption(), "unlocked")
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual(vault.encryption(), "locked")
+    }))
+
+  it.scoped("a new passphrase opens, the old one does not", () =>
+    Effect.gen(function*() {
+      const vault = yield* encrypted
+      const next = Redacted.make("battery staple")
+      assert.strictEqual((yield* Effect.flip(vault.changePassphrase(next, PASSPHRASE)))._tag, "WrongPassphrase")
+      yield* vault.changePassphrase(PASSPHRASE, next)
+      assert.strictEqual((yield* Effect.flip(vault.unlock(PASSPHRASE, 9)))._tag, "WrongPassphrase")
+      yield* vault.unlock(next, 9)
+      const secrets = yield* vault.secrets
+      yield* vault.lock
+      assert.isTrue(secrets.isWiped)
+      assert.throws(() => secrets.mnemonic, WalletLocked)
+    }))
+
+  it.scopedLive("of those who encrypt at once the first wins, and the others are told", () =>
+    Effect.gen(function*() {
+      const { path, vault } = yield* plain
+      const before = yield* vault.secrets
+      const passphrases = ["one", "two"].map((text) => Redacted.make(text))
+      const exits = yield* Effect.forEach(passphrases, (each) => Effect.either(vault.encrypt(each)), {
+        concurrency: "unbounded"
+      })
+      const won = passphrases.filter((_, at) => exits[at]?._tag === "Right")
+      const lost = exits.flatMap((exit) => exit._tag === "Left" ? [exit.left] : [])
+      assert.deepStrictEqual([won.length, lost.length], [1, 1])
+      assert.deepInclude(lost[0], { code: "already-encrypted" })
+      assert.notInclude(readFileSync(path, "utf8"), "\"plain\"")
+      // What was open before is not any more.
+      assert.throws(() => before.mnemonic, WalletLocked)
+      for (const each of won) yield* vault.unlock(each, 60)
+      const next = ["three", "four"].map((text) => Redacted.make(text))
+      const [old = PASSPHRASE] = won
+      const changes = yield* Effect.forEach(next, (each) => Effect.either(vault.changePassphrase(old, each)), {
+        concurrency: "unbounded"
+      })
+      assert.deepStrictEqual(changes.map(({ _tag }) => _tag).sort(), ["Left", "Right"])
+      const [last = PASSPHRASE] = next.filter((_, at) => changes[at]?._tag === "Right")
+      yield* vault.unlock(last, 60)
+    }), 60_000)
+})

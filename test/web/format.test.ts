@@ -1,0 +1,64 @@
+import { assert, describe, it } from "@effect/vitest"
+import { ago, amount, count, counted, day, distance, duration, moment, rate, size } from "../../src/web/format.ts"
+
+describe("format", () => {
+  it("writes numbers as people read them", () => {
+    assert.strictEqual(count(1_234_567), "1,234,567")
+    assert.strictEqual(counted(1, "block"), "1 block")
+    assert.strictEqual(counted(0, "block"), "0 blocks")
+    assert.strictEqual(amount(1_000_000), "0.01 NMC")
+    assert.strictEqual(amount(100_000_000), "1 NMC")
+    assert.strictEqual(amount(10_000_000_000), "100 NMC")
+    assert.strictEqual(rate(0.25), "0.3 blocks/s")
+    assert.strictEqual(rate(1_234.5), "1,235 blocks/s")
+  })
+
+  it.each([
+    [0, "0 B"],
+    [999, "999 B"],
+    [1_000, "1.0 kB"],
+    [99_400, "99.4 kB"],
+    [999_499, "999 kB"],
+    [999_500, "1.0 MB"],
+    [5e15, "5000 TB"]
+  ])("writes %i bytes as %s", (bytes, text) => {
+    assert.strictEqual(size(bytes), text)
+  })
+
+  it.each([
+    [0, "now"],
+    [-4, "now"],
+    [-5, "5 sec. ago"],
+    [-59, "59 sec. ago"],
+    [-60, "1 min. ago"],
+    [-3_599, "59 min. ago"],
+    [-3_600, "1 hr. ago"],
+    [-86_400, "1 day ago"],
+    [3 * 86_400, "in 3 days"],
+    [-3 * 31_557_600, "3 yr. ago"]
+  ])("says %i seconds as %j", (seconds, text) => {
+    assert.strictEqual(distance(seconds), text)
+  })
+
+  it.each([
+    [0, "0 seconds"],
+    [61, "1 minute 1 second"],
+    [3_600, "1 hour"],
+    [3_601, "1 hour"],
+    [7_500, "2 hours 5 minutes"],
+    [90_000, "1 day 1 hour"]
+  ])("says that %i seconds last %j", (seconds, text) => {
+    assert.strictEqual(duration(seconds), text)
+  })
+
+  it("gives moments with their dates, also those that no calendar has", () => {
+    assert.strictEqual(moment(1_700_000_000), "2023-11-14 22:13 UTC")
+    assert.strictEqual(day(1_700_000_000), "14 Nov 2023")
+    assert.strictEqual(
+      ago(1_700_000_000, 1_700_000_060).text,
+      "<time datetime=\"2023-11-14T22:13:20.000Z\" title=\"2023-11-14 22:13 UTC\">1 min. ago</time>"
+    )
+    assert.strictEqual(moment(-1), "1970-01-01 00:00 UTC")
+    assert.include(moment(1e20), "275760-09-13")
+  })
+})

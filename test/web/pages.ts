@@ -1,0 +1,129 @@
+import { assert } from "@effect/vitest"
+import { Effect, Runtime } from "effect"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { Chain } from "../../src/chain/Chain.ts"
+import { SyncStatus } from "../../src/chain/SyncStatus.ts"
+import type { PageAnswer, PageHandler, PageRequest } from "../../src/http/Pages.ts"
+import { Mempool } from "../../src/mempool/Mempool.ts"
+import { NameDb } from "../../src/names/NameDb.ts"
+import { type PeerInfo, PeerManager } from "../../src/network/PeerManager.ts"
+import * as DataHealth from "../../src/storage/DataHealth.ts"
+import { makeStatusPage } from "../../src/web/statusPage.ts"
+import { ampleAccount } from "../support/memory.ts"
+import { MethodNode } from "../support/methodNode.ts"
+import { NO_INFO } from "../support/peerManager.ts"
+import { peerManager } from "../support/peers.ts"
+
+/** The status page of a node under test, asked directly or served over HTTP. */
+
+/** A peer that is said to be connected. */
+export const peer = (id: number, changes: { readonly name?: string; readonly userAgent?: string } = {}): PeerInfo => ({
+  ...NO_INFO,
+  sync: { ...NO_INFO.sync, syncedBlocks: 600 + id },
+  peer: {
+    id,
+    type: id % 2 === 1 ? "inbound" : "outbound-full-relay",
+    inbound: id % 2 === 1,
+    address: { network: "ipv4", bytes: Uint8Array.of(192, 0, 2, id) },
+    port: 8334,
+    name: changes.name ?? `192.0.2.${id}:8334`,
+    bind: undefined,
+    connectedAt: 1_700_000_000 + id,
+    hello: {
+      version: 70016,
+      commonVersion: 70016,
+      services: 0x409n,
+      userAgent: changes.userAgent ?? "/Satoshi:31.1.0/",
+      startHeight: 600,
+      relay: true,
+      timeOffset: 0,
+      wtxidRelay: true,
+      addrV2: true,
+      ourAddress: undefined
+    },
+    features: { sendHeaders: true, compactBlocks: "none", feeFilter: 0 },
+    traffic: {
+      bytesSent: 12_345,
+      bytesReceived: 67_890_123,
+      lastSend: 0,
+      lastReceive: 0,
+      sentByCommand: new Map(),
+      receivedByCommand: new Map()
+    },
+    memory: ampleAccount(),
+    ready: Effect.void,
+    spent: () => {},
+    judged: () => {},
+    turn: Effect.void,
+    latency: { last: 42.4, best: 40, waiting: undefined },
+    closed: false,
+    send: () => Effect.void,
+    post: () => {},
+    disconnect: () => {}
+  }
+})
+
+/** The status page of the node, with these peers. The overview is made anew each time. */
+export const statusPageOf = (peers: ReadonlyArray<PeerInfo> = [], overviewMs = 0) =>
+  Effect.gen(function*() {
+    const { chain, names, pool, status } = yield* MethodNode
+    const inbound = peers.filter(({ peer }) => peer.inbound).length
+    const manager = peerManager({
+      peers: Effect.succeed(peers),
+      count: Effect.succeed({ inbound, outbound: peers.length - inbound })
+    })
+    return yield* makeStatusPage({ overviewMs }).pipe(
+      Effect.provideService(Chain, chain),
+      Effect.provideService(NameDb, names),
+      Effect.provideService(Mempool, pool),
+      Effect.provideService(SyncStatus, status),
+      Effect.provide(DataHealth.layer),
+      Effect.provideService(PeerManager, manager)
+    )
+  })
+
+export const requestOf = (target: string, acceptsHtml = true): PageRequest => {
+  const [path = "", ...query] = target.split("?")
+  return { path, query: new URLSearchParams(query.join("?")), acceptsHtml }
+}
+
+export interface Page extends PageAnswer {
+  readonly body: string
+}
+
+/** What a target answers with, as text. */
+export const get = (handler: PageHandler, target: string): Effect.Effect<Page> => {
+  const request = requestOf(target)
+  assert.isTrue(handler.serves(request), `nobody serves ${target}`)
+  return Effect.map(handler.answer(request), (answer) => ({
+    ...answer,
+    body: typeof answer.body === "string" ? answer.body : new TextDecoder().decode(answer.body)
+  }))
+}
+
+/** Serves a handler on a free port of loopback. Returns where, and the targets that were asked for so far. */
+export const serve = (handler: PageHandler) =>
+  Effect.gen(function*() {
+    const run = Runtime.runFork(yield* Effect.runtime())
+    const asked: Array<string> = []
+    const server = createServer((request, response) => {
+      asked.push(request.url ?? "")
+      const wanted = requestOf(request.url ?? "", request.headers.accept?.includes("text/html") === true)
+      if (!handler.serves(wanted)) return void response.writeHead(404).end()
+      run(Effect.map(handler.answer(wanted), ({ body, headers, status }) =>
+        void response.writeHead(status, headers).end(body)))
+    })
+    yield* Effect.acquireRelease(
+      Effect.async<void>((resume) =>
+        void server.listen(0, "127.0.0.1", () => resume(Effect.void))
+      ),
+      () =>
+        Effect.async<void>((resume) => {
+          server.close(() => resume(Effect.void))
+          server.closeAllConnections()
+        })
+    )
+    const { port } = server.address() as AddressInfo
+    return { origin: `http://127.0.0.1:${port}`, asked }
+  })

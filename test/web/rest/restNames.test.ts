@@ -1,0 +1,107 @@
+import { assert, describe, it, layer } from "@effect/vitest"
+import { Effect, Logger } from "effect"
+import { Chain } from "../../../src/chain/Chain.ts"
+import { SyncStatus } from "../../../src/chain/SyncStatus.ts"
+import { type PageAnswer, type PageHandler, pageRequest } from "../../../src/http/Pages.ts"
+import { NameDb } from "../../../src/names/NameDb.ts"
+import { NodeOptions } from "../../../src/rpc/NodeOptions.ts"
+import * as DataHealth from "../../../src/storage/DataHealth.ts"
+import { StorageUnavailable } from "../../../src/storage/errors.ts"
+import { restNames, restStarting } from "../../../src/web/rest/restNames.ts"
+import { MethodNode, methodNode } from "../../support/methodNode.ts"
+import { at, items, recordedJson, recordedText, stringAt } from "../../support/recordedJson.ts"
+
+const names = items(at(recordedJson("regtest-names/tip-names.json"), "names"))
+
+const OPTIONS = {
+  nameEncoding: "hex",
+  valueEncoding: "hex",
+  allowExpired: false,
+  nameHistory: true,
+  nameHashIndex: false
+} as const
+
+const handler = (syncing = false, change: Partial<typeof NameDb.Service> = {}) =>
+  Effect.gen(function*() {
+    const node = yield* MethodNode
+    return yield* restNames.pipe(
+      Effect.provideService(Chain, node.chain),
+      Effect.provideService(NameDb, { ...node.names, ...change }),
+      Effect.provideService(SyncStatus, { ...node.status, syncing: Effect.succeed(syncing) }),
+      Effect.provide(DataHealth.layer),
+      Effect.provideService(NodeOptions, OPTIONS)
+    )
+  })
+
+const get = ({ answer }: PageHandler, rest: string): Effect.Effect<readonly [number, string | undefined, string]> =>
+  Effect.map(
+    answer(pageRequest(`/rest/name/${rest}`, undefined)),
+    ({ body, headers, status }: PageAnswer) => [status, headers["Content-Type"], Buffer.from(body).toString("latin1")]
+  )
+
+const escaped = (hex: string): string => hex.replaceAll(/../g, "%$&")
+
+layer(methodNode())("GET /rest/name/", (it) => {
+  it.effect("gives the value of every name, expired or not, and its record without the wallet's part", () =>
+    Effect.gen(function*() {
+      const rest = yield* handler()
+      for (const name of names) {
+        const target = escaped(stringAt(name, "nameHex"))
+        const value = stringAt(name, "show", "value")
+        assert.deepStrictEqual(yield* get(rest, `${target}.hex`), [200, "text/plain", `${value}\n`])
+        assert.deepStrictEqual(yield* get(rest, `${target}.bin`), [
+          200,
+          "application/octet-stream",
+          Buffer.from(value, "hex").toString("latin1")
+        ])
+        const text = `${recordedText(at(name, "show"))}\n`
+        assert.deepStrictEqual(yield* get(rest, `${target}.json`), [200, "application/json", text])
+      }
+    }))
+
+  it.effect("tells strangers nothing about files that cannot be read", () =>
+    Effect.gen(function*() {
+      const trouble = new StorageUnavailable({ file: "/secret/names.db", doing: "reading", reason: "EIO" })
+      const rest = yield* handler(false, { resolve: () => Effect.fail(trouble) })
+      assert.deepStrictEqual(yield* get(rest, "d/a.json"), [500, "text/plain", "Internal error\r\n"])
+      const { headers } = yield* rest.answer(pageRequest("/rest/name/d/a.bin", undefined))
+      assert.strictEqual(headers["X-Content-Type-Options"], "nosniff")
+    }).pipe(Effect.provide(Logger.remove(Logger.defaultLogger))))
+
+  it.effect("refuses in the reference node's words", () =>
+    Effect.gen(function*() {
+      const rest = yield* handler()
+      const name = escaped(stringAt(names[0] ?? assert.fail(), "nameHex"))
+      for (
+        const [target, status, text] of [
+          ["d/nobody.json", 404, "'d/nobody' not found\r\n"],
+          ["d/nobody", 404, "'d/nobody' not found\r\n"],
+          ["%00%ff.hex", 404, "0x00ff not found\r\n"],
+          [".json", 404, "'' not found\r\n"],
+          ["d/%zz.json", 400, "Invalid encoded name: d/%zz\r\n"],
+          ["%.xyz", 400, "Invalid encoded name: %.xyz\r\n"],
+          [name, 404, "output format not found (available: .bin, .hex, .json)\r\n"],
+          [`${name}.`, 404, "output format not found (available: .bin, .hex, .json)\r\n"]
+        ] as const
+      ) assert.deepStrictEqual(yield* get(rest, target), [status, "text/plain", text], target)
+    }))
+
+  it.effect("does not say of a name that it is free while blocks are missing", () =>
+    Effect.gen(function*() {
+      const rest = yield* handler(true)
+      const text = "Service temporarily unavailable: Namecoin is downloading blocks...\r\n"
+      assert.deepStrictEqual(yield* get(rest, "d/nobody.json"), [503, "text/plain", text])
+      const known = escaped(stringAt(names[0] ?? assert.fail(), "nameHex"))
+      assert.strictEqual((yield* get(rest, `${known}.json`))[0], 200)
+    }))
+})
+
+describe("GET /rest/name/ while the node starts", () => {
+  it.effect("says what the node is at", () =>
+    Effect.gen(function*() {
+      const rest = restStarting(() => ({ _tag: "WarmUp", step: "Loading block index…" }))
+      assert.isTrue(rest.serves(pageRequest("/rest/name/x", undefined)))
+      const { body, status } = yield* rest.answer(pageRequest("/rest/name/x", undefined))
+      assert.deepStrictEqual([status, body], [503, "Service temporarily unavailable: Loading block index…\r\n"])
+    }))
+})

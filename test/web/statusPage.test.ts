@@ -1,0 +1,351 @@
+import { assert, describe, it, layer } from "@effect/vitest"
+import { Effect, Layer, Logger } from "effect"
+import { Chain } from "../../src/chain/Chain.ts"
+import { SyncStatus } from "../../src/chain/SyncStatus.ts"
+import type { PageHandler } from "../../src/http/Pages.ts"
+import { Mempool } from "../../src/mempool/Mempool.ts"
+import { NameDb } from "../../src/names/NameDb.ts"
+import { PeerManager } from "../../src/network/PeerManager.ts"
+import { type Bytes, fromHex } from "../../src/protocol/bytes.ts"
+import { nameCommitment } from "../../src/protocol/nameOperation.ts"
+import type { Transaction } from "../../src/protocol/transaction.ts"
+import * as DataHealth from "../../src/storage/DataHealth.ts"
+import { StorageUnavailable } from "../../src/storage/errors.ts"
+import { nameLink } from "../../src/web/links.ts"
+import { makeStatusPage, startingPage } from "../../src/web/statusPage.ts"
+import { nameTx, output, reward } from "../support/mempool.ts"
+import { MethodNode, methodNode } from "../support/methodNode.ts"
+import { peerManager } from "../support/peers.ts"
+import { at, items, recordedJson, stringAt } from "../support/recordedJson.ts"
+import { mine, spendableNode } from "../support/spendableNode.ts"
+import { assertGuarded, assertHarmless, assertTables } from "./assertPage.ts"
+import { get, type Page, peer, requestOf, statusPageOf } from "./pages.ts"
+
+const names = items(at(recordedJson("regtest-names/tip-names.json"), "names"))
+
+const bytesOf = (hex: string): Bytes => fromHex(hex) ?? assert.fail()
+
+const linkTo = (name: Bytes): string => `/${nameLink(name)}`
+
+const text = (value: string): Uint8Array => new TextEncoder().encode(value)
+
+/** Checks that a handler takes what a browser asks of the root, whatever the query, and nothing else. */
+const assertServesRoot = (handler: PageHandler): void => {
+  assert.isTrue(handler.authenticated)
+  assert.isTrue(handler.serves(requestOf("/")))
+  assert.isTrue(handler.serves(requestOf("/?name=d/a")))
+  for (const other of ["//", "/rpc", "/health", "/index.html", "/wallet/", ""]) {
+    assert.isFalse(handler.serves(requestOf(other)), other)
+  }
+  assert.isFalse(handler.serves(requestOf("/", false)))
+  assert.isFalse(handler.serves(requestOf("/?name=d/a", false)))
+}
+
+describe("startingPage", () => {
+  it.effect("says that the node starts, and comes back without a script", () =>
+    Effect.gen(function*() {
+      assertServesRoot(startingPage)
+      const page = yield* get(startingPage, "/?name=d/a")
+      assert.strictEqual(page.status, 503)
+      assert.strictEqual(page.headers["Retry-After"], "2")
+      assert.include(page.body, "<meta http-equiv=\"refresh\" content=\"2\">")
+      assert.include(page.body, "Starting")
+      assertGuarded(page)
+      assertHarmless(page)
+    }))
+})
+
+layer(methodNode())("on a chain full of names", (it) => {
+  it.effect("the overview tells how the node is", () =>
+    Effect.gen(function*() {
+      const handler = yield* statusPageOf([
+        peer(1),
+        peer(2, { name: "<script>alert(1)</script>", userAgent: "\" onclick=\"alert(1)\u202e" })
+      ])
+      assertServesRoot(handler)
+      const page = yield* get(handler, "/")
+      assert.strictEqual(page.status, 200)
+      assertGuarded(page)
+      assertHarmless(page)
+      assertTables(page)
+      assert.include(page.body, "Up to date")
+      assert.match(page.body, /<dt>Active names<\/dt><dd><b>67<\/b><span>324 expired<\/span>/)
+      assert.match(page.body, /<dt>Peers<\/dt><dd><b>2<\/b><span>1 out, 1 in<\/span>/)
+      assert.include(page.body, "192.0.2.1:8334")
+      assert.include(page.body, "&lt;script&gt;alert(1)&lt;/script&gt;")
+      assert.include(page.body, "href=\"?name=d%2Fsierrabd83\"")
+      assert.lengthOf(page.body.match(/<th scope="row">5\d\d<\/th>|<th scope="row">600<\/th>/g) ?? [], 10)
+    }))
+
+  it.effect("the overview shows 30 peers and says how many more there are", () =>
+    Effect.gen(function*() {
+      const handler = yield* statusPageOf(Array.from({ length: 125 }, (_, id) => peer(id)))
+      const page = yield* get(handler, "/")
+      assert.lengthOf(page.body.match(/class="address">/g) ?? [], 30)
+      assert.include(page.body, "and 95 more")
+      const calm = yield* get(yield* statusPageOf(), "/")
+      assert.include(calm.body, "No peers are connected")
+      assert.include(calm.body, "<h1 id=\"status-title\"><span class=\"dot\" aria-hidden=\"true\"></span>No peers</h1>")
+    }))
+
+  it.effect("every name has a page with its record and its history", () =>
+    Effect.gen(function*() {
+      const handler = yield* statusPageOf()
+      for (const each of names) {
+        const page = yield* get(handler, linkTo(bytesOf(stringAt(each, "nameHex"))))
+        assert.strictEqual(page.status, 200)
+        assertHarmless(page)
+        assertTables(page)
+        const { body } = page
+        const history = items(at(each, "history")).length
+        const address = stringAt(each, "show", "address")
+        assert.deepStrictEqual({
+          rows: body.match(/data-label="Time"/g)?.length,
+          txid: body.includes(stringAt(each, "show", "txid")),
+          address: body.includes(address === "<nonstandard>" ? "a script without an address" : address),
+          total: body.includes(`<dd>${history}</dd>`),
+          expired: /class="name-head".*?<span class="badge (\w+)">/s.exec(body)?.[1] === "attention"
+        }, {
+          rows: Math.min(20, history),
+          txid: true,
+          address: true,
+          total: true,
+          expired: at(each, "show", "expired") === true
+        })
+      }
+    }))
+
+  it.effect("a name that nobody registered is not found, and others that begin so are named", () =>
+    Effect.gen(function*() {
+      const handler = yield* statusPageOf()
+      const page = yield* get(handler, "/?name=d/at")
+      assert.strictEqual(page.status, 404)
+      assertGuarded(page)
+      assert.include(page.body, "No block up to 600 registers this name.")
+      assert.include(page.body, "href=\"?name=d%2Fatlas348034a\"")
+      const nobody = yield* get(handler, "/?name=%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E%E2%80%AE")
+      assertHarmless(nobody)
+      assert.include(nobody.body, "&lt;img src=x onerror=alert(1)&gt;<span class=\"mark\">U+202E</span>")
+      assert.notInclude(nobody.body, "begin like this")
+    }))
+
+  it.effect("a search leads to the one name that is meant, by its text, domain or bytes", () =>
+    Effect.gen(function*() {
+      const handler = yield* statusPageOf()
+      for (const typed of ["d/sierrabd83", "sierrabd83", "SierraBD83.bit", "http://www.sierrabd83.bit/x"]) {
+        const page = yield* get(handler, `/?q=${encodeURIComponent(typed)}`)
+        assert.strictEqual(page.status, 303, typed)
+        assert.strictEqual(page.headers["Location"], "?name=d%2Fsierrabd83")
+        assertGuarded(page)
+      }
+      assert.strictEqual((yield* get(handler, "/?q=0xcc")).headers["Location"], "?hex=cc")
+    }))
+
+  it.effect("a search without a name shows what begins like it, bounded", () =>
+    Effect.gen(function*() {
+      const handler = yield* statusPageOf()
+      const page = yield* get(handler, "/?q=d/a")
+      assert.strictEqual(page.status, 404)
+      assertGuarded(page)
+      assertHarmless(page)
+      assert.include(page.body, "value=\"d/a\"")
+      const shown = page.body.match(/href="\?name=d%2Fa/g) ?? []
+      assert.isAbove(shown.length, 0)
+      assert.isAtMost((yield* get(handler, "/?q=d/")).body.match(/last changed at block/g)?.length ?? 0, 20)
+      assert.include((yield* get(handler, "/?q=d/")).body, "There are more")
+      const nasty = yield* get(handler, `/?q=${encodeURIComponent("\"><script>alert(1)</script>")}`)
+      assertHarmless(nasty)
+      assert.include(nasty.body, "value=\"&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;\"")
+    }))
+
+  it.effect("a query that means nothing is refused in words", () =>
+    Effect.gen(function*() {
+      const handler = yield* statusPageOf()
+      const wrong = yield* get(handler, "/?hex=xyz")
+      assert.strictEqual(wrong.status, 400)
+      assert.include(wrong.body, "hexadecimal")
+      assertGuarded(wrong)
+      const behind = yield* get(handler, "/?name=d/sierrabd83&page=9")
+      assert.strictEqual(behind.status, 404)
+      assert.include(behind.body, "fewer pages")
+    }))
+
+  it.effect("the overview is made once for all who ask within its time", () =>
+    Effect.gen(function*() {
+      const { chain, names, pool, status } = yield* MethodNode
+      let made = 0
+      const manager = peerManager({ peers: Effect.sync(() => (made++, [])) })
+      const pageFor = (overviewMs: number) =>
+        makeStatusPage({ overviewMs }).pipe(
+          Effect.provideService(Chain, chain),
+          Effect.provideService(NameDb, names),
+          Effect.provideService(Mempool, pool),
+          Effect.provideService(SyncStatus, status),
+          Effect.provide(DataHealth.layer),
+          Effect.provideService(PeerManager, manager)
+        )
+      const slow = yield* pageFor(60_000)
+      yield* Effect.forEach([1, 2, 3, 4], () => get(slow, "/"), { concurrency: "unbounded" })
+      assert.strictEqual(made, 1)
+      const quick = yield* pageFor(0)
+      yield* get(quick, "/")
+      yield* get(quick, "/")
+      assert.strictEqual(made, 3)
+    }))
+
+  it.effect("what fails is a page too, and shows nothing of the program", () =>
+    Effect.gen(function*() {
+      const { chain, names, pool, status } = yield* MethodNode
+      const pageFor = (resolve: typeof NameDb.Service["resolve"]) =>
+        makeStatusPage().pipe(
+          Effect.provideService(Chain, chain),
+          Effect.provideService(NameDb, { ...names, resolve }),
+          Effect.provideService(Mempool, pool),
+          Effect.provideService(SyncStatus, status),
+          Effect.provide(DataHealth.layer),
+          Effect.provideService(PeerManager, peerManager())
+        )
+      const failure = new StorageUnavailable({ file: "names.db", doing: "reading", reason: "<disk> gone" })
+      const failing = yield* get(yield* pageFor(() => failure), "/?name=d/a")
+      assert.strictEqual(failing.status, 500)
+      assert.include(failing.body, "&lt;disk&gt; gone")
+      assertGuarded(failing)
+      const broken = yield* get(yield* pageFor(() => Effect.die(new Error("secret"))), "/?name=d/a").pipe(
+        Effect.provide(Logger.remove(Logger.defaultLogger))
+      )
+      assert.strictEqual(broken.status, 500)
+      assert.notInclude(broken.body, "secret")
+      assertGuarded(broken)
+    }))
+})
+
+/** Values that try to get out of where they are shown. */
+const NASTY = [
+  "\"><script>alert(1)</script>",
+  "</pre></details><img src=x onerror=alert(1)>",
+  "{\"a\":\"</script><script>alert(1)</script>\"}",
+  "a\u202eb\u0000c",
+  "&lt;b&gt;",
+  // Longer than a line of a list.
+  `${"z".repeat(70)}<script>alert(2)</script>\u202e`,
+  "x".repeat(520)
+]
+
+/** A value that is JSON, and tries to get out as well. */
+const NASTY_JSON = "{\"<img src=x>\":\"</pre><script>alert(3)</script>\u2067\"}"
+
+/** A chain of updates of one name: the first spends the output of a registration. */
+const updates = (name: Bytes, from: Transaction, values: ReadonlyArray<Uint8Array>): ReadonlyArray<Transaction> => {
+  const made: Array<Transaction> = []
+  let last = from
+  for (const value of values) {
+    last = nameTx({ op: "name_update", name, value }, [output(last, 0), output(last, 1)])
+    made.push(last)
+  }
+  return made
+}
+
+/** Registers a name with twelve blocks in between; returns the registration. */
+const register = (name: Bytes, coin: number) =>
+  Effect.gen(function*() {
+    const rand = new Uint8Array(20).fill(coin)
+    const first = nameTx({ op: "name_new", commitment: nameCommitment(rand, name) }, [reward(coin)])
+    yield* mine(first)
+    for (let i = 0; i < 11; i++) yield* mine()
+    const registration = nameTx({ op: "name_firstupdate", name, rand, value: text("{}") }, [
+      output(first, 0),
+      output(first, 1)
+    ])
+    yield* mine(registration)
+    return registration
+  })
+
+layer(Layer.fresh(spendableNode))("on a chain that grows", (it) => {
+  it.effect("long histories come in pages, and nasty values stay what they are", () =>
+    Effect.gen(function*() {
+      const handler = yield* statusPageOf()
+      const name = text("x/<b>\u202e")
+      const registration = yield* register(name, 1)
+      const plain = Array.from({ length: 34 }, (_, at) => text(`value ${at}`))
+      const many = updates(name, registration, [
+        ...plain,
+        ...NASTY.map(text),
+        Uint8Array.of(0xff, 0xfe),
+        text(NASTY_JSON)
+      ])
+      yield* mine(...many)
+      const first = yield* get(handler, linkTo(name))
+      const second = yield* get(handler, `${linkTo(name)}&page=2`)
+      const third = yield* get(handler, `${linkTo(name)}&page=3`)
+      for (const page of [first, second, third]) {
+        assert.strictEqual(page.status, 200)
+        assertGuarded(page)
+        assertHarmless(page)
+        assert.include(page.body, "Page ")
+      }
+      const rows = ({ body }: Page) => body.match(/data-label="Time"/g)?.length
+      assert.deepStrictEqual([rows(first), rows(second), rows(third)], [20, 20, 4])
+      assert.strictEqual((yield* get(handler, `${linkTo(name)}&page=4`)).status, 404)
+      assert.notInclude(first.body, "Newer")
+      assert.notInclude(third.body, "Older")
+      assert.include(third.body, "value 0<")
+      assert.include(third.body, "registered")
+      // The oldest of a page is compared with what comes on the next one.
+      assert.notInclude(second.body, "renewed")
+      assert.include(first.body, "0xfffe")
+      assert.include(
+        first.body,
+        "\n  &quot;&lt;img src=x&gt;&quot;: &quot;&lt;/pre&gt;&lt;script&gt;alert(3)&lt;/script&gt;"
+      )
+      assert.include(first.body, "zzz&lt;script&gt;alert(2)&lt;/script&gt;<span class=\"mark\">U+202E</span></pre>")
+      assert.include(first.body, "a<span class=\"mark\">U+202E</span>b<span class=\"mark\">U+0000</span>c")
+      assert.include(first.body, "&amp;lt;b&amp;gt;")
+      const overview = yield* get(handler, "/")
+      assertHarmless(overview)
+      assert.include(overview.body, "x/&lt;b&gt;<span class=\"mark\">U+202E</span>")
+    }))
+
+  it.effect("operations that wait are shown with the name and on the overview", () =>
+    Effect.gen(function*() {
+      const { pool } = yield* MethodNode
+      const handler = yield* statusPageOf()
+      const name = text("d/waits")
+      const registration = yield* register(name, 2)
+      const before = yield* get(handler, linkTo(name))
+      assert.notInclude(before.body, "Waiting for a block")
+      const [update] = updates(name, registration, [text("<b>soon</b>")])
+      yield* pool.accept(update ?? assert.fail())
+      const page = yield* get(handler, linkTo(name))
+      assertHarmless(page)
+      assert.include(page.body, "Waiting for a block")
+      assert.include(page.body, "&lt;b&gt;soon&lt;/b&gt;")
+      const overview = yield* get(handler, "/")
+      assert.match(overview.body, /pending<\/span> to be updated/)
+      assert.match(overview.body, /<dt>Mempool<\/dt><dd><b>1<\/b><span>transaction, /)
+    }))
+
+  it.effect("a registration that waits is shown before any block has it", () =>
+    Effect.gen(function*() {
+      const { pool } = yield* MethodNode
+      const handler = yield* statusPageOf()
+      const name = text("d/new")
+      const rand = new Uint8Array(20)
+      const first = nameTx({ op: "name_new", commitment: nameCommitment(rand, name) }, [reward(3)])
+      yield* mine(first)
+      for (let i = 0; i < 11; i++) yield* mine()
+      yield* pool.accept(
+        nameTx({ op: "name_firstupdate", name, rand, value: text("1") }, [output(first, 0), output(first, 1)])
+      )
+      const page = yield* get(handler, linkTo(name))
+      assert.strictEqual(page.status, 404)
+      assert.match(page.body, /pending<\/span> Registration/)
+    }))
+
+  it.effect("an empty chain has a page as well", () =>
+    Effect.gen(function*() {
+      const page = yield* get(yield* statusPageOf(), "/")
+      assert.strictEqual(page.status, 200)
+      assert.include(page.body, "No names were registered or updated in the last blocks.")
+      assertHarmless(page)
+    }).pipe(Effect.provide(methodNode({ blocks: false }))))
+})

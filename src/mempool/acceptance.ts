@@ -36,7 +36,7 @@ export interface Policy {
 }
 
 /** What a transaction is judged against, besides the pool. */
-export interface Situation {
+export interface AcceptanceContext {
   readonly state: TipState
   readonly params: ConsensusParams
   readonly policy: Policy
@@ -49,7 +49,7 @@ export interface Situation {
    * - `package`: it comes with others and may replace none; what depends on all of them is judged later.
    * - `mined`: it was in a block, so that no fee is asked for.
    */
-  readonly manner: "offered" | "package" | "mined"
+  readonly origin: "offered" | "package" | "mined"
   /** Transactions of the same package that stand before it, by txid. */
   readonly before: ReadonlyMap<string, Transaction>
 }
@@ -63,7 +63,7 @@ export interface Plan {
   readonly replaced: ReadonlyArray<PoolEntry>
 }
 
-const checkForm = (transaction: Transaction, { policy, state }: Situation): TransactionRejected | undefined => {
+const checkForm = (transaction: Transaction, { policy, state }: AcceptanceContext): TransactionRejected | undefined => {
   const broken = checkTransaction(transaction)
   if (broken !== undefined) return refuseByRule(transaction, broken)
   if (transaction.isCoinbase) return refuse(transaction, "consensus", "coinbase")
@@ -77,7 +77,7 @@ const checkForm = (transaction: Transaction, { policy, state }: Situation): Tran
 const findConflicts = (
   pool: Pool,
   transaction: Transaction,
-  { manner }: Situation
+  { origin }: AcceptanceContext
 ): ReadonlySet<string> | TransactionRejected => {
   if (pool.getByWtxid(binaryString(transaction.wtxid)) !== undefined) {
     return refuse(transaction, "conflict", "txn-already-in-mempool")
@@ -87,7 +87,7 @@ const findConflicts = (
   for (const { prevout } of transaction.inputs) {
     const spender = pool.spender(outpointKey(prevout))
     if (spender === undefined) continue
-    if (manner === "package") return refuse(transaction, "policy", "bip125-replacement-disallowed")
+    if (origin === "package") return refuse(transaction, "policy", "bip125-replacement-disallowed")
     conflicts.add(spender.transaction.txidKey)
   }
   return conflicts
@@ -96,7 +96,7 @@ const findConflicts = (
 const findCoins = (
   pool: Pool,
   transaction: Transaction,
-  { before, state }: Situation
+  { before, state }: AcceptanceContext
 ): ReadonlyArray<Coin> | TransactionRejected => {
   const { coin: confirmed, tip } = state
   const coins: Array<Coin> = []
@@ -136,7 +136,7 @@ const weigh = (
   pool: Pool,
   transaction: Transaction,
   coins: ReadonlyArray<Coin>,
-  { manner, params, policy, state, time }: Situation
+  { origin, params, policy, state, time }: AcceptanceContext
 ): PoolEntry | TransactionRejected => {
   if (!meetsRelativeLocks(transaction, coins, state)) return refuse(transaction, "premature", "non-BIP68-final")
   const height = state.tip.height + 1
@@ -164,7 +164,7 @@ const weigh = (
     time,
     height: state.tip.height,
     // What was mined came before everything that waits.
-    sequence: manner === "mined" ? 0 : pool.sequence,
+    sequence: origin === "mined" ? 0 : pool.sequence,
     name: script === undefined ? undefined : { vout, script }
   }
 }
@@ -172,14 +172,14 @@ const weigh = (
 /** Whether it pays what is asked for: the dust rule, signature operations, the rate. */
 const checkPayment = (
   { fee, modifiedFee, sigopCost, transaction, vsize }: PoolEntry,
-  { manner, policy, poolFeeRate }: Situation
+  { origin, policy, poolFeeRate }: AcceptanceContext
 ): TransactionRejected | undefined => {
   const dust = policy.requireStandard ? checkDustFee(transaction, fee, modifiedFee) : undefined
   if (dust !== undefined) return refuse(transaction, "policy", dust.reason, dust.detail)
   if (sigopCost > MAX_STANDARD_SIGOP_COST) {
     return refuse(transaction, "policy", "bad-txns-too-many-sigops", String(sigopCost))
   }
-  if (manner === "mined") return undefined
+  if (origin === "mined") return undefined
   const asked = feeOf(poolFeeRate, vsize)
   // A pool that asks for nothing leaves fees below 0 to the rate for relaying.
   if (asked > 0 && modifiedFee < asked) {
@@ -196,38 +196,38 @@ const relate = (
   pool: Pool,
   entry: PoolEntry,
   conflicts: ReadonlySet<string>,
-  { manner, policy }: Situation
+  { origin, policy }: AcceptanceContext
 ): ReadonlyArray<PoolEntry> | TransactionRejected => {
   const { transaction } = entry
-  const truc = manner === "mined" ? undefined : checkTruc(pool, entry, conflicts)
-  const sibling = manner === "offered" ? truc?.sibling?.transaction.txidKey : undefined
+  const truc = origin === "mined" ? undefined : checkTruc(pool, entry, conflicts)
+  const sibling = origin === "offered" ? truc?.sibling?.transaction.txidKey : undefined
   if (truc !== undefined && sibling === undefined) return refuse(transaction, "policy", "TRUC-violation", truc.detail)
-  if (manner === "package") return []
+  if (origin === "package") return []
   const leaving = sibling === undefined ? conflicts : new Set([...conflicts, sibling])
   const replaced = leaving.size === 0
     ? fitsCluster(pool, entry, leaving) ? [] : refuse(transaction, "policy", "too-large-cluster")
     : planReplacement(pool, entry, { leaving, evictsSibling: sibling !== undefined }, policy.incrementalFeeRate)
-  if (replaced instanceof TransactionRejected || manner === "mined" || !policy.requireStandard) return replaced
+  if (replaced instanceof TransactionRejected || origin === "mined" || !policy.requireStandard) return replaced
   const parents = pool.inOrder(pool.parentsOf(transaction)).map((parent) => parent.transaction)
   const unspent = checkDustSpent(transaction, parents)
   return unspent === undefined ? replaced : refuse(transaction, "policy", unspent.reason, unspent.detail)
 }
 
 /** Judges a transaction but for its scripts. */
-export const judge = (pool: Pool, offered: Transaction, situation: Situation): Plan | TransactionRejected => {
-  const malformed = checkForm(offered, situation)
+export const judge = (pool: Pool, offered: Transaction, context: AcceptanceContext): Plan | TransactionRejected => {
+  const malformed = checkForm(offered, context)
   if (malformed !== undefined) return malformed
-  const conflicts = findConflicts(pool, offered, situation)
+  const conflicts = findConflicts(pool, offered, context)
   if (conflicts instanceof TransactionRejected) return conflicts
   if (pool.names.refuses(offered, madeNameScripts(offered))) {
     return refuse(offered, "conflict", "txn-mempool-name-error")
   }
-  const coins = findCoins(pool, offered, situation)
+  const coins = findCoins(pool, offered, context)
   if (coins instanceof TransactionRejected) return coins
-  const entry = weigh(pool, ownBytes(offered), coins, situation)
+  const entry = weigh(pool, ownBytes(offered), coins, context)
   if (entry instanceof TransactionRejected) return entry
-  const unpaid = checkPayment(entry, situation)
+  const unpaid = checkPayment(entry, context)
   if (unpaid !== undefined) return unpaid
-  const replaced = relate(pool, entry, conflicts, situation)
+  const replaced = relate(pool, entry, conflicts, context)
   return replaced instanceof TransactionRejected ? replaced : { entry, coins, replaced }
 }

@@ -4,7 +4,7 @@ import type { TipState } from "../chain/state/TipState.ts"
 import type { ConsensusParams } from "../consensus/params.ts"
 import type { Transaction } from "../protocol/transaction.ts"
 import type { StorageFailure } from "../storage/errors.ts"
-import { judge, type Plan, type Policy, type Situation } from "./acceptance.ts"
+import { type AcceptanceContext, judge, type Plan, type Policy } from "./acceptance.ts"
 import { TransactionRejected } from "./errors.ts"
 import type { RollingFee } from "./fees/RollingFee.ts"
 import { rateOf } from "./policy/feeRate.ts"
@@ -29,7 +29,7 @@ export interface AdmissionParts {
   readonly now: () => number
 }
 
-type Manner = Situation["manner"]
+type Origin = AcceptanceContext["origin"]
 
 /** How transactions get in. Everything is to be run while nobody moves the tip that `state` shows. */
 export interface Admission {
@@ -37,7 +37,7 @@ export interface Admission {
   readonly admit: (
     state: TipState,
     transaction: Transaction,
-    manner: "offered" | "mined",
+    origin: "offered" | "mined",
     time: number
   ) => Effect.Effect<PoolEntry, TransactionRejected | StorageFailure>
   /** Judges transactions and takes none in. */
@@ -71,13 +71,13 @@ export const makeAdmission = (parts: AdmissionParts): Admission => {
     pool.trim(maxUsage, rolling)
   }
 
-  const situation = (state: TipState, manner: Manner, time: number): Situation => ({
+  const context = (state: TipState, origin: Origin, time: number): AcceptanceContext => ({
     state,
     params,
     policy,
     poolFeeRate: poolFeeRate(),
     time,
-    manner,
+    origin,
     before: NOTHING
   })
 
@@ -86,20 +86,20 @@ export const makeAdmission = (parts: AdmissionParts): Admission => {
   const plan = (
     state: TipState,
     transaction: Transaction,
-    manner: Manner,
+    origin: Origin,
     time: number
   ): Effect.Effect<Plan, TransactionRejected | StorageFailure> =>
     Effect.gen(function*() {
-      const judged = yield* attempt(() => judge(pool, transaction, situation(state, manner, time)))
+      const judged = yield* attempt(() => judge(pool, transaction, context(state, origin, time)))
       if (judged instanceof TransactionRejected) return yield* judged
       const refused = yield* scripts(state, judged)
       return refused === undefined ? judged : yield* refused
     })
 
-  const commit = ({ entry, replaced }: Plan, manner: Manner): Effect.Effect<PoolEntry, TransactionRejected> => {
+  const commit = ({ entry, replaced }: Plan, origin: Origin): Effect.Effect<PoolEntry, TransactionRejected> => {
     const { transaction } = entry
     for (const { transaction: old } of replaced.toReversed()) pool.remove(old.txidKey, "replaced")
-    if (manner === "mined") {
+    if (origin === "mined") {
       pool.addBack(entry)
       return Effect.succeed(entry)
     }
@@ -125,7 +125,7 @@ export const makeAdmission = (parts: AdmissionParts): Admission => {
     transactions: ReadonlyArray<Transaction>
   ): Effect.Effect<ReadonlyArray<Trial>, StorageFailure> =>
     Effect.gen(function*() {
-      const judged = yield* attempt(() => judgePackage(pool, transactions, situation(state, "package", now())))
+      const judged = yield* attempt(() => judgePackage(pool, transactions, context(state, "package", now())))
       if ("trials" in judged) return judged.trials
       const trials = transactions.map((): Trial => ({ type: "unjudged", packageError: undefined }))
       for (const [i, one] of judged.plans.entries()) {
@@ -137,10 +137,10 @@ export const makeAdmission = (parts: AdmissionParts): Admission => {
     })
 
   return {
-    admit: (state, transaction, manner, time) =>
+    admit: (state, transaction, origin, time) =>
       Effect.flatMap(
-        plan(state, transaction, manner, time),
-        (planned) => Effect.suspend(() => commit(planned, manner))
+        plan(state, transaction, origin, time),
+        (planned) => Effect.suspend(() => commit(planned, origin))
       ),
     test: (state, transactions) => {
       const [only] = transactions

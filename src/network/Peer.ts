@@ -67,7 +67,7 @@ export interface Latency {
 }
 
 /** Why a connection ends. */
-export interface Farewell {
+export interface Disconnection {
   /** For the log and for errors; words of our own. */
   readonly reason: string
   /** Whether the peer broke the rules (reference/protocol.md 6.11): then its address is discouraged. */
@@ -114,7 +114,7 @@ export interface Peer {
    */
   readonly post: (message: Message) => void
   /** Ends the connection, soon and once. */
-  readonly disconnect: (farewell: Farewell) => void
+  readonly disconnect: (disconnection: Disconnection) => void
   /** Where memory is counted that is held because of what the peer sent. Closed with the connection. */
   readonly memory: Account
   /**

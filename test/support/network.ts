@@ -1,6 +1,6 @@
 import { Effect, type Scope } from "effect"
 import { createServer, type Server, type Socket, Socket as NetSocket } from "node:net"
-import type { ConnectionType, Farewell, Features, Hello, Peer } from "../../src/network/Peer.ts"
+import type { ConnectionType, Disconnection, Features, Hello, Peer } from "../../src/network/Peer.ts"
 import { formatEndpoint } from "../../src/network/wire/addressText.ts"
 import { FrameParser } from "../../src/network/wire/framing.ts"
 import {
@@ -280,7 +280,7 @@ export interface FakePeer {
   /** What was sent or posted, in order. */
   readonly sent: Array<Message>
   /** Why it was disconnected; `undefined` as long as it was not. */
-  readonly farewell: () => Farewell | undefined
+  readonly disconnection: () => Disconnection | undefined
   /** Messages of a type that were sent, and takes them. */
   readonly take: <C extends Command>(type: C) => ReadonlyArray<MessageOf<C>>
 }
@@ -292,9 +292,9 @@ export const fakePeer = (options: FakePeerOptions = {}): FakePeer => {
   const { address = { network: "ipv4", bytes: Uint8Array.of(8, 8, id >> 8 & 0xff, id & 0xff) }, port = 8334 } = options
   const type = options.type ?? "outbound-full-relay"
   const sent: Array<Message> = []
-  let farewell: Farewell | undefined
+  let disconnection: Disconnection | undefined
   const post = (message: Message): void => {
-    if (farewell === undefined) sent.push(message)
+    if (disconnection === undefined) sent.push(message)
   }
   const peer: Peer = {
     id,
@@ -334,18 +334,18 @@ export const fakePeer = (options: FakePeerOptions = {}): FakePeer => {
     turn: Effect.void,
     latency: { last: undefined, best: undefined, waiting: undefined },
     get closed() {
-      return farewell !== undefined
+      return disconnection !== undefined
     },
     send: (message) => Effect.sync(() => post(message)),
     post,
     disconnect: (why) => {
-      farewell ??= why
+      disconnection ??= why
     }
   }
   return {
     peer,
     sent,
-    farewell: () => farewell,
+    disconnection: () => disconnection,
     take: <C extends Command>(wanted: C) => {
       const isWanted = (message: Message): message is MessageOf<C> & Message => message.type === wanted
       const taken = sent.filter(isWanted)

@@ -1,6 +1,6 @@
 import { binaryString } from "../../protocol/bytes.ts"
 import { outpointKey, prevoutTxid, type Transaction } from "../../protocol/transaction.ts"
-import { judge, type Plan, type Situation } from "../acceptance.ts"
+import { type AcceptanceContext, judge, type Plan } from "../acceptance.ts"
 import { TransactionRejected } from "../errors.ts"
 import type { Pool } from "../Pool.ts"
 import type { PoolEntry } from "../PoolEntry.ts"
@@ -104,7 +104,7 @@ const leftDust = (pool: Pool, transactions: ReadonlyArray<Transaction>) => {
 export const judgePackage = (
   pool: Pool,
   transactions: ReadonlyArray<Transaction>,
-  situation: Situation
+  context: AcceptanceContext
 ): JudgedPackage => {
   const unjudged = (packageError?: string): Array<Trial> => transactions.map(() => ({ type: "unjudged", packageError }))
   const failing = (index: number, rejected: TransactionRejected): JudgedPackage => ({
@@ -115,7 +115,7 @@ export const judgePackage = (
   const before = new Map<string, Transaction>()
   const plans: Array<Plan> = []
   for (const [index, transaction] of transactions.entries()) {
-    const judged = judge(pool, transaction, { ...situation, before })
+    const judged = judge(pool, transaction, { ...context, before })
     if (judged instanceof TransactionRejected) return failing(index, judged)
     before.set(transaction.txidKey, judged.entry.transaction)
     plans.push(judged)
@@ -124,6 +124,6 @@ export const judgePackage = (
   const truc = checkTrucPackage(pool, entries)
   if (truc !== undefined) return { trials: unjudged(`TRUC-violation, ${truc}`) }
   if (!fitsClusters(pool, entries)) return { trials: unjudged("too-large-cluster") }
-  const dust = situation.policy.requireStandard ? leftDust(pool, transactions) : undefined
+  const dust = context.policy.requireStandard ? leftDust(pool, transactions) : undefined
   return dust === undefined ? { plans } : failing(dust.index, dust.rejected)
 }

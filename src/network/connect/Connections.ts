@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import type { Socket } from "node:net"
 import { formatAddress } from "../../base/addresses.ts"
 import { misbehavingPeers } from "../../metrics/metrics.ts"
-import type { ConnectionType, Farewell, Hello, Peer } from "../Peer.ts"
+import type { ConnectionType, Disconnection, Hello, Peer } from "../Peer.ts"
 import { Connection, type ConnectionContext, type ConnectionFacts } from "../peer/Connection.ts"
 import type { Introduction } from "../peer/Handshake.ts"
 import { parseAddress } from "../wire/addressText.ts"
@@ -10,7 +10,7 @@ import type { NetAddress } from "../wire/netAddress.ts"
 
 /** What came of a connection. */
 export interface Outcome {
-  readonly farewell: Farewell
+  readonly disconnection: Disconnection
   /** `undefined` where the handshake did not come to its end. */
   readonly hello: Hello | undefined
   /** Milliseconds. */
@@ -33,9 +33,9 @@ export interface ConnectionsOptions {
 }
 
 /** How a call of our own ends that we answer ourselves. */
-const SELF: Farewell = { reason: "it is this node itself", misbehaving: false }
+const SELF: Disconnection = { reason: "it is this node itself", misbehaving: false }
 
-const TESTED: Farewell = { reason: "the address was tested", misbehaving: false }
+const TESTED: Disconnection = { reason: "the address was tested", misbehaving: false }
 
 /** An address of a socket. Link-local IPv6 comes with the name of its interface, which is left out. */
 export const socketAddress = (text: string | undefined): NetAddress | undefined =>
@@ -86,14 +86,14 @@ export class Connections {
         () => connection.run((peer) => this.opened(connection, peer)),
         () => Effect.sync(() => this.leave(connection, nonce))
       ).pipe(
-        Effect.map((farewell): Outcome => ({
-          farewell,
+        Effect.map((disconnection): Outcome => ({
+          disconnection,
           hello: connection.peer?.hello,
           lasted: connection.age,
-          self: farewell === SELF
+          self: disconnection === SELF
         })),
         Effect.tap((outcome) => {
-          if (outcome.farewell.misbehaving) {
+          if (outcome.disconnection.misbehaving) {
             misbehavingPeers.increase()
             this.options.misbehaved(connection.facts)
           }
@@ -138,10 +138,10 @@ export class Connections {
   }
 }
 
-const logEnd = ({ facts, peer }: Connection, { farewell }: Outcome): Effect.Effect<void> =>
+const logEnd = ({ facts, peer }: Connection, { disconnection }: Outcome): Effect.Effect<void> =>
   peer === undefined || facts.type === "feeler"
-    ? Effect.logDebug("connection ended", { peer: facts.name, reason: farewell.reason })
-    : Effect.logInfo("peer disconnected", { peer: facts.name, reason: farewell.reason })
+    ? Effect.logDebug("connection ended", { peer: facts.name, reason: disconnection.reason })
+    : Effect.logInfo("peer disconnected", { peer: facts.name, reason: disconnection.reason })
 
 const bindOf = ({ localAddress, localPort }: Socket): string | undefined =>
   localAddress === undefined || localPort === undefined

@@ -11,7 +11,8 @@ const LASTING = 60_000
 
 /** The pause after a call, from the one before. */
 export const nextPause = (pause: number, outcome: Outcome | undefined): number =>
-  outcome !== undefined && outcome.hello !== undefined && !outcome.farewell.misbehaving && outcome.lasted >= LASTING
+  outcome !== undefined && outcome.hello !== undefined && !outcome.disconnection.misbehaving &&
+    outcome.lasted >= LASTING
     ? FIRST_PAUSE
     : Math.min(LONGEST_PAUSE, 2 * pause)
 

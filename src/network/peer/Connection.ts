@@ -6,7 +6,7 @@ import * as FiberId from "effect/FiberId"
 import type { Socket } from "node:net"
 import type { MemoryBudget } from "../../base/MemoryBudget.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
-import type { ConnectionType, Farewell, Hello, Latency, Peer, PeerHandler } from "../Peer.ts"
+import type { ConnectionType, Disconnection, Hello, Latency, Peer, PeerHandler } from "../Peer.ts"
 import type { Message } from "../wire/message.ts"
 import type { NetAddress } from "../wire/netAddress.ts"
 import { chargedGroup } from "../wire/netGroup.ts"
@@ -80,7 +80,7 @@ const times: Effect.Effect<Times> = Effect.clockWith((clock) =>
   })
 )
 
-const farewell = (reason: string, misbehaving = false): Farewell => ({ reason, misbehaving })
+const disconnection = (reason: string, misbehaving = false): Disconnection => ({ reason, misbehaving })
 
 /**
  * One connection, from the socket to its end: a fiber reads, a fiber writes, a fiber watches the time. `disconnect`
@@ -104,8 +104,8 @@ export class Connection implements PeerLink {
   readonly memory: PeerMemory
   private readonly time: FiberTime
   private readonly recent: RecentTime
-  private readonly ended = Deferred.unsafeMake<Farewell>(FiberId.none)
-  private ending: Farewell | undefined
+  private readonly ended = Deferred.unsafeMake<Disconnection>(FiberId.none)
+  private ending: Disconnection | undefined
   private reader: Reading | undefined
   private open: { readonly peer: OpenPeer; readonly keepAlive: KeepAlive } | undefined
   /** Handlers that were told of the peer. */
@@ -123,7 +123,7 @@ export class Connection implements PeerLink {
     this.memory = new PeerMemory(context.budget, {
       name,
       type,
-      evict: (kind) => this.disconnect(farewell(`it held the most memory of the kind ${kind}, which is scarce`))
+      evict: (kind) => this.disconnect(disconnection(`it held the most memory of the kind ${kind}, which is scarce`))
     })
     this.outbox = new Outbox(context.magic, context.outbox, this.memory.outbox)
     this.time = new FiberTime(context.meter, () => this.reader?.paused())
@@ -131,7 +131,8 @@ export class Connection implements PeerLink {
     this.handshake = new Handshake({ ...introduction, type, address, port, expectedServices })
     this.socket = new PeerSocket(
       socket,
-      (reason) => this.disconnect(farewell(reason === undefined ? "the peer went away" : `connection lost: ${reason}`))
+      (reason) =>
+        this.disconnect(disconnection(reason === undefined ? "the peer went away" : `connection lost: ${reason}`))
     )
   }
 
@@ -161,7 +162,7 @@ export class Connection implements PeerLink {
   }
 
   /** Ends the connection, once. What was not sent is forgotten. */
-  disconnect(why: Farewell): void {
+  disconnect(why: Disconnection): void {
     if (this.ending !== undefined) return
     this.ending = why
     this.outbox.close()
@@ -184,7 +185,7 @@ export class Connection implements PeerLink {
     return Effect.flatMap(
       this.outbox.put(message),
       (room) =>
-        room ? Effect.void : Effect.sync(() => this.disconnect(farewell("no memory is left for what it is sent")))
+        room ? Effect.void : Effect.sync(() => this.disconnect(disconnection("no memory is left for what it is sent")))
     )
   }
 
@@ -217,21 +218,21 @@ export class Connection implements PeerLink {
 
   post(message: Message): void {
     this.intake.asks(message)
-    if (!this.outbox.add(message)) this.disconnect(farewell("it does not take what it is sent"))
+    if (!this.outbox.add(message)) this.disconnect(disconnection("it does not take what it is sent"))
   }
 
   /**
    * Runs the connection to its end and returns why it ended. `opened` runs when the handshake is complete, before the
    * handlers hear of the peer. Interrupting it ends the connection.
    */
-  run(opened: (peer: Peer) => Effect.Effect<void>): Effect.Effect<Farewell> {
+  run(opened: (peer: Peer) => Effect.Effect<void>): Effect.Effect<Disconnection> {
     return Effect.uninterruptible(Effect.gen(this, function*() {
       const reading = this.time.measured(this.reading(opened))
       const parts = [this.facts.type === "inbound" ? this.intake.paced(reading) : reading, this.write, this.watch]
       const fibers = yield* Effect.forEach(parts, (part) => Effect.fork(Effect.interruptible(this.guarded(part))))
       yield* Deferred.await(this.ended).pipe(
         Effect.interruptible,
-        Effect.onInterrupt(() => Effect.sync(() => this.disconnect(farewell("the node stops")))),
+        Effect.onInterrupt(() => Effect.sync(() => this.disconnect(disconnection("the node stops")))),
         Effect.exit
       )
       yield* Fiber.interruptAll(fibers)
@@ -244,7 +245,7 @@ export class Connection implements PeerLink {
   private guarded(part: Effect.Effect<void>): Effect.Effect<void> {
     return Effect.catchAllCause(part, (cause) => {
       if (Cause.isInterruptedOnly(cause)) return Effect.void
-      this.disconnect(farewell("an error of our own"))
+      this.disconnect(disconnection("an error of our own"))
       return Effect.logError("peer connection failed unexpectedly", cause)
     })
   }
@@ -296,7 +297,7 @@ export class Connection implements PeerLink {
   private shakeHands(message: Message, opened: (peer: Peer) => Effect.Effect<void>): Effect.Effect<void> {
     const step = this.handshake.received(message, this.times.unix())
     for (const answer of step.send) this.post(answer)
-    if (step.farewell !== undefined) this.disconnect(step.farewell)
+    if (step.disconnection !== undefined) this.disconnect(step.disconnection)
     return step.hello === undefined ? Effect.void : this.begin(step.hello, opened)
   }
 
@@ -362,13 +363,13 @@ export class Connection implements PeerLink {
   private due(now: number): number {
     if (this.open === undefined) {
       const left = this.startedAt + HANDSHAKE_LIMIT - now
-      if (left <= 0) this.disconnect(farewell("the handshake took too long"))
+      if (left <= 0) this.disconnect(disconnection("the handshake took too long"))
       return left
     }
     const due = this.open.keepAlive.due(now)
     if (due.type === "wait") return due.until - now
     if (due.type === "ping") this.ping()
-    else this.disconnect(due.farewell)
+    else this.disconnect(due.disconnection)
     return 0
   }
 }

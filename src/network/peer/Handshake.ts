@@ -1,4 +1,4 @@
-import type { ConnectionType, Farewell, Hello } from "../Peer.ts"
+import type { ConnectionType, Disconnection, Hello } from "../Peer.ts"
 import type { Message } from "../wire/message.ts"
 import { cleanUserAgent, Services, type Version, type VersionAddress } from "../wire/messages/version.ts"
 import type { NetAddress } from "../wire/netAddress.ts"
@@ -51,12 +51,12 @@ export interface HandshakeStep {
   /** The handshake is complete. */
   readonly hello?: Hello
   /** The connection is over. */
-  readonly farewell?: Farewell
+  readonly disconnection?: Disconnection
 }
 
 const NOTHING: HandshakeStep = { send: [] }
 
-const goodbye = (reason: string): HandshakeStep => ({ send: [], farewell: { reason, misbehaving: false } })
+const disconnecting = (reason: string): HandshakeStep => ({ send: [], disconnection: { reason, misbehaving: false } })
 
 const NOWHERE: VersionAddress = {
   services: 0n,
@@ -108,12 +108,12 @@ export class Handshake {
   private introduced(theirs: Version, now: number): HandshakeStep {
     const { isOwnNonce, nearTip, type } = this.options
     if (needsServices(type) && !offersEnough(theirs.services, nearTip)) {
-      return goodbye("it does not offer the services that we need")
+      return disconnecting("it does not offer the services that we need")
     }
-    if (theirs.version < MIN_PEER_VERSION) return goodbye(`its protocol version ${theirs.version} is too old`)
+    if (theirs.version < MIN_PEER_VERSION) return disconnecting(`its protocol version ${theirs.version} is too old`)
     const inbound = type === "inbound"
     if (inbound && theirs.sender !== undefined && isOwnNonce(theirs.sender.nonce)) {
-      return goodbye("it is this node itself")
+      return disconnecting("it is this node itself")
     }
     this.theirs = theirs
     this.timeOffset = theirs.time - now

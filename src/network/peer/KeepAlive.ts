@@ -1,15 +1,15 @@
-import type { Farewell, Latency } from "../Peer.ts"
+import type { Disconnection, Latency } from "../Peer.ts"
 
 /** Milliseconds (reference/protocol.md 6.5; upstream `net.h`, `net_processing.cpp`). */
 export const PING_INTERVAL = 2 * 60_000
 export const SILENCE_LIMIT = 20 * 60_000
 
-const fallenSilent = (reason: string): Farewell => ({ reason, misbehaving: false })
+const fallenSilent = (reason: string): Disconnection => ({ reason, misbehaving: false })
 
 /** What is to be done now. */
 export type Due =
   | { readonly type: "ping" }
-  | { readonly type: "farewell"; readonly farewell: Farewell }
+  | { readonly type: "disconnection"; readonly disconnection: Disconnection }
   | { readonly type: "wait"; readonly until: number }
 
 /**
@@ -67,7 +67,7 @@ export class KeepAlive {
       [this.lastSend + SILENCE_LIMIT, "nothing could be sent for 20 minutes"]
     ]
     for (const [at, reason] of deadlines) {
-      if (now >= at) return { type: "farewell", farewell: fallenSilent(reason) }
+      if (now >= at) return { type: "disconnection", disconnection: fallenSilent(reason) }
     }
     if (now >= nextPing) return { type: "ping" }
     return { type: "wait", until: Math.min(nextPing, ...deadlines.map(([at]) => at)) }

@@ -1,6 +1,6 @@
 import type * as Effect from "effect/Effect"
 import type { Account } from "../../base/MemoryBudget.ts"
-import type { ConnectionType, Farewell, Features, Hello, Latency, Peer, Traffic } from "../Peer.ts"
+import type { ConnectionType, Disconnection, Features, Hello, Latency, Peer, Traffic } from "../Peer.ts"
 import type { Message } from "../wire/message.ts"
 import type { NetAddress } from "../wire/netAddress.ts"
 
@@ -21,7 +21,7 @@ export interface PeerLink {
   send(message: Message): Effect.Effect<void>
   readonly ready: Effect.Effect<void>
   post(message: Message): void
-  disconnect(farewell: Farewell): void
+  disconnect(disconnection: Disconnection): void
   readonly memory: { readonly account: Account }
   spent(milliseconds: number, asked?: boolean): void
   judged(good: boolean): void
@@ -82,7 +82,7 @@ export class OpenPeer implements Peer {
 
   readonly post = (message: Message): void => this.link.post(message)
 
-  readonly disconnect = (farewell: Farewell): void => this.link.disconnect(farewell)
+  readonly disconnect = (disconnection: Disconnection): void => this.link.disconnect(disconnection)
 
   get memory(): Account {
     return this.link.memory.account

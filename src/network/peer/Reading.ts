@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import type { Bytes } from "../../protocol/bytes.ts"
 import { DecodeError } from "../../protocol/Reader.ts"
-import type { Farewell, Peer } from "../Peer.ts"
+import type { Disconnection, Peer } from "../Peer.ts"
 import { ProtocolViolation } from "../wire/codec.ts"
 import { FRAME_HEADER_SIZE, type Framed, FrameParser, MAX_PAYLOAD } from "../wire/framing.ts"
 import type { Message } from "../wire/message.ts"
@@ -38,7 +38,7 @@ export interface ReadingLink {
    * was asked for what it went into.
    */
   readonly took: (milliseconds: number, its: number) => void
-  readonly disconnect: (why: Farewell) => void
+  readonly disconnect: (why: Disconnection) => void
   readonly isClosed: () => boolean
   /** Once the handshake is complete. */
   readonly peer: () => Peer | undefined
@@ -74,7 +74,7 @@ const mostOf = (framed: Framed | undefined): number =>
     ? LITTLE_COST
     : Infinity
 
-const farewell = (reason: string, misbehaving = false): Farewell => ({ reason, misbehaving })
+const disconnection = (reason: string, misbehaving = false): Disconnection => ({ reason, misbehaving })
 
 /**
  * Reads a connection: bytes, frames, messages. Each step is counted: memory in the account of the peer before it is
@@ -107,7 +107,7 @@ export class Reading {
       if (!intake.expects) yield* this.whenDue
       yield* this.whenRoom
       const chunk = yield* socket.read
-      if (chunk === undefined) return this.link.disconnect(farewell("the peer went away"))
+      if (chunk === undefined) return this.link.disconnect(disconnection("the peer went away"))
       yield* this.nextTurn(chunk.length)
       heard(chunk.length)
       const expected = intake.arrived(chunk.length)
@@ -205,7 +205,7 @@ export class Reading {
           })
       )
       const held = yield* isLarge(command, payload) ? this.link.alone(handling) : handling
-      if (!held) disconnect(farewell(`no memory is left for a message of type ${command}`))
+      if (!held) disconnect(disconnection(`no memory is left for a message of type ${command}`))
       return uncalled
     })
   }
@@ -243,7 +243,7 @@ export class Reading {
 
   /** Whether a frame is worth a look. */
   private isRead(framed: Framed): framed is Extract<Framed, { readonly type: "frame" }> {
-    if (framed.type === "fatal") this.link.disconnect(farewell(framed.error.message))
+    if (framed.type === "fatal") this.link.disconnect(disconnection(framed.error.message))
     if (framed.type === "dropped") this.link.counters.dropped += 1
     // What comes before the handshake is complete is not even looked at.
     return framed.type === "frame" && (this.link.peer() !== undefined || isHandshakeCommand(framed.command))
@@ -261,7 +261,7 @@ export class Reading {
         } else if (!(step instanceof DecodeError)) return step
         else {
           if (step instanceof ProtocolViolation) {
-            this.link.disconnect(farewell(`${command}: ${step.message}`, step.consequence === "misbehaving"))
+            this.link.disconnect(disconnection(`${command}: ${step.message}`, step.consequence === "misbehaving"))
           }
           return undefined
         }
@@ -283,7 +283,7 @@ export class Reading {
 
   private unlessGone(waiting: Effect.Effect<boolean>): Effect.Effect<void> {
     return Effect.map(waiting, (there) => {
-      if (!there) this.link.disconnect(farewell("the peer went away"))
+      if (!there) this.link.disconnect(disconnection("the peer went away"))
     })
   }
 }

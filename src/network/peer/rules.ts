@@ -1,4 +1,4 @@
-import type { Farewell } from "../Peer.ts"
+import type { Disconnection } from "../Peer.ts"
 import type { Message } from "../wire/message.ts"
 
 /** The messages that have a meaning before the handshake is complete. */
@@ -6,7 +6,7 @@ const HANDSHAKE_COMMANDS: ReadonlySet<string> = new Set(["version", "verack", "w
 
 export const isHandshakeCommand = (command: string): boolean => HANDSHAKE_COMMANDS.has(command)
 
-const leave = (reason: string): Farewell => ({ reason, misbehaving: false })
+const leave = (reason: string): Disconnection => ({ reason, misbehaving: false })
 
 const BLOOM = leave("it uses bloom filters, which we do not offer")
 const FILTERS = leave("it asks for block filters, which we do not offer")
@@ -15,7 +15,7 @@ const FILTERS = leave("it asks for block filters, which we do not offer")
  * What is to be done with a message after the handshake, as far as that does not depend on what it says: to go on with
  * it, to ignore it, or to disconnect (reference/protocol.md 6.5, 6.6).
  */
-export const judgeMessage = (message: Message): "handle" | "ignore" | Farewell => {
+export const judgeMessage = (message: Message): "handle" | "ignore" | Disconnection => {
   switch (message.type) {
     case "unknown":
     case "version":

@@ -5,7 +5,7 @@ import type { Chain, Delivery } from "../../chain/Chain.ts"
 import type { HeaderTree } from "../../chain/index/HeaderTree.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import type { FiberTime } from "../peer/FiberTime.ts"
-import type { HandOver, Received } from "./HandOver.ts"
+import type { BlockOrder, Received } from "./BlockOrder.ts"
 
 /** Blocks that are known to be missing from which on they are stored in bulk. */
 const BULK = 16
@@ -29,7 +29,7 @@ export interface Written {
 export interface BlockWriterOptions {
   readonly chain: { readonly [K in "deliver"]: (typeof Chain.Service)[K] }
   readonly tree: Pick<HeaderTree, "best" | "height" | "tip">
-  readonly handOver: HandOver
+  readonly blockOrder: BlockOrder
   /** Gets an element when there may be blocks to take. */
   readonly wakeUps: Queue.Dequeue<void>
   /** Measures the fiber that runs this. */
@@ -45,7 +45,7 @@ export interface BlockWriterOptions {
  * that it met.
  */
 export const writeBlocks = (options: BlockWriterOptions): Effect.Effect<never, StorageFailure> => {
-  const { chain, handOver, lost, report, time, tree, wakeUps } = options
+  const { chain, blockOrder, lost, report, time, tree, wakeUps } = options
   const behind = (): number => tree.height(tree.best()) - tree.height(tree.tip())
   let unsettled = false
 
@@ -73,7 +73,7 @@ export const writeBlocks = (options: BlockWriterOptions): Effect.Effect<never, S
   })
 
   return Effect.forever(Effect.suspend(() => {
-    const batch = handOver.take()
+    const batch = blockOrder.take()
     return batch.length === 0 ? wait : deliver(batch, behind() > BULK)
   }))
 }

@@ -9,15 +9,15 @@ import type { Bytes } from "../../protocol/bytes.ts"
 import type { Peer } from "../Peer.ts"
 import { Services } from "../wire/messages/version.ts"
 import type { BlockDownload } from "./BlockDownload.ts"
+import type { BlockOrder } from "./BlockOrder.ts"
 import type { ChainSyncTimers } from "./ChainSyncTimers.ts"
-import type { HandOver } from "./HandOver.ts"
 import type { HeaderSync } from "./HeaderSync.ts"
 import type { HighBandwidth } from "./HighBandwidth.ts"
 import type { MissingBlocks } from "./missingBlocks.ts"
 import { PartialBlocks } from "./PartialBlocks.ts"
 import type { Presync } from "./Presync.ts"
 
-/** What the scheduler knows of a peer. */
+/** What the loop knows of a peer. */
 export interface SyncPeer {
   readonly peer: Peer
   /** The last header that it is known to have, whatever is known against it; `NO_HEADER` for none. */
@@ -36,7 +36,7 @@ export interface SyncPeer {
   lastAnnouncement: number
 }
 
-/** What the parts of the scheduler share. One fiber changes it; others may look. */
+/** What the parts of the loop share. One fiber changes it; others may look. */
 export interface SyncContext {
   readonly chain: typeof Chain.Service
   readonly status: typeof SyncStatus.Service
@@ -49,7 +49,7 @@ export interface SyncContext {
   readonly headers: HeaderSync
   readonly timers: ChainSyncTimers
   readonly highBandwidth: HighBandwidth
-  readonly handOver: HandOver
+  readonly blockOrder: BlockOrder
   /** A random number from 0 to below 2^bits, for bits up to 64. */
   readonly random: (bits: number) => bigint
   /** Wakes the fiber that hands blocks to the chain. */

@@ -16,28 +16,28 @@ import type { PeerSync } from "../PeerManager.ts"
 import type { Message } from "../wire/message.ts"
 import { hasItem, isBlockItem, type ItemList } from "../wire/messages/inv.ts"
 import { BlockDownload } from "./BlockDownload.ts"
+import { BlockOrder } from "./BlockOrder.ts"
 import { writeBlocks } from "./BlockWriter.ts"
 import { ChainSyncTimers } from "./ChainSyncTimers.ts"
-import { HandOver } from "./HandOver.ts"
 import { HeaderSync } from "./HeaderSync.ts"
 import { HighBandwidth } from "./HighBandwidth.ts"
 import { admits } from "./incomingBlocks.ts"
 import { MissingBlocks } from "./missingBlocks.ts"
-import { type MessageEvent, Scheduler, type SyncEvent, TICK } from "./Scheduler.ts"
 import { screen } from "./screen.ts"
 import type { SyncContext } from "./SyncContext.ts"
+import { type MessageEvent, type SyncEvent, SyncLoop, TICK } from "./SyncLoop.ts"
 
 /**
  * Follows the chain with the most work: headers first, then blocks from all peers.
  *
  * ```
- * peers ─ received ─► events ─► scheduler ─ getheaders, getdata, announcements ─► peers
- *                        ▲          └─ blocks ─► hand-over ─► writer ─► Chain.deliver
+ * peers ─ received ─► events ─► loop ─ getheaders, getdata, announcements ─► peers
+ *                        ▲          └─ blocks ─► block order ─► writer ─► Chain.deliver
  *                        └──────────────────── verdicts ──────────┘
  * ```
  *
- * The scheduler is one fiber and owns all state. It never waits for the writer: what is asked for is bounded by what
- * the hand-over holds. Peers wait for the scheduler.
+ * The loop is one fiber and owns all state. It never waits for the writer: what is asked for is bounded by what
+ * the block order holds. Peers wait for the loop.
  */
 export interface SyncManager extends PeerHandler {
   /** How far a peer is, and what it is asked for. */
@@ -55,7 +55,7 @@ export interface SyncManagerOptions {
   readonly meter?: () => number
 }
 
-/** Events that wait for the scheduler; more make their senders wait. */
+/** Events that wait for the loop; more make their senders wait. */
 const QUEUE = 64
 
 /** Blocks' time without a new tip after which it is stale (reference/protocol.md 6.10). */
@@ -71,19 +71,19 @@ const UNKNOWN: PeerSync = {
   highBandwidthFrom: false
 }
 
-/** Messages that the scheduler has a use for. */
+/** Messages that the loop has a use for. */
 const isOurs = ({ type }: Message): boolean =>
   type === "headers" || type === "block" || type === "inv" || type === "cmpctblock" || type === "blocktxn" ||
   type === "notfound"
 
-/** Whether an inventory is for the scheduler: transactions are not. */
+/** Whether an inventory is for the sync loop: transactions are not. */
 const hasBlocks = (items: ItemList): boolean => hasItem(items, isBlockItem)
 
 /** A random number of so many bits, in whole bytes. */
 const randomNumber = (random: (bytes: number) => Uint8Array) => (bits: number): bigint =>
   random(Math.ceil(bits / 8)).reduce((value, byte) => (value << 8n) | BigInt(byte), 0n)
 
-/** Starts the scheduler and the writer, for as long as the scope is open. */
+/** Starts the loop and the writer, for as long as the scope is open. */
 export const make = (
   options: SyncManagerOptions = {}
 ): Effect.Effect<SyncManager, never, Chain | SyncStatus | Mempool | Scope.Scope> =>
@@ -95,7 +95,7 @@ export const make = (
     const { params, tree } = chain
     const events = yield* Effect.acquireRelease(Queue.bounded<SyncEvent>(QUEUE), Queue.shutdown)
     const wakeUps = yield* Queue.sliding<void>(1)
-    const handOver = new HandOver(tree)
+    const blockOrder = new BlockOrder(tree)
     const download = new BlockDownload({ tree, minimumChainWork: params.minimumChainWork })
     const context: SyncContext = {
       chain,
@@ -109,7 +109,7 @@ export const make = (
       headers: new HeaderSync(params.targetSpacing),
       timers: new ChainSyncTimers(tree),
       highBandwidth: new HighBandwidth(),
-      handOver,
+      blockOrder,
       random: randomNumber(options.random ?? randomBytes),
       wake: () => void wakeUps.unsafeOffer(undefined),
       now: () => Number(clock.unsafeCurrentTimeNanos()) / 1e6,
@@ -120,15 +120,15 @@ export const make = (
     }
     const meter = options.meter ?? ownTime()
     const time = new FiberTime(meter)
-    const scheduler = new Scheduler(context, time)
-    yield* scheduler.look()
+    const syncLoop = new SyncLoop(context, time)
+    yield* syncLoop.look()
     let over = false
     const offer = (event: SyncEvent): Effect.Effect<void> =>
       Effect.suspend(() => over ? Effect.void : Effect.asVoid(Queue.offer(events, event)))
 
     const loop = Queue.takeBetween(events, 1, QUEUE).pipe(
-      Effect.flatMap((batch) => scheduler.handle(batch)),
-      Effect.catchAllDefect((defect) => Effect.logError("the sync scheduler met a defect", defect)),
+      Effect.flatMap((batch) => syncLoop.handle(batch)),
+      Effect.catchAllDefect((defect) => Effect.logError("the sync loop met a defect", defect)),
       Effect.forever
     )
     yield* Effect.forkScoped(time.measured(loop))
@@ -136,7 +136,7 @@ export const make = (
     yield* writeBlocks({
       chain,
       tree,
-      handOver,
+      blockOrder,
       wakeUps,
       time: writing,
       report: (written) => offer({ type: "written", written }),
@@ -151,7 +151,7 @@ export const make = (
     yield* Effect.forkScoped(Effect.repeat(offer({ type: "tick" }), Schedule.spaced(TICK)))
     yield* Effect.addFinalizer(() => Effect.sync(() => void (over = true)))
 
-    /** Waits until the scheduler has handled a message: a peer has one at a time in the queue, and its memory is counted. */
+    /** Waits until the loop has handled a message: a peer has one at a time in the queue, and its memory is counted. */
     const handled = (peer: Peer, message: Message): Effect.Effect<void> =>
       Effect.flatMap(Deferred.make<void>(), (done) =>
         Effect.zipRight(
@@ -192,7 +192,7 @@ export const make = (
           const event: MessageEvent = { type: "message", peer, message, unrequested: context.unrequested > before }
           return Effect.onInterrupt(restore(offer(event)), () =>
             Effect.sync(() => {
-              // The connection ended while it waited for the scheduler.
+              // The connection ended while it waited for the loop.
               if (event.unrequested) context.unrequested--
               event.unrequested = false
             }))
@@ -200,7 +200,7 @@ export const make = (
       syncOf: (peer) => syncOf(context, peer),
       staleTip: () =>
         !context.loading && context.download.count === 0 &&
-        context.now() - scheduler.tipMoved > 1000 * STALE_BLOCKS * params.targetSpacing,
+        context.now() - syncLoop.tipMoved > 1000 * STALE_BLOCKS * params.targetSpacing,
       lastAnnouncement: (peer) => context.peers.get(peer.id)?.lastAnnouncement ?? 0
     }
   })

@@ -5,8 +5,8 @@ import type { Block, BlockHeader } from "../../protocol/block.ts"
 import { binaryString, type Bytes } from "../../protocol/bytes.ts"
 import { COMPACT_VERSION } from "../wire/messages/compact.ts"
 import { isBlockItem, type ItemList } from "../wire/messages/inv.ts"
+import type { Received } from "./BlockOrder.ts"
 import type { Written } from "./BlockWriter.ts"
-import type { Received } from "./HandOver.ts"
 import {
   isNew,
   isOffence,
@@ -44,7 +44,7 @@ export const admits = (context: SyncContext, { peer }: SyncPeer, block: Block): 
 
 /** Hands a block on to the chain. */
 export const handOn = (context: SyncContext, item: Received): void => {
-  context.handOver.push(item)
+  context.blockOrder.push(item)
   context.wake()
 }
 
@@ -122,7 +122,7 @@ export class Verdicts {
 
   take({ batch, delivery: { judged, refused }, milliseconds }: Written): void {
     const { context } = this
-    context.handOver.done(batch)
+    context.blockOrder.done(batch)
     const bad = refused.filter((reject) => reject !== undefined).length +
       judged.filter(({ reject }) => reject !== undefined).length
     // Before connections are ended for it: what is charged then is not remembered.
@@ -133,7 +133,7 @@ export class Verdicts {
       for (const { best, peer } of context.peers.values()) {
         context.download.setBest(peer.id, validPart(context.tree, best))
       }
-      context.handOver.unblock()
+      context.blockOrder.unblock()
       context.wake()
     }
   }
@@ -170,7 +170,7 @@ export class Verdicts {
   /** The chain came to grief over these: nobody knows what became of them, so that they are asked for again. */
   lost(batch: ReadonlyArray<Received>): void {
     const { context } = this
-    context.handOver.done(batch)
+    context.blockOrder.done(batch)
     for (const { id, unrequested } of batch) {
       if (unrequested) context.unrequested--
       if (id !== NO_HEADER) context.download.settled(id)

@@ -13,8 +13,8 @@ import {
 import { InsufficientFunds, InvalidWalletRequest } from "../errors.ts"
 import type { PaymentRequest, WalletCoin } from "../Wallet.ts"
 import { feeOfWeight, valueOf, type WeighedCoin, weightWithoutInputs } from "./Draft.ts"
+import type { Funding } from "./fundWith.ts"
 import { effectiveTotal, selectInputs, type SelectionRequest, wouldPay } from "./selectInputs.ts"
-import type { Settlement } from "./settle.ts"
 
 export { eligible } from "./eligible.ts"
 
@@ -117,7 +117,7 @@ const selectionOf = (input: FundInput): SelectionRequest => {
     : input.candidates.filter(({ coin }) => coin.name === undefined && !given.has(coin.outpoint))
   const changeWeight = outputSize({ value: 0, script: change.script }) * WEIGHT_PER_BYTE
   return {
-    terms: {
+    target: {
       outputs: request.outputs,
       subtractFeeFrom: request.subtractFeeFrom ?? [],
       feeRate,
@@ -136,23 +136,23 @@ const selectionOf = (input: FundInput): SelectionRequest => {
 
 /** Why nothing pays. Where the payment alone could be made, the fee is told, without what inputs cost. */
 const shortage = (selection: SelectionRequest): Refused => {
-  const { candidates, preset, terms } = selection
-  const needed = terms.outputs.reduce((sum, { value }) => sum + value, 0)
+  const { candidates, preset, target } = selection
+  const needed = target.outputs.reduce((sum, { value }) => sum + value, 0)
   if (preset.length + candidates.length > 0 && wouldPay(selection)) return invalid("too-large", TEXTS.inputsTooHeavy)
   const available = valueOf([...preset, ...candidates])
-  if (terms.subtractFeeFrom.length > 0 || available < needed) return new InsufficientFunds({ needed, available })
-  if (needed === 0 && available === 0 && terms.feeRate === 0) return invalid("too-small", TEXTS.noInputs)
+  if (target.subtractFeeFrom.length > 0 || available < needed) return new InsufficientFunds({ needed, available })
+  if (needed === 0 && available === 0 && target.feeRate === 0) return invalid("too-small", TEXTS.noInputs)
   return new InsufficientFunds({
     needed,
-    available: effectiveTotal([...preset, ...candidates], terms.feeRate),
-    fee: feeOfWeight(terms.feeRate, weightWithoutInputs(terms.outputs, 1, false))
+    available: effectiveTotal([...preset, ...candidates], target.feeRate),
+    fee: feeOfWeight(target.feeRate, weightWithoutInputs(target.outputs, 1, false))
   })
 }
 
 /** What is wrong with what came out. */
 const flawOf = (
   { dustRate, maxFee, request }: FundInput,
-  { fee, outputs, weight }: Settlement,
+  { fee, outputs, weight }: Funding,
   maxWeight: number
 ): InvalidWalletRequest | undefined => {
   for (const i of request.subtractFeeFrom ?? []) {
@@ -175,15 +175,15 @@ const lockTimeOf = ({ preset, random, request, tipHeight }: FundInput): number =
   return Math.floor(random() * 10) === 0 ? Math.max(0, tipHeight - Math.floor(random() * 100)) : tipHeight
 }
 
-const assemble = (input: FundInput, settlement: Settlement): FundedDraft => {
+const assemble = (input: FundInput, funding: Funding): FundedDraft => {
   const { change, random, request } = input
-  const { fee, inputs } = settlement
+  const { fee, inputs } = funding
   const sequence = request.replaceable === false ? FINAL_SEQUENCE : REPLACEABLE_SEQUENCE
-  const outputs: Array<TransactionOutput> = [...settlement.outputs]
+  const outputs: Array<TransactionOutput> = [...funding.outputs]
   let changePosition = -1
-  if (settlement.change > 0) {
+  if (funding.change > 0) {
     changePosition = request.changePosition ?? Math.min(outputs.length, Math.floor(random() * (outputs.length + 1)))
-    outputs.splice(changePosition, 0, { value: settlement.change, script: change.script })
+    outputs.splice(changePosition, 0, { value: funding.change, script: change.script })
   }
   const transaction = makeTransaction({
     version: request.version ?? DEFAULT_VERSION,
@@ -209,8 +209,8 @@ export const fundTransaction = (input: FundInput): Either.Either<FundedDraft, Re
   const refused = refusalOf(input)
   if (refused !== undefined) return Either.left(refused)
   const selection = selectionOf(input)
-  const settlement = selectInputs(selection)
-  if (settlement === undefined) return Either.left(shortage(selection))
-  const flaw = flawOf(input, settlement, selection.maxWeight)
-  return flaw === undefined ? Either.right(assemble(input, settlement)) : Either.left(flaw)
+  const funding = selectInputs(selection)
+  if (funding === undefined) return Either.left(shortage(selection))
+  const flaw = flawOf(input, funding, selection.maxWeight)
+  return flaw === undefined ? Either.right(assemble(input, funding)) : Either.left(flaw)
 }

@@ -2,11 +2,11 @@ import { branchAndBound } from "./branchAndBound.ts"
 import { type Candidate, candidateOf } from "./Candidate.ts"
 import { feeOfWeight, hasWitness, inputWeight, type WeighedCoin, weightWithoutInputs } from "./Draft.ts"
 import { densestFirst, type Draw, largestFirst, shuffled, singleRandomDraw } from "./draws.ts"
-import { settle, type Settlement, type Terms } from "./settle.ts"
+import { type Funding, type FundingTarget, fundWith } from "./fundWith.ts"
 
 /** What inputs are selected for. */
 export interface SelectionRequest {
-  readonly terms: Terms
+  readonly target: FundingTarget
   /** Inputs that are there in any case. */
   readonly preset: ReadonlyArray<WeighedCoin>
   readonly candidates: ReadonlyArray<WeighedCoin>
@@ -26,7 +26,7 @@ const USEFUL_CHANGE = 50_000
 /** From this many times the long-term rate on, few inputs are looked for as well. */
 const HIGH_RATE = 3
 
-/** A selection in the terms of the searches. */
+/** A selection as the searches take it. */
 interface Frame {
   readonly request: SelectionRequest
   readonly coins: ReadonlyArray<WeighedCoin>
@@ -40,17 +40,17 @@ interface Frame {
  * candidates were to be spent, so that what pays here pays in the end. Where receivers pay the fee, inputs cost nothing.
  */
 const frameOf = (request: SelectionRequest, coins: ReadonlyArray<WeighedCoin>): Frame => {
-  const { longTermRate, maxWeight, preset, terms } = request
+  const { longTermRate, maxWeight, preset, target } = request
   const all = [...preset, ...coins]
   const witness = all.some(hasWitness)
-  const receiversPay = terms.subtractFeeFrom.length > 0
-  const feeRate = receiversPay ? 0 : terms.feeRate
+  const receiversPay = target.subtractFeeFrom.length > 0
+  const feeRate = receiversPay ? 0 : target.feeRate
   const rates = { feeRate, longTermRate: receiversPay ? 0 : longTermRate }
   const candidate = (coin: WeighedCoin, index: number): Candidate =>
     candidateOf(index, { value: coin.coin.output.value, weight: inputWeight(coin, witness) }, rates)
   const given = preset.map(candidate)
-  const base = weightWithoutInputs(terms.outputs, all.length, witness)
-  const wanted = terms.outputs.reduce((sum, { value }) => sum + value, 0) + feeOfWeight(feeRate, base)
+  const base = weightWithoutInputs(target.outputs, all.length, witness)
+  const wanted = target.outputs.reduce((sum, { value }) => sum + value, 0) + feeOfWeight(feeRate, base)
   const left = maxWeight - base - given.reduce((sum, { weight }) => sum + weight, 0)
   return {
     request,
@@ -64,37 +64,37 @@ const frameOf = (request: SelectionRequest, coins: ReadonlyArray<WeighedCoin>): 
   }
 }
 
-const settled = (frame: Frame, chosen: ReadonlyArray<Candidate> | undefined): ReadonlyArray<Settlement> => {
+const settled = (frame: Frame, chosen: ReadonlyArray<Candidate> | undefined): ReadonlyArray<Funding> => {
   if (chosen === undefined) return []
-  const { preset, random, terms } = frame.request
+  const { preset, random, target } = frame.request
   const added = chosen.flatMap(({ index }) => frame.coins[index] ?? [])
-  const settlement = settle([...preset, ...shuffled(added, random)], terms)
-  return settlement === undefined || settlement.weight > frame.request.maxWeight ? [] : [settlement]
+  const funding = fundWith([...preset, ...shuffled(added, random)], target)
+  return funding === undefined || funding.weight > frame.request.maxWeight ? [] : [funding]
 }
 
-/** What a settlement wastes beside its inputs' own: the cost of change, or what goes to the fee for want of it. */
-const wasteOf = ({ longTermRate, costOfChange, preset, terms }: SelectionRequest, settled: Settlement): number => {
-  let waste = settled.change > 0 ? costOfChange : settled.fee - feeOfWeight(terms.feeRate, settled.weight)
+/** What a funding wastes beside its inputs' own: the cost of change, or what goes to the fee for want of it. */
+const wasteOf = ({ longTermRate, costOfChange, preset, target }: SelectionRequest, settled: Funding): number => {
+  let waste = settled.change > 0 ? costOfChange : settled.fee - feeOfWeight(target.feeRate, settled.weight)
   for (const { weight } of settled.inputs.slice(preset.length)) {
-    waste += feeOfWeight(terms.feeRate, weight) - feeOfWeight(longTermRate, weight)
+    waste += feeOfWeight(target.feeRate, weight) - feeOfWeight(longTermRate, weight)
   }
   return waste
 }
 
 /** The searches that compete with each other. */
-const contest = (frame: Frame): ReadonlyArray<Settlement> => {
-  const { costOfChange, longTermRate, random, terms } = frame.request
+const contest = (frame: Frame): ReadonlyArray<Funding> => {
+  const { costOfChange, longTermRate, random, target } = frame.request
   const { draw, weightWithChange } = frame
-  const changeless = terms.subtractFeeFrom.length > 0
+  const changeless = target.subtractFeeFrom.length > 0
     ? undefined
     : branchAndBound({ ...draw, tolerance: costOfChange })
   const roomy = { ...draw, target: draw.target + costOfChange + USEFUL_CHANGE, maxWeight: weightWithChange }
-  const few = terms.feeRate > HIGH_RATE * longTermRate ? largestFirst(roomy) : undefined
+  const few = target.feeRate > HIGH_RATE * longTermRate ? largestFirst(roomy) : undefined
   return [changeless, singleRandomDraw(roomy, random), few].flatMap((chosen) => settled(frame, chosen))
 }
 
 /** What is tried where the searches found nothing: whatever pays. */
-const lastResorts = (frame: Frame): ReadonlyArray<Settlement> => {
+const lastResorts = (frame: Frame): ReadonlyArray<Funding> => {
   const { draw } = frame
   const everything = draw.candidates.filter(({ effective }) => effective > 0)
   return [largestFirst(draw), densestFirst(draw), everything].flatMap((chosen) => settled(frame, chosen))
@@ -102,14 +102,14 @@ const lastResorts = (frame: Frame): ReadonlyArray<Settlement> => {
 
 const leastWasteful = (
   request: SelectionRequest,
-  settlements: ReadonlyArray<Settlement>
-): Settlement | undefined => {
-  let best: Settlement | undefined
+  fundings: ReadonlyArray<Funding>
+): Funding | undefined => {
+  let best: Funding | undefined
   let least = Infinity
-  for (const settlement of settlements) {
-    const waste = wasteOf(request, settlement)
+  for (const funding of fundings) {
+    const waste = wasteOf(request, funding)
     if (waste >= least) continue
-    best = settlement
+    best = funding
     least = waste
   }
   return best
@@ -120,9 +120,9 @@ const leastWasteful = (
  * without change, and by a random draw for one with change, whichever wastes less. What they miss is found by taking the
  * greatest coins. `undefined` where nothing pays, or nothing within the weight.
  */
-export const selectInputs = (request: SelectionRequest): Settlement | undefined => {
-  const { candidates, preset, terms } = request
-  const enough = settle(preset, terms)
+export const selectInputs = (request: SelectionRequest): Funding | undefined => {
+  const { candidates, preset, target } = request
+  const enough = fundWith(preset, target)
   if (enough !== undefined) return enough
   const confirmed = candidates.filter(({ coin }) => coin.height !== undefined)
   const rounds = confirmed.length === candidates.length ? [candidates] : [confirmed, candidates]
@@ -139,10 +139,10 @@ export const effectiveTotal = (coins: ReadonlyArray<WeighedCoin>, feeRate: numbe
   coins.reduce((sum, coin) => sum + Math.max(0, coin.coin.output.value - feeOfWeight(feeRate, coin.weight)), 0)
 
 /** Whether coins would pay, were it not for the weight. */
-export const wouldPay = ({ candidates, preset, terms }: SelectionRequest): boolean => {
-  const { feeRate, subtractFeeFrom } = terms
+export const wouldPay = ({ candidates, preset, target }: SelectionRequest): boolean => {
+  const { feeRate, subtractFeeFrom } = target
   const useful = candidates.filter((coin) =>
     subtractFeeFrom.length > 0 || coin.coin.output.value > feeOfWeight(feeRate, coin.weight)
   )
-  return settle([...preset, ...useful], terms) !== undefined
+  return fundWith([...preset, ...useful], target) !== undefined
 }

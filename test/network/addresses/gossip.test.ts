@@ -4,7 +4,7 @@ import { AddressBook } from "../../../src/network/addresses/AddressBook.ts"
 import { BanList } from "../../../src/network/addresses/BanList.ts"
 import { type GossipOptions, make } from "../../../src/network/addresses/gossip.ts"
 import { ownAddressFor } from "../../../src/network/addresses/ownAddress.ts"
-import type { ConnectionType, Farewell, Peer } from "../../../src/network/Peer.ts"
+import type { ConnectionType, Disconnection, Peer } from "../../../src/network/Peer.ts"
 import type { Message } from "../../../src/network/wire/message.ts"
 import type { AddressEntry } from "../../../src/network/wire/messages/addr.ts"
 import { ampleAccount } from "../../support/memory.ts"
@@ -15,7 +15,7 @@ const ONION = "pg6mmjiyjmcrsslvykfwnntlaru7p5svn6y2ymmju6nubxndf4pscryd.onion:83
 
 interface TestPeer extends Peer {
   readonly sent: Array<Message>
-  readonly farewells: Array<Farewell>
+  readonly disconnections: Array<Disconnection>
 }
 
 const newPeer = (
@@ -24,7 +24,7 @@ const newPeer = (
   fields: { readonly addrV2?: boolean; readonly ourAddress?: Peer["hello"]["ourAddress"]; readonly from?: string } = {}
 ): TestPeer => {
   const sent: Array<Message> = []
-  const farewells: Array<Farewell> = []
+  const disconnections: Array<Disconnection> = []
   const { address, port } = endpoint(fields.from ?? `80.${id}.1.1:8334`)
   return {
     id,
@@ -63,13 +63,13 @@ const newPeer = (
     ready: Effect.void,
     latency: { last: undefined, best: undefined, waiting: undefined },
     get closed() {
-      return farewells.length > 0
+      return disconnections.length > 0
     },
     send: (message) => Effect.sync(() => void sent.push(message)),
     post: (message) => void sent.push(message),
-    disconnect: (farewell) => void farewells.push(farewell),
+    disconnect: (disconnection) => void disconnections.push(disconnection),
     sent,
-    farewells
+    disconnections
   }
 }
 
@@ -201,14 +201,14 @@ describe("addresses that come", () => {
     assert.isFalse(gossip.gossipOf(blocks).enabled)
     const fetched = connect(newPeer(2, "addr-fetch"))
     receive(fetched, addrv2(entries(1)))
-    assert.lengthOf(fetched.farewells, 0)
+    assert.lengthOf(fetched.disconnections, 0)
     receive(fetched, addrv2(entries(2)))
-    assert.isFalse(fetched.farewells[0]?.misbehaving)
+    assert.isFalse(fetched.disconnections[0]?.misbehaving)
     const silent = connect(newPeer(3, "addr-fetch"))
     gossip.tick(NOW + 300)
-    assert.lengthOf(silent.farewells, 0)
+    assert.lengthOf(silent.disconnections, 0)
     gossip.tick(NOW + 301)
-    assert.lengthOf(silent.farewells, 1)
+    assert.lengthOf(silent.disconnections, 1)
   })
 })
 

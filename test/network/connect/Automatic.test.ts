@@ -179,7 +179,12 @@ describe("Automatic", () => {
     const call: AutomaticOptions["call"] = (_, type) => {
       if (type === "feeler") feelers++
       return type === "feeler"
-        ? Effect.succeed({ farewell: { reason: "", misbehaving: false }, hello: undefined, lasted: 0, self: false })
+        ? Effect.succeed({
+          disconnection: { reason: "", misbehaving: false },
+          hello: undefined,
+          lasted: 0,
+          self: false
+        })
         : Effect.never
     }
     let feelers = 0
@@ -234,7 +239,12 @@ describe("Automatic", () => {
     const { steps } = started(store, {
       call: () => {
         count++
-        return Effect.succeed({ farewell: { reason: "", misbehaving: false }, hello: undefined, lasted: 0, self: true })
+        return Effect.succeed({
+          disconnection: { reason: "", misbehaving: false },
+          hello: undefined,
+          lasted: 0,
+          self: true
+        })
       }
     })
     steps(5_000)

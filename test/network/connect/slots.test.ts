@@ -128,7 +128,7 @@ describe("nextPause", () => {
     ourAddress: undefined
   }
   const outcome = (lasted: number, misbehaving = false, met = true) => ({
-    farewell: { reason: "", misbehaving },
+    disconnection: { reason: "", misbehaving },
     hello: met ? hello : undefined,
     lasted,
     self: false

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Clock, Deferred, Effect, Fiber, TestClock } from "effect"
 import { createServer, type Socket } from "node:net"
 import { MemoryBudget } from "../../../src/base/MemoryBudget.ts"
-import type { Farewell, Peer, PeerHandler } from "../../../src/network/Peer.ts"
+import type { Disconnection, Peer, PeerHandler } from "../../../src/network/Peer.ts"
 import {
   Connection,
   type ConnectionContext,
@@ -22,8 +22,8 @@ import { eventually, inTime, realSleep, type RemotePeer, remotePeer, versionMess
 interface Pair {
   readonly connection: Connection
   readonly remote: RemotePeer
-  readonly ended: Effect.Effect<Farewell>
-  readonly fiber: Fiber.RuntimeFiber<Farewell>
+  readonly ended: Effect.Effect<Disconnection>
+  readonly fiber: Fiber.RuntimeFiber<Disconnection>
   /** Handshaken. */
   readonly opened: Effect.Effect<Peer>
   readonly context: ConnectionContext

@@ -41,7 +41,7 @@ describe("Handshake", () => {
   for (const [version, answer] of versions) {
     it(`${answer === undefined ? "refuses" : `says ${answer.join(", ")} to`} protocol version ${version}`, () => {
       const step = side().received(versionMessage({ version }), NOW)
-      assert.strictEqual(step.farewell !== undefined, answer === undefined)
+      assert.strictEqual(step.disconnection !== undefined, answer === undefined)
       assert.deepStrictEqual(types(step.send), answer ?? [])
     })
   }
@@ -127,8 +127,8 @@ describe("Handshake", () => {
   it("knows itself by the nonce, where it is called and not where it calls", () => {
     const own = versionMessage()
     const itself = { ...own, sender: own.sender && { ...own.sender, nonce: 77n } }
-    assert.include(side().received(itself, NOW).farewell?.reason ?? "", "itself")
-    assert.isUndefined(side({ type: "manual" }).received(itself, NOW).farewell)
+    assert.include(side().received(itself, NOW).disconnection?.reason ?? "", "itself")
+    assert.isUndefined(side({ type: "manual" }).received(itself, NOW).disconnection)
   })
 
   const needs: ReadonlyArray<readonly [ConnectionType, bigint, boolean, boolean]> = [
@@ -145,8 +145,8 @@ describe("Handshake", () => {
   ]
   for (const [type, services, nearTip, fine] of needs) {
     it(`${fine ? "takes" : "refuses"} services ${services.toString(16)} on ${type}, ${nearTip ? "" : "not "}near the tip`, () => {
-      const { farewell } = side({ type, nearTip }).received(versionMessage({ services }), NOW)
-      assert.strictEqual(farewell === undefined, fine)
+      const { disconnection } = side({ type, nearTip }).received(versionMessage({ services }), NOW)
+      assert.strictEqual(disconnection === undefined, fine)
     })
   }
 })

@@ -45,7 +45,10 @@ describe("KeepAlive", () => {
       watch.pinged(1n, SILENCE_LIMIT - 1)
       prepare(watch)
       assert.deepStrictEqual(watch.due(SILENCE_LIMIT - 1), { type: "wait", until: SILENCE_LIMIT })
-      assert.deepStrictEqual(watch.due(SILENCE_LIMIT), { type: "farewell", farewell: { reason, misbehaving: false } })
+      assert.deepStrictEqual(watch.due(SILENCE_LIMIT), {
+        type: "disconnection",
+        disconnection: { reason, misbehaving: false }
+      })
     })
   }
 })

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { turnOfEventLoop } from "../../../src/base/turnOfEventLoop.ts"
-import type { ConnectionType, Farewell, Features, Hello, Peer } from "../../../src/network/Peer.ts"
+import type { ConnectionType, Disconnection, Features, Hello, Peer } from "../../../src/network/Peer.ts"
 import type { Message, MessageOf } from "../../../src/network/wire/message.ts"
 import { ampleAccount } from "../../support/memory.ts"
 
@@ -8,7 +8,7 @@ import { ampleAccount } from "../../support/memory.ts"
 export interface FakePeer extends Peer {
   readonly sent: Array<Message>
   /** How the connection ended, if it did. */
-  readonly farewell: () => Farewell | undefined
+  readonly disconnection: () => Disconnection | undefined
   /** Returns what was sent since the last call. */
   readonly take: () => ReadonlyArray<Message>
 }
@@ -40,7 +40,7 @@ let ids = 1000
 export const fakePeer = (options: FakePeerOptions = {}): FakePeer => {
   const { features, hello, id = ids++, reading = Effect.void, type = "outbound-full-relay" } = options
   const sent: Array<Message> = []
-  let farewell: Farewell | undefined
+  let disconnection: Disconnection | undefined
   let taken = 0
   return {
     id,
@@ -63,7 +63,7 @@ export const fakePeer = (options: FakePeerOptions = {}): FakePeer => {
     },
     latency: { last: undefined, best: undefined, waiting: undefined },
     get closed() {
-      return farewell !== undefined
+      return disconnection !== undefined
     },
     send: (message) => Effect.andThen(reading, Effect.sync(() => void sent.push(message))),
     post: (message) => void sent.push(message),
@@ -73,10 +73,10 @@ export const fakePeer = (options: FakePeerOptions = {}): FakePeer => {
     turn: turnOfEventLoop,
     ready: Effect.void,
     disconnect: (reason) => {
-      farewell ??= reason
+      disconnection ??= reason
     },
     sent,
-    farewell: () => farewell,
+    disconnection: () => disconnection,
     take: () => {
       const news = sent.slice(taken)
       taken = sent.length

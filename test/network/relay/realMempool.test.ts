@@ -95,7 +95,7 @@ describe("on a real mempool", () => {
         yield* sendTx(peering, peer, parent)
         yield* until("all three are there", () => [parent, child, grandchild].every(node.has))
         assert.isFalse(node.has(bad))
-        assert.isUndefined(peer.farewell())
+        assert.isUndefined(peer.disconnection())
       })
     ))
 

@@ -202,7 +202,7 @@ layer(servedChain)("Server", (it) => {
       }
       yield* server.received(peer, { type: "getblocktxn", hash: UNKNOWN, indexes: [0] })
       assert.deepStrictEqual(peer.take(), [])
-      assert.isUndefined(peer.farewell())
+      assert.isUndefined(peer.disconnection())
     }))
 
   it.effect("takes an index behind the end of a block as an offence", () =>
@@ -216,7 +216,7 @@ layer(servedChain)("Server", (it) => {
       yield* server.received(bad, { type: "getblocktxn", hash, indexes: [0, transactions.length] })
       assert.lengthOf(ofType(good.take(), "blocktxn"), 1)
       assert.deepStrictEqual(bad.take(), [])
-      assert.isTrue(bad.farewell()?.misbehaving)
+      assert.isTrue(bad.disconnection()?.misbehaving)
     }))
 
   it.effect("waits for a peer that does not read, and stops when it is gone", () =>
@@ -317,7 +317,7 @@ describe("transactions", () => {
       const peer = fakePeer()
       yield* server.received(peer, getdata(ItemType.witnessBlock, hashOf(1), hashOf(2)))
       assert.deepStrictEqual(peer.take(), [])
-      assert.deepStrictEqual(peer.farewell(), { reason: "a block cannot be read", misbehaving: false })
+      assert.deepStrictEqual(peer.disconnection(), { reason: "a block cannot be read", misbehaving: false })
     }).pipe(Effect.provide(served)))
 })
 

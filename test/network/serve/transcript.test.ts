@@ -76,7 +76,7 @@ describe.skipIf(!hasShared)("the recorded questions", () => {
             compared += said.length
           }
           assert.strictEqual(compared, session === "serve" ? COMPARED.serve : COMPARED.old)
-          assert.isUndefined(peer.farewell())
+          assert.isUndefined(peer.disconnection())
         }))
     }
   })

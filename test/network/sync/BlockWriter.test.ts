@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Logger, Queue, TestClock } from "effect"
+import { BlockOrder, type Received } from "../../../src/network/sync/BlockOrder.ts"
 import { writeBlocks, type Written } from "../../../src/network/sync/BlockWriter.ts"
-import { HandOver, type Received } from "../../../src/network/sync/HandOver.ts"
 import { Block, decodeBlock } from "../../../src/protocol/block.ts"
 import { regtest } from "../../../src/protocol/networks.ts"
 import { StorageUnavailable } from "../../../src/storage/errors.ts"
@@ -14,7 +14,7 @@ const begin = (blocks: number, fails = false, defects = 0) =>
   Effect.gen(function*() {
     const tree = new BranchTree()
     const ids = tree.grow(0, blocks)
-    const handOver = new HandOver(tree)
+    const blockOrder = new BlockOrder(tree)
     const wakeUps = yield* Queue.sliding<void>(1)
     const delivered: Array<{ readonly count: number; readonly bulk: boolean }> = []
     const written: Array<Written> = []
@@ -36,17 +36,17 @@ const begin = (blocks: number, fails = false, defects = 0) =>
             })
         },
         tree: { best: () => ids.at(-1) ?? 0, height: tree.height, tip: tree.tip },
-        handOver,
+        blockOrder,
         wakeUps,
         time: { ran: 0 },
         report: (one) =>
           Effect.sync(() => {
-            handOver.done(one.batch)
+            blockOrder.done(one.batch)
             written.push(one)
           }),
         lost: (batch) =>
           Effect.sync(() => {
-            handOver.done(batch)
+            blockOrder.done(batch)
             lost.push(...batch)
           })
       }).pipe(Effect.provide(Logger.remove(Logger.defaultLogger)))
@@ -55,7 +55,7 @@ const begin = (blocks: number, fails = false, defects = 0) =>
       Effect.gen(function*() {
         for (let height = from; height <= to; height++) {
           const block = new Block(new Uint8Array(100), GENESIS.header, undefined, [])
-          handOver.push({ id: ids[height - 1] ?? 0, block, peer: 0, compact: false, unrequested: false })
+          blockOrder.push({ id: ids[height - 1] ?? 0, block, peer: 0, compact: false, unrequested: false })
         }
         wakeUps.unsafeOffer(undefined)
         for (let i = 0; i < 50; i++) yield* Effect.yieldNow()

@@ -174,7 +174,7 @@ describe("SyncManager", () => {
       )
       assert.deepStrictEqual(manager.syncOf(peer).inFlight, [])
       assert.isAbove(manager.syncOf(peer).lastBlock, 0)
-      assert.isUndefined(peer.farewell)
+      assert.isUndefined(peer.disconnection)
     }))
 
   test("reaches the tip from three peers of which one stalls and one sends altered blocks, and drops the liar", ({ connect, until, untilTip }) =>
@@ -188,8 +188,8 @@ describe("SyncManager", () => {
       yield* connect(served)
       yield* untilTip(source.tip)
       if (liar.askedBlocks.length > 0) {
-        yield* until("the liar is dropped", () => liar.farewell?.misbehaving === true)
-        assert.match(liar.farewell?.reason ?? "", /^an invalid block \(bad-txnmrklroot\)$/)
+        yield* until("the liar is dropped", () => liar.disconnection?.misbehaving === true)
+        assert.match(liar.disconnection?.reason ?? "", /^an invalid block \(bad-txnmrklroot\)$/)
       }
     }))
 
@@ -203,18 +203,18 @@ describe("SyncManager", () => {
       const bad = yield* connect(new ServedBlocks(longer))
       const honest = yield* connect(new ServedBlocks(allBlocks(good)))
       yield* untilTip(good.tip)
-      yield* until("the peer is dropped", () => bad.farewell?.misbehaving === true)
-      assert.isUndefined(honest.farewell)
+      yield* until("the peer is dropped", () => bad.disconnection?.misbehaving === true)
+      assert.isUndefined(honest.disconnection)
       // Who comes with that chain again is sent away for its headers.
       const again = yield* connect(new ServedBlocks(longer))
-      yield* until("it is dropped again", () => again.farewell?.misbehaving === true)
+      yield* until("it is dropped again", () => again.disconnection?.misbehaving === true)
       assert.deepStrictEqual(again.askedBlocks, [])
       assert.isTrue(equal((yield* chain.tip).hash, good.tip.hash))
       // Who calls us may not know better.
       const caller = yield* connect(new ServedBlocks(longer), { type: "inbound" })
       yield* until("it was asked", () => caller.got("getheaders").length > 0)
       yield* Effect.sleep("100 millis")
-      assert.isUndefined(caller.farewell)
+      assert.isUndefined(caller.disconnection)
       assert.deepStrictEqual(caller.askedBlocks, [])
     }))
 
@@ -237,14 +237,14 @@ describe("SyncManager", () => {
           ...compact,
           header: { header: block.header, auxpow: minimalAuxpow(source.blockAt(1).header) }
         })
-        yield* until("it is dropped", () => liar.farewell?.misbehaving === true)
-        assert.strictEqual(liar.farewell?.reason, "an invalid header (high-hash)")
+        yield* until("it is dropped", () => liar.disconnection?.misbehaving === true)
+        assert.strictEqual(liar.disconnection?.reason, "an invalid header (high-hash)")
         assert.deepStrictEqual(manager.syncOf(honest).inFlight, [11])
       }
       yield* manager.received(honest, { type: "block", block })
       yield* untilTip(block)
       assert.lengthOf(honest.askedBlocks.filter((hash) => hash === toHex(block.hash)), 1)
-      assert.isUndefined(honest.farewell)
+      assert.isUndefined(honest.disconnection)
     }))
 
   test("waits for the transactions of three compact blocks of a peer at most", ({ connect, manager, until, untilTip }) =>
@@ -269,7 +269,7 @@ describe("SyncManager", () => {
       if (second === undefined) throw new Error("there are four blocks")
       yield* manager.received(peer, { type: "blocktxn", hash: second.hash, transactions: second.transactions.slice(1) })
       yield* untilTip(second)
-      assert.isUndefined(peer.farewell)
+      assert.isUndefined(peer.disconnection)
     }))
 
   test("drops a peer for headers without work, with a broken proof, or out of order", ({ connect, manager, until }) =>
@@ -299,9 +299,9 @@ describe("SyncManager", () => {
         const peer = yield* connect(new ServedBlocks([source.blockAt(0)]))
         yield* until("it was asked", () => peer.got("getheaders").length > 0)
         yield* manager.received(peer, { type: "headers", headers: [...headers] })
-        yield* until(`it is dropped for ${reason}`, () => peer.farewell !== undefined)
-        assert.match(peer.farewell?.reason ?? "", reason)
-        assert.isTrue(peer.farewell?.misbehaving)
+        yield* until(`it is dropped for ${reason}`, () => peer.disconnection !== undefined)
+        assert.match(peer.disconnection?.reason ?? "", reason)
+        assert.isTrue(peer.disconnection?.misbehaving)
       }
     }))
 
@@ -313,7 +313,7 @@ describe("SyncManager", () => {
       yield* Effect.sleep("50 millis")
       for (let i = 0; i < 3; i++) yield* manager.received(peer, headersOf([source.blockAt(4)]))
       yield* until("it is asked for what lies between", () => peer.got("getheaders").length >= 2)
-      assert.isUndefined(peer.farewell)
+      assert.isUndefined(peer.disconnection)
     }))
 
   for (const way of ["inv", "headers", "cmpctblock"] as const) {
@@ -334,7 +334,7 @@ describe("SyncManager", () => {
           assert.isBelow(Duration.toMillis(took), 2_000)
           if (way === "cmpctblock") assert.notInclude(peer.askedBlocks, toHex(block.hash))
         }
-        assert.isUndefined(peer.farewell)
+        assert.isUndefined(peer.disconnection)
       }))
   }
 
@@ -413,8 +413,8 @@ describe("SyncManager", () => {
         const sender = yield* connect(new ServedBlocks(allBlocks(source)))
         yield* until("it is known", () => manager.syncOf(sender).syncedHeaders >= 0)
         yield* manager.received(sender, { type: "block", block })
-        yield* until("it is dropped", () => sender.farewell?.misbehaving === true)
-        assert.match(sender.farewell?.reason ?? "", reason)
+        yield* until("it is dropped", () => sender.disconnection?.misbehaving === true)
+        assert.match(sender.disconnection?.reason ?? "", reason)
       }
       // Low work: not worth a look.
       const low = firstOf(source, 3)
@@ -422,7 +422,7 @@ describe("SyncManager", () => {
       const next = grow(source)
       yield* manager.received(peer, { type: "block", block: next })
       yield* untilTip(next)
-      assert.isUndefined(peer.farewell)
+      assert.isUndefined(peer.disconnection)
       assert.lengthOf(yield* chain.branches, 2)
     }))
 
@@ -481,7 +481,7 @@ describe("SyncManager", () => {
             yield* manager.received(liar, makeCompactBlock(next, 9n))
             yield* until("the missing transactions are asked for", () => liar.got("getblocktxn").length === 1)
             yield* manager.received(liar, { type: "blocktxn", hash: next.hash, transactions: [] })
-            yield* until("it is dropped", () => liar.farewell?.misbehaving === true)
+            yield* until("it is dropped", () => liar.disconnection?.misbehaving === true)
             // Wrong ones are not: the whole block is asked for.
             yield* manager.received(peer, makeCompactBlock(next, 10n))
             yield* until("they are asked for again", () => peer.got("getblocktxn").length === 2)
@@ -489,7 +489,7 @@ describe("SyncManager", () => {
             yield* manager.received(peer, { type: "blocktxn", hash: next.hash, transactions: [pooled, unknown] })
             yield* untilTip(next)
             assert.include(peer.askedBlocks, toHex(next.hash))
-            assert.isUndefined(peer.farewell)
+            assert.isUndefined(peer.disconnection)
           }), { pool: [entry] })
       }),
     30_000
@@ -512,7 +512,7 @@ describe("SyncManager", () => {
     }))
 
   it.scopedLive(
-    "gives the places of unrequested blocks back whose peers go while they wait for the scheduler",
+    "gives the places of unrequested blocks back whose peers go while they wait for the loop",
     () =>
       Effect.gen(function*() {
         const directory = yield* temporaryDirectory
@@ -608,7 +608,7 @@ describe("SyncManager", () => {
           yield* manager.received(peer, { type: "block", block })
           yield* untilTip(block)
           yield* until("it is noted", () => manager.syncOf(peer).lastBlock > Date.now() / 1000 + 86_000)
-          assert.isUndefined(peer.farewell)
+          assert.isUndefined(peer.disconnection)
         }))
     }).pipe(Effect.provide(NodeClock.layer())), 30_000)
 
@@ -625,7 +625,7 @@ describe("SyncManager", () => {
             yield* until("they are known", () => peer.got("sendcmpct").length + liar.got("sendcmpct").length === 2)
             yield* manager.received(liar, headersOf([source.blockAt(2), source.blockAt(1)]))
             yield* manager.received(peer, headersOf(allBlocks(source).slice(1)))
-            yield* until("the liar is dropped", () => liar.farewell?.misbehaving === true)
+            yield* until("the liar is dropped", () => liar.disconnection?.misbehaving === true)
             yield* Effect.sleep("400 millis")
             assert.deepStrictEqual([...peer.got("getheaders"), ...peer.got("getdata")], [])
             yield* status.loaded

@@ -1,5 +1,5 @@
 import { Effect, Queue } from "effect"
-import type { ConnectionType, Farewell, Features, Hello, Peer, PeerHandler } from "../../../src/network/Peer.ts"
+import type { ConnectionType, Disconnection, Features, Hello, Peer, PeerHandler } from "../../../src/network/Peer.ts"
 import type { Command, Message, MessageOf } from "../../../src/network/wire/message.ts"
 import { MAX_HEADERS } from "../../../src/network/wire/messages/headers.ts"
 import { isBlockItem } from "../../../src/network/wire/messages/inv.ts"
@@ -87,7 +87,7 @@ export class FakePeer implements Peer {
   charged = 0
   /** What it was told of blocks that it was asked for. */
   readonly verdicts: Array<boolean> = []
-  farewell: Farewell | undefined
+  disconnection: Disconnection | undefined
   readonly served: ServedBlocks
   private readonly options: FakePeerOptions
   private readonly inbox = Effect.runSync(Queue.unbounded<Message>())
@@ -114,7 +114,7 @@ export class FakePeer implements Peer {
   }
 
   get closed(): boolean {
-    return this.farewell !== undefined
+    return this.disconnection !== undefined
   }
 
   readonly post = (message: Message): void => {
@@ -133,8 +133,8 @@ export class FakePeer implements Peer {
 
   readonly turn = Effect.void
 
-  readonly disconnect = (farewell: Farewell): void => {
-    this.farewell ??= farewell
+  readonly disconnect = (disconnection: Disconnection): void => {
+    this.disconnection ??= disconnection
     this.inbox.unsafeOffer({ type: "verack" })
   }
 

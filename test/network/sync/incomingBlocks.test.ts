@@ -2,8 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import * as SyncStatus from "../../../src/chain/SyncStatus.ts"
 import { type Reject, reject, rejectAs } from "../../../src/consensus/Reject.ts"
+import type { Received } from "../../../src/network/sync/BlockOrder.ts"
 import type { Written } from "../../../src/network/sync/BlockWriter.ts"
-import type { Received } from "../../../src/network/sync/HandOver.ts"
 import { admits, Verdicts } from "../../../src/network/sync/incomingBlocks.ts"
 import type { SyncContext } from "../../../src/network/sync/SyncContext.ts"
 import type { Block } from "../../../src/protocol/block.ts"
@@ -56,7 +56,7 @@ describe("Verdicts", () => {
         assert.deepStrictEqual(good.verdicts, [true])
         assert.isFalse(bad.verdicts.includes(true))
         assert.isFalse(late.verdicts.includes(true))
-        assert.isTrue(late.farewell?.misbehaving)
+        assert.isTrue(late.disconnection?.misbehaving)
       })
     ))
 
@@ -85,7 +85,7 @@ describe("Verdicts", () => {
           const peer = new FakePeer(served, { type })
           join(context, peer)
           verdicts.take(written([item(source.blockAt(1), peer.id, -1, compact)], [reject]))
-          assert.strictEqual(peer.farewell?.misbehaving === true, offence, `${reject.reason} ${type} ${compact}`)
+          assert.strictEqual(peer.disconnection?.misbehaving === true, offence, `${reject.reason} ${type} ${compact}`)
         }
       })
     ))

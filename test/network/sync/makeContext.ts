@@ -3,15 +3,15 @@ import { Chain } from "../../../src/chain/Chain.ts"
 import { SyncStatus } from "../../../src/chain/SyncStatus.ts"
 import { Mempool } from "../../../src/mempool/Mempool.ts"
 import { BlockDownload } from "../../../src/network/sync/BlockDownload.ts"
+import { BlockOrder } from "../../../src/network/sync/BlockOrder.ts"
 import { ChainSyncTimers } from "../../../src/network/sync/ChainSyncTimers.ts"
-import { HandOver } from "../../../src/network/sync/HandOver.ts"
 import { HeaderSync } from "../../../src/network/sync/HeaderSync.ts"
 import { HighBandwidth } from "../../../src/network/sync/HighBandwidth.ts"
 import { MissingBlocks } from "../../../src/network/sync/missingBlocks.ts"
 import { makeSyncPeer, type SyncContext, type SyncPeer } from "../../../src/network/sync/SyncContext.ts"
 import type { FakePeer } from "./fakePeers.ts"
 
-/** What the parts of the scheduler share, without a scheduler. The clock stands at 0. */
+/** What the parts of the loop share, without a loop. The clock stands at 0. */
 export const makeContext: Effect.Effect<SyncContext, never, Chain | SyncStatus | Mempool> = Effect.gen(function*() {
   const chain = yield* Chain
   const { params, tree } = chain
@@ -28,7 +28,7 @@ export const makeContext: Effect.Effect<SyncContext, never, Chain | SyncStatus |
     headers: new HeaderSync(params.targetSpacing),
     timers: new ChainSyncTimers(tree),
     highBandwidth: new HighBandwidth(),
-    handOver: new HandOver(tree),
+    blockOrder: new BlockOrder(tree),
     random: () => 0n,
     wake: () => undefined,
     now: () => 0,

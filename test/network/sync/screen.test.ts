@@ -40,7 +40,7 @@ describe("screen", () => {
           const start = startOf(source.blockAt(1))
           assert.strictEqual(screen(context, join(context, fits), type, { ...start, transactions: 4_500 }), "decode")
           assert.strictEqual(screen(context, join(context, overflows), type, { ...start, transactions: 4_501 }), "drop")
-          assert.isTrue(overflows.farewell?.misbehaving)
+          assert.isTrue(overflows.disconnection?.misbehaving)
         }
       })
     ))
@@ -59,7 +59,7 @@ describe("screen", () => {
         assert.isFalse(fresh.peer.closed)
         const orphan = peer()
         assert.strictEqual(screen(context, join(context, orphan), "block", startOf(source.blockAt(3))), "drop")
-        assert.isTrue(orphan.farewell?.misbehaving)
+        assert.isTrue(orphan.disconnection?.misbehaving)
         for (const wrong of [{ bits: 0x1f7fffff }, { time: source.blockAt(0).header.time }]) {
           const liar = peer()
           const { bits, merkleRoot, prevHash, time, version } = first.header
@@ -69,7 +69,7 @@ describe("screen", () => {
             makeHeader({ ...parts, nonce: 0 })
           const start = { header: { header, auxpow: undefined }, transactions: 1 }
           assert.strictEqual(screen(context, join(context, liar), "block", start), "drop")
-          assert.match(liar.farewell?.reason ?? "", /bad-diffbits|time-too-old/)
+          assert.match(liar.disconnection?.reason ?? "", /bad-diffbits|time-too-old/)
         }
         context.unrequested = 8
         assert.strictEqual(screen(context, fresh, "block", startOf(first)), "drop")

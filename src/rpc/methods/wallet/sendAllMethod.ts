@@ -135,19 +135,19 @@ export const makeSendAllMethod = (wallets: typeof Wallets.Service, network: Netw
     readonly outputs: ReadonlyArray<TransactionOutput>
     /** Which of them have no amount of their own. */
     readonly open: ReadonlyArray<number>
-    readonly terms: Pick<PaymentRequest, "lockTime" | "version" | "replaceable" | keyof FeeChoice>
+    readonly options: Pick<PaymentRequest, "lockTime" | "version" | "replaceable" | keyof FeeChoice>
     readonly sendMax: boolean
   }
 
   /** Spends all of some coins. */
-  const sweep = ({ open, outputs, sendMax, terms, wallet }: Sweep, { inputs, total }: Coins) =>
+  const sweep = ({ open, outputs, sendMax, options, wallet }: Sweep, { inputs, total }: Coins) =>
     Effect.gen(function*() {
       const claimed = outputs.reduce((sum, { value }) => sum + value, 0)
       if (claimed > total) return yield* insufficient(TOO_MUCH)
       const remainder = total - claimed
       if (remainder === 0) return yield* insufficient(claimed > 0 ? NOTHING_FOR_FEES : `${POOL_TOO_LOW}.`)
       const request: PaymentRequest = {
-        ...terms,
+        ...options,
         outputs: shared(outputs, open, remainder),
         subtractFeeFrom: open,
         inputs,
@@ -161,9 +161,9 @@ export const makeSendAllMethod = (wallets: typeof Wallets.Service, network: Netw
 
   /** The rate that the wallet pays where the caller does not say: that of a payment without a limit on its coins. */
   const rateFor = (given: Sweep, coins: Coins): Effect.Effect<number, WalletFailure | RpcError> =>
-    given.terms.feeRate === undefined
+    given.options.feeRate === undefined
       ? Effect.map(sweep(given, coins), ({ fee, transaction }: Funded) => rateOf(fee, transaction.virtualSize))
-      : Effect.succeed(given.terms.feeRate)
+      : Effect.succeed(given.options.feeRate)
 
   return walletMethod(wallets)({
     name: "sendall",
@@ -245,7 +245,7 @@ export const makeSendAllMethod = (wallets: typeof Wallets.Service, network: Netw
           wallet,
           outputs: made.outputs,
           open,
-          terms: { ...fee, version, replaceable, ...(locktime === undefined ? {} : { lockTime: locktime }) },
+          options: { ...fee, version, replaceable, ...(locktime === undefined ? {} : { lockTime: locktime }) },
           sendMax: send_max ?? false
         }
         return yield* wallet.exclusively(Effect.gen(function*() {

@@ -76,12 +76,14 @@ export const sendMoney = (
     return yield* evenIfRefused(wallet, paid, (txid) => answer(txid, NO_REASON))
   })
 
-interface Terms {
+interface PaymentOptions {
   readonly fee: FeeChoice
   readonly replaceable: boolean | undefined
 }
 
-const termsOf = ({ fee, replaceable }: Terms): Pick<PaymentRequest, "replaceable" | keyof FeeChoice> => ({
+const paymentOptions = (
+  { fee, replaceable }: PaymentOptions
+): Pick<PaymentRequest, "replaceable" | keyof FeeChoice> => ({
   ...fee,
   ...(replaceable === undefined ? {} : { replaceable })
 })
@@ -121,7 +123,7 @@ export const makeSimplePayments = (
         const request: PaymentRequest = {
           outputs: [{ value, script }],
           subtractFeeFrom: given.subtractfeefromamount ? [0] : [],
-          ...termsOf({ fee, replaceable }),
+          ...paymentOptions({ fee, replaceable }),
           ...notesOf(comment, comment_to)
         }
         return yield* sendMoney(wallet, request, verbose)
@@ -167,7 +169,7 @@ export const makeSimplePayments = (
         const request: PaymentRequest = {
           outputs,
           subtractFeeFrom,
-          ...termsOf({ fee, replaceable }),
+          ...paymentOptions({ fee, replaceable }),
           ...notesOf(comment, undefined)
         }
         return yield* sendMoney(wallet, request, verbose)

@@ -23,7 +23,7 @@ const BATCH = { blocks: 64, bytes: 3 * 1024 * 1024 }
  * Brings blocks that come from many peers into the order of their chains, so that the chain connects them from memory
  * and need not read them back. Who asks for blocks bounds how many there are.
  */
-export class HandOver {
+export class BlockOrder {
   private readonly tree: Pick<HeaderTree, "parent" | "hasBlock" | "isActive" | "isFailed" | "height">
   private ready: Array<Received> = []
   private taken = 0

@@ -10,8 +10,8 @@ import { type InventoryItem, ItemType } from "../wire/messages/inv.ts"
 import { Services } from "../wire/messages/version.ts"
 import { Announcer } from "./announceBlocks.ts"
 import type { BlockRequest } from "./BlockDownload.ts"
+import type { Received } from "./BlockOrder.ts"
 import type { Written } from "./BlockWriter.ts"
-import type { Received } from "./HandOver.ts"
 import { takeBlock, takeNotFound, Verdicts } from "./incomingBlocks.ts"
 import { takeCompact, takeTransactions } from "./incomingCompact.ts"
 import { askAll, askHeaders, takeHeaders, takeInventory } from "./incomingHeaders.ts"
@@ -46,7 +46,7 @@ export interface AnnouncedEvent {
   readonly header: BlockHeader
 }
 
-/** What the scheduler hears of. */
+/** What the sync loop hears of. */
 export type SyncEvent =
   | { readonly type: "connected" | "gone"; readonly peer: Peer }
   | MessageEvent
@@ -72,7 +72,7 @@ const MOST_ITEMS = 1000
 const COMPACT_BLOCKS_VERSION = 110_014
 
 /** Owns the state of the sync: handles what happens in its order, and asks peers for what is missing. */
-export class Scheduler {
+export class SyncLoop {
   private readonly context: SyncContext
   private readonly time: Pick<FiberTime, "ran">
   private readonly verdicts: Verdicts
@@ -133,8 +133,7 @@ export class Scheduler {
 
   /** What an event calls for; a defect costs this one event. */
   private tried(event: SyncEvent): Effect.Effect<void> | undefined {
-    const complain = (defect: unknown) =>
-      Effect.logError("the sync scheduler met a defect", { event: event.type }, defect)
+    const complain = (defect: unknown) => Effect.logError("the sync loop met a defect", { event: event.type }, defect)
     try {
       const work = this.one(event)
       return work === undefined ? undefined : Effect.catchAllDefect(work, complain)
@@ -286,11 +285,11 @@ export class Scheduler {
 
   /** Blocks may have got lost, or be allowed again: what peers have is looked at anew. */
   private recheck(now: number): void {
-    const { download, handOver, peers, tree } = this.context
+    const { download, blockOrder, peers, tree } = this.context
     this.rechecked = now
     for (const { best, peer } of peers.values()) download.setBest(peer.id, validPart(tree, best))
     download.recheck()
-    handOver.unblock((id) => download.isWanted(id))
+    blockOrder.unblock((id) => download.isWanted(id))
     this.context.wake()
   }
 

@@ -1,13 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { FastCheck } from "effect"
-import { HandOver, type Received } from "../../../src/network/sync/HandOver.ts"
+import { BlockOrder, type Received } from "../../../src/network/sync/BlockOrder.ts"
 import { Block, decodeBlock } from "../../../src/protocol/block.ts"
 import { regtest } from "../../../src/protocol/networks.ts"
 import { BranchTree } from "./branchTree.ts"
 
 const GENESIS = decodeBlock(regtest.genesisBlock)
 
-/** A block of so many bytes, as far as the hand-over looks. */
+/** A block of so many bytes, as far as the block order looks. */
 const received = (id: number, size = 1_000): Received => ({
   id,
   block: new Block(new Uint8Array(size), GENESIS.header, undefined, []),
@@ -18,7 +18,7 @@ const received = (id: number, size = 1_000): Received => ({
 
 const ids = (batch: ReadonlyArray<Received>): ReadonlyArray<number> => batch.map(({ id }) => id)
 
-describe("HandOver", () => {
+describe("BlockOrder", () => {
   it("property: brings blocks into the order of their chain, each once", () => {
     FastCheck.assert(
       FastCheck.property(
@@ -29,17 +29,17 @@ describe("HandOver", () => {
         (order, pause) => {
           const tree = new BranchTree()
           tree.grow(0, order.length)
-          const handOver = new HandOver(tree)
+          const blockOrder = new BlockOrder(tree)
           const out: Array<number> = []
           const take = (): void => {
-            for (let batch = handOver.take(); batch.length > 0; batch = handOver.take()) {
+            for (let batch = blockOrder.take(); batch.length > 0; batch = blockOrder.take()) {
               for (const { id } of batch) tree.stored.add(id)
-              handOver.done(batch)
+              blockOrder.done(batch)
               out.push(...ids(batch))
             }
           }
           for (const [i, id] of order.entries()) {
-            handOver.push(received(id))
+            blockOrder.push(received(id))
             if (i % pause === 0) take()
           }
           take()
@@ -53,11 +53,11 @@ describe("HandOver", () => {
   it("hands on at most 64 blocks, and no more than some megabytes at once", () => {
     const tree = new BranchTree()
     tree.grow(0, 100)
-    const handOver = new HandOver(tree)
-    for (let id = 1; id <= 100; id++) handOver.push(received(id))
-    assert.lengthOf(handOver.take(), 64)
-    assert.lengthOf(handOver.take(), 36)
-    const large = new HandOver(tree)
+    const blockOrder = new BlockOrder(tree)
+    for (let id = 1; id <= 100; id++) blockOrder.push(received(id))
+    assert.lengthOf(blockOrder.take(), 64)
+    assert.lengthOf(blockOrder.take(), 36)
+    const large = new BlockOrder(tree)
     for (let id = 1; id <= 8; id++) large.push(received(id, 1024 * 1024))
     assert.deepStrictEqual(ids(large.take()), [1, 2, 3])
   })
@@ -65,47 +65,47 @@ describe("HandOver", () => {
   it("lets the lowest go on where too much waits for a block that does not come", () => {
     const tree = new BranchTree()
     tree.grow(0, 40)
-    const handOver = new HandOver(tree)
-    for (let id = 25; id >= 2; id--) handOver.push(received(id, 1024 * 1024))
-    assert.deepStrictEqual(handOver.take(), [])
-    handOver.push(received(26, 1024 * 1024))
-    assert.strictEqual(handOver.take()[0]?.id, 2)
+    const blockOrder = new BlockOrder(tree)
+    for (let id = 25; id >= 2; id--) blockOrder.push(received(id, 1024 * 1024))
+    assert.deepStrictEqual(blockOrder.take(), [])
+    blockOrder.push(received(26, 1024 * 1024))
+    assert.strictEqual(blockOrder.take()[0]?.id, 2)
   })
 
   it("hands on a block of which nothing is known, and what builds on an invalid one when it is told", () => {
     const tree = new BranchTree()
     tree.grow(0, 4)
-    const handOver = new HandOver(tree)
-    handOver.push(received(-1))
-    assert.deepStrictEqual(ids(handOver.take()), [-1])
-    handOver.push(received(3))
-    handOver.unblock()
-    assert.deepStrictEqual(handOver.take(), [])
+    const blockOrder = new BlockOrder(tree)
+    blockOrder.push(received(-1))
+    assert.deepStrictEqual(ids(blockOrder.take()), [-1])
+    blockOrder.push(received(3))
+    blockOrder.unblock()
+    assert.deepStrictEqual(blockOrder.take(), [])
     tree.failed.add(2)
-    handOver.unblock()
-    assert.deepStrictEqual(ids(handOver.take()), [3])
+    blockOrder.unblock()
+    assert.deepStrictEqual(ids(blockOrder.take()), [3])
   })
 
   it("lets go on what nobody wants any more", () => {
     const tree = new BranchTree()
     const [first = 0, second = 0] = tree.grow(0, 4)
     const [, other = 0] = tree.grow(0, 2)
-    const handOver = new HandOver(tree)
-    handOver.push(received(second))
-    handOver.push(received(other))
-    handOver.unblock((id) => id === second)
-    assert.deepStrictEqual(ids(handOver.take()), [other])
-    handOver.push(received(first))
-    assert.deepStrictEqual(ids(handOver.take()), [first, second])
+    const blockOrder = new BlockOrder(tree)
+    blockOrder.push(received(second))
+    blockOrder.push(received(other))
+    blockOrder.unblock((id) => id === second)
+    assert.deepStrictEqual(ids(blockOrder.take()), [other])
+    blockOrder.push(received(first))
+    assert.deepStrictEqual(ids(blockOrder.take()), [first, second])
   })
 
   it("hands on what waited for a block that came another way", () => {
     const tree = new BranchTree()
     tree.grow(0, 4)
-    const handOver = new HandOver(tree)
-    handOver.push(received(3))
+    const blockOrder = new BlockOrder(tree)
+    blockOrder.push(received(3))
     tree.stored.add(2)
-    handOver.unblock()
-    assert.deepStrictEqual(ids(handOver.take()), [3])
+    blockOrder.unblock()
+    assert.deepStrictEqual(ids(blockOrder.take()), [3])
   })
 })

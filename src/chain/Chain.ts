@@ -238,7 +238,7 @@ const make = (
     yield* Effect.addFinalizer(() =>
       Effect.catchAll(
         exclusively(flush),
-        (failure) => Effect.logError("the chain could not be stored at the end", { reason: failure.message })
+        (failure) => Effect.logError("chain state could not be saved at shutdown", { reason: failure.message })
       )
     )
 
@@ -459,7 +459,7 @@ const make = (
     // Blocks without an index: the chainstate was deleted. They are read again where they lie.
     if (state.hasStrayBlocks) {
       const files = state.files.numbers("blk").map((file) => state.files.path("blk", file))
-      yield* Effect.logWarning("the chain state is missing: it is rebuilt from the stored blocks", {
+      yield* Effect.logWarning("chain state missing: rebuilding it from the stored blocks", {
         files: files.length
       })
       const progress = Effect.suspend(() =>
@@ -508,7 +508,7 @@ const checkAtStart = (
     const { checked, damaged } = yield* verify({ blocks, level, deadline: started + START_CHECK_MS })
     const facts = { level, checked, damaged, milliseconds: Math.round(performance.now() - started) }
     if (damaged > 0) yield* Effect.logError("some of the last blocks are missing or damaged", facts)
-    else if (checked > 0) yield* Effect.logDebug("the last blocks are as they were stored", facts)
+    else if (checked > 0) yield* Effect.logDebug("last blocks verified", facts)
   })
 
 export const layer = (options: ChainOptions): Layer.Layer<Chain, StorageFailure, DataHealth> =>

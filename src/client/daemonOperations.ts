@@ -78,7 +78,7 @@ export const make = ({ interval, lifespan, rpc, scope }: DaemonOperationsParts) 
         Effect.suspend(() => {
           if (said === failure.message) return Effect.succeedNone
           said = failure.message
-          return Effect.as(Effect.logWarning("an operation on a name waits", { reason: said }), Option.none())
+          return Effect.as(Effect.logWarning("name operation waits", { reason: said }), Option.none())
         }))
     )
     return Stream.filterMap(

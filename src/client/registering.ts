@@ -99,14 +99,14 @@ export const follow = (
       Stream.runForEach(step),
       Effect.catchAll((failure) =>
         Effect.zipRight(
-          Effect.logWarning("a registration is not followed any longer", { name, reason: failure.message }),
+          Effect.logWarning("registration is no longer tracked", { name, reason: failure.message }),
           Effect.zipRight(
             told(followed, { step: "failed", reason: failure.message }),
             Deferred.fail(reached, failure)
           )
         )
       ),
-      Effect.tapDefect((cause) => Effect.logError("a registration is not followed any longer", { name }, cause)),
+      Effect.tapDefect((cause) => Effect.logError("registration is no longer tracked", { name }, cause)),
       Effect.catchAllCause((cause) => Deferred.failCause(reached, cause))
     )
     yield* Effect.forkIn(following, scope)

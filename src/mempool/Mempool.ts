@@ -211,7 +211,7 @@ const make = (
     yield* Effect.addFinalizer(() =>
       !loaded || filename === undefined ? Effect.void : Effect.catchAll(
         save,
-        (failure) => Effect.logError("the mempool could not be stored at the end", { reason: failure.message })
+        (failure) => Effect.logError("mempool could not be saved at shutdown", { reason: failure.message })
       )
     )
     const tidy = Effect.delay(changing(admission.tidy), "10 minutes")

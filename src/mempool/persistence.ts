@@ -60,7 +60,7 @@ export const loadPool = (parts: LoadParts): Effect.Effect<void, StorageFailure> 
     const found = yield* attempt(() => readPool(filename))
     if (found.type === "none") return
     if (found.type === "kept") return yield* takeIn(found.content, parts)
-    yield* Effect.logWarning("the file of the mempool is damaged: the pool starts empty", {
+    yield* Effect.logWarning("mempool file damaged: the mempool starts empty", {
       file: filename,
       found: found.found,
       aside: found.aside

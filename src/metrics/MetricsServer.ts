@@ -91,9 +91,9 @@ const serve = (server: Server, run: Run, scrape: Effect.Effect<string>): void =>
     if (!isMetrics(request.url ?? "")) return send(request, response, NOT_FOUND)
     if (request.method !== "GET" && request.method !== "HEAD") return send(request, response, NOT_GET)
     run(scrape.pipe(
-      Effect.tap((body) => Effect.logDebug("metrics shown", { characters: body.length })),
+      Effect.tap((body) => Effect.logDebug("metrics served", { characters: body.length })),
       Effect.map((body): Reply => ({ status: 200, body, headers: { "Content-Type": CONTENT_TYPE } })),
-      Effect.catchAllCause((cause) => Effect.as(Effect.logError("metrics could not be shown", cause), FAILED)),
+      Effect.catchAllCause((cause) => Effect.as(Effect.logError("metrics could not be served", cause), FAILED)),
       Effect.map((reply) => send(request, response, reply))
     ))
   })

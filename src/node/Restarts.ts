@@ -26,11 +26,11 @@ export class Restarts {
       this.times = this.times.filter((time) => now - time < HOUR_MS)
       const reason = failure.message
       if (this.times.length >= RESTARTS_AN_HOUR) {
-        yield* Effect.logError("the chain state was damaged again and again within an hour: check the disk", { reason })
+        yield* Effect.logError("chain state damaged repeatedly within an hour: check the disk", { reason })
         return false
       }
       this.times = [...this.times, now]
-      yield* Effect.logError("the node starts again, and makes its chain state anew", { reason })
+      yield* Effect.logError("node restarts to rebuild its chain state", { reason })
       return true
     }).pipe(Effect.annotateLogs("subsystem", "storage"))
 }

@@ -214,7 +214,7 @@ export const run = (settings: Settings) => {
     Effect.onExit((exit) =>
       Exit.isSuccess(exit) || Exit.isInterrupted(exit) ? Effect.logInfo("node stopped") : Effect.void
     ),
-    Effect.tapDefect((cause) => Effect.logError("the node ends because of an error of its own", cause)),
+    Effect.tapDefect((cause) => Effect.logError("node stops: internal error", cause)),
     Effect.provide(ErrorCount.layer),
     Effect.provide(
       Logging.layerTo(settings.logFile, {

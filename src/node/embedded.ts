@@ -56,7 +56,7 @@ const start = (settings: Settings, lifespan: Lifespan) =>
       ),
       Effect.catchAll((failure) =>
         Effect.zipRight(
-          Effect.logError("the node ends", { reason: failure.message }),
+          Effect.logError("node stops", { reason: failure.message }),
           Effect.sync(() => lifespan.end(failure))
         )
       ),

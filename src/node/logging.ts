@@ -140,8 +140,8 @@ const fileLayer = (options: LogOptions, path: string): Layer.Layer<never, LogFil
     yield* onHangup(() => {
       const reason = file.reopen()
       const entry = reason === undefined
-        ? Effect.logInfo("log file opened anew", { file: path })
-        : Effect.logError("log file cannot be opened anew; the log stays where it was", { file: path, reason })
+        ? Effect.logInfo("log file reopened", { file: path })
+        : Effect.logError("log file cannot be reopened: the log stays where it was", { file: path, reason })
       if (reason !== undefined) complain(`log file ${shownPath(path)} cannot be opened anew: ${reason}`)
       Effect.runFork(Effect.provide(entry, logged))
     })

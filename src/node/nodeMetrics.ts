@@ -74,7 +74,7 @@ const sampleNames = Effect.gen(function*() {
     const ended = performance.now()
     notBefore = ended + COUNTING_SHARE * (ended - started)
   }).pipe(
-    Effect.catchAll(({ message }) => Effect.logWarning("the names cannot be counted", { reason: message }))
+    Effect.catchAll(({ message }) => Effect.logWarning("names cannot be counted", { reason: message }))
   )
 })
 

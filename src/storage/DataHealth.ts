@@ -113,7 +113,7 @@ const make = Effect.sync(() => {
     notices: Effect.sync(() => [...notices]),
     notice: (notice) =>
       Effect.sync(() => void notices.add(notice)).pipe(
-        Effect.zipRight(Effect.logWarning("the operator may have to act", { ...notice })),
+        Effect.zipRight(Effect.logWarning("operator action may be needed", { ...notice })),
         Effect.as(Effect.sync(() => void notices.delete(notice)))
       ),
     damaged: (what) =>

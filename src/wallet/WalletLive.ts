@@ -210,14 +210,14 @@ export const make = (
     })
 
     const said = Effect.catchAll((failure: StorageFailure) =>
-      Effect.logError("the wallet could not store what it did", { reason: failure.message })
+      Effect.logError("wallet changes could not be saved", { reason: failure.message })
     )
     /** What goes wrong unexpectedly is logged, and the next block is another try: registrations must not stop for good. */
     const surviving = (work: Effect.Effect<void>): Effect.Effect<void> =>
       Effect.catchAllCause(work, (cause) =>
         Cause.isInterrupted(cause)
           ? Effect.failCause(cause)
-          : Effect.logError("looking after the wallet failed unexpectedly", cause))
+          : Effect.logError("wallet maintenance failed unexpectedly", cause))
     const lookAfter = Effect.gen(function*() {
       if (yield* status.initialDownload) return
       yield* surviving(said(offers.step))
@@ -240,9 +240,7 @@ export const make = (
       Effect.forkScoped
     )
     yield* scanMissing(index).pipe(
-      Effect.catchAll((failure) =>
-        Effect.logError("the chain could not be looked through", { reason: failure.message })
-      ),
+      Effect.catchAll((failure) => Effect.logError("wallet rescan failed", { reason: failure.message })),
       Effect.annotateLogs("subsystem", "wallet"),
       Effect.interruptible,
       Effect.forkScoped

@@ -185,14 +185,14 @@ const makeEnabled = (
         if (yield* WalletFile.isThere(pathOf(""))) yield* loadFrom("")
         else {
           yield* make("", yield* made(network, { privateKeys: true, blank: false, passphrase: undefined }), true)
-          yield* Effect.logInfo("made a wallet", { file: pathOf("") })
+          yield* Effect.logInfo("wallet created", { file: pathOf("") })
         }
       }
       for (const name of load) {
         yield* Effect.zipRight(checkName(name), loadFrom(name)).pipe(
           Effect.catchTag(
             "InvalidWalletRequest",
-            ({ reason }) => Effect.logWarning("a wallet cannot be loaded", { wallet: name, reason })
+            ({ reason }) => Effect.logWarning("wallet cannot be loaded", { wallet: name, reason })
           )
         )
       }

@@ -49,7 +49,7 @@ export const readStartList = (
     yield* io(path, "putting aside", () => rename(path, `${path}.damaged`))
     yield* writeStartList(path, all)
     yield* Effect.logWarning(
-      "wallets.json is damaged and was put aside as wallets.json.damaged; all wallets are loaded",
+      "wallets.json is damaged: renamed to wallets.json.damaged, all wallets are loaded",
       {
         wallets: load.length
       }

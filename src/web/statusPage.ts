@@ -124,7 +124,7 @@ export const makeStatusPage = (
           Effect.catchAll((failure) => simple(500, "A file cannot be read", failure.message)),
           Effect.catchAllDefect((defect) =>
             Effect.zipRight(
-              Effect.annotateLogs(Effect.logError("the status page could not be made", defect), "subsystem", "rpc"),
+              Effect.annotateLogs(Effect.logError("status page failed", defect), "subsystem", "rpc"),
               failed
             )
           )

@@ -123,7 +123,7 @@ describe("a name that expires where its claim has", () => {
             "invalid"
           ])
           assert.strictEqual((yield* chain.tip).height, EXPIRY - 1)
-          assert.deepStrictEqual(said, ["block refused", "block refused"])
+          assert.deepStrictEqual(said, ["invalid block refused", "invalid block refused"])
           // Killed here: what the first start stored is all that the second has.
           cpSync(directory, `${directory}-killed`, { recursive: true })
         }).pipe(Effect.provide(yield* Scope.extend(openLogged(directory, said), scope)))
@@ -148,7 +148,7 @@ describe("a name that expires where its claim has", () => {
         assert.strictEqual(state.acceptBlock(plain).type, "new")
         state.flush()
         state.close()
-        for (const said of [["block refused"], []]) {
+        for (const said of [["invalid block refused"], []]) {
           const heard: Array<string> = []
           yield* Effect.scoped(Effect.gen(function*() {
             const context = yield* openLogged(directory, heard)

@@ -59,7 +59,7 @@ describe("a daemon with a log file", () => {
       const after = entriesIn(path)
       const debugged = new Set(before.filter(({ level }) => level === "debug").map(({ subsystem }) => subsystem))
       assert.sameMembers([...debugged], SUBSYSTEMS)
-      assert.deepInclude(after[0], { level: "info", msg: "log file opened anew" })
+      assert.deepInclude(after[0], { level: "info", msg: "log file reopened" })
       assert.lengthOf(before.filter(({ msg }) => msg === "new block"), 101)
       assert.lengthOf(after.filter(({ msg }) => msg === "new block"), 1)
       assert.notInclude(after.map(({ subsystem }) => subsystem), "names")

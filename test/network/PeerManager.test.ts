@@ -62,7 +62,7 @@ describe("PeerManager: inbound", () => {
       }])
       yield* Effect.sync(() => remote.socket.end())
       yield* untilPeers(network, 0)
-      assert.strictEqual(calls(network, "peer disconnected")[0]?.facts["reason"], "the peer went away")
+      assert.strictEqual(calls(network, "peer disconnected")[0]?.facts["reason"], "the peer closed the connection")
       const { received, sent } = yield* network.manager.totals
       assert.isAbove(received, 100)
       assert.isAbove(sent, 100)
@@ -284,7 +284,7 @@ describe("PeerManager: peers of the operator", () => {
         listen: { host: "127.0.0.1", port },
         addPeers: [{ host: "127.0.0.1", port }]
       })
-      const itself = "this peer is the node itself, and is not called again"
+      const itself = "self connection: this peer is the node itself, not connecting again"
       for (let i = 0; i < 20; i++) {
         yield* TestClock.adjust("60 seconds")
         yield* realSleep(10)

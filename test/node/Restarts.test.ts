@@ -31,10 +31,10 @@ describe("Restarts", () => {
       assert.isFalse(yield* mayMend(damage))
       assert.isFalse(yield* mayMend(damage))
       assert.deepStrictEqual(logged, [
-        "the node starts again, and makes its chain state anew",
-        "the node starts again, and makes its chain state anew",
-        "the chain state was damaged again and again within an hour: check the disk",
-        "the chain state was damaged again and again within an hour: check the disk"
+        "node restarts to rebuild its chain state",
+        "node restarts to rebuild its chain state",
+        "chain state damaged repeatedly within an hour: check the disk",
+        "chain state damaged repeatedly within an hour: check the disk"
       ])
       // The first of them is an hour ago: one more, not two.
       yield* TestClock.adjust("20 minutes")

@@ -194,7 +194,7 @@ describe("SIGHUP", () => {
         assert.strictEqual(program.stdout, "")
 
         assert.sameMembers(readdirSync(directory), ["svcd.log", "svcd.log.1"])
-        assert.match(linesOf(path)[0] ?? "", / info {2}log file opened anew file=/)
+        assert.match(linesOf(path)[0] ?? "", / info {2}log file reopened file=/)
         const counts = [...linesOf(rotated), ...linesOf(path)].flatMap((line) => /count=(\d+)/.exec(line)?.[1] ?? [])
         assert.deepStrictEqual(counts, Array.from(counts, (_, at) => String(at)))
 

@@ -52,7 +52,7 @@ const make = Effect.gen(function*() {
       if (pass.wrapped && (pass.at >= pass.start || total === 0)) {
         passes.delete(part.what)
         yield* health.passed(part.what)
-        return yield* Effect.logDebug("everything is as it was stored, or noted as damaged", { what: part.what })
+        return yield* Effect.logDebug("background check finished", { what: part.what })
       }
       yield* health.checked(part.what, pass.wrapped ? total - pass.start + pass.at : pass.at - pass.start)
     })
@@ -64,7 +64,7 @@ const make = Effect.gen(function*() {
         Effect.as(0),
         Effect.catchAll((failure) =>
           Effect.as(
-            Effect.logWarning("the background check cannot read", { what: part.what, reason: failure.message }),
+            Effect.logWarning("background check cannot read", { what: part.what, reason: failure.message }),
             FAILURE_PAUSE
           )
         ),

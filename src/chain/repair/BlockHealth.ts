@@ -19,7 +19,7 @@ const WITHOUT_PEERS = "without peers start with -loadblock and a file that has t
 
 const OR_REBUILD =
   "start with -loadblock and a file that has it, or stop the node, delete the folder chainstate and start " +
-  "again: the chain state is made anew from the stored blocks, which takes as long as an import"
+  "again: chain state damaged: rebuilding it from the stored blocks, which takes as long as an import"
 
 /** How long a reorganisation waits for a missing block, in milliseconds, and how many peers may say that they lack it. */
 export const GIVE_UP = { milliseconds: 600_000, refusals: 8 }
@@ -178,7 +178,7 @@ const make: Effect.Effect<void, never, Chain | DataHealth | Scope.Scope> = Effec
     if (any === missed) return
     missed = any
     yield* any
-      ? Effect.logError(`blocks of the best chain are missing: they are asked for from peers, ${WITHOUT_PEERS}`, {
+      ? Effect.logError(`blocks of the best chain are missing: requested from peers, ${WITHOUT_PEERS}`, {
         blocks: losses.count
       })
       : Effect.logInfo("no block of the best chain is missing any more")

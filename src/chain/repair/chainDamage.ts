@@ -22,7 +22,7 @@ export const removeDamaged = (
       if (found !== undefined) yield* attempt(() => requestRebuild(chainstateDirectory, found))
     }
     const reason = yield* attempt(() => removeForRebuild(chainstateDirectory, blocksDirectory))
-    if (reason !== undefined) yield* Effect.logError("the chain state is made anew", { reason })
+    if (reason !== undefined) yield* Effect.logError("chain state damaged: rebuilding it", { reason })
     return reason
   })
 

@@ -76,7 +76,7 @@ const noteFlush = (state: ChainState, ms: number): Effect.Effect<void> =>
 const noteRefusal = (state: ChainState, { id, reject }: NonNullable<Settled["refused"]>): Effect.Effect<void> => {
   const { hash, height } = cursorOf(state, id)
   const facts = { height, hash: displayHash(hash), reason: reject.reason, detail: reject.detail }
-  return Effect.annotateLogs(Effect.logWarning("block refused", facts), "subsystem", "chain")
+  return Effect.annotateLogs(Effect.logWarning("invalid block refused", facts), "subsystem", "chain")
 }
 
 /** Tells the log, at each try, that a reorganisation waits for it. */
@@ -84,7 +84,7 @@ const noteWait = (state: ChainState, missing: number): Effect.Effect<void> => {
   const { hash, height } = cursorOf(state, missing)
   const facts = { height, hash: displayHash(hash) }
   return Effect.annotateLogs(
-    Effect.logDebug("a reorganisation waits for a block of the best chain that is missing", facts),
+    Effect.logDebug("reorg waits for a missing block of the best chain", facts),
     "subsystem",
     "chain"
   )

@@ -231,7 +231,7 @@ export const make = (threads: number): Effect.Effect<VerifyPool, never, Scope.Sc
         const count = existsSync(fileURLToPath(program)) ? threads : 0
         return Array.from({ length: count }, () =>
           new Hand((lost) =>
-            void log(Effect.logError("a thread that checks scripts ended", { reason: lost.message }))
+            void log(Effect.logError("script verification worker exited", { reason: lost.message }))
           ))
       }),
       (hands) => Effect.promise(() => Promise.all(hands.map((hand) => hand.end())))

@@ -119,7 +119,7 @@ const load = ({ spool }: DeliveryParts, entry: Entry): Effect.Effect<Queued | "u
     const message = yield* attemptAt(spool.path(id, "msg"), "reading", () => spool.load(id))
     if (message === undefined) {
       yield* attemptAt(spool.path(id, "msg"), "moving", () => spool.putAside(id, entry.bytes))
-      yield* Effect.logError("a damaged message is put aside", { file: `${CORRUPT_DIRECTORY}/${id}.msg` })
+      yield* Effect.logError("damaged message moved aside", { file: `${CORRUPT_DIRECTORY}/${id}.msg` })
       return "damaged"
     }
     const now = yield* Clock.currentTimeMillis
@@ -230,7 +230,7 @@ const noteOutcome = (
         const pause = Duration.toMillis(pauses[Math.min(attempts, pauses.length) - 1] ?? Duration.millis(SPOOL_PAUSE))
         const jitter = yield* Random.nextRange(1 - JITTER, 1 + JITTER)
         const nextAt = (yield* Clock.currentTimeMillis) + Math.round(pause * jitter)
-        yield* Effect.logInfo("upstream server puts a message off", { id, recipient: index, reply: reply.text })
+        yield* Effect.logInfo("upstream server deferred a message", { id, recipient: index, reply: reply.text })
         return yield* note(parts, message, { event: "deferred", recipient: index, attempts, nextAt, reply })
       }
     }
@@ -245,7 +245,7 @@ const note = (parts: DeliveryParts, message: Queued, record: DeliveryRecord): Ef
     return attemptAt(parts.spool.path(id, "log"), "writing", () => parts.spool.record(id, record)).pipe(
       Effect.catchAll((failure) => {
         message.unsaved = true
-        return Effect.logError("the progress of a message cannot be noted", { id, reason: failure.message })
+        return Effect.logError("delivery state of a message cannot be saved", { id, reason: failure.message })
       })
     )
   })
@@ -254,7 +254,7 @@ const note = (parts: DeliveryParts, message: Queued, record: DeliveryRecord): Ef
 const forget = ({ spool }: DeliveryParts, { bytes, id }: Pick<Entry, "bytes" | "id">): Effect.Effect<void> =>
   attemptAt(spool.path(id, "msg"), "deleting", () => spool.remove(id, bytes)).pipe(
     Effect.catchAll((failure) =>
-      Effect.logError("a message that is done cannot be deleted", { id, reason: failure.message })
+      Effect.logError("delivered message cannot be deleted", { id, reason: failure.message })
     ),
     Effect.uninterruptible
   )
@@ -285,13 +285,16 @@ const report = (parts: DeliveryParts, message: Queued, failed: ReadonlyArray<num
       attemptAt(spool.path(envelope.id, "log"), "writing", () => spool.record(envelope.id, reported))
     )
     if (recorded._tag === "Left") {
-      yield* Effect.logError("a report cannot be noted", { id: envelope.id, reason: recorded.left.message })
+      yield* Effect.logError("delivery state of a report cannot be saved", {
+        id: envelope.id,
+        reason: recorded.left.message
+      })
       yield* forget(parts, { id, bytes: bodyLength })
       return false
     }
     message.state = afterRecord(envelope, message.state, reported)
     tally.count("bounced", failed.length)
-    yield* Effect.logInfo("the sender is told of a failed delivery", { id: envelope.id, report: id })
+    yield* Effect.logInfo("delivery failed: the sender gets a report", { id: envelope.id, report: id })
     parts.start(spooled.right)
     return true
   }).pipe(Effect.uninterruptible)

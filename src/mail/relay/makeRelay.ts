@@ -100,10 +100,10 @@ export const makeRelay = (
       })
       yield* FiberSet.clear(deliveries)
       yield* Effect.ignore(Effect.tryPromise(() => spool.markClean()))
-      yield* Effect.logInfo("mail relay ends", { queued: spool.messages })
+      yield* Effect.logInfo("mail relay stopped", { queued: spool.messages })
     })
     const address = yield* Effect.acquireRelease(listenOn(inbound.server.server, config.listen, "mail"), () => drain)
-    yield* Effect.logInfo("mail relay listens", { address: formatAddress(address), queued: spool.messages })
+    yield* Effect.logInfo("mail relay listening", { address: formatAddress(address), queued: spool.messages })
     for (const { arrivedAt, bytes, id } of opened.found) {
       queue.add({ id, bytes, arrivedAt, due: 0, message: undefined, suspect: !opened.clean })
     }

@@ -99,7 +99,7 @@ const discardParts = (spool: Spool, names: ReadonlySet<string>): Effect.Effect<v
       yield* attempt(spool.directory, "writing", () => rm(join(spool.directory, file), { force: true }))
     }
     if (parts.length > 0) {
-      yield* Effect.logWarning("messages that were not received whole are discarded", { messages: parts.length })
+      yield* Effect.logWarning("incomplete messages are discarded", { messages: parts.length })
     }
   })
 

@@ -51,15 +51,17 @@ const load = (filename: string | undefined): Effect.Effect<FeeHistory> =>
     const now = yield* nowInSeconds
     const found = yield* attempt(() => readFeeFile(filename, now))
     if (found.type === "read") return found.history
-    if (found.type === "old") yield* Effect.logInfo("old fee estimates are not used", { filename, hours: found.hours })
+    if (found.type === "old") {
+      yield* Effect.logInfo("fee estimates are too old: not used", { filename, hours: found.hours })
+    }
     if (found.type === "damaged") {
-      yield* Effect.logWarning("fee estimates are damaged and learned anew", { filename, reason: found.reason })
+      yield* Effect.logWarning("fee estimates are damaged: starting without them", { filename, reason: found.reason })
     }
     return new FeeHistory()
   }).pipe(
     Effect.catchAll((failure) =>
       Effect.as(
-        Effect.logWarning("fee estimates cannot be read and are learned anew", { reason: failure.message }),
+        Effect.logWarning("fee estimates cannot be read: starting without them", { reason: failure.message }),
         new FeeHistory()
       )
     )
@@ -124,7 +126,7 @@ const make = (
         return chain.block(block.hash).pipe(
           Effect.map(({ transactions }) => transactions.map(({ txidKey }) => txidKey)),
           Effect.catchAll((failure) =>
-            Effect.as(Effect.logWarning("a block is missing to learn fees from", { reason: failure.message }), [])
+            Effect.as(Effect.logWarning("fee estimation skipped a missing block", { reason: failure.message }), [])
           )
         )
       })

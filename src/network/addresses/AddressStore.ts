@@ -64,7 +64,7 @@ const load = (path: string): Effect.Effect<PeersContent | undefined> =>
     if (Either.isRight(content)) return content.right
     yield* attempt(() => rename(path, `${path}.damaged`))
     yield* Effect.logWarning(
-      "peers.json is damaged; it was kept as peers.json.damaged, and peers are looked for anew",
+      "peers.json is damaged: renamed to peers.json.damaged, the address book starts empty",
       {
         reason: content.left
       }
@@ -74,7 +74,7 @@ const load = (path: string): Effect.Effect<PeersContent | undefined> =>
     reason === "ENOENT"
       ? Effect.succeed(undefined)
       : Effect.as(
-        Effect.logWarning("peers.json cannot be read; peers are looked for anew", { path, reason }),
+        Effect.logWarning("peers.json cannot be read: the address book starts empty", { path, reason }),
         undefined
       )))
 

@@ -129,7 +129,7 @@ class AddressGossip implements Gossip {
     for (const { peer, state } of this.members.values()) {
       if (peer.closed) continue
       if (peer.type === "addr-fetch" && now - peer.connectedAt > FETCH_LIMIT) {
-        peer.disconnect({ reason: "it sent no addresses", misbehaving: false })
+        peer.disconnect({ reason: "address timeout: it sent no addresses", misbehaving: false })
         continue
       }
       this.announce(peer, state, now)
@@ -167,7 +167,7 @@ class AddressGossip implements Gossip {
     if (entries.length < MAX_ADDRESSES) state.asked = false
     // A single one is the peer itself, not its answer.
     if (peer.type === "addr-fetch" && entries.length > 1) {
-      peer.disconnect({ reason: "it has sent its addresses", misbehaving: false })
+      peer.disconnect({ reason: "address fetch done", misbehaving: false })
     }
   }
 

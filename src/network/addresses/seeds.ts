@@ -46,7 +46,7 @@ export const lookUp: Resolve = (name) =>
       })
     ),
     Effect.catchAll((error) =>
-      Effect.as(Effect.logDebug("a DNS seed does not answer", { seed: name, reason: error._tag }), [])
+      Effect.as(Effect.logDebug("DNS seed does not answer", { seed: name, reason: error._tag }), [])
     )
   )
 
@@ -163,5 +163,5 @@ export const fixedSeedsLater = (options: SeedingOptions): Effect.Effect<void> =>
     const seeds = fixedSeedAddresses(network, random, now).filter(({ address }) => !known.has(address.network))
     if (seeds.length === 0) return
     const addresses = book.add(seeds, { seed: "fixed" }, { now })
-    yield* Effect.logInfo("took the fixed seeds: no other address is known", { addresses })
+    yield* Effect.logInfo("using the fixed seed addresses: no other address is known", { addresses })
   }).pipe(Effect.withSpan("fixedSeedsLater"))

@@ -94,7 +94,10 @@ export class Automatic {
       Effect.map((millis) => this.step(Math.floor(millis / 1000))),
       // A node that calls nobody any more would be worse than one that goes on.
       Effect.catchAllDefect((defect) =>
-        Effect.delay(Effect.logError("calling peers failed unexpectedly", Cause.die(defect)), AFTER_DEFECT)
+        Effect.delay(
+          Effect.logError("opening outbound connections failed unexpectedly", Cause.die(defect)),
+          AFTER_DEFECT
+        )
       ),
       Effect.zipRight(Effect.sleep(STEP)),
       Effect.forever
@@ -202,7 +205,10 @@ export class Automatic {
     ]
     for (const id of extra) {
       if (id === undefined) continue
-      connections.find(id)?.disconnect({ reason: "others have newer blocks", misbehaving: false })
+      connections.find(id)?.disconnect({
+        reason: "stale tip: replaced by a peer with newer blocks",
+        misbehaving: false
+      })
     }
   }
 }

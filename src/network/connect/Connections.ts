@@ -33,9 +33,9 @@ export interface ConnectionsOptions {
 }
 
 /** How a call of our own ends that we answer ourselves. */
-const SELF: Disconnection = { reason: "it is this node itself", misbehaving: false }
+const SELF: Disconnection = { reason: "self connection: it is this node", misbehaving: false }
 
-const TESTED: Disconnection = { reason: "the address was tested", misbehaving: false }
+const TESTED: Disconnection = { reason: "feeler connection: the address was tested", misbehaving: false }
 
 /** An address of a socket. Link-local IPv6 comes with the name of its interface, which is left out. */
 export const socketAddress = (text: string | undefined): NetAddress | undefined =>

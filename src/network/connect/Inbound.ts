@@ -84,7 +84,7 @@ export const admit = (socket: Socket, options: InboundOptions, now: number): Adm
     const id = selectPeerToEvict(inbound.map((connection) => candidateOf(connection, options)), secret)
     const evicted = id === undefined ? undefined : connections.find(id)
     if (evicted === undefined) return { type: "refused", peer: name, reason: "all slots are taken" }
-    evicted.disconnect({ reason: "it made room for another peer", misbehaving: false })
+    evicted.disconnect({ reason: "evicted: another inbound peer takes its slot", misbehaving: false })
   }
   return { type: "admitted", plan: { type: "inbound", address, port, name, expectedServices: 0n } }
 }

@@ -48,7 +48,9 @@ export const callForever = ({ call, name, wanted, whenActive }: ManualOptions): 
         })
       )
       if (outcome?.self === true) {
-        return yield* Effect.logWarning("this peer is the node itself, and is not called again", { peer: name })
+        return yield* Effect.logWarning("self connection: this peer is the node itself, not connecting again", {
+          peer: name
+        })
       }
       if (outcome?.hello !== undefined) failures = 0
       const lasting = nextPause(pause, outcome)

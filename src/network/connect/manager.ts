@@ -107,7 +107,7 @@ const findPeers = (net: Net, handlers: typeof PeerHandlers.Service, random: Rand
   })
 
 const logDefect = (defect: unknown): Effect.Effect<void> =>
-  Effect.logError("a part of the network failed unexpectedly", Cause.die(defect))
+  Effect.logError("network task failed unexpectedly", Cause.die(defect))
 
 /** See `layer` of PeerManager.ts. */
 export const make = (

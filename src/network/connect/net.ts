@@ -75,7 +75,7 @@ export const call = (
 ): Effect.Effect<Outcome, PeerUnreachable> =>
   Effect.gen(function*() {
     const socket = yield* dial(target, proxy)
-    if (!isActive()) return yield* new PeerUnreachable({ peer: name, reason: "the network is turned off" })
+    if (!isActive()) return yield* new PeerUnreachable({ peer: name, reason: "network activity is disabled" })
     const address = (proxy === undefined ? socketAddress(socket.remoteAddress) : parseAddress(target.host)) ?? SOMEWHERE
     const outcome = yield* connections.run(socket, { type, address, port: target.port, name, expectedServices })
     if (outcome.hello !== undefined && type !== "block-relay-only") {

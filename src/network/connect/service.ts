@@ -69,7 +69,7 @@ export const service = (
       Effect.suspend(() => {
         state.setActive(active)
         if (active) return Effect.asVoid(net.gate.open)
-        for (const connection of connections.all) leave(connection, "the network was turned off")
+        for (const connection of connections.all) leave(connection, "network activity was disabled")
         return Effect.asVoid(net.gate.close)
       }),
     connectOnce: (node, type = "manual") =>
@@ -107,7 +107,7 @@ export const service = (
             ? facts.id === which.id
             : facts.name === which.name || which.name === formatEndpoint(facts.address, facts.port)
         )
-        for (const connection of found) leave(connection, "the operator disconnected it")
+        for (const connection of found) leave(connection, "disconnected by the operator")
         return found.length > 0
           ? Effect.void
           : new PeerNotFound({ peer: "id" in which ? `number ${which.id}` : which.name })
@@ -120,7 +120,7 @@ export const service = (
         const result = store.bans.ban(subnet, until, now)
         if (result !== "banned") return result
         for (const connection of connections.all) {
-          if (store.bans.isBanned(connection.facts.address, now)) leave(connection, "its address was banned")
+          if (store.bans.isBanned(connection.facts.address, now)) leave(connection, "banned: its address was banned")
         }
         return result
       }),

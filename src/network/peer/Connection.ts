@@ -123,7 +123,8 @@ export class Connection implements PeerLink {
     this.memory = new PeerMemory(context.budget, {
       name,
       type,
-      evict: (kind) => this.disconnect(disconnection(`it held the most memory of the kind ${kind}, which is scarce`))
+      evict: (kind) =>
+        this.disconnect(disconnection(`evicted: it held the most memory of the kind ${kind}, which is scarce`))
     })
     this.outbox = new Outbox(context.magic, context.outbox, this.memory.outbox)
     this.time = new FiberTime(context.meter, () => this.reader?.paused())
@@ -132,7 +133,9 @@ export class Connection implements PeerLink {
     this.socket = new PeerSocket(
       socket,
       (reason) =>
-        this.disconnect(disconnection(reason === undefined ? "the peer went away" : `connection lost: ${reason}`))
+        this.disconnect(
+          disconnection(reason === undefined ? "the peer closed the connection" : `connection lost: ${reason}`)
+        )
     )
   }
 
@@ -185,7 +188,7 @@ export class Connection implements PeerLink {
     return Effect.flatMap(
       this.outbox.put(message),
       (room) =>
-        room ? Effect.void : Effect.sync(() => this.disconnect(disconnection("no memory is left for what it is sent")))
+        room ? Effect.void : Effect.sync(() => this.disconnect(disconnection("out of memory budget: its send buffer")))
     )
   }
 
@@ -218,7 +221,7 @@ export class Connection implements PeerLink {
 
   post(message: Message): void {
     this.intake.asks(message)
-    if (!this.outbox.add(message)) this.disconnect(disconnection("it does not take what it is sent"))
+    if (!this.outbox.add(message)) this.disconnect(disconnection("send buffer full: the peer does not read"))
   }
 
   /**
@@ -232,7 +235,7 @@ export class Connection implements PeerLink {
       const fibers = yield* Effect.forEach(parts, (part) => Effect.fork(Effect.interruptible(this.guarded(part))))
       yield* Deferred.await(this.ended).pipe(
         Effect.interruptible,
-        Effect.onInterrupt(() => Effect.sync(() => this.disconnect(disconnection("the node stops")))),
+        Effect.onInterrupt(() => Effect.sync(() => this.disconnect(disconnection("node shutdown")))),
         Effect.exit
       )
       yield* Fiber.interruptAll(fibers)
@@ -245,7 +248,7 @@ export class Connection implements PeerLink {
   private guarded(part: Effect.Effect<void>): Effect.Effect<void> {
     return Effect.catchAllCause(part, (cause) => {
       if (Cause.isInterruptedOnly(cause)) return Effect.void
-      this.disconnect(disconnection("an error of our own"))
+      this.disconnect(disconnection("internal error"))
       return Effect.logError("peer connection failed unexpectedly", cause)
     })
   }
@@ -363,7 +366,7 @@ export class Connection implements PeerLink {
   private due(now: number): number {
     if (this.open === undefined) {
       const left = this.startedAt + HANDSHAKE_LIMIT - now
-      if (left <= 0) this.disconnect(disconnection("the handshake took too long"))
+      if (left <= 0) this.disconnect(disconnection("handshake timeout"))
       return left
     }
     const due = this.open.keepAlive.due(now)

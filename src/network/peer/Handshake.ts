@@ -108,12 +108,12 @@ export class Handshake {
   private introduced(theirs: Version, now: number): HandshakeStep {
     const { isOwnNonce, nearTip, type } = this.options
     if (needsServices(type) && !offersEnough(theirs.services, nearTip)) {
-      return disconnecting("it does not offer the services that we need")
+      return disconnecting("it does not offer the services that this node needs")
     }
     if (theirs.version < MIN_PEER_VERSION) return disconnecting(`its protocol version ${theirs.version} is too old`)
     const inbound = type === "inbound"
     if (inbound && theirs.sender !== undefined && isOwnNonce(theirs.sender.nonce)) {
-      return disconnecting("it is this node itself")
+      return disconnecting("self connection: it is this node")
     }
     this.theirs = theirs
     this.timeOffset = theirs.time - now

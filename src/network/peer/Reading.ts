@@ -107,7 +107,7 @@ export class Reading {
       if (!intake.expects) yield* this.whenDue
       yield* this.whenRoom
       const chunk = yield* socket.read
-      if (chunk === undefined) return this.link.disconnect(disconnection("the peer went away"))
+      if (chunk === undefined) return this.link.disconnect(disconnection("the peer closed the connection"))
       yield* this.nextTurn(chunk.length)
       heard(chunk.length)
       const expected = intake.arrived(chunk.length)
@@ -205,7 +205,7 @@ export class Reading {
           })
       )
       const held = yield* isLarge(command, payload) ? this.link.alone(handling) : handling
-      if (!held) disconnect(disconnection(`no memory is left for a message of type ${command}`))
+      if (!held) disconnect(disconnection(`out of memory budget: a message of type ${command}`))
       return uncalled
     })
   }
@@ -283,7 +283,7 @@ export class Reading {
 
   private unlessGone(waiting: Effect.Effect<boolean>): Effect.Effect<void> {
     return Effect.map(waiting, (there) => {
-      if (!there) this.link.disconnect(disconnection("the peer went away"))
+      if (!there) this.link.disconnect(disconnection("the peer closed the connection"))
     })
   }
 }

@@ -8,8 +8,8 @@ export const isHandshakeCommand = (command: string): boolean => HANDSHAKE_COMMAN
 
 const leave = (reason: string): Disconnection => ({ reason, misbehaving: false })
 
-const BLOOM = leave("it uses bloom filters, which we do not offer")
-const FILTERS = leave("it asks for block filters, which we do not offer")
+const BLOOM = leave("unsupported: it uses bloom filters")
+const FILTERS = leave("unsupported: it asks for block filters")
 
 /**
  * What is to be done with a message after the handshake, as far as that does not depend on what it says: to go on with

@@ -142,7 +142,7 @@ export const make = (
         const refusal = result.left
         const txid = displayHash(transaction.txid)
         if (refusal._tag !== "TransactionRejected") {
-          return yield* Effect.logError("a transaction cannot be judged", { txid, reason: refusal.message })
+          return yield* Effect.logError("transaction cannot be validated", { txid, reason: refusal.message })
         }
         yield* Effect.logDebug("transaction refused", { txid, peer, reason: refusal.reason })
         const parents = downloads.rejected(peer, transaction, refusal, retry, yield* monotonic)
@@ -156,7 +156,10 @@ export const make = (
         const isOffer = (item: InventoryItem): boolean => isTransactionItem(item) && item.type !== other
         if (!maySendTransactions(peer)) {
           if (hasItem(items, isOffer)) {
-            peer.disconnect({ reason: "it announces transactions against the agreement", misbehaving: false })
+            peer.disconnect({
+              reason: "protocol violation: it announces transactions although this node asked for none",
+              misbehaving: false
+            })
           }
           return
         }
@@ -182,7 +185,10 @@ export const make = (
     const transaction = (peer: Peer, transaction: Transaction): Effect.Effect<void> =>
       Effect.gen(function*() {
         if (!maySendTransactions(peer)) {
-          return peer.disconnect({ reason: "it sends transactions against the agreement", misbehaving: false })
+          return peer.disconnect({
+            reason: "protocol violation: it sends transactions although this node asked for none",
+            misbehaving: false
+          })
         }
         if (yield* status.initialDownload) return
         states.get(peer.id)?.known.add(knownHash(peer, transaction))
@@ -309,7 +315,7 @@ export const make = (
         Effect.tapErrorCause((cause) =>
           Cause.isInterruptedOnly(cause)
             ? Effect.void
-            : Effect.logError("the relay of transactions ended because of an error of its own", cause)
+            : Effect.logError("transaction relay stopped: internal error", cause)
         ),
         Effect.annotateLogs("subsystem", "mempool"),
         Effect.forkScoped

@@ -80,7 +80,7 @@ export const make = (
     /** Ends the connection: the peer would wait for a block that cannot be read, and others have it. */
     const unreadable = (peer: Peer, failure: Unreadable): Effect.Effect<void> =>
       Effect.zipRight(
-        Effect.logError("a block that a peer asks for cannot be read", { peer: peer.name, reason: failure.message }),
+        Effect.logError("block requested by a peer cannot be read", { peer: peer.name, reason: failure.message }),
         Effect.sync(() => peer.disconnect({ reason: "a block cannot be read", misbehaving: false }))
       )
 

@@ -404,9 +404,9 @@ export class BlockDownload {
     for (const peer of busy) {
       const stalled = peer.stalling === undefined ? 0 : now - peer.stalling
       if (others > 0 && stalled > (peer.blocks ? this.stallTimeout : SILENCE_TIMEOUT)) {
-        dropped.push({ peer: peer.id, reason: "it holds up the download of blocks" })
+        dropped.push({ peer: peer.id, reason: "stalled: it holds up the download window" })
       } else if (this.waited(peer, now) > BLOCK_TIMEOUT * (1 + 0.5 * (busy.length - 1))) {
-        dropped.push({ peer: peer.id, reason: "a block that it was asked for did not come in time" })
+        dropped.push({ peer: peer.id, reason: "block timeout: a requested block did not arrive" })
       }
     }
     if (dropped.length > 0) this.stallTimeout = Math.min(2 * this.stallTimeout, STALL_TIMEOUT.most)

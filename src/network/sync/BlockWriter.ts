@@ -56,7 +56,7 @@ export const writeBlocks = (options: BlockWriterOptions): Effect.Effect<never, S
       return report({ batch, delivery, settled: !bulk, milliseconds: time.ran - started })
     }).pipe(Effect.catchAllCause((cause) => {
       if (!Cause.isDie(cause)) return Effect.failCause(cause)
-      return Effect.logError("storing blocks met a defect", cause).pipe(
+      return Effect.logError("block writer failed unexpectedly", cause).pipe(
         Effect.zipRight(lost(batch)),
         Effect.zipRight(Effect.sleep(RECOVERY))
       )

@@ -133,7 +133,8 @@ export class SyncLoop {
 
   /** What an event calls for; a defect costs this one event. */
   private tried(event: SyncEvent): Effect.Effect<void> | undefined {
-    const complain = (defect: unknown) => Effect.logError("the sync loop met a defect", { event: event.type }, defect)
+    const complain = (defect: unknown) =>
+      Effect.logError("sync loop failed unexpectedly", { event: event.type }, defect)
     try {
       const work = this.one(event)
       return work === undefined ? undefined : Effect.catchAllDefect(work, complain)
@@ -275,7 +276,7 @@ export class SyncLoop {
         this.send(context.download.standIns(now))
         for (const { peer, reason } of context.download.overdue(now)) this.drop(peer, reason)
         const late = context.headers.late(now, this.headerAge())
-        if (late !== undefined) this.drop(late, "it does not tell its headers in time")
+        if (late !== undefined) this.drop(late, "headers timeout: it does not answer getheaders")
         this.considerChains(now)
         if (now - this.rechecked >= RECHECK) this.recheck(now)
         return this.report(now)
@@ -298,7 +299,7 @@ export class SyncLoop {
     for (const [id, state] of peers) {
       if (!headers.isStarted(id)) continue
       const verdict = timers.consider(id, validPart(tree, state.best), now)
-      if (verdict === "drop") this.drop(id, "its chain stays behind ours")
+      if (verdict === "drop") this.drop(id, "stalled: its best chain stays behind ours")
       else if (verdict === "ask") askHeaders(this.context, state, Math.max(tree.parent(tree.tip()), 0))
     }
   }

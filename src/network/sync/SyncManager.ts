@@ -128,7 +128,7 @@ export const make = (
 
     const loop = Queue.takeBetween(events, 1, QUEUE).pipe(
       Effect.flatMap((batch) => syncLoop.handle(batch)),
-      Effect.catchAllDefect((defect) => Effect.logError("the sync loop met a defect", defect)),
+      Effect.catchAllDefect((defect) => Effect.logError("sync loop failed unexpectedly", defect)),
       Effect.forever
     )
     yield* Effect.forkScoped(time.measured(loop))
@@ -144,7 +144,9 @@ export const make = (
     }).pipe(
       (writer) => writing.measured(writer),
       // The chain says the same on `failure`, which ends the node.
-      Effect.catchAll((failure) => Effect.logError("no more blocks are stored", { reason: failure.message })),
+      Effect.catchAll((failure) =>
+        Effect.logError("block writer stopped: no more blocks are stored", { reason: failure.message })
+      ),
       Effect.forkScoped
     )
     yield* Effect.forkScoped(Stream.runForEach(chain.events, () => offer({ type: "tip" })))

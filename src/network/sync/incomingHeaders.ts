@@ -165,7 +165,10 @@ const accept = (
     const poor = state.best !== NO_HEADER && tree.chainwork(state.best) < context.params.minimumChainWork
     const outbound = peer.type === "outbound-full-relay" || peer.type === "block-relay-only"
     if (context.initial && poor && outbound) {
-      peer.disconnect({ reason: "its chain has too little work to sync from", misbehaving: false })
+      peer.disconnect({
+        reason: "insufficient chainwork: its chain has too little work to sync from",
+        misbehaving: false
+      })
     }
   })
 

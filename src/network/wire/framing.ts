@@ -210,7 +210,7 @@ export class FrameParser {
     this.failed = true
     this.memory.give(this.payload.length)
     this.payload = new Uint8Array(0)
-    return new FramingError("memory", `no memory is left for a message of type ${command}`)
+    return new FramingError("memory", `out of memory budget: a message of type ${command}`)
   }
 
   private finish({ checksum, command, length, named, skipped }: Pending): Framed {

@@ -72,7 +72,7 @@ export const serve = (
   }).pipe(
     Effect.scoped,
     Effect.provide(Layer.provide(SmtpRelay.layer(relay), recipients)),
-    Effect.tapDefect((cause) => Effect.logError("the relay ends because of an error of its own", cause)),
+    Effect.tapDefect((cause) => Effect.logError("mail relay stops: internal error", cause)),
     Effect.annotateLogs("subsystem", "mail"),
     Effect.provide(Logging.layer(log))
   )

@@ -76,7 +76,7 @@ export const scanMissing = (
     const from = missing.reduce((least, { timestamp }) => Math.min(least, timestamp), Number.POSITIVE_INFINITY)
     const sources = missing.map(({ source }) => source)
     return Effect.gen(function*() {
-      yield* Effect.logInfo("looking through the chain for imported keys", { count: sources.length })
+      yield* Effect.logInfo("rescanning the chain for imported keys", { count: sources.length })
       if (index.behind()) yield* Effect.logInfo("the search waits for the blocks that the wallet has seen before")
       yield* Effect.retry(
         Effect.suspend(() => {

@@ -39,7 +39,7 @@ export const watchPool = (
 
     // The chain says it as well when the disk fails, and ends the node; until then the wallet goes on.
     const said = Effect.catchAll((failure: StorageFailure) =>
-      Effect.logError("a transaction of the wallet could not be stored", { reason: failure.message })
+      Effect.logError("wallet transaction could not be saved", { reason: failure.message })
     )
     const listening = yield* Effect.makeLatch()
     yield* mempool.events.pipe(

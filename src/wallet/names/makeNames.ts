@@ -72,7 +72,7 @@ export const makeNames = (
     }
     const carryOn = Effect.catchAll(
       advanceAll(context, lost),
-      (failure) => Effect.logError("registrations could not be carried on", { reason: failure.message })
+      (failure) => Effect.logError("registrations could not be continued", { reason: failure.message })
     )
     return {
       nameNew: (name, options) => turn(nameNew(context, name, options)),

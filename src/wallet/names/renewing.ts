@@ -22,15 +22,14 @@ export const renewDue = (context: NamesContext): Effect.Effect<void> =>
     if (due.length === 0 || (yield* core.status.initialDownload)) return
     if (core.encryption() === "locked") {
       const names = due.slice(0, 20).map(printable).join(", ")
-      return yield* Effect.logWarning("names are about to expire and wait until the wallet is unlocked", { names })
+      return yield* Effect.logWarning("names about to expire: unlock the wallet to renew them", { names })
     }
     for (const name of due) {
       // Of two coins with one name, which only coinbases can make, one is renewed.
       if (core.mempool.pending(binaryString(name)).length > 0) continue
       yield* Effect.matchEffect(nameUpdate(context, { name, value: undefined }), {
         onSuccess: () => Effect.logInfo("name renewed", { name: printable(name) }),
-        onFailure: ({ message }) =>
-          Effect.logWarning("a name could not be renewed", { name: printable(name), reason: message })
+        onFailure: ({ message }) => Effect.logWarning("name renewal failed", { name: printable(name), reason: message })
       })
     }
   })

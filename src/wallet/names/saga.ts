@@ -45,7 +45,11 @@ const note = (
     if (isSame(before, after)) return
     yield* core.update(withEntry(after))
     if (before.step === after.step) return
-    yield* Effect.logInfo("registration moved", { name: printable(after.name), step: after.step, note: after.note })
+    yield* Effect.logInfo("registration step changed", {
+      name: printable(after.name),
+      step: after.step,
+      note: after.note
+    })
     yield* tell(registrationOf(after))
   })
 

@@ -92,7 +92,7 @@ export const makeOffers = (parts: LiveParts): Offers => {
       if (!offered || ledger.underway.has(key) || !ledger.isOurs(entry)) continue
       const outcome = yield* offer(transaction)
       followPool(parts, key)
-      yield* Effect.logDebug("wallet transaction offered again", {
+      yield* Effect.logDebug("wallet transaction resubmitted", {
         txid: displayHash(transaction.txid),
         ...outcome.type === "in" ? {} : { refused: outcome.reason }
       })

@@ -234,7 +234,7 @@ describe("FeeEstimator", () => {
         clock.adjust("1 second")
         const old = yield* estimatorOn(filename)
         assert.strictEqual(counted(old.estimator).confirmed, 0)
-        assert.include(messages.join("\n"), "old fee estimates are not used")
+        assert.include(messages.join("\n"), "fee estimates are too old: not used")
         yield* old.close
       })),
     60_000
@@ -264,7 +264,7 @@ describe("FeeEstimator", () => {
           writeFileSync(filename, text)
           messages.length = 0
           const { close, estimator } = yield* estimatorOn(filename)
-          assert.include(messages.join("\n"), "fee estimates are damaged and learned anew")
+          assert.include(messages.join("\n"), "fee estimates are damaged: starting without them")
           assert.strictEqual(counted(estimator).confirmed, 0)
           yield* close
           assert.strictEqual(readFileSync(filename, "utf8"), content)
@@ -273,7 +273,7 @@ describe("FeeEstimator", () => {
         mkdirSync(folder)
         messages.length = 0
         const unreadable = yield* estimatorOn(folder)
-        assert.include(messages.join("\n"), "fee estimates cannot be read and are learned anew")
+        assert.include(messages.join("\n"), "fee estimates cannot be read: starting without them")
         yield* unreadable.close
         assert.include(messages.join("\n"), "fee estimates could not be saved")
       })),

@@ -318,7 +318,7 @@ describe("Connection", () => {
       const fine = recorder()
       const { ended, remote } = yield* openPair({ handlers: [throwing.handler, broken.handler, fine.handler] })
       yield* remote.send({ type: "getaddr" })
-      assert.deepStrictEqual(yield* ended, { reason: "an error of our own", misbehaving: false })
+      assert.deepStrictEqual(yield* ended, { reason: "internal error", misbehaving: false })
       assert.deepStrictEqual(throwing.heard, ["connected", "getaddr"])
       assert.deepStrictEqual(broken.heard, ["connected", "gone"])
       assert.deepStrictEqual(fine.heard, ["connected", "gone"])
@@ -505,7 +505,7 @@ describe("Connection", () => {
       yield* opened
       // Garbage that would be left out, with a penalty to nobody, by who looks at it.
       yield* remote.send({ type: "unknown", command: "block", payload: new Uint8Array(200_000) })
-      assert.include((yield* ended).reason, "no memory is left for a message of type block")
+      assert.include((yield* ended).reason, "out of memory budget: a message of type block")
     }))
 
   it.scoped("does not hold back whom it called", () =>
@@ -526,7 +526,7 @@ describe("Connection", () => {
       yield* eventually("the flood begins", () => heard.length > 1)
       yield* realSleep(50)
       yield* Effect.sync(() => remote.socket.end())
-      assert.strictEqual((yield* ended).reason, "the peer went away")
+      assert.strictEqual((yield* ended).reason, "the peer closed the connection")
       assert.isBelow(heard.length, 60)
     }))
 
@@ -589,7 +589,7 @@ describe("Connection", () => {
       yield* TestClock.adjust("59 seconds")
       assert.isFalse(connection.closed)
       yield* TestClock.adjust("1 seconds")
-      assert.strictEqual((yield* ended).reason, "the handshake took too long")
+      assert.strictEqual((yield* ended).reason, "handshake timeout")
     }))
 
   it.scoped("pings every two minutes and measures the answers", () =>

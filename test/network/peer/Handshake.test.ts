@@ -127,7 +127,7 @@ describe("Handshake", () => {
   it("knows itself by the nonce, where it is called and not where it calls", () => {
     const own = versionMessage()
     const itself = { ...own, sender: own.sender && { ...own.sender, nonce: 77n } }
-    assert.include(side().received(itself, NOW).disconnection?.reason ?? "", "itself")
+    assert.include(side().received(itself, NOW).disconnection?.reason ?? "", "self connection")
     assert.isUndefined(side({ type: "manual" }).received(itself, NOW).disconnection)
   })
 

@@ -296,7 +296,10 @@ describe("BlockDownload", () => {
     const standIns = download.standIns(1_100)
     assert.isAbove(standIns.length, 0)
     assert.deepStrictEqual(heights(tree, standIns, 1), upTo(1, standIns.length))
-    assert.deepStrictEqual(download.overdue(1_101 + 2_000), [{ peer: 0, reason: "it holds up the download of blocks" }])
+    assert.deepStrictEqual(download.overdue(1_101 + 2_000), [{
+      peer: 0,
+      reason: "stalled: it holds up the download window"
+    }])
   })
 
   it("takes no peer for silent in a time in which we were busy ourselves", () => {

@@ -146,6 +146,33 @@ const heavyPath = (start, forbidden, byFile) => {
   return undefined
 }
 
+/**
+ * The circles of files that import each other, types included: each a list of files. Tarjan's algorithm for strongly
+ * connected components.
+ */
+const circlesOf = (byFile) => {
+  const numbers = new Map()
+  const lowest = new Map()
+  const stack = []
+  const circles = []
+  const visit = (file) => {
+    numbers.set(file, numbers.size)
+    lowest.set(file, numbers.get(file))
+    stack.push(file)
+    for (const imported of byFile.get(file)) {
+      const next = imported.target.startsWith(".") ? resolved(imported) : undefined
+      if (next === file || !byFile.has(next)) continue
+      if (!numbers.has(next)) visit(next)
+      if (stack.includes(next)) lowest.set(file, Math.min(lowest.get(file), lowest.get(next)))
+    }
+    if (lowest.get(file) !== numbers.get(file)) return
+    const circle = stack.splice(stack.indexOf(file))
+    if (circle.length > 1) circles.push(circle)
+  }
+  for (const file of byFile.keys()) if (!numbers.has(file)) visit(file)
+  return circles
+}
+
 const files = readdirSync(src, { recursive: true })
   .map((file) => file.replaceAll("\\", "/"))
   .filter((file) => file.endsWith(".ts"))
@@ -163,6 +190,10 @@ for (const [file, imports] of byFile) {
 for (const [start, forbidden] of Object.entries(LIGHT)) {
   const path = byFile.has(start) ? heavyPath(start, forbidden, byFile) : undefined
   if (path !== undefined) problems.push(`src/${start}:1: has to stay light, but loads ${path.slice(1).join(" → ")}`)
+}
+for (const circle of circlesOf(byFile)) {
+  const [first, ...others] = circle.toSorted()
+  problems.push(`src/${first}:1: imports itself through ${others.join(", ")}`)
 }
 
 for (const problem of problems) console.error(problem)

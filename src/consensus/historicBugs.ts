@@ -1,5 +1,4 @@
 import { type Bytes, displayHash } from "../protocol/bytes.ts"
-import type { ConsensusParams } from "./params.ts"
 
 /**
  * Transactions of the main network that broke the name rules and stand in the chain all the same
@@ -54,5 +53,8 @@ export const mainnetHistoricBugs: HistoricBugs = historicBugsOf([
 export const noHistoricBugs: HistoricBugs = new Map()
 
 /** The exception that holds for a transaction (its txid in wire order) in the block at a height, if any. */
-export const historicBug = (height: number, txid: Bytes, { historicBugs }: ConsensusParams): HistoricBug | undefined =>
-  historicBugs.get(height)?.get(displayHash(txid))
+export const historicBug = (
+  height: number,
+  txid: Bytes,
+  { historicBugs }: { readonly historicBugs: HistoricBugs }
+): HistoricBug | undefined => historicBugs.get(height)?.get(displayHash(txid))

@@ -1,7 +1,7 @@
 import * as Context from "effect/Context"
 import type { AddressStore } from "./addresses/AddressStore.ts"
 import type { Peer, PeerHandler } from "./Peer.ts"
-import type { PeerInfo } from "./PeerManager.ts"
+import type { PeerInfo } from "./peerInfo.ts"
 
 /** What the network asks the rest of the node: who handles messages, and how the node is. */
 export class PeerHandlers extends Context.Tag("svcd/PeerHandlers")<PeerHandlers, {

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import { Chain } from "../chain/Chain.ts"
-import type { ImportProgress } from "../chain/import/importBlocks.ts"
+import type { ImportProgress } from "../chain/import/ImportRun.ts"
 
 /** Where the bar is drawn. */
 export interface Terminal {

@@ -1,8 +1,8 @@
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
+import { unixTime } from "../base/clock.ts"
 import { randomBytes, secureRandom } from "../base/random.ts"
 import { Chain } from "../chain/Chain.ts"
 import { SyncStatus } from "../chain/SyncStatus.ts"
@@ -70,7 +70,7 @@ const makeHandlers = (
     })
     yield* Effect.gen(function*() {
       downloading = yield* status.initialDownload
-      gossip.tick(Math.floor((yield* Clock.currentTimeMillis) / 1000))
+      gossip.tick(yield* unixTime)
     }).pipe(Effect.repeat(Schedule.spaced(GOSSIP_TICK)), Effect.forkScoped)
     const { tree } = chain
     return {

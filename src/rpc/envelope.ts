@@ -1,6 +1,6 @@
 import { encodeJson, encodeString } from "./json/encodeJson.ts"
 import { type Json, JsonObject } from "./json/json.ts"
-import type { GivenParams } from "./method/method.ts"
+import type { GivenParams } from "./method/methodTable.ts"
 import { RPC_CODE, RpcError } from "./method/RpcError.ts"
 
 /**

@@ -1,12 +1,24 @@
 import * as Context from "effect/Context"
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
-import type * as Redacted from "effect/Redacted"
-import type { StorageFailure } from "../storage/errors.ts"
-import type { InvalidWalletRequest, WalletDamaged } from "./errors.ts"
-import { make, type WalletsOptions } from "./openWallets.ts"
+import * as Redacted from "effect/Redacted"
+import * as Scope from "effect/Scope"
+import { readdir } from "node:fs/promises"
+import { join } from "node:path"
+import { makeDirectoryDurably } from "../base/atomicFile.ts"
+import { unixTime } from "../base/clock.ts"
+import { codeOf } from "../base/errorCode.ts"
+import { Chain } from "../chain/Chain.ts"
+import { toHex } from "../protocol/bytes.ts"
+import { type StorageFailure, StorageUnavailable } from "../storage/errors.ts"
+import { InvalidWalletRequest, type WalletDamaged } from "./errors.ts"
+import { encryption, newDocument } from "./keys/makeDocument.ts"
+import type { WalletDocument } from "./keys/WalletDocument.ts"
+import * as WalletFile from "./keys/WalletFile.ts"
+import { readStartList, withWallet, writeStartList } from "./startList.ts"
 import type { Wallet } from "./Wallet.ts"
-import type { WalletServices } from "./WalletLive.ts"
+import * as WalletLive from "./WalletLive.ts"
 
 /** The wallets of a node: the default one in wallet.json, named ones in wallets/. */
 export class Wallets extends Context.Tag("svcd/Wallets")<Wallets, {
@@ -40,11 +52,253 @@ export class Wallets extends Context.Tag("svcd/Wallets")<Wallets, {
   ) => Effect.Effect<Wallet, InvalidWalletRequest | WalletDamaged | StorageFailure>
 }>() {}
 
+export interface WalletsOptions {
+  /** The data directory. */
+  readonly directory: string
+  readonly chainstateDirectory: string
+  readonly enabled: boolean
+  /** Whether the default wallet is loaded, and made where there is none. */
+  readonly loadDefault: boolean
+  /** Of the indexes, bytes. */
+  readonly pageSize: number
+  /** Operations of a wallet on one name that may wait for a block at once. */
+  readonly limitNameChains: number
+}
+
+type Failure = InvalidWalletRequest | WalletDamaged | StorageFailure
+
+interface Loaded {
+  readonly wallet: Wallet
+  readonly scope: Scope.CloseableScope
+}
+
+/** Letters, digits and few signs, none of which means something in a path. */
+const NAME = /^[\p{L}\p{N}](?:[\p{L}\p{N} ._-]*[\p{L}\p{N}_-])?$/u
+const LONGEST_NAME = 80
+
+const FILE_SUFFIX = ".json"
+
+const refuse = (code: InvalidWalletRequest["code"], reason: string): InvalidWalletRequest =>
+  new InvalidWalletRequest({ code, reason })
+
+const checkName = (name: string): Effect.Effect<void, InvalidWalletRequest> => {
+  const bytes = new TextEncoder().encode(name).length
+  if (name === "" || (bytes <= LONGEST_NAME && NAME.test(name))) return Effect.void
+  const reason = `a wallet's name has letters, digits, spaces and ._- alone, and at most ${LONGEST_NAME} bytes`
+  return refuse("missing", reason)
+}
+
+/** Named wallets have a folder of their own. */
+const io = <A>(file: string, doing: string, work: () => Promise<A>): Effect.Effect<A, StorageUnavailable> =>
+  Effect.tryPromise({ try: work, catch: (error) => new StorageUnavailable({ file, doing, reason: codeOf(error) }) })
+
+const DISABLED = refuse("missing", "there are no wallets in this node: it runs with -disablewallet")
+
+const disabled: Context.Tag.Service<Wallets> = {
+  enabled: false,
+  loaded: () => [],
+  get: () => undefined,
+  onDisk: Effect.succeed([]),
+  create: () => DISABLED,
+  load: () => DISABLED,
+  unload: () => DISABLED,
+  restore: () => DISABLED
+}
+
+/** The document of a wallet that is made now; with a passphrase its secrets are sealed before they are ever written. */
+const made = (
+  network: WalletDocument["network"],
+  request: {
+    readonly privateKeys: boolean
+    readonly blank: boolean
+    readonly passphrase: Redacted.Redacted<string> | undefined
+  }
+): Effect.Effect<WalletDocument, InvalidWalletRequest> =>
+  Effect.gen(function*() {
+    const { blank, passphrase, privateKeys } = request
+    const document = yield* newDocument({ network, now: yield* unixTime, privateKeys, blank })
+    if (passphrase === undefined || Redacted.value(passphrase) === "") return document
+    return (yield* encryption(document, passphrase))(document)
+  }).pipe(Effect.scoped)
+
+const makeEnabled = (
+  options: WalletsOptions
+): Effect.Effect<Context.Tag.Service<Wallets>, Failure, WalletLive.WalletServices | Scope.Scope> =>
+  Effect.gen(function*() {
+    const services = yield* Effect.context<WalletLive.WalletServices>()
+    const chain = yield* Chain
+    const scope = yield* Effect.scope
+    const network = chain.params.network.name
+    const folder = join(options.directory, "wallets")
+    const listFile = join(options.directory, "wallets.json")
+    const loaded = new Map<string, Loaded>()
+    const oneAtATime = (yield* Effect.makeSemaphore(1)).withPermits(1)
+    let starting = true
+
+    const pathOf = (name: string): string =>
+      name === "" ? join(options.directory, "wallet.json") : join(folder, `${name}${FILE_SUFFIX}`)
+    /** The same on all file systems, whatever they think of upper and lower case. */
+    const indexOf = (name: string): string =>
+      join(
+        options.chainstateDirectory,
+        name === "" ? "wallet.db" : `wallet-${toHex(new TextEncoder().encode(name))}.db`
+      )
+
+    /** Opens what lies on disk, and keeps it up with the chain. */
+    const start = (
+      name: string,
+      file: WalletFile.WalletFile,
+      fresh: boolean
+    ): Effect.Effect<Wallet, WalletDamaged | StorageFailure> =>
+      Effect.gen(function*() {
+        const own = yield* Scope.fork(scope, { _tag: "Sequential" })
+        // The last that ends: what the parts of the wallet still write is to be on disk.
+        yield* Scope.addFinalizer(own, file.close())
+        const open = WalletLive.make({
+          name,
+          file,
+          fresh,
+          indexFile: indexOf(name),
+          pageSize: options.pageSize,
+          limitNameChains: options.limitNameChains
+        }).pipe(
+          Effect.provide(services),
+          Scope.extend(own),
+          Effect.tap(({ follower }) => starting ? Effect.void : chain.register(follower)),
+          Effect.onError((cause) => Scope.close(own, Exit.failCause(cause)))
+        )
+        const wallet = yield* open
+        loaded.set(name, { wallet, scope: own })
+        return wallet
+      })
+
+    const onDisk: Context.Tag.Service<Wallets>["onDisk"] = Effect.gen(function*() {
+      const named = (yield* WalletFile.isThere(folder)) ? yield* io(folder, "reading", () => readdir(folder)) : []
+      const names = named.filter((file) => file.endsWith(FILE_SUFFIX)).map((file) => file.slice(0, -FILE_SUFFIX.length))
+      const known = names.filter((name) => name.length > 0 && NAME.test(name)).sort()
+      return (yield* WalletFile.isThere(pathOf(""))) ? ["", ...known] : known
+    })
+
+    const remember = (name: string, load: boolean | undefined): Effect.Effect<void, StorageFailure> =>
+      load === undefined
+        ? Effect.void
+        : Effect.flatMap(
+          readStartList(listFile, onDisk),
+          (list) => writeStartList(listFile, withWallet(list, name, load))
+        )
+
+    const make = (name: string, document: WalletDocument, fresh: boolean) =>
+      Effect.gen(function*() {
+        if (name !== "") yield* io(folder, "making", () => makeDirectoryDurably(folder))
+        const file = yield* WalletFile.create(pathOf(name), document)
+        return yield* start(name, file, fresh)
+      })
+
+    const loadFrom = (name: string): Effect.Effect<Wallet, Failure> =>
+      Effect.gen(function*() {
+        const path = pathOf(name)
+        if (!(yield* WalletFile.isThere(path))) return yield* refuse("missing", `${path} does not exist`)
+        return yield* start(name, yield* WalletFile.open(path, network), false)
+      })
+
+    const requireUnloaded = (name: string): Effect.Effect<void, InvalidWalletRequest> =>
+      loaded.has(name) ? refuse("exists", `Wallet "${name}" is already loaded.`) : Effect.void
+
+    const requireFree = (name: string): Effect.Effect<void, InvalidWalletRequest | StorageUnavailable> =>
+      Effect.flatMap(
+        WalletFile.isThere(pathOf(name)),
+        (there) => there ? refuse("exists", `${pathOf(name)} exists already`) : Effect.void
+      )
+
+    /** What is loaded at the start. A named wallet that is gone is said, and costs the others nothing. */
+    const loadAtStart = Effect.gen(function*() {
+      const { load, withoutDefault } = yield* readStartList(listFile, onDisk)
+      if (options.loadDefault && !withoutDefault) {
+        if (yield* WalletFile.isThere(pathOf(""))) yield* loadFrom("")
+        else {
+          yield* make("", yield* made(network, { privateKeys: true, blank: false, passphrase: undefined }), true)
+          yield* Effect.logInfo("wallet created", { file: pathOf("") })
+        }
+      }
+      for (const name of load) {
+        yield* Effect.zipRight(checkName(name), loadFrom(name)).pipe(
+          Effect.catchTag(
+            "InvalidWalletRequest",
+            ({ reason }) => Effect.logWarning("wallet cannot be loaded", { wallet: name, reason })
+          )
+        )
+      }
+    })
+    yield* Effect.annotateLogs(loadAtStart, "subsystem", "wallet")
+    starting = false
+
+    const unload: Context.Tag.Service<Wallets>["unload"] = (name, loadOnStart) =>
+      oneAtATime(
+        Effect.gen(function*() {
+          const found = loaded.get(name)
+          if (found === undefined) {
+            return yield* refuse("missing", "Requested wallet does not exist or is not loaded")
+          }
+          yield* remember(name, loadOnStart)
+          loaded.delete(name)
+          yield* chain.unregister(found.wallet.follower)
+          yield* Scope.close(found.scope, Exit.void)
+        }).pipe(Effect.uninterruptible)
+      )
+
+    return {
+      enabled: true,
+      loaded: () => [...loaded.values()].map(({ wallet }) => wallet),
+      get: (name) => loaded.get(name)?.wallet,
+      onDisk,
+      create: (request) =>
+        oneAtATime(
+          Effect.gen(function*() {
+            const { loadOnStart, name } = request
+            yield* checkName(name)
+            yield* requireUnloaded(name)
+            yield* requireFree(name)
+            const wallet = yield* make(name, yield* made(network, request), true)
+            yield* remember(name, loadOnStart)
+            return wallet
+          }).pipe(Effect.uninterruptible)
+        ),
+      load: (name, loadOnStart) =>
+        oneAtATime(
+          Effect.gen(function*() {
+            yield* checkName(name)
+            yield* requireUnloaded(name)
+            const wallet = yield* loadFrom(name)
+            yield* remember(name, loadOnStart)
+            return wallet
+          }).pipe(Effect.uninterruptible)
+        ),
+      unload,
+      restore: (name, source, loadOnStart) =>
+        oneAtATime(
+          Effect.gen(function*() {
+            yield* checkName(name)
+            yield* requireUnloaded(name)
+            yield* requireFree(name)
+            if (!(yield* WalletFile.isThere(source))) return yield* refuse("missing", "Backup file does not exist")
+            const { document } = yield* WalletFile.read(source, network)
+            const wallet = yield* make(name, document, false)
+            yield* remember(name, loadOnStart)
+            return wallet
+          }).pipe(Effect.uninterruptible)
+        )
+    }
+  })
+
+const make = (
+  options: WalletsOptions
+): Effect.Effect<Context.Tag.Service<Wallets>, Failure, WalletLive.WalletServices | Scope.Scope> =>
+  options.enabled ? makeEnabled(options) : Effect.succeed(disabled)
+
 /**
  * The wallets in a data directory. Those that the layer loads are yet to be registered with the chain
  * (`Wallet.follower`), before the mempool; those that are loaded later are registered here.
  */
 export const layer = (
   options: WalletsOptions
-): Layer.Layer<Wallets, InvalidWalletRequest | WalletDamaged | StorageFailure, WalletServices> =>
-  Layer.scoped(Wallets, make(options))
+): Layer.Layer<Wallets, Failure, WalletLive.WalletServices> => Layer.scoped(Wallets, make(options))

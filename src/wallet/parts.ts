@@ -1,4 +1,3 @@
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type { Chain } from "../chain/Chain.ts"
 import type { SyncStatus } from "../chain/SyncStatus.ts"
@@ -27,12 +26,6 @@ export interface LiveParts {
   /** Outpoint keys that are not to be chosen. */
   readonly locked: Set<string>
 }
-
-/** Seconds since 1970. */
-export const nowInSeconds: Effect.Effect<number> = Effect.map(
-  Clock.currentTimeMillis,
-  (ms) => Math.floor(ms / 1000)
-)
 
 /** Changes the file, and does not tell what came of it. */
 export const update = (

@@ -1,7 +1,7 @@
 import * as Chunk from "effect/Chunk"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
+import { unixTime } from "../base/clock.ts"
 import { Chain } from "../chain/Chain.ts"
 import type { SyncStatus } from "../chain/SyncStatus.ts"
 import type { ConsensusParams } from "../consensus/params.ts"
@@ -107,7 +107,7 @@ export const makeNameReader: Effect.Effect<
     const moment: Effect.Effect<Moment, StorageFailure> = Effect.gen(function*() {
       const cursor = yield* names.cursor
       return {
-        now: Math.floor((yield* Clock.currentTimeMillis) / 1000),
+        now: yield* unixTime,
         tipHeight: cursor?.height ?? 0,
         params,
         syncing: !(yield* complete)

@@ -1,12 +1,13 @@
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import { unixTime } from "../base/clock.ts"
 import { Chain } from "../chain/Chain.ts"
 import type { HeaderInfo } from "../chain/index/headerInfo.ts"
 import { SyncStatus } from "../chain/SyncStatus.ts"
 import { Mempool, type MempoolInfo } from "../mempool/Mempool.ts"
 import type { PoolEntry } from "../mempool/PoolEntry.ts"
 import { NameDb, type NameStats } from "../names/NameDb.ts"
-import { type PeerInfo, PeerManager } from "../network/PeerManager.ts"
+import type { PeerInfo } from "../network/peerInfo.ts"
+import { PeerManager } from "../network/PeerManager.ts"
 import type { Bytes } from "../protocol/bytes.ts"
 import type { NameChange } from "../protocol/nameOperation.ts"
 import type { StorageFailure } from "../storage/errors.ts"
@@ -114,7 +115,7 @@ export const makeOverview: Effect.Effect<
   const speed = new SyncSpeed({ at: performance.now(), height: (yield* chain.tip).height })
 
   return Effect.gen(function*() {
-    const now = Math.floor((yield* Clock.currentTimeMillis) / 1000)
+    const now = yield* unixTime
     const tip = yield* chain.tip
     const best = yield* chain.headerTip
     const { behind, importing } = yield* chain.progress

@@ -1,4 +1,4 @@
-import type { PeerInfo } from "../network/PeerManager.ts"
+import type { PeerInfo } from "../network/peerInfo.ts"
 import { displayHash } from "../protocol/bytes.ts"
 import type { BlockSummary } from "./BlockSummaries.ts"
 import { ago, count, counted, shortHash, size } from "./format.ts"

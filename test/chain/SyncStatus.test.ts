@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, TestClock } from "effect"
 import { Chain, type ChainProgress } from "../../src/chain/Chain.ts"
-import type { ImportProgress } from "../../src/chain/import/importBlocks.ts"
+import type { ImportProgress } from "../../src/chain/import/ImportRun.ts"
 import type { HeaderInfo } from "../../src/chain/index/headerInfo.ts"
 import * as SyncStatus from "../../src/chain/SyncStatus.ts"
 import { type ConsensusParams, mainnetParams, regtestParams } from "../../src/consensus/params.ts"

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Logger, TestClock } from "effect"
 import { Chain, type ChainProgress } from "../../src/chain/Chain.ts"
-import type { ImportProgress } from "../../src/chain/import/importBlocks.ts"
+import type { ImportProgress } from "../../src/chain/import/ImportRun.ts"
 import { regtestParams } from "../../src/consensus/params.ts"
 import { drawBar, showImport, summarize, type Terminal } from "../../src/node/importProgress.ts"
 import { noTree } from "../support/noTree.ts"

@@ -1,14 +1,42 @@
+import type * as Effect from "effect/Effect"
 import type { Reject } from "../../consensus/Reject.ts"
 import { type BlockHeader, decodeBlock, readBlockHeader } from "../../protocol/block.ts"
 import { binaryString, displayHash } from "../../protocol/bytes.ts"
 import { DecodeError, Reader } from "../../protocol/Reader.ts"
 import { guarded } from "../../storage/Database.ts"
+import type { StorageFailure } from "../../storage/errors.ts"
 import { Status } from "../index/BlockIndex.ts"
+import type { ChainState } from "../state/ChainState.ts"
 import type { Verdicts } from "../write/ChainWriter.ts"
 import { recordRefused } from "../write/recordChain.ts"
-import type { ImportContext, ImportProgress } from "./importBlocks.ts"
 import type { SourceFile } from "./importSource.ts"
 import type { FoundRecord } from "./scanRecords.ts"
+
+export interface ImportProgress {
+  readonly phase: "headers" | "blocks"
+  /** Blocks read so far, and in all as far as that is known. */
+  readonly done: number
+  readonly total: number
+  readonly bytesDone: number
+  readonly bytesTotal: number
+  readonly height: number
+  /** Milliseconds since the phase began. */
+  readonly elapsedMs: number
+}
+
+export interface ImportContext {
+  readonly paths: ReadonlyArray<string>
+  /** Whether these are the node's own block files: blocks are then noted where they lie, not copied. */
+  readonly own: boolean
+  /** Where to begin in files that are not to be looked at from their start, by path. */
+  readonly from?: ReadonlyMap<string, number>
+  readonly state: ChainState
+  readonly temporaryDirectory: string
+  /** Runs `work` as the writer and then moves to the best chain. */
+  readonly batch: (work: () => void) => Effect.Effect<Verdicts, StorageFailure>
+  readonly flush: Effect.Effect<void, StorageFailure>
+  readonly report: (progress: ImportProgress) => Effect.Effect<void>
+}
 
 /** Records that may wait for their parent: 100 bytes each. */
 const MAX_ORPHANS = 2_000_000

@@ -4,9 +4,7 @@ import type { StorageFailure } from "../../storage/errors.ts"
 import { attempt, isStorageFailure } from "../attempt.ts"
 import { ImportFailed } from "../errors.ts"
 import { NONE } from "../index/BlockIndex.ts"
-import type { ChainState } from "../state/ChainState.ts"
-import type { Verdicts } from "../write/ChainWriter.ts"
-import { ImportRun, readFrom } from "./ImportRun.ts"
+import { type ImportContext, ImportRun, readFrom } from "./ImportRun.ts"
 import { expandSource, openSource, removeFile, unpack, unpackedPath } from "./importSource.ts"
 import { scanRecords, type ScanTrouble } from "./scanRecords.ts"
 
@@ -15,18 +13,6 @@ import { scanRecords, type ScanTrouble } from "./scanRecords.ts"
  * blocks lie, so that order does not matter and the way ahead is known; a second one reads the blocks parents first,
  * stores them and connects them in batches.
  */
-
-export interface ImportProgress {
-  readonly phase: "headers" | "blocks"
-  /** Blocks read so far, and in all as far as that is known. */
-  readonly done: number
-  readonly total: number
-  readonly bytesDone: number
-  readonly bytesTotal: number
-  readonly height: number
-  /** Milliseconds since the phase began. */
-  readonly elapsedMs: number
-}
 
 export interface ImportReport {
   readonly files: number
@@ -40,20 +26,6 @@ export interface ImportReport {
   readonly orphans: number
   readonly height: number
   readonly elapsedMs: number
-}
-
-export interface ImportContext {
-  readonly paths: ReadonlyArray<string>
-  /** Whether these are the node's own block files: blocks are then noted where they lie, not copied. */
-  readonly own: boolean
-  /** Where to begin in files that are not to be looked at from their start, by path. */
-  readonly from?: ReadonlyMap<string, number>
-  readonly state: ChainState
-  readonly temporaryDirectory: string
-  /** Runs `work` as the writer and then moves to the best chain. */
-  readonly batch: (work: () => void) => Effect.Effect<Verdicts, StorageFailure>
-  readonly flush: Effect.Effect<void, StorageFailure>
-  readonly report: (progress: ImportProgress) => Effect.Effect<void>
 }
 
 /** Blocks and bytes that are stored before they are connected. */

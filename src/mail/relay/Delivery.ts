@@ -6,11 +6,11 @@ import type { Entry } from "./DeliveryQueue.ts"
 import {
   afterRecord,
   type DeliveryRecord,
-  type DeliveryState,
   dueForReport,
   initialState,
   isFinished,
   nextDue,
+  type Queued,
   type RecipientState
 } from "./deliveryState.ts"
 import type { Envelope, Reply } from "./envelope.ts"
@@ -24,15 +24,6 @@ import type { Srs } from "./srs.ts"
 import type { Tally } from "./Tally.ts"
 import { transactionOf } from "./transactionOf.ts"
 import type { Upstream } from "./Upstream.ts"
-
-/** A message that the relay answers for. */
-export interface Queued {
-  readonly envelope: Envelope
-  readonly bodyLength: number
-  state: DeliveryState
-  /** Whether something happened to it that could not be noted on the disk. */
-  unsaved?: boolean
-}
 
 export interface DeliveryParts {
   readonly config: RelayConfig

@@ -1,4 +1,4 @@
-import type { Queued } from "./Delivery.ts"
+import type { Queued } from "./deliveryState.ts"
 
 /** A message that waits. Small, as there may be very many: what is on the disk is read when its time has come. */
 export interface Entry {

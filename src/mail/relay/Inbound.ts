@@ -7,7 +7,7 @@ import { SMTPServer, type SMTPServerAddress, type SMTPServerOptions, type SMTPSe
 import { type ClientAddress, clientAddress } from "../../http/clientAddress.ts"
 import { RateLimiter } from "../../http/RateLimiter.ts"
 import type { Recipients } from "../Recipients.ts"
-import type { Queued } from "./Delivery.ts"
+import type { Queued } from "./deliveryState.ts"
 import type { Recipient } from "./envelope.ts"
 import { formatMailbox, parseMailbox } from "./mailbox.ts"
 import { mailCounters } from "./mailMetrics.ts"

@@ -1,7 +1,7 @@
 import * as Duration from "effect/Duration"
 import { randomBytes } from "node:crypto"
 import type { Readable } from "node:stream"
-import type { Queued } from "./Delivery.ts"
+import type { Queued } from "./deliveryState.ts"
 import { initialState } from "./deliveryState.ts"
 import type { Envelope, Recipient } from "./envelope.ts"
 import { HeaderScan, type Scanned } from "./HeaderScan.ts"

@@ -127,3 +127,12 @@ export const decodeRecords = (text: string): ReadonlyArray<DeliveryRecord> =>
     const record = decode(line)
     return record._tag === "Some" ? [record.value] : []
   })
+
+/** A message that the relay answers for. */
+export interface Queued {
+  readonly envelope: Envelope
+  readonly bodyLength: number
+  state: DeliveryState
+  /** Whether something happened to it that could not be noted on the disk. */
+  unsaved?: boolean
+}

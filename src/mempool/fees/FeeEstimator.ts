@@ -1,10 +1,10 @@
-import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import { unixTime } from "../../base/clock.ts"
 import { attempt } from "../../chain/attempt.ts"
 import { Chain } from "../../chain/Chain.ts"
 import type { ChainEvent } from "../../chain/ChainEvent.ts"
@@ -43,12 +43,10 @@ const MAX_TIP_AGE = 3 * 3600
 /** Mined transactions that are remembered: as many as a deep reorganisation may bring back. */
 const MAX_MINED = 20_000
 
-const nowInSeconds = Effect.map(Clock.currentTimeMillis, (ms) => ms / 1000)
-
 const load = (filename: string | undefined): Effect.Effect<FeeHistory> =>
   Effect.gen(function*() {
     if (filename === undefined) return new FeeHistory()
-    const now = yield* nowInSeconds
+    const now = yield* unixTime
     const found = yield* attempt(() => readFeeFile(filename, now))
     if (found.type === "read") return found.history
     if (found.type === "old") {
@@ -83,7 +81,7 @@ const make = (
 
     const save = filename === undefined
       ? Effect.void
-      : Effect.flatMap(nowInSeconds, (now) => attempt(() => writeFeeFile(filename, history, now)))
+      : Effect.flatMap(unixTime, (now) => attempt(() => writeFeeFile(filename, history, now)))
 
     const saveOrSay = Effect.catchAll(
       save,
@@ -95,7 +93,7 @@ const make = (
       if (yield* status.initialDownload) return false
       const { headers, tip: { height } } = yield* chain.progress
       const { header } = yield* chain.tip
-      return height >= headers - 1 && header.time >= (yield* nowInSeconds) - MAX_TIP_AGE
+      return height >= headers - 1 && header.time >= (yield* unixTime) - MAX_TIP_AGE
     })
 
     const enter = (key: string, { fee, height, vsize }: PoolEntry): void =>

@@ -1,7 +1,7 @@
-import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import { unixTime } from "../../base/clock.ts"
 import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
 import { attempt } from "../../chain/attempt.ts"
 import { Chain } from "../../chain/Chain.ts"
@@ -101,8 +101,6 @@ const make = Effect.gen(function*() {
   let served: (ServedTemplate & { readonly time: number }) | undefined
   let last: { readonly weight: number; readonly transactions: number } | undefined
 
-  const seconds = Effect.map(Clock.currentTimeMillis, (millis) => Math.floor(millis / 1000))
-
   const ancestor = (height: number): HeaderPoint => {
     const id = tree.at(height)
     return { height, time: tree.time(id), bits: tree.bits(id) }
@@ -114,7 +112,7 @@ const make = Effect.gen(function*() {
   ): Effect.Effect<BlockTemplate, AssemblyFailure> =>
     Effect.gen(function*() {
       for (;;) {
-        const now = yield* seconds
+        const now = yield* unixTime
         const template = yield* chain.atTip(({ coin, tip }) =>
           attempt(() => fill({ params, tip, ancestor, now }, coin))
         )
@@ -180,7 +178,7 @@ const make = Effect.gen(function*() {
 
   const template = alone.withPermits(1)(Effect.gen(function*() {
     const { hash } = yield* chain.tip
-    const time = yield* seconds
+    const time = yield* unixTime
     const { changes } = mempool.info()
     if (
       served !== undefined && equal(served.template.prevHash, hash) &&
@@ -193,7 +191,7 @@ const make = Effect.gen(function*() {
   const auxCandidate = (scriptPubKey: Bytes) =>
     alone.withPermits(1)(Effect.gen(function*() {
       const { hash } = yield* chain.tip
-      const made = { time: yield* seconds, changes: mempool.info().changes }
+      const made = { time: yield* unixTime, changes: mempool.info().changes }
       const known = candidates.find(hash, scriptPubKey, made)
       if (known !== undefined) return known
       const template = yield* fromPool(scriptPubKey)
@@ -210,7 +208,7 @@ const make = Effect.gen(function*() {
 
   return Miner.of({
     outline: Effect.gen(function*() {
-      return outlineNext({ params, tip: yield* chain.tip, ancestor, now: yield* seconds })
+      return outlineNext({ params, tip: yield* chain.tip, ancestor, now: yield* unixTime })
     }),
     template,
     generate,

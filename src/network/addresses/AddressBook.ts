@@ -1,7 +1,7 @@
 import { below, type Random, randomBytes } from "../../base/random.ts"
 import { sipKey } from "../../base/siphash.ts"
 import { type Bytes, equal, fromHex, toHex } from "../../protocol/bytes.ts"
-import type { KnownAddress } from "../PeerManager.ts"
+import type { KnownAddress } from "../peerInfo.ts"
 import type { AddressNetwork, NetAddress } from "../wire/netAddress.ts"
 import { isLocal, isRoutable, isValid } from "../wire/netGroup.ts"
 import {

@@ -1,4 +1,3 @@
-import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -7,6 +6,7 @@ import type * as Scope from "effect/Scope"
 import { open, rename } from "node:fs/promises"
 import { replaceFile } from "../../base/atomicFile.ts"
 import { ChecksummedText } from "../../base/checksum.ts"
+import { unixTime } from "../../base/clock.ts"
 import { type Random, randomBytes } from "../../base/random.ts"
 import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
 import { AddressBook } from "./AddressBook.ts"
@@ -95,7 +95,7 @@ export const make = (options: AddressStoreOptions): Effect.Effect<AddressStore, 
     const writing = yield* Effect.makeSemaphore(1)
 
     const save = Effect.gen(function*() {
-      const now = Math.floor((yield* Clock.currentTimeMillis) / 1000)
+      const now = yield* unixTime
       const text = new ChecksummedText()
       for (const part of encodePeers({ book: book.snapshot(), bans: bans.list(now), anchors })) {
         text.add(part)

@@ -1,7 +1,7 @@
 import { RollingFilter } from "../../base/RollingFilter.ts"
 import { sipKey } from "../../base/siphash.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
-import type { Ban } from "../PeerManager.ts"
+import type { Ban } from "../peerInfo.ts"
 import type { NetAddress } from "../wire/netAddress.ts"
 import { compareSubnets, contains, formatSubnet, parseSubnet, type Subnet } from "./subnet.ts"
 

@@ -1,6 +1,6 @@
 import { sipHashHalves, type SipKey } from "../../base/siphash.ts"
 import { fromBinaryString } from "../../protocol/bytes.ts"
-import type { KnownAddress } from "../PeerManager.ts"
+import type { KnownAddress } from "../peerInfo.ts"
 import { endpointKey, type NetAddress } from "../wire/netAddress.ts"
 import { networkGroup } from "../wire/netGroup.ts"
 

@@ -1,9 +1,9 @@
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { promises as dns } from "node:dns"
+import { unixTime } from "../../base/clock.ts"
 import { below, type Random, shuffled } from "../../base/random.ts"
 import type { Network } from "../../protocol/networks.ts"
-import type { KnownAddress } from "../PeerManager.ts"
+import type { KnownAddress } from "../peerInfo.ts"
 import { parseAddress, parseEndpoint } from "../wire/addressText.ts"
 import { Services } from "../wire/messages/version.ts"
 import type { NetAddress } from "../wire/netAddress.ts"
@@ -65,8 +65,6 @@ export interface SeedingOptions {
   readonly fetchFrom: (host: string, port: number) => Effect.Effect<void>
 }
 
-const nowSeconds = Effect.map(Clock.currentTimeMillis, (millis) => Math.floor(millis / 1000))
-
 /** A name without the dot at its end, which means nothing to a proxy. */
 const bareName = (seed: string): string => seed.replace(/\.$/, "")
 
@@ -103,7 +101,7 @@ const askSeed = (options: SeedingOptions, seed: string): Effect.Effect<number> =
       yield* fetchFrom(bareName(seed), defaultP2pPort)
       return 0
     }
-    const now = yield* nowSeconds
+    const now = yield* unixTime
     const addresses = found.map((address): KnownAddress => ({
       address,
       port: defaultP2pPort,
@@ -158,7 +156,7 @@ export const fixedSeedsLater = (options: SeedingOptions): Effect.Effect<void> =>
   Effect.gen(function*() {
     yield* Effect.sleep(BEFORE_FIXED_SEEDS)
     const { book, network, random } = options
-    const now = yield* nowSeconds
+    const now = yield* unixTime
     const known = book.counts()
     const seeds = fixedSeedAddresses(network, random, now).filter(({ address }) => !known.has(address.network))
     if (seeds.length === 0) return

@@ -4,6 +4,7 @@ import * as FiberSet from "effect/FiberSet"
 import type * as Scope from "effect/Scope"
 import type { Socket } from "node:net"
 import { formatAddress } from "../../base/addresses.ts"
+import { unixTime } from "../../base/clock.ts"
 import { Budget } from "../../base/MemoryBudget.ts"
 import { type Random, randomBytes, secureRandom } from "../../base/random.ts"
 import { fixedSeedsLater, lookUp, seedAddresses } from "../addresses/seeds.ts"
@@ -13,15 +14,15 @@ import { OUTBOX_LIMITS } from "../peer/Connection.ts"
 import { Pace } from "../peer/Pace.ts"
 import { ownTime } from "../peer/threadTime.ts"
 import { Turns } from "../peer/Turns.ts"
+import type { PeerControl } from "../PeerControl.ts"
 import { PeerHandlers } from "../PeerHandlers.ts"
-import type { PeerManager } from "../PeerManager.ts"
 import type { AddressNetwork } from "../wire/netAddress.ts"
 import { isLocal } from "../wire/netGroup.ts"
 import { Automatic } from "./Automatic.ts"
 import { Connections } from "./Connections.ts"
 import { admit } from "./Inbound.ts"
 import { listen } from "./Listener.ts"
-import { addNode, call, type Net, type PeerManagerOptions, unixTime } from "./net.ts"
+import { addNode, call, type Net, type PeerManagerOptions } from "./net.ts"
 import { service } from "./service.ts"
 import { slotLimits } from "./slots.ts"
 import { ownUserAgent } from "./userAgent.ts"
@@ -112,7 +113,7 @@ const logDefect = (defect: unknown): Effect.Effect<void> =>
 /** See `layer` of PeerManager.ts. */
 export const make = (
   options: PeerManagerOptions
-): Effect.Effect<typeof PeerManager.Service, ListenFailed, PeerHandlers | Budget | Scope.Scope> =>
+): Effect.Effect<PeerControl, ListenFailed, PeerHandlers | Budget | Scope.Scope> =>
   Effect.gen(function*() {
     const handlers = yield* PeerHandlers
     const { store } = handlers

@@ -1,7 +1,7 @@
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import { type Address, formatAddress } from "../../base/addresses.ts"
+import { unixTime } from "../../base/clock.ts"
 import type { Random } from "../../base/random.ts"
 import type { Network } from "../../protocol/networks.ts"
 import type { AddressStore } from "../addresses/AddressStore.ts"
@@ -36,9 +36,6 @@ export interface PeerManagerOptions {
 
 /** For peers that a proxy calls by name: where they are is not known. */
 const SOMEWHERE: NetAddress = { network: "ipv6", bytes: new Uint8Array(16) }
-
-/** Seconds since 1970. */
-export const unixTime = Effect.map(Clock.currentTimeMillis, (millis) => Math.floor(millis / 1000))
 
 /** A peer that the operator named, with what calls it. */
 interface AddedPeer {

@@ -1,12 +1,14 @@
 import * as Effect from "effect/Effect"
 import { type Address, formatAddress } from "../../base/addresses.ts"
+import { unixTime } from "../../base/clock.ts"
 import { PeerNotFound } from "../errors.ts"
 import type { Peer } from "../Peer.ts"
 import type { Connection } from "../peer/Connection.ts"
+import type { PeerControl } from "../PeerControl.ts"
 import type { PeerHandlers } from "../PeerHandlers.ts"
-import type { AddedNode, LocalAddress, PeerInfo, PeerManager } from "../PeerManager.ts"
+import type { AddedNode, LocalAddress, PeerInfo } from "../peerInfo.ts"
 import { formatAddress as formatHost, formatEndpoint } from "../wire/addressText.ts"
-import { addNode, call, callManually, connectionTo, type Net, removeNode, unixTime } from "./net.ts"
+import { addNode, call, callManually, connectionTo, type Net, removeNode } from "./net.ts"
 import { nodeAddress } from "./nodeAddress.ts"
 import { ownUserAgent } from "./userAgent.ts"
 
@@ -41,7 +43,7 @@ export const service = (
     readonly setActive: (active: boolean) => void
     readonly met: () => boolean
   }
-): typeof PeerManager.Service => {
+): PeerControl => {
   const { connections, options, store } = net
   const { addPeers, maxPeers, network } = options
   const targetOf = (node: string): Address | undefined => nodeAddress(node, network.defaultP2pPort)

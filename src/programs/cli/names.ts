@@ -1,5 +1,5 @@
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import { unixTime } from "../../base/clock.ts"
 import { toHex } from "../../protocol/bytes.ts"
 import type { Json } from "../../rpc/json/json.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
@@ -79,7 +79,7 @@ const gather = (daemon: Daemon, options: NamesOptions): Effect.Effect<OwnNames, 
       registrations: ask(daemon, "name_registrations", IN_HEX),
       chain: ask(daemon, "getblockchaininfo")
     }, { concurrency: "unbounded" })
-    const now = Math.floor((yield* Clock.currentTimeMillis) / 1000)
+    const now = yield* unixTime
     return select({ list, ...rest }, options, now, textAt(rest.chain, "chain") !== "regtest")
   })
 

@@ -1,6 +1,6 @@
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { formatAddress } from "../../base/addresses.ts"
+import { unixTime } from "../../base/clock.ts"
 import type { Connection } from "../../config/connection.ts"
 import type { Json } from "../../rpc/json/json.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
@@ -45,7 +45,7 @@ const gather = (daemon: Daemon): Effect.Effect<StatusAnswers, RpcClientError> =>
       wallet: ask(daemon, "getwalletinfo"),
       names: ask(daemon, "name_list", IN_HEX)
     }, { concurrency: "unbounded" })
-    return { chain, ...rest, now: Math.floor((yield* Clock.currentTimeMillis) / 1000) }
+    return { chain, ...rest, now: yield* unixTime }
   })
 
 const NETWORKS: ReadonlyMap<string, string> = new Map([["main", "mainnet"], ["test", "testnet"]])

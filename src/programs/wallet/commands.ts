@@ -1,8 +1,8 @@
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Redacted from "effect/Redacted"
 import { existsSync } from "node:fs"
+import { unixTime } from "../../base/clock.ts"
 import { quoted, shownPath } from "../../base/safeText.ts"
 import { paramsOf } from "../../consensus/params.ts"
 import { COIN } from "../../protocol/amount.ts"
@@ -49,8 +49,6 @@ const labelOf = ({ flag }: CommandContext): Effect.Effect<string, WrongArguments
       : Effect.succeed(label)
   })
 
-const now = Effect.map(Clock.currentTimeMillis, (millis) => Math.floor(millis / 1000))
-
 const WRITE_DOWN = "Write these words down and keep them safe: they are the wallet, and whoever has them has its coins."
 
 export const create = (context: CommandContext) =>
@@ -62,7 +60,7 @@ export const create = (context: CommandContext) =>
     const path = yield* walletPath(context)
     yield* refuseExisting(path)
     const mnemonic = createMnemonic(words === "12" ? 12 : 24)
-    const createdAt = yield* now
+    const createdAt = yield* unixTime
     const { network } = context.connection
     yield* written(context, path, yield* seededDocument({ network, mnemonic, createdAt, birthday: createdAt }))
     return { result: [Redacted.value(mnemonic)], remarks: [`The wallet is ${shownPath(path)}.`, WRITE_DOWN] }
@@ -81,7 +79,7 @@ export const recover = (context: CommandContext) =>
       network: context.connection.network,
       mnemonic,
       passphrase: Redacted.make(context.flag("passphrase") ?? ""),
-      createdAt: yield* now,
+      createdAt: yield* unixTime,
       birthday: 0
     })
     yield* written(context, path, { ...document, rescanFrom: 0 })
@@ -104,7 +102,7 @@ export const importKey = (context: CommandContext) =>
       ({ reason }) => new WrongArguments({ problem: `import-key: ${reason}` })
     )
     const made = !existsSync(path)
-    const time = yield* now
+    const time = yield* unixTime
     const file = made
       ? yield* written(
         context,

@@ -1,5 +1,5 @@
 import { encodeJson, type JsonValue } from "../json/encodeJson.ts"
-import type { Method, MethodTable } from "./method.ts"
+import type { Method, MethodTable } from "./methodTable.ts"
 import type { Param, Params } from "./params.ts"
 import { describe, type Row } from "./shape.ts"
 

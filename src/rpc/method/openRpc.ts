@@ -1,5 +1,5 @@
 import type { JsonValue } from "../json/encodeJson.ts"
-import type { Method, MethodTable } from "./method.ts"
+import type { Method, MethodTable } from "./methodTable.ts"
 import type { Param } from "./params.ts"
 import { schemaOf } from "./shape.ts"
 

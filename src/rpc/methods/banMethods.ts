@@ -1,10 +1,12 @@
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import { unixTime } from "../../base/clock.ts"
 import { contains, formatSubnet, parseSubnet } from "../../network/addresses/subnet.ts"
-import { type Ban, type KnownAddress, type PeerManager } from "../../network/PeerManager.ts"
+import type { Ban, KnownAddress } from "../../network/peerInfo.ts"
+import type { PeerManager } from "../../network/PeerManager.ts"
 import { formatAddress } from "../../network/wire/addressText.ts"
 import type { JsonValue } from "../json/encodeJson.ts"
-import { type Method, method } from "../method/method.ts"
+import { method } from "../method/method.ts"
+import type { Method } from "../method/methodTable.ts"
 import { boolean, int32, int64, optional, string, withDefault } from "../method/params.ts"
 import { RPC_CODE, RpcError } from "../method/RpcError.ts"
 import * as Shape from "../method/shape.ts"
@@ -75,7 +77,7 @@ export const banMethods = (peers: Manager): ReadonlyArray<Method> => {
             "Error: Unban failed. Requested address/subnet was not previously manually banned."
           )
         }
-        const now = Math.floor((yield* Clock.currentTimeMillis) / 1000)
+        const now = yield* unixTime
         if (absolute && bantime < now) {
           const standing = banOf(subnet, yield* peers.bans)
           if (standing === "free") return yield* RpcError.invalidParameter("Error: Absolute timestamp is in the past")
@@ -105,7 +107,7 @@ export const banMethods = (peers: Manager): ReadonlyArray<Method> => {
     examples: [[]],
     handler: () =>
       Effect.gen(function*() {
-        const now = Math.floor((yield* Clock.currentTimeMillis) / 1000)
+        const now = yield* unixTime
         return (yield* peers.bans).map(({ created, subnet, until }) => ({
           address: subnet,
           ban_created: created,

@@ -5,7 +5,8 @@ import type { Json } from "../json/json.ts"
 import { LongText } from "../json/LongText.ts"
 import { Lifecycle } from "../Lifecycle.ts"
 import { conversions, helpIndex, helpText } from "../method/help.ts"
-import { type Method, method, type MethodTable } from "../method/method.ts"
+import { method } from "../method/method.ts"
+import type { Method, MethodTable } from "../method/methodTable.ts"
 import { openRpc } from "../method/openRpc.ts"
 import {
   array,

@@ -6,7 +6,8 @@ import { mapSteps } from "../../protocol/steps.ts"
 import { outpoint, outpointKey } from "../../protocol/transaction.ts"
 import { itemsOf, lazily, LazyMap } from "../json/encodeJson.ts"
 import { checkedInTurns } from "../method/inTurns.ts"
-import { type Method, method } from "../method/method.ts"
+import { method } from "../method/method.ts"
+import type { Method } from "../method/methodTable.ts"
 import {
   boolean,
   hash,

@@ -1,5 +1,5 @@
 import { helpText } from "../method/help.ts"
-import type { Method } from "../method/method.ts"
+import type { Method } from "../method/methodTable.ts"
 import { RpcError } from "../method/RpcError.ts"
 
 /** An error with one of the codes about peers. */

@@ -15,7 +15,8 @@ import { Wallets } from "../../wallet/Wallets.ts"
 import { Amount } from "../json/encodeJson.ts"
 import { checked } from "../method/checked.ts"
 import { eachInTurns } from "../method/inTurns.ts"
-import { type Method, method } from "../method/method.ts"
+import { method } from "../method/method.ts"
+import type { Method } from "../method/methodTable.ts"
 import {
   amount,
   array,

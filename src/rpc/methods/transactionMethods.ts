@@ -9,7 +9,8 @@ import type { Block } from "../../protocol/block.ts"
 import { binaryString, type Bytes, equal, fromHex, toHex } from "../../protocol/bytes.ts"
 import { MAX_SCRIPT_SIZE } from "../../protocol/script.ts"
 import type { Transaction } from "../../protocol/transaction.ts"
-import { type Method, method } from "../method/method.ts"
+import { method } from "../method/method.ts"
+import type { Method } from "../method/methodTable.ts"
 import {
   alias,
   boolean,

@@ -15,7 +15,8 @@ import {
   publicDescriptor,
   withChecksum
 } from "../../wallet/keys/descriptors.ts"
-import { type Method, method } from "../method/method.ts"
+import { method } from "../method/method.ts"
+import type { Method } from "../method/methodTable.ts"
 import { optional, string } from "../method/params.ts"
 import { RpcError } from "../method/RpcError.ts"
 import * as Shape from "../method/shape.ts"

@@ -1,5 +1,5 @@
 import type { Peer } from "../../network/Peer.ts"
-import type { PeerInfo } from "../../network/PeerManager.ts"
+import type { PeerInfo } from "../../network/peerInfo.ts"
 import { formatEndpoint } from "../../network/wire/addressText.ts"
 import { Services } from "../../network/wire/messages/version.ts"
 import type { AddressNetwork, NetAddress } from "../../network/wire/netAddress.ts"

@@ -2,8 +2,8 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
+import { unixTime } from "../../base/clock.ts"
 import { InvalidWalletRequest, WalletDamaged, WalletLocked, WalletWatchOnly } from "../errors.ts"
-import { nowInSeconds } from "../parts.ts"
 import type { Wallet } from "../Wallet.ts"
 import { encryption } from "./makeDocument.ts"
 import { changePassphrase, openMasterKey } from "./seal.ts"
@@ -90,7 +90,7 @@ export const makeVault = (file: WalletFile): Effect.Effect<Vault, never, Scope.S
       Effect.gen(function*() {
         yield* stopTimer
         close()
-        const now = yield* nowInSeconds
+        const now = yield* unixTime
         if (ended) return secrets.wipe()
         open = secrets
         until = now + Math.floor(seconds)

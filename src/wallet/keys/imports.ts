@@ -1,9 +1,10 @@
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
+import { unixTime } from "../../base/clock.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import { InvalidWalletRequest } from "../errors.ts"
 import type { WalletIndex } from "../ledger/WalletIndex.ts"
-import { type LiveParts, nowInSeconds, update } from "../parts.ts"
+import { type LiveParts, update } from "../parts.ts"
 import type { Wallet } from "../Wallet.ts"
 import { withLabels } from "./addresses.ts"
 import { prepareImport } from "./importDescriptor.ts"
@@ -37,7 +38,7 @@ export const makeImport = (parts: ImportParts): Wallet["importDescriptor"] => (r
       const reason = "The chain has fewer blocks than the wallet has seen. Wait until they are there again."
       return yield* new InvalidWalletRequest({ code: "scanning", reason })
     }
-    const timestamp = request.timestamp ?? (yield* nowInSeconds)
+    const timestamp = request.timestamp ?? (yield* unixTime)
     const prepared = yield* prepareImport(file.document, { ...request, timestamp }, vault.sealingKey())
     const { change, entry, warnings } = prepared
     yield* Effect.uninterruptible(Effect.gen(function*() {

@@ -2,6 +2,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Runtime from "effect/Runtime"
 import type * as Scope from "effect/Scope"
+import { unixTime } from "../../base/clock.ts"
 import { turnOfEventLoop } from "../../base/turnOfEventLoop.ts"
 import { attempt } from "../../chain/attempt.ts"
 import type { Chain } from "../../chain/Chain.ts"
@@ -177,7 +178,6 @@ export const make = (
       (store) => Effect.sync(() => store.close())
     )
     const alone = (yield* Effect.makeSemaphore(1)).withPermits(1)
-    const now = Effect.map(Clock.currentTimeMillis, (ms) => Math.floor(ms / 1000))
     // On the private network blocks have whatever times a test gives them.
     const timesAreReal = !chain.params.noRetargeting
 
@@ -271,7 +271,7 @@ export const make = (
     /** Scans blocks and stores what came of it. */
     const take = (blocks: ReadonlyArray<ScannedBlock>, cursor: Cursor | undefined) =>
       Effect.gen(function*() {
-        const seconds = yield* now
+        const seconds = yield* unixTime
         const { added, conflicts, grew } = yield* attempt(() => {
           const scan = scanBlocks({ ledger, ring, now: seconds }, blocks)
           store.write({ rows: scan.rows, conflicts: scan.conflicts, ...cursor === undefined ? {} : { cursor } })

@@ -1,6 +1,7 @@
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import { unixTime } from "../../base/clock.ts"
 import type { TransactionRejected } from "../../mempool/errors.ts"
 import { displayHash } from "../../protocol/bytes.ts"
 import type { Transaction } from "../../protocol/transaction.ts"
@@ -8,7 +9,7 @@ import { type StorageFailure, StorageUnavailable } from "../../storage/errors.ts
 import { InvalidWalletRequest } from "../errors.ts"
 import type { TransactionEntry } from "../keys/WalletDocument.ts"
 import { documentEntry, withEntries, withoutEntries } from "../ledger/entries.ts"
-import { keyOfTxid, type LiveParts, nowInSeconds, shownTxid, update } from "../parts.ts"
+import { keyOfTxid, type LiveParts, shownTxid, update } from "../parts.ts"
 import type { Wallet } from "../Wallet.ts"
 
 /** Says anew where transactions in no block stand: what the mempool has is pending. */
@@ -100,7 +101,7 @@ export const makeCommit = (parts: LiveParts): Wallet["commit"] => {
   const send = (transaction: Transaction, notes: Notes): Effect.Effect<void, CommitFailure> =>
     Effect.gen(function*() {
       const { txid, txidKey } = transaction
-      const time = yield* nowInSeconds
+      const time = yield* unixTime
       const isNew = !ledger.has(txidKey)
       if (isNew) yield* keep(transaction, notes, time)
       yield* offer(transaction, isNew, notes.replaces)

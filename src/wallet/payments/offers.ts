@@ -1,10 +1,11 @@
 import * as Effect from "effect/Effect"
+import { unixTime } from "../../base/clock.ts"
 import { displayHash, fromHex, toHex } from "../../protocol/bytes.ts"
 import { decodeTransaction, type Transaction } from "../../protocol/transaction.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import { InvalidWalletRequest } from "../errors.ts"
 import { documentEntry, withEntries } from "../ledger/entries.ts"
-import { keyOfTxid, type LiveParts, nowInSeconds, update } from "../parts.ts"
+import { keyOfTxid, type LiveParts, update } from "../parts.ts"
 import type { Wallet } from "../Wallet.ts"
 import { followPool } from "./commit.ts"
 
@@ -53,7 +54,7 @@ export const makeOffers = (parts: LiveParts): Offers => {
   /** Takes a transaction out of the queue; one of ours is kept as all of ours are. */
   const leave = (transaction: Transaction): Effect.Effect<void, StorageFailure> =>
     Effect.gen(function*() {
-      const time = yield* nowInSeconds
+      const time = yield* unixTime
       const without = dropped(transaction)
       const before = ledger.entry(transaction.txidKey)
       // Where it could not be written before, the ledger has it already and the file does not.

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { FastCheck } from "effect"
-import type { Queued } from "../../../src/mail/relay/Delivery.ts"
 import { DeliveryQueue, type Entry, type QueueOptions } from "../../../src/mail/relay/DeliveryQueue.ts"
+import type { Queued } from "../../../src/mail/relay/deliveryState.ts"
 import { initialState } from "../../../src/mail/relay/deliveryState.ts"
 import type { Envelope } from "../../../src/mail/relay/envelope.ts"
 

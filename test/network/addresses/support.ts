@@ -1,4 +1,4 @@
-import type { KnownAddress } from "../../../src/network/PeerManager.ts"
+import type { KnownAddress } from "../../../src/network/peerInfo.ts"
 import { parseEndpoint } from "../../../src/network/wire/addressText.ts"
 import type { NetAddress } from "../../../src/network/wire/netAddress.ts"
 

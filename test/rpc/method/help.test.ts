@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { conversions, helpIndex, helpText, synopsis } from "../../../src/rpc/method/help.ts"
-import { method, methodTable } from "../../../src/rpc/method/method.ts"
+import { method } from "../../../src/rpc/method/method.ts"
+import { methodTable } from "../../../src/rpc/method/methodTable.ts"
 import * as Param from "../../../src/rpc/method/params.ts"
 import * as Shape from "../../../src/rpc/method/shape.ts"
 

@@ -13,7 +13,7 @@ import { displayHash, fromHex, parseDisplayHash, toHex } from "../../../src/prot
 import { makeHeader } from "../../../src/protocol/header.ts"
 import { merkleRoot } from "../../../src/protocol/merkle.ts"
 import { decodeTransaction } from "../../../src/protocol/transaction.ts"
-import { methodTable } from "../../../src/rpc/method/method.ts"
+import { methodTable } from "../../../src/rpc/method/methodTable.ts"
 import { miningMethods } from "../../../src/rpc/methods/miningMethods.ts"
 import { testMethods } from "../../../src/rpc/methods/testMethods.ts"
 import { chainLayer, temporaryDirectory } from "../../support/chain.ts"

@@ -12,7 +12,7 @@ import { Wallets } from "../../../wallet/Wallets.ts"
 import { Amount, itemsOf } from "../../json/encodeJson.ts"
 import { checked } from "../../method/checked.ts"
 import { checkedInTurns } from "../../method/inTurns.ts"
-import type { Method } from "../../method/method.ts"
+import type { Method } from "../../method/methodTable.ts"
 import {
   amount,
   array,

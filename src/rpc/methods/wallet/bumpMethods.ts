@@ -10,7 +10,7 @@ import type { FeeChoice, Funded, PaymentRequest, Wallet, WalletTx } from "../../
 import type { Wallets } from "../../../wallet/Wallets.ts"
 import { Amount, formatAmount } from "../../json/encodeJson.ts"
 import { checked } from "../../method/checked.ts"
-import type { Method } from "../../method/method.ts"
+import type { Method } from "../../method/methodTable.ts"
 import { boolean, hash, json, namedOptions, optional, orEmpty, uint32, withDefault } from "../../method/params.ts"
 import { RpcError } from "../../method/RpcError.ts"
 import * as Shape from "../../method/shape.ts"

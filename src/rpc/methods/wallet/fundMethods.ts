@@ -18,7 +18,7 @@ import { Amount } from "../../json/encodeJson.ts"
 import { JsonObject } from "../../json/json.ts"
 import { checked } from "../../method/checked.ts"
 import { checkedInTurns } from "../../method/inTurns.ts"
-import type { Method } from "../../method/method.ts"
+import type { Method } from "../../method/methodTable.ts"
 import {
   array,
   boolean,

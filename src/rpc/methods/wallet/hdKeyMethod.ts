@@ -4,7 +4,7 @@ import { encodeExtendedKey, parseExtendedKey } from "../../../protocol/extendedK
 import type { Network } from "../../../protocol/networks.ts"
 import { derivePath, HARDENED, neutered } from "../../../wallet/keys/hd.ts"
 import { Wallets } from "../../../wallet/Wallets.ts"
-import type { Method } from "../../method/method.ts"
+import type { Method } from "../../method/methodTable.ts"
 import { boolean, namedOptions, orEmpty, withDefault } from "../../method/params.ts"
 import * as Shape from "../../method/shape.ts"
 import { ensureUnlocked, walletMethod } from "./walletContext.ts"

@@ -4,9 +4,9 @@
  *
  *     node effect-app.js d/example d/another
  *
- * It needs effect and @effect/platform-node in the versions that svcd has among its dependencies: npm installs them with it.
+ * It needs effect and @effect/platform-node in the versions that svcd depends on: npm installs them with it.
  *
- * Tells where the given domains point to, then watches all domains until SIGINT or SIGTERM. The environment variable
+ * Logs where the given domains point to, then watches all domains until SIGINT or SIGTERM. The environment variable
  * NAMES may hold the configuration of the client, as JSON.
  */
 
@@ -14,7 +14,7 @@ import { NodeRuntime } from "@effect/platform-node"
 import { Config, Context, Effect, Layer, Schema, Stream } from "effect"
 import { AutoClient, type ClientConfig, NameClient, type NameRecord } from "svcd"
 
-/** A name of the network that says no address: nothing that `NameClient` could know. */
+/** A name whose value holds no address: an error that `NameClient` does not have. */
 class NoAddress extends Schema.TaggedError<NoAddress>()("NoAddress", { domain: Schema.String }) {
   override get message(): string {
     return `${this.domain} says no address`
@@ -32,11 +32,11 @@ const addressesOf = ({ name, value }: NameRecord): Effect.Effect<ReadonlyArray<s
     Effect.mapError(() => new NoAddress({ domain: name }))
   )
 
-/** What this application wants to know about names. */
+/** The service of this application for domains. */
 class Domains extends Context.Tag("Domains")<Domains, {
-  /** Tells where a domain points to, or why it points nowhere. Other failures end the application. */
+  /** Logs where a domain points to, or why it points nowhere. Other failures end the application. */
   readonly report: (domain: string) => Effect.Effect<void, Error>
-  /** Tells what happens to domains. Ends with the client. */
+  /** Logs changes of domains. Ends with the client. */
   readonly watch: Effect.Effect<void, Error>
 }>() {
   static readonly layer: Layer.Layer<Domains, never, NameClient> = Layer.effect(
@@ -58,7 +58,7 @@ class Domains extends Context.Tag("Domains")<Domains, {
           ),
         watch: client.changes({ namespace: "d/" }).pipe(
           Stream.runForEach(({ height, name, record }) =>
-            Effect.log(record === undefined ? `${name} was taken back` : `${name} changed in block ${height}`)
+            Effect.log(record === undefined ? `${name} was rolled back` : `${name} changed in block ${height}`)
           )
         )
       }
@@ -71,7 +71,7 @@ const clientConfig = Config.string("NAMES").pipe(
   Config.mapAttempt((text): ClientConfig => JSON.parse(text))
 )
 
-/** A daemon where one answers, else a node in this process, for as long as the application runs. */
+/** A client of the daemon where one answers, else of a node in this process, for as long as the application runs. */
 const ClientLive = Layer.unwrapEffect(Effect.map(clientConfig, AutoClient.layer))
 
 const program = Effect.gen(function*() {

@@ -8,8 +8,8 @@
  * One client serves all requests for as long as the process runs. The environment variable NAMES may hold its
  * configuration, as JSON. SIGTERM and SIGINT end the service once the requests that have begun are answered.
  *
- * Statuses: 200 with the record, 400 for what cannot be a name, 404 where nobody registered it, 410 where it expired,
- * 503 while there is no answer (the node still syncs, or its daemon is away), 504 where that takes too long.
+ * Statuses: 200 with the record, 400 for an invalid name, 404 where it is not registered, 410 where it expired,
+ * 503 while there is no answer (the node still syncs, or its daemon is away), 504 where an answer takes too long.
  */
 
 import express, { type ErrorRequestHandler } from "express"
@@ -18,7 +18,7 @@ import { type ClientConfig, newClient } from "svcd/promise"
 /** Milliseconds for one answer. */
 const ANSWER_WITHIN = 10_000
 
-/** Seconds after which a client may ask again. */
+/** Seconds after which a client may retry. */
 const RETRY_AFTER = 10
 
 /** HTTP statuses of errors, by their `_tag`, or the `name` of those that have none. */
@@ -34,7 +34,7 @@ const STATUS: ReadonlyMap<string, number> = new Map([
   ["TimeoutError", 504]
 ])
 
-/** Answers with an error; one that is nobody's business but ours goes to the log. */
+/** Answers with an error; logs one that is not the client's business. */
 const answerError: ErrorRequestHandler = (error, _request, response, _next) => {
   const status = STATUS.get(error?._tag ?? error?.name) ?? 500
   if (status === 500) console.error(error)
@@ -48,7 +48,7 @@ const client = await newClient({ disableWallet: true, ...config })
 const app = express()
 app.disable("x-powered-by")
 
-// Express hands a promise that rejects on to `answerError`.
+// Express passes the rejection of a promise to `answerError`.
 app.get("/resolve/:name", async (request, response) => {
   const record = await client.resolveName(request.params.name, { signal: AbortSignal.timeout(ANSWER_WITHIN) })
   response.json(record)
@@ -69,13 +69,13 @@ const server = app.listen(Number(process.env["PORT"] ?? 3000), "127.0.0.1", (err
   void client.close()
 })
 
-/** Takes no new requests, answers those that have begun, and releases the client: then nothing keeps the process. */
+/** Accepts no new requests, answers those that have begun, and releases the client: then the process can end. */
 const stop = (): void => void server.close(() => void client.close())
 
 process.once("SIGTERM", stop)
 process.once("SIGINT", stop)
 
-// A node in this process may come to its end by itself, because the disk is full for instance.
+// A node in this process may end by itself, because the disk is full for instance.
 const failure = await client.closed
 if (failure !== undefined) {
   console.error(failure.message)

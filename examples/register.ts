@@ -1,21 +1,21 @@
 /**
- * Registers a name, and shows how far that is.
+ * Registers a name, and shows the progress.
  *
  *     node register.js d/example '{"ip":"192.0.2.1"}'
  *
- * A registration takes two transactions with at least twelve blocks between them: some two hours. The wallet pays, of the
- * daemon that answers or of the node in this process. The environment variable NAMES may hold the configuration of the
- * client, as JSON.
+ * A registration takes two transactions with at least twelve blocks between them: some two hours. The wallet of the
+ * daemon that answers, or of the node in this process, pays for it. The environment variable NAMES may hold the
+ * configuration of the client, as JSON.
  *
- * Ctrl-C ends the waiting and not the registration: the wallet of svcd goes on with it, over a daemon at once, and else when
- * a node runs on the data directory again. Over Namecoin Core it does end.
+ * Ctrl-C ends the waiting and not the registration: the wallet of svcd continues it, with a daemon at once, and with a
+ * node in this process when a node runs on the data directory again. With Namecoin Core the registration does end.
  *
- * Exit codes: 0, the name is ours; 1, something went wrong, as standard error says; 2, the arguments are wrong; 3, Ctrl-C.
+ * Exit codes: 0, the name is ours; 1, an error, which is on standard error; 2, the arguments are wrong; 3, Ctrl-C.
  */
 
 import { type ClientConfig, newClient, type RegistrationProgress } from "svcd/promise"
 
-/** A step, in words. */
+/** A step as text. */
 const describe = (progress: RegistrationProgress): string => {
   switch (progress.step) {
     case "announced":
@@ -31,7 +31,7 @@ const describe = (progress: RegistrationProgress): string => {
   }
 }
 
-/** What can be done about an error, by its `_tag`. */
+/** What the user can do about an error, by its `_tag`. */
 const ADVICE: ReadonlyMap<string, string> = new Map([
   ["InsufficientFunds", "pay something into the wallet first"],
   ["WalletLocked", "give walletPassphrase, or unlock the daemon's wallet"],

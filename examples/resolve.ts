@@ -1,14 +1,15 @@
 /**
- * A command-line script: prints what names say.
+ * A command-line script: prints the records of names.
  *
  *     node resolve.js d/example id/alice
  *     node resolve.js --timeout 5 d/example
  *
- * Each name that was found is one line of JSON on standard output; what went wrong is on standard error. The environment
- * variable NAMES may hold the configuration of the client, as JSON: '{"mode":"daemon","rpcAddr":"http://192.0.2.7:8336"}'.
+ * Each name that was found is one line of JSON on standard output; errors are on standard error. The environment
+ * variable NAMES may hold the configuration of the client, as JSON:
+ * '{"mode":"daemon","rpcAddr":"http://192.0.2.7:8336"}'.
  *
- * Exit codes: 0, every name was found; 1, one is not registered or has expired; 2, the arguments are wrong; 3, there is no
- * answer now: the node still syncs, a daemon is away, or time is up.
+ * Exit codes: 0, every name was found; 1, one is not registered or has expired; 2, the arguments are wrong; 3, there is
+ * no answer now: the node still syncs, a daemon is away, or time is up.
  */
 
 import { parseArgs } from "node:util"
@@ -16,7 +17,7 @@ import { type ClientConfig, NameExpired, NameNotFound, newClient } from "svcd/pr
 
 const USAGE = "usage: resolve [--timeout SECONDS] NAME..."
 
-/** The longest time, in seconds, that makes sense. */
+/** The longest accepted timeout, in seconds. */
 const MAX_TIMEOUT = 3_600
 
 interface Arguments {
@@ -25,7 +26,7 @@ interface Arguments {
   readonly timeout: number
 }
 
-/** `undefined` where the arguments make no sense. */
+/** `undefined` where the arguments are invalid. */
 const readArguments = (): Arguments | undefined => {
   try {
     const { positionals: names, values } = parseArgs({

@@ -2,7 +2,7 @@
  * A route handler for Next.js, or for any server that answers a web-standard `Request` with a `Response`.
  *
  * Save it as app/api/resolve/route.ts and ask for /api/resolve?name=d/example. In next.config.ts, name svcd in
- * `serverExternalPackages`: it has native parts, which a bundler leaves alone then. The environment variable NAMES may
+ * `serverExternalPackages`: it has native parts, which a bundler then leaves alone. The environment variable NAMES may
  * hold the configuration of the client, as JSON.
  *
  * A development server loads this module again after each edit. A data directory takes one client at a time, so the
@@ -11,7 +11,7 @@
 
 import { type ClientConfig, newClient, type PromiseClient } from "svcd/promise"
 
-/** For Next.js: svcd needs Node and not the edge runtime, and an answer is made for each request. */
+/** For Next.js: svcd needs Node and not the edge runtime, and each request gets its own answer. */
 export const runtime = "nodejs"
 export const dynamic = "force-dynamic"
 
@@ -26,12 +26,12 @@ const STATUS: ReadonlyMap<string, number> = new Map([
   ["ClientClosed", 503]
 ])
 
-/** Seconds for which others may keep an answer: less than the time between two blocks. */
+/** Seconds for which caches may keep an answer: less than the time between two blocks. */
 const MAX_AGE = 60
 
 const kept: { namesClient?: Promise<PromiseClient> | undefined } & object = globalThis
 
-/** Opens a client, and forgets it once it has come to its end or cannot be opened: the next request opens another. */
+/** Opens a client, and forgets it once it has ended or cannot be opened: the next request opens another. */
 const open = (): Promise<PromiseClient> => {
   const config: ClientConfig = JSON.parse(process.env["NAMES"] ?? "{}")
   const opening = newClient({ disableWallet: true, ...config })
@@ -58,7 +58,7 @@ export const GET = async (request: Request): Promise<Response> => {
   if (name === null) return refusal(400, "the parameter name is missing")
   try {
     const client = await theClient()
-    // Whoever goes away is waited for no longer.
+    // The call ends when its client disconnects.
     const record = await client.resolveName(name, { signal: request.signal })
     return Response.json(record, { headers: { "cache-control": `public, max-age=${MAX_AGE}` } })
   } catch (error) {

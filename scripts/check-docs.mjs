@@ -19,7 +19,7 @@ const markdownIn = (folder) =>
     .filter((name) => name.endsWith(".md"))
     .map((name) => join(folder, name))
 
-/** The lines of a document; those of code blocks are marked, as nothing in them is a link or a heading. */
+/** The lines of a document; lines of code blocks are marked, as nothing in them is a link or a heading. */
 const linesOf = (file) => {
   let inBlock = false
   return readFileSync(file, "utf8").split("\n").map((text, index) => {
@@ -35,7 +35,7 @@ const codeSpans = (text) => [...text.matchAll(/`([^`]+)`/g)].map((match) => matc
 
 // Links
 
-/** The fragment by which a heading is reached, as GitHub makes it. */
+/** The URL fragment of a heading, as GitHub makes it. */
 const fragmentOf = (heading) =>
   heading.toLowerCase().replace(/\[([^\]]*)\]\([^)]*\)/g, "$1").replace(/[^\p{L}\p{N} _-]/gu, "").replaceAll(" ", "-")
 
@@ -78,7 +78,7 @@ const CITATION = new RegExp(
   "g"
 )
 
-/** Documents that are not in this repository, or cited without their folder. */
+/** Documents outside this repository, or cited without their folder. */
 const FOREIGN = /(?<![\w/])(?:spec|design|review|protocol|rpc)\.md \d|\(design \d/g
 
 const sourcesIn = (folder) =>
@@ -112,7 +112,7 @@ const checkConfiguration = (file, options) => {
   const all = new Set(lines.flatMap(({ text }) => words(text)))
   for (const [name, option] of Object.entries(options)) {
     const label = option.flag ? `-${name}` : option.key
-    // The row about an option begins with its name; in the file it may stand without its table.
+    // The table row of an option begins with its name; a key of the file may stand there without its TOML table.
     const isLabel = (word) => word === label || (!option.flag && word === name)
     const row = lines.find(({ text }) => text.startsWith("|") && words(text.split("|")[1] ?? "").some(isLabel))
     if (row === undefined) {
@@ -178,7 +178,7 @@ const freePort = () =>
     })
   })
 
-/** The methods as the program itself describes them: a node is started to say it. */
+/** The methods as the program itself describes them: a node is started for this. */
 const describedMethods = async () => {
   const datadir = mkdtempSync(join(tmpdir(), "svcd-docs-"))
   const address = `127.0.0.1:${await freePort()}`

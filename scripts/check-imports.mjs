@@ -1,4 +1,4 @@
-// Checks that imports in src point one way, and what each folder takes from outside. Usage: check-imports.mjs [root]
+// Checks that imports in src point one way, and what each folder imports from outside. Usage: check-imports.mjs [root]
 
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { isBuiltin } from "node:module"
@@ -6,7 +6,7 @@ import { join, posix } from "node:path"
 import { fileURLToPath } from "node:url"
 import ts from "typescript"
 
-/** The folders of src, in the order in which data passes through them: each imports from those before it. */
+/** The folders of src in the order of the data flow: each imports only from those before it. */
 const ORDER = [
   "protocol",
   "base",
@@ -29,17 +29,17 @@ const ORDER = [
   "bin"
 ]
 
-/** The doors of the library stand between `node` and `programs`; the version before everything. */
+/** The entry points of the library rank between `node` and `programs`; the version ranks before everything. */
 const DOOR = ORDER.indexOf("node") + 0.5
 const TOP = new Map([["version.ts", -1], ["index.ts", DOOR], ["promise.ts", DOOR]])
 
-/** Folders and files that stay plain and synchronous, so that they run in a worker and in a browser as well. */
+/** Folders and files that stay plain and synchronous, so that they run in a worker and in a browser too. */
 const PURE = ["protocol/", "base/siphash.ts", "consensus/", "network/wire/"]
 
-/** The files of the pure folders through which native code is reached, where there is any. */
+/** The files of the pure folders that load native code where the platform has it. */
 const NATIVE_DOORS = ["protocol/hash.ts", "consensus/signature.ts", "consensus/signatureNative.ts"]
 
-/** A program that starts in a moment, and the folders that it therefore must not load. */
+/** Programs that must start fast, and the folders that they therefore must not load. */
 const LIGHT = {
   "bin/svcd-cli.ts": [
     "metrics",
@@ -62,7 +62,7 @@ const { dependencies = {} } = JSON.parse(readFileSync(join(root, "package.json")
 
 const isString = (node) => node !== undefined && ts.isStringLiteralLike(node)
 
-/** What a node of the syntax tree imports: the text between the quotes, and whether it is there at run time. */
+/** What a node of the syntax tree imports: the text between the quotes, and whether the import exists at run time. */
 const importOf = (node) => {
   if (ts.isImportDeclaration(node)) {
     const clause = node.importClause
@@ -98,14 +98,14 @@ const importsOf = (file) => {
 
 const folderOf = (file) => file.includes("/") ? file.slice(0, file.indexOf("/")) : file
 
-/** The place of a file in the order; `undefined` for a folder or file that has none. */
+/** The rank of a file in the order; `undefined` for a folder or file that has none. */
 const rankOf = (file) => TOP.get(file) ?? (ORDER.includes(folderOf(file)) ? ORDER.indexOf(folderOf(file)) : undefined)
 
 const isPure = (file) => PURE.some((folder) => file.startsWith(folder))
 
 const packageOf = (target) => target.split("/").slice(0, target.startsWith("@") ? 2 : 1).join("/")
 
-/** Where a relative import leads, from the top of src. */
+/** The target of a relative import, as a path from the top of src. */
 const resolved = ({ file, target }) => posix.join(posix.dirname(file), target)
 
 const faultInside = (imported) => {
@@ -113,7 +113,7 @@ const faultInside = (imported) => {
   if (path.startsWith("..")) return "leads out of src"
   if (!existsSync(join(src, path))) return "leads nowhere"
   if (rankOf(path) > rankOf(imported.file)) return `${folderOf(path)} comes after ${folderOf(imported.file)}`
-  if (isPure(imported.file) && !isPure(path)) return "the core is plain, synchronous and knows nobody"
+  if (isPure(imported.file) && !isPure(path)) return "the core is plain and synchronous, and imports only itself"
   return undefined
 }
 
@@ -128,7 +128,7 @@ const faultOutside = ({ file, target }) => {
 
 const faultOf = (imported) => imported.target.startsWith(".") ? faultInside(imported) : faultOutside(imported)
 
-/** Why a light program loads what it must not: the first path that leads there. */
+/** The first import path by which a light program loads a forbidden folder. */
 const heavyPath = (start, forbidden, byFile) => {
   const cameFrom = new Map([[start, undefined]])
   for (const file of cameFrom.keys()) {
@@ -147,8 +147,8 @@ const heavyPath = (start, forbidden, byFile) => {
 }
 
 /**
- * The circles of files that import each other, types included: each a list of files. Tarjan's algorithm for strongly
- * connected components.
+ * The cycles of files that import each other, type imports included: each a list of files. Tarjan's algorithm for
+ * strongly connected components.
  */
 const circlesOf = (byFile) => {
   const numbers = new Map()

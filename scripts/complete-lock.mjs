@@ -1,6 +1,6 @@
-// Adds to package-lock.json what npm leaves out where a registry lacks the packages of other platforms; `npm ci` refuses
-// a lock without them. With --integrity it asks npm for the hashes that are not there yet, which a registry with the
-// packages of every platform knows. Usage: complete-lock.mjs [--check | --integrity] [file]
+// Adds to package-lock.json the packages of other platforms, which npm leaves out where a registry lacks them; `npm ci`
+// refuses a lock without them. With --integrity it asks npm for the missing hashes, which a registry with the packages
+// of every platform has. Usage: complete-lock.mjs [--check | --integrity] [file]
 
 import { spawnSync } from "node:child_process"
 import { readFileSync, writeFileSync } from "node:fs"
@@ -17,7 +17,7 @@ const lock = JSON.parse(readFileSync(file, "utf8"))
 const SYSTEMS = ["aix", "android", "darwin", "freebsd", "linux", "netbsd", "openbsd", "openharmony", "sunos", "win32"]
 const LIBC = { gnu: "glibc", glibc: "glibc", gnueabihf: "glibc", musl: "musl", musleabihf: "musl" }
 
-/** Where a package that `from` depends on is looked for, from the nearest folder outwards. */
+/** The paths where a package that `from` depends on is searched, from the nearest folder outwards. */
 const findPackage = (from, name) => {
   for (let folder = from;; folder = folder.slice(0, Math.max(0, folder.lastIndexOf("/node_modules/")))) {
     const path = folder === "" ? `node_modules/${name}` : `${folder}/node_modules/${name}`
@@ -26,7 +26,7 @@ const findPackage = (from, name) => {
   }
 }
 
-/** The platform that a package's name tells: `@rollup/rollup-linux-arm64-musl`. */
+/** The platform in a package's name: `@rollup/rollup-linux-arm64-musl`. */
 const platformOf = (name) => {
   const words = name.slice(name.indexOf("/") + 1).split("-")
   const at = words.findIndex((word) => SYSTEMS.includes(word))
@@ -36,12 +36,12 @@ const platformOf = (name) => {
   return { cpu: [cpu], ...(libc === undefined ? {} : { libc: [libc] }), os: [os] }
 }
 
-/** `2.3.3` and `~2.3.3` both name it; other ranges name no version. */
+/** The exact version of a range: `2.3.3` for `2.3.3` and `~2.3.3`; other ranges name no version. */
 const versionOf = (range) => /^~?(\d+\.\d+\.\d+)$/.exec(range)?.[1]
 
 const isNewer = (a, b) => a.localeCompare(b, "en", { numeric: true }) > 0
 
-/** The fields in npm's order, so that its next run changes nothing. */
+/** The fields in npm's order, so that the next run of npm changes nothing. */
 const asNpmWrites = ({ cpu, dev, libc, optional, os, version }) => ({
   version,
   ...(cpu === undefined ? {} : { cpu }),
@@ -66,7 +66,7 @@ for (const [path, { dev = false, optionalDependencies = {} }] of Object.entries(
 
 const save = (packages) => writeFileSync(file, `${JSON.stringify({ ...lock, packages }, null, 2)}\n`)
 
-/** The hash of a published package, as npm says it; `undefined` where its registry lacks the package. */
+/** The hash of a published package as npm prints it; `undefined` where its registry lacks the package. */
 const publishedIntegrity = (name, version) => {
   const { error, stdout } = spawnSync("npm", ["view", `${name}@${version}`, "dist.integrity"], { encoding: "utf8" })
   if (error !== undefined) throw error

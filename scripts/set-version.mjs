@@ -17,5 +17,5 @@ const text = `/** The version of this build; written by scripts/set-version.mjs 
 export const version = ${JSON.stringify(version)}
 `
 
-// Left alone where nothing changes, so that a build without a change is one.
+// An unchanged file is not written, so that a build without a change touches nothing.
 if (!existsSync(file) || readFileSync(file, "utf8") !== text) writeFileSync(file, text)

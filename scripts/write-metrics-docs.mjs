@@ -1,6 +1,6 @@
-// Writes the part of docs/metrics.md below the mark, from the table of metrics of the build. What stands above the mark
-// is written by hand and stays.
-// Usage: write-metrics-docs.mjs [--check] [file]; with --check it writes nothing and fails where the file is another.
+// Writes the generated part of docs/metrics.md, below the mark, from the metrics table of the build.
+// The part above the mark is written by hand and stays.
+// Usage: write-metrics-docs.mjs [--check] [file]; with --check it writes nothing and fails where the file differs.
 
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"

@@ -1,6 +1,6 @@
-// Writes the part of docs/rpc.md below the mark, from the method table of the build, with answers of a node that has the
-// chain of test/fixtures. What stands above the mark is written by hand and stays.
-// Usage: write-rpc-docs.mjs [--check] [file]; with --check it writes nothing and fails where the file is another.
+// Writes the generated part of docs/rpc.md, below the mark, from the method table of the build. The answers are those
+// of a node with the chain of test/fixtures. The part above the mark is written by hand and stays.
+// Usage: write-rpc-docs.mjs [--check] [file]; with --check it writes nothing and fails where the file differs.
 
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -43,7 +43,7 @@ if (!before.includes(MARK)) throw new Error(`${file} has no line ${MARK}`)
 
 // Shapes
 
-/** Shapes that several results share: shown once, and named where they come again. The larger ones first. */
+/** Shapes that several results share: shown once, and referred to by name elsewhere. The larger ones first. */
 const SHARED = [
   ["Header", shapes.HEADER, "A block header and its place in the chain."],
   ["Auxpow", shapes.AUXPOW, "A merged-mining proof."],
@@ -69,11 +69,11 @@ const WORDS = {
 const isAll = (shape, shared) =>
   Object.entries(shared.members).every(([name, member]) => shape.members[name] === member)
 
-/** The shared shapes that an object consists of, but for itself. */
+/** The shared shapes that an object consists of, except itself. */
 const partsOf = (shape, itself) =>
   SHARED.filter(([, shared]) => shared !== itself && shared.kind === "object" && isAll(shape, shared)).slice(0, 1)
 
-/** The lines that show a shape: text and explanation. */
+/** The lines that document a shape: text and explanation. */
 const linesOf = (shape, indent, prefix, suffix, itself) => {
   const same = shape.kind === "object" &&
     SHARED.find(([, shared]) => shared !== itself && shared.members === shape.members)
@@ -145,7 +145,7 @@ const parameters = (method) => {
   ]
 }
 
-// Examples: calls on the chain of test/fixtures/regtest-names, and what came of them
+// Examples: calls on the chain of test/fixtures/regtest-names, with their answers
 
 const NAME = "d/kelp38c6"
 const TXID = "83595cf06cdb702d224d7091b59742f5e9eec7dab2b41e8030d99a2a0bb5b295"
@@ -180,13 +180,13 @@ const EXAMPLES = {
   name_checkdb: [[]],
   name_history: [[NAME]],
   name_scan: [["d/", 2, { prefix: "d/" }], ["", 1, { regexp: "(" }]],
-  name_show: [[NAME], [NAME, { valueEncoding: "hex" }], ["d/nobody"]],
+  name_show: [[NAME], [NAME, { valueEncoding: "hex" }], ["d/absent"]],
   name_pending: [[]],
   submitblock: [["c0ffee"]],
   validateaddress: [["n11u97aH3ncjKCvJ6dQ1VuEBjgW1ighwvV"], ["nowhere"]]
 }
 
-/** Figures of the disk and the clock, which are others each time. */
+/** Replaces figures of the disk and the clock, which differ in every run. */
 const steady = (text) => text.replace(/"(size_on_disk|disk_size|duration)":\d+/g, "\"$1\":466944")
 
 const cut = (text, most) => text.length > most ? `${text.slice(0, most - 12)}…${text.slice(-8)}` : text
@@ -241,7 +241,7 @@ const GROUPS = [
   "Hidden"
 ]
 
-/** `rpc.discover` does not name hidden methods, and check-docs takes a bare name for one that it does. */
+/** `rpc.discover` leaves out hidden methods, and check-docs takes a bare method name for one that it lists. */
 const headingOf = ({ group, name }) => group === "Hidden" ? `${name} (hidden)` : name
 
 const conditionOf = (when) => when === undefined ? "" : when === "otherwise" ? " otherwise" : `, if ${when}`
@@ -308,7 +308,7 @@ const page = Effect.gen(function*() {
   return `${lines.join("\n").trimEnd()}\n`
 })
 
-/** A network with nobody in it. */
+/** A network without peers. */
 const nobody = Layer.mock(PeerManager, {
   peers: Effect.succeed([]),
   count: Effect.succeed({ inbound: 0, outbound: 0 }),
@@ -317,7 +317,7 @@ const nobody = Layer.mock(PeerManager, {
   proxy: undefined
 })
 
-/** Wallets are there, and none is loaded. */
+/** Wallets are enabled, and none is loaded. */
 const { all: parts } = new DebugSwitches({ level: "info", debugSubsystems: [] })
 const log = { path: "", categories: { current: Effect.succeed(parts), set: () => Effect.void } }
 const noWallet = Layer.mock(Wallets, { enabled: true, loaded: () => [], get: () => undefined })

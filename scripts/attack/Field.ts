@@ -9,27 +9,27 @@ export const { magic } = regtestParams.network
 /** Peers that attack at once: with the honest ones they just fit into the slots of inbound peers. */
 export const PEERS = 95
 
-/** Milliseconds until a peer that was thrown out comes again. */
+/** Milliseconds until a disconnected peer connects again. */
 const AGAIN = 50
 
 /** Milliseconds that an attacker waits for a handshake, and that all of them have before the attack. */
 const HANDSHAKE = 5_000
 const GATHERING = 10_000
 
-/** Bytes that are written at once: the rest waits with the attacker until the node takes them. */
+/** Bytes that are written at once: the rest waits with the attacker until the node reads them. */
 const SLICE = 0x40000
 
 /** Where attackers call from: all from one address of loopback, or each from its own. */
 export type From = "one" | "many"
 
-/** What attackers have at hand: connections to the node that are counted, and that end with the attack. */
+/** The tools of attackers: connections to the node that are counted, and that end with the attack. */
 export class Field {
   readonly target: Target
   private readonly sockets = new Set<Socket>()
   connections = 0
   private done = false
   private moved = false
-  /** Peers whose handshake was through before the attack began. */
+  /** Peers whose handshake was complete before the attack began. */
   private readonly gathered = new Map<number, Socket>()
   private sent = 0
 
@@ -41,7 +41,7 @@ export class Field {
     return this.done
   }
 
-  /** Bytes that the node's side of the connections took. */
+  /** Bytes that the node's side of the connections received. */
   get bytes(): number {
     let open = 0
     for (const socket of this.sockets) open += socket.bytesWritten - socket.writableLength
@@ -53,7 +53,7 @@ export class Field {
     for (const socket of this.sockets) socket.destroy()
   }
 
-  /** Ends all connections; who called from one address comes again from many. */
+  /** Closes all connections; attackers from one address connect again from many. */
   move(): void {
     this.moved = true
     for (const socket of this.sockets) socket.destroy()
@@ -107,7 +107,7 @@ export class Field {
     }))
   }
 
-  /** A peer whose handshake is through, and who reads nothing into memory; `undefined` where it was not let in. */
+  /** A peer that completed its handshake, and discards what it reads; `undefined` where the node refused it. */
   async peer(from: From, i: number): Promise<Socket | undefined> {
     const waiting = this.gathered.get(i)
     this.gathered.delete(i)
@@ -126,7 +126,7 @@ export class Field {
     }
   }
 
-  /** Writes as the socket takes it; `false` where the attack or the connection is over. */
+  /** Writes as fast as the socket accepts it; `false` where the attack or the connection is over. */
   async write(socket: Socket, bytes: Uint8Array): Promise<boolean> {
     for (let at = 0; at < bytes.length; at += SLICE) {
       if (this.done || socket.destroyed) return false
@@ -140,7 +140,7 @@ export class Field {
     return socket.destroyed ? Promise.resolve() : new Promise((resolve) => void socket.once("close", () => resolve()))
   }
 
-  /** Runs so many attackers at once, each again and again until the attack is over. */
+  /** Runs so many attackers at once, each repeatedly until the attack is over. */
   async each(count: number, attack: (i: number) => Promise<void>): Promise<void> {
     const one = async (i: number): Promise<void> => {
       while (!this.done) {
@@ -151,9 +151,9 @@ export class Field {
     await Promise.all(Array.from({ length: count }, (_, i) => one(i)))
   }
 
-  /** Peers that send the same pieces over and over, and come again when they are thrown out. */
+  /** Peers that send the same pieces repeatedly, and connect again when the node disconnects them. */
   flood(from: From, pieces: ReadonlyArray<Uint8Array>, peers = PEERS): Promise<void> {
-    // Where each begins, so that two do not send the same at once.
+    // Each begins at another piece, so that two do not send the same at once.
     const at = Array.from({ length: peers }, (_, i) => Math.floor(i * pieces.length / peers))
     return this.each(peers, async (i) => {
       const socket = await this.peer(from, i)
@@ -167,7 +167,7 @@ export class Field {
     })
   }
 
-  /** Peers that send something and then hold the connection. */
+  /** Peers that send a message and then keep the connection open. */
   hold(from: From, bytes: Uint8Array, peers = PEERS): Promise<void> {
     return this.each(peers, async (i) => {
       const socket = await this.peer(from, i)

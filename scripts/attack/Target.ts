@@ -8,7 +8,7 @@ import { freePort, NodeProcess, ROOT } from "../bench/nodeProcess.ts"
 import { ANCHOR, fanOut } from "./coins.ts"
 import { cpuSeconds, endWithUs } from "./processes.ts"
 
-/** What attackers know of the node. */
+/** What attackers know about the node. */
 export interface Target {
   readonly port: number
   readonly rpcPort: number
@@ -19,27 +19,27 @@ export interface Target {
   readonly coins: ReadonlyArray<{ readonly txid: string; readonly vout: number }>
   /** The value of each of them, in smallest units. */
   readonly coinValue: number
-  /** A name that there is. */
+  /** A registered name. */
   readonly name: string
 }
 
-/** What an attack's node is started with. */
+/** The start options of an attack's node. */
 export interface NodeSettings {
   readonly heapMB: number
   readonly program: string | undefined
   readonly runtime: ReadonlyArray<string>
 }
 
-/** Blocks on top of the fixture's, with the time of today: the first coinbases of them can be spent. */
+/** Blocks on top of the fixture's, with today's time: the first coinbases of them can be spent. */
 const NEW_BLOCKS = 120
 
 const FIXTURE_HEIGHT = 600
 const FIXTURE = join(ROOT, "test/fixtures/regtest-names")
 
-/** A name of the fixture that is there at its tip, though expired later. */
+/** A name of the fixture that is registered at its tip, though expired later. */
 const NAME = "d/prairiefjord2763f65b"
 
-/** Rewards that are made into coins. */
+/** Rewards that are split into coins. */
 const REWARDS = 10
 
 type Facts = Omit<Target, "port" | "rpcPort">

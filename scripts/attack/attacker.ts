@@ -1,5 +1,5 @@
-// The hostile side of an attack, in a process of its own and behind everything else in the order of the processor.
-// Speaks over IPC with main.ts.
+// The hostile side of an attack, in a process of its own with the lowest priority on the processor.
+// It communicates with main.ts over IPC.
 
 import { setPriority } from "node:os"
 import process from "node:process"

@@ -5,15 +5,15 @@ import { rpcAttacks } from "./rpcAttacks.ts"
 /** An attack of the suite. */
 export interface Attack {
   readonly name: string
-  /** Seconds that it goes on. */
+  /** Its duration in seconds. */
   readonly seconds: number
-  /** Whether the short form has it. */
+  /** Whether the short form includes it. */
   readonly short?: boolean
-  /** Credentials that RPC asks for, user:password. */
+  /** Credentials that RPC requires, user:password. */
   readonly authorization?: string
-  /** Where the peers call from that have shaken hands before the attack begins. */
+  /** Where peers call from that shake hands before the attack begins. */
   readonly gathered?: From
-  /** Makes what is to be sent, before the time runs; returns what begins the attack. */
+  /** Makes the messages to send, before the clock starts; returns the function that begins the attack. */
   readonly prepare: (field: Field) => () => Promise<void>
 }
 

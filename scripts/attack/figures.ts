@@ -1,6 +1,6 @@
-/** What an attack did to a node, and whether that is within the limits. */
+/** The effects of an attack on a node, and whether they are within the limits. */
 
-/** Milliseconds that answers took. */
+/** The times of answers, in milliseconds. */
 export interface Latency {
   readonly count: number
   readonly p50: number
@@ -8,13 +8,13 @@ export interface Latency {
   readonly worst: number
 }
 
-/** What one attack did. */
+/** The effects of one attack. */
 export interface Figures {
   readonly attack: string
   readonly seconds: number
-  /** How the node ended while it was attacked, or at the order to stop; `undefined` where it ended as it should. */
+  /** How the node ended during the attack, or badly at the order to stop; `undefined` where it ended as it should. */
   readonly ending: string | undefined
-  /** What happened to honest peers and callers that should not. */
+  /** Unexpected events of honest peers and callers. */
   readonly complaints: ReadonlyArray<string>
   readonly ping: Latency
   readonly nameShow: Latency
@@ -23,9 +23,9 @@ export interface Figures {
   /** Processor time of the node, and of everything on the machine that has no part in the attack. */
   readonly cpuSeconds: number
   readonly foreignCpuSeconds: number
-  /** Most memory that the process had resident, MB; 0 where the system does not tell. */
+  /** Peak resident memory of the process, MB; 0 where the system does not report it. */
   readonly peakMB: number
-  /** Connections that the attackers made, and bytes that the node took of them, in MB. */
+  /** Connections that the attackers made, and data that the node received from them, in MB. */
   readonly connections: number
   readonly sentMB: number
 }
@@ -36,14 +36,14 @@ export interface Limits {
   readonly nameShowP99: number
 }
 
-/** Issue 11's: what honest peers and callers notice of an attack. */
+/** The limits of issue 11: how much honest peers and callers may notice of an attack. */
 export const LIMITS: Limits = { pingP99: 250, nameShowP99: 50 }
 
-/** The nearest-rank quantile of sorted numbers; 0 of none. */
+/** The nearest-rank quantile of sorted numbers; 0 of an empty list. */
 const quantile = (sorted: ReadonlyArray<number>, part: number): number =>
   sorted[Math.max(0, Math.ceil(part * sorted.length) - 1)] ?? 0
 
-/** Sums up what answers took. */
+/** Sums up the times of answers. */
 export const latency = (milliseconds: ReadonlyArray<number>): Latency => {
   const sorted = milliseconds.toSorted((a, b) => a - b)
   return { count: sorted.length, p50: quantile(sorted, 0.5), p99: quantile(sorted, 0.99), worst: quantile(sorted, 1) }
@@ -54,7 +54,7 @@ const late = (what: string, { count, p99 }: Latency, limit: number): ReadonlyArr
   return p99 < limit ? [] : [`${what} p99 ${Math.round(p99)} ms, limit ${limit} ms`]
 }
 
-/** What is wrong with the figures of an attack; empty where the node stood it. */
+/** What is wrong with the figures of an attack; empty where all are within the limits. */
 export const judge = (figures: Figures, limits: Limits): ReadonlyArray<string> => {
   const { attack, complaints, connections, ending, nameShow, ping } = figures
   return [

@@ -1,4 +1,4 @@
-// Attacks a node with a small heap by scripted hostile peers and callers, and says what honest ones noticed of it.
+// Attacks a node with a small heap by scripted hostile peers and callers, and reports what honest ones noticed.
 // `npm run attack -- [--short] [--only NAME] [--heap MB] [--json FILE] [--ping MS] [--nameshow MS] [--list]`
 
 import { type ChildProcess, fork } from "node:child_process"
@@ -18,16 +18,16 @@ import { TargetNode, Template } from "./Target.ts"
 /** Seconds of each attack in the short form. */
 const SHORT_SECONDS = 4
 
-/** Milliseconds after which something that should answer at once is taken as hanging. */
+/** Milliseconds after which something that should answer at once counts as hanging. */
 const PATIENCE = 30_000
 
-/** Milliseconds that the node has to end when it is told to. */
+/** Milliseconds that the node has to end after the order to stop. */
 const STOPPING = 20_000
 
-/** Milliseconds between the start of an attack and that of the measurement: handshakes of a hundred peers are part of it. */
+/** Milliseconds between the start of an attack and of the measurement: a hundred peers shake hands in that time. */
 const SETTLING = 500
 
-/** Sends a process an order. */
+/** Sends an order to a process. */
 const order = (child: ChildProcess, what: ProberOrder | AttackerOrder): void => void child.send(what)
 
 type News = ProberNews | AttackerNews
@@ -35,7 +35,7 @@ type NewsOf<T extends News["type"]> = Extract<News, { readonly type: T }>
 
 const isOf = <T extends News["type"]>(message: News, type: T): message is NewsOf<T> => message.type === type
 
-/** Waits for news of a kind. */
+/** Waits for a message of a type. */
 const news = <T extends News["type"]>(child: ChildProcess, type: T): Promise<NewsOf<T>> =>
   new Promise((resolve, reject) => {
     const give = (why: string): void => reject(new Error(`${child.spawnfile}: no "${type}": ${why}`))
@@ -53,7 +53,7 @@ const news = <T extends News["type"]>(child: ChildProcess, type: T): Promise<New
 
 const start = (script: string): ChildProcess => fork(fileURLToPath(new URL(script, import.meta.url)))
 
-/** Ends a node; how it ended where it did so badly. */
+/** Stops a node; returns how it ended where it did so badly. */
 const stop = async (target: TargetNode): Promise<string | undefined> => {
   if (target.ending !== undefined) return target.ending
   target.node.child.kill()
@@ -68,7 +68,7 @@ const stop = async (target: TargetNode): Promise<string | undefined> => {
 const untilOpen = async (target: TargetNode): Promise<void> => {
   const { height } = target.target.tip
   for (const until = performance.now() + PATIENCE; performance.now() < until; await pause(50)) {
-    // Asks for no credentials, as RPC may.
+    // Sent without credentials, as RPC may require none.
     const answer = await fetch(`http://127.0.0.1:${target.node.rpcPort}/health`).catch(() => undefined)
     if (answer?.status === 200 && (await answer.text()).includes(`"block_height":${height},`)) return
     if (target.ending !== undefined) break

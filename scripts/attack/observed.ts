@@ -1,14 +1,14 @@
 import type { Target } from "./Target.ts"
 
-/** What main.ts, the honest side and the attackers say to each other over IPC. */
+/** The IPC messages between main.ts, the honest side and the attackers. */
 
-/** To the honest side: begin with a node, measure from now on, tell what was measured. */
+/** To the honest side: begin with a node, start to measure, report the measurements. */
 export type ProberOrder =
   | { readonly type: "begin"; readonly target: Target; readonly authorization: string | undefined }
   | { readonly type: "measure" }
   | { readonly type: "tell" }
 
-/** What the honest side measured, in milliseconds, and what should not have happened, with how often it did. */
+/** Measurements of the honest side in milliseconds, and unexpected events with their count. */
 export interface Observed {
   readonly type: "observed"
   readonly pings: ReadonlyArray<number>

@@ -2,9 +2,9 @@ import { parseArgs } from "node:util"
 import { LIMITS, type Limits } from "./figures.ts"
 
 export interface Options {
-  /** The attacks of the short form alone, each for a short time. */
+  /** Whether only the attacks of the short form run, each for a short time. */
   readonly short: boolean
-  /** Attacks whose name begins so; all where none is given. */
+  /** Prefixes of the names of the attacks to run; all run where none is given. */
   readonly only: ReadonlyArray<string>
   /** The limit of the node's heap, MB. */
   readonly heap: number
@@ -26,7 +26,7 @@ const number = (name: string, text: string): number => {
   return value
 }
 
-/** Reads the options of `npm run attack`. Throws for one that is not there or makes no sense. */
+/** Reads the options of `npm run attack`. Throws for an unknown or invalid option. */
 export const readOptions = (args: ReadonlyArray<string>): Options => {
   const { values } = parseArgs({
     args: [...args],

@@ -16,19 +16,19 @@ import { ANCHOR } from "./coins.ts"
 import { magic } from "./Field.ts"
 import type { Target } from "./Target.ts"
 
-/** The largest messages of each kind, as pieces to write. Made once, before the time runs. */
+/** The largest messages of each kind, as pieces to write. Made once, before the clock starts. */
 
-/** Longest payloads that the node keeps (src/network/wire/message.ts), and the longest that the protocol allows. */
+/** The longest payloads that the node keeps (src/network/wire/message.ts), and that the protocol allows. */
 const SHORT_PAYLOAD = 0x20000
 const BLOCK_PAYLOAD = 0x500000
 const HEADERS_PAYLOAD = 0x1000000
 
-/** Bytes that short frames are put together to: a write for each of them would cost the attacker more than the node. */
+/** Size in bytes of the pieces of short frames: a write for each frame would cost the attacker more than the node. */
 const PIECE = 0x10000
 
 const hash = (): Uint8Array => randomBytes(32)
 
-/** A hash as it travels, from the text that RPC shows. */
+/** A hash in wire order, from the text that RPC shows. */
 export const wireHash = (text: string): Uint8Array => Buffer.from(text, "hex").reverse()
 
 const list = <A>(length: number, make: (i: number) => A): ReadonlyArray<A> => Array.from({ length }, (_, i) => make(i))
@@ -39,7 +39,7 @@ const many = (frames: ReadonlyArray<Uint8Array>): Uint8Array => {
   return concat(...list(Math.max(1, Math.floor(PIECE / size)), () => frames).flat())
 }
 
-/** Frames of short messages put together to pieces, each of them once. */
+/** Frames of short messages joined into pieces, each frame once. */
 export const packed = (frames: ReadonlyArray<Uint8Array>): ReadonlyArray<Uint8Array> => {
   const pieces: Array<Uint8Array> = []
   let waiting: Array<Uint8Array> = []
@@ -57,7 +57,7 @@ export const packed = (frames: ReadonlyArray<Uint8Array>): ReadonlyArray<Uint8Ar
 
 export const frame = (message: Message): Uint8Array => encodeMessage(magic, message)
 
-/** A message with bytes behind it that its reader leaves over, so that it is as long as its command may be. */
+/** A message with padding that its reader ignores, so that it is as long as its command may be. */
 const padded = (message: Message, size = SHORT_PAYLOAD): Uint8Array => {
   const parts = encodePayload(message)
   const length = parts.reduce((sum, part) => sum + part.length, 0)
@@ -67,7 +67,7 @@ const padded = (message: Message, size = SHORT_PAYLOAD): Uint8Array => {
 /** A frame of random bytes. */
 export const noise = (command: string, size: number): Uint8Array => encodeFrame(magic, command, [randomBytes(size)])
 
-/** A frame whose payload is left open: all but its last byte. */
+/** A frame whose payload stays incomplete: all but its last byte. */
 export const unfinished = (command: string, size: number): Uint8Array => {
   const whole = new Uint8Array(24 + size)
   whole.set(encodeFrame(magic, command, []))
@@ -78,7 +78,7 @@ export const unfinished = (command: string, size: number): Uint8Array => {
 const inventory = (type: number, count: number): ReadonlyArray<InventoryItem> =>
   list(count, () => ({ type, hash: hash() }))
 
-/** A transaction with inputs of nobody; each with a script of `size` bytes. */
+/** A transaction whose inputs spend unknown coins; each has a script of `size` bytes. */
 export const orphan = (inputs: number, size: number): Transaction =>
   makeTransaction({
     version: 2,
@@ -92,7 +92,7 @@ export const orphan = (inputs: number, size: number): Transaction =>
     lockTime: 0
   })
 
-/** The smallest transactions that there can be; each tells apart from the others. */
+/** The smallest possible transactions, each different from the others. */
 const tiny = (seed: number): Transaction =>
   makeTransaction({
     version: 2,
@@ -112,7 +112,7 @@ const filling = (size: number): ReadonlyArray<Transaction> => {
   return list(Math.floor(size / one.bytes.length), tiny)
 }
 
-/** What a header stands on: the tip, or nothing that anybody knows. */
+/** The parent of a header: the tip, or an unknown block. */
 interface Ground {
   readonly hash: Uint8Array
   readonly time: number
@@ -147,7 +147,7 @@ const proof = ({ bits, hash }: Header, size: number): BlockHeader["auxpow"] => {
   })
 }
 
-/** Headers on top of each other, with proofs of about so many bytes; without any for 0. */
+/** A chain of headers, with proofs of about so many bytes; without proofs for 0. */
 export const headerChain = (ground: Ground, length: number, proofSize: number): ReadonlyArray<BlockHeader> => {
   const headers: Array<BlockHeader> = []
   let below = ground
@@ -171,7 +171,7 @@ export const compactBlock = (target: Target, shortIds = 65_000): Uint8Array => {
   })
 }
 
-/** A block of about so many bytes that nobody asked for, on top of the tip or of nothing. */
+/** An unsolicited block of about so many bytes, on top of the tip or of an unknown block. */
 export const block = (target: Target, size: number, onTip: boolean): Uint8Array => {
   const transactions = [makeCoinbase(target.tip.height + 1, [{ value: 1, script: ANYONE }]), ...filling(size)]
   const ground = onTip ? groundOf(target) : { ...groundOf(target), hash: hash() }
@@ -179,7 +179,7 @@ export const block = (target: Target, size: number, onTip: boolean): Uint8Array 
   return frame({ type: "block", block: makeBlock({ header: header(ground, root), auxpow: undefined }, transactions) })
 }
 
-/** Addresses that can be gossiped, or ones of unknown networks as long as they may be. */
+/** Addresses that can be gossiped, or ones of unknown networks with the greatest length. */
 const addresses = (unknown: boolean): ReadonlyArray<AddressEntry> =>
   list(1_000, () => ({
     time: Math.floor(Date.now() / 1000) - 60,
@@ -198,7 +198,7 @@ const locating = (known: boolean, target: Target) => ({
 
 const range = { filterType: 0, startHeight: 0, stopHash: new Uint8Array(32) }
 
-/** Pieces to write for each command, the largest that it may be. */
+/** Pieces to write for each command, with the largest size that it may have. */
 export const LARGEST: { readonly [C in Command]: (target: Target) => ReadonlyArray<Uint8Array> } = {
   version: ({ tip }) => [padded(hello(tip.height))],
   verack: () => [padded({ type: "verack" })],

@@ -20,7 +20,7 @@ import {
   wireHash
 } from "./payloads.ts"
 
-/** Seconds of an attack that can hurt, and of one by a message that means little. */
+/** Seconds of an attack that can do damage, and of one by a harmless message. */
 const LONG = 6
 const BRIEF = 4
 
@@ -28,7 +28,7 @@ const FROM: ReadonlyArray<From> = ["one", "many"]
 
 const named = (what: string, from: From): string => `${what} from ${from === "one" ? "one address" : "many addresses"}`
 
-/** Messages that cost memory or time: they get an attack from one address and another from many. */
+/** Messages that cost memory or time: each has an attack from one address and another from many. */
 const HEAVY: ReadonlySet<Command> = new Set(["block", "blocktxn", "cmpctblock", "getdata", "headers", "inv", "tx"])
 
 const SHORT: ReadonlySet<string> = new Set([named("inv", "one"), named("cmpctblock", "many")])
@@ -45,7 +45,7 @@ const heavy = (command: Command): ReadonlyArray<Attack> =>
     }
   }))
 
-/** From one address, and after half of the time from many. */
+/** From one address, and from many after half of the time. */
 const light = (command: Command): Attack => ({
   name: `${command} from one address, then many`,
   seconds: BRIEF,
@@ -71,7 +71,7 @@ const UNFINISHED: ReadonlyArray<readonly [command: Command, size: number, from: 
   ["tx", 0x100000, "many"]
 ]
 
-/** Frames that never end, held open. */
+/** Incomplete frames, held open. */
 const unfinishedFrames: ReadonlyArray<Attack> = UNFINISHED.map(([command, size, from]) => ({
   name: named(`unfinished ${command}`, from),
   seconds: LONG,
@@ -151,7 +151,7 @@ const floods: ReadonlyArray<Attack> = FLOODS.map(({ name, pieces, seconds = LONG
   }
 }))
 
-/** Peers that come, send something, and are gone as soon as it was taken; the next comes at once. */
+/** Peers that connect, send one message, and disconnect once it is sent; the next one connects at once. */
 const REVOLVING = 40
 
 const hitAndRun = ({ name, pieces }: Flood): Attack => ({
@@ -172,7 +172,7 @@ const hitAndRun = ({ name, pieces }: Flood): Attack => ({
   }
 })
 
-/** Peers that ask for more than they ever read. */
+/** Peers that request more than they ever read. */
 const slowReader = (name: string, wish: (field: Field) => Uint8Array): Attack => ({
   name,
   seconds: LONG,

@@ -1,6 +1,7 @@
 // The honest side of an attack, in a process of its own: peers that called the node and one that the node called, each
-// measuring pings; a caller that asks for a name over one connection, and one that comes anew each time. Every question
-// has its time in a plan: what is late because the one before it was late counts as late. Speaks over IPC with main.ts.
+// measuring pings; callers that ask for a name over one connection, and one that opens a new connection for each call.
+// Each question is due at a planned time, from which its answer is timed: a question that waits for the one before it
+// counts as late. The process communicates with main.ts over IPC.
 
 import { randomBytes } from "node:crypto"
 import { connect, createServer, type Socket } from "node:net"
@@ -17,7 +18,7 @@ const { magic } = regtestParams.network
 /** Peers that call the node, beside the attackers: all of them fit into the slots. */
 const INBOUND = 4
 
-/** Milliseconds between two pings of a peer that called: what such a peer sends is held to a pace. */
+/** Milliseconds between two pings of a peer that called: the node limits the rate of such a peer. */
 const INBOUND_INTERVAL = 1_000
 
 /** Milliseconds between two pings of the peer that the node called. */
@@ -27,7 +28,7 @@ const OUTBOUND_INTERVAL = 100
 const CALLERS = 4
 const CALL_INTERVAL = 100
 
-/** Milliseconds between two calls over a connection that is new. */
+/** Milliseconds between two calls over new connections. */
 const NEW_CALL_INTERVAL = 200
 
 const pings: Array<number> = []
@@ -56,7 +57,7 @@ const answered = (key: object): void => {
   if (measuring) question.into.push(performance.now() - question.due)
 }
 
-/** Acts the first time that it is called. */
+/** Calls `act` only the first time. */
 const once = (act: () => void): () => void => {
   let acted = false
   return () => {
@@ -66,7 +67,7 @@ const once = (act: () => void): () => void => {
   }
 }
 
-/** Calls `act` at regular times, as long as it says so. */
+/** Calls `act` at regular times, as long as it returns `true`. */
 const every = (interval: number, act: (due: number) => void, first = performance.now()): void => {
   let due = first
   const step = (): void => {
@@ -78,7 +79,7 @@ const every = (interval: number, act: (due: number) => void, first = performance
   setTimeout(step, Math.max(0, due - performance.now()))
 }
 
-/** Shakes hands and pings; `name` for complaints. */
+/** Shakes hands and pings; complaints contain `name`. */
 const honestPeer = (
   socket: Socket,
   { interval, name, phase = 0 }: { readonly name: string; readonly interval: number; readonly phase?: number },
@@ -131,7 +132,7 @@ const requestOf = (target: Target, authorization: string | undefined, close: boo
     `${close ? "Connection: close\r\n" : ""}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
 }
 
-/** Reads answers with a length from a socket, and tells what is wrong with each. */
+/** Reads answers with a length from a socket, and reports what is wrong with each. */
 const readAnswers = (socket: Socket, name: string, done: (fault: string | undefined) => void): void => {
   let text = ""
   socket.on("data", (chunk: Buffer) => {
@@ -149,11 +150,11 @@ const readAnswers = (socket: Socket, name: string, done: (fault: string | undefi
   })
 }
 
-/** Asks over one connection; a new one where it is closed. */
+/** Sends its questions over one connection; opens a new one where it is closed. */
 const caller = (target: Target, authorization: string | undefined, phase: number, ready: () => void): void => {
   const request = requestOf(target, authorization, false)
   let socket: Socket | undefined
-  /** The question that was asked, and those that are due. */
+  /** The question under way, and those that are due. */
   let current: object | undefined
   const due: Array<object> = []
   const next = (): void => {
@@ -191,7 +192,7 @@ const caller = (target: Target, authorization: string | undefined, phase: number
   }, performance.now() + phase)
 }
 
-/** Asks once over a connection of its own. */
+/** Sends one question over a connection of its own. */
 const newCaller = (target: Target, authorization: string | undefined): void => {
   const request = requestOf(target, authorization, true)
   every(NEW_CALL_INTERVAL, (due) => {
@@ -222,7 +223,7 @@ const observed = (): Observed => {
 const tell = (message: Observed | { readonly type: "listening"; readonly port: number } | { readonly type: "ready" }) =>
   process.send?.(message)
 
-/** Honest parties that are not there yet: peers of both kinds and callers. */
+/** Honest parties that are not connected yet: peers of both kinds and callers. */
 let missing = INBOUND + 1 + CALLERS
 const arrived = (): void => {
   missing -= 1
@@ -259,7 +260,7 @@ process.on("message", (order: ProberOrder) => {
     tell(observed())
     measuring = false
     over = true
-    // main.ts ends this process when it has read that.
+    // main.ts ends this process once it has read that.
   }
 })
 process.on("disconnect", () => process.exit())

@@ -2,7 +2,7 @@ import type { ChildProcess } from "node:child_process"
 import { readFileSync, rmSync } from "node:fs"
 import process from "node:process"
 
-/** Ends a node at once, and removes its data directory, where this program is told to stop. */
+/** Kills a node, and removes its data directory, when this program is told to stop. */
 export const endWithUs = ({ child, directory }: { readonly child: ChildProcess; readonly directory: string }): void => {
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     const end = (): void => {
@@ -16,7 +16,7 @@ export const endWithUs = ({ child, directory }: { readonly child: ChildProcess; 
   }
 }
 
-/** What the system tells of processor time, in seconds: 0 where it does not. */
+/** The system's figures of processor time, in seconds: 0 where it has none. */
 
 /** Ticks of a second in /proc. */
 const TICKS = 100
@@ -29,15 +29,15 @@ const read = (file: string): string => {
   }
 }
 
-/** What a process used. */
+/** The processor time of a process. */
 export const cpuSeconds = ({ pid }: ChildProcess | typeof process): number => {
   const stat = read(`/proc/${pid}/stat`)
-  // The name of the program in parentheses comes first; user and system time are the 12th and 13th field behind it.
+  // The program's name in parentheses comes first; user and system time are the 12th and 13th fields after it.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
   return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) / TICKS
 }
 
-/** What all processes of the machine used together. */
+/** The processor time of all processes of the machine together. */
 export const busySeconds = (): number => {
   const [first = ""] = read("/proc/stat").split("\n")
   const [user = 0, nice = 0, system = 0, _idle, _waiting, ...interrupts] = first.split(/\s+/).slice(1, 9).map(Number)

@@ -12,10 +12,10 @@ import type { Field } from "./Field.ts"
 
 const { network } = regtestParams
 
-/** An output to the hash of a key that nobody has. */
+/** An output to a hash without a known key. */
 const KEY_OUTPUT = concat(Uint8Array.of(0, 20), new Uint8Array(20))
 
-/** Bytes of the largest body that is taken, with room for what stands around an argument. */
+/** Bytes of the largest body that is accepted, less room for the text around an argument. */
 const BODY = 32 * 1024 * 1024
 const ARGUMENT = BODY - 1_000
 
@@ -39,10 +39,10 @@ const call = (method: string, ...params: ReadonlyArray<unknown>): string => JSON
 const batch = (count: number, make: (i: number) => string): string =>
   `[${Array.from({ length: count }, (_, i) => make(i)).join(",")}]`
 
-/** Milliseconds without a byte after which an answer is taken as complete. */
+/** Milliseconds without a byte after which an answer counts as complete. */
 const QUIET = 200
 
-/** Callers that ask for something again and again, and throw the answers away. */
+/** Callers that repeat a request, and discard the answers. */
 const asking = (field: Field, callers: number, what: Buffer): Promise<void> =>
   field.each(callers, async () => {
     const socket = await field.caller()
@@ -58,7 +58,7 @@ const asking = (field: Field, callers: number, what: Buffer): Promise<void> =>
     socket.destroy()
   })
 
-/** Callers that ask and never read the answer. */
+/** Callers that never read the answer. */
 const neverReading = (field: Field, callers: number, what: Buffer): Promise<void> =>
   field.each(callers, async () => {
     const socket = await field.caller()
@@ -68,7 +68,7 @@ const neverReading = (field: Field, callers: number, what: Buffer): Promise<void
   })
 
 interface Question {
-  /** What is asked, after "rpc: ". */
+  /** The name of the attack, after "rpc: ". */
   readonly name: string
   readonly callers: number
   readonly body: (field: Field) => string
@@ -76,7 +76,7 @@ interface Question {
   readonly unread?: true
 }
 
-/** A transaction that spends and makes so many outputs, all of them alike and none of them there. */
+/** A transaction with so many inputs and outputs, all alike; the coins that it spends are unknown. */
 const large = (count: number): Transaction =>
   makeTransaction({
     version: 2,
@@ -90,7 +90,7 @@ const large = (count: number): Transaction =>
     lockTime: 0
   })
 
-/** A PSBT that says what its inputs spend. */
+/** A PSBT that declares what its inputs spend. */
 const withCoins = (psbt: Psbt): Psbt => ({
   ...psbt,
   inputs: psbt.inputs.map((input) => ({ ...input, witnessUtxo: { value: 5_000, script: KEY_OUTPUT } }))
@@ -225,13 +225,13 @@ const questions: ReadonlyArray<Attack> = QUESTIONS.map(({ body, callers, name, s
   }
 }))
 
-/** Connections that hold what they can, with room for honest callers: 512 may be open. */
+/** Connections that hold as much as they can, with room for honest callers: 512 may be open. */
 const HOLDING = 400
 
-/** Who knows the password: the honest caller. */
+/** The credentials, which only the honest caller knows. */
 const AUTHORIZATION = "honest:caller"
 
-/** Milliseconds between two bytes of a body that comes slowly. */
+/** Milliseconds between two bytes of a slow body. */
 const SLOWLY = 100
 
 const others: ReadonlyArray<Attack> = [

@@ -4,7 +4,7 @@ import * as Chain from "../../src/chain/Chain.ts"
 import { regtestParams } from "../../src/consensus/params.ts"
 import * as DataHealth from "../../src/storage/DataHealth.ts"
 
-/** A regtest chain in a directory of a bench. `verifyThreads`: 0 where no script is checked. */
+/** A regtest chain in a directory of a bench. `verifyThreads`: 0 where scripts are not checked. */
 export const benchChain = (directory: string, verifyThreads: number) =>
   Chain.layer({
     params: regtestParams,

@@ -29,7 +29,7 @@ const activeNames = (scan: unknown): ReadonlyArray<string> =>
 
 /**
  * The embedded client as a program uses it, each time in a process of its own on a data directory that a daemon left:
- * how long until the first name is resolved, and how many are resolved in a second.
+ * the time until the first name is resolved, and how many are resolved in a second.
  */
 export const benchEmbedded = async (): Promise<object> => {
   const dataDir = mkdtempSync(join(tmpdir(), "svcd-bench-embedded-"))

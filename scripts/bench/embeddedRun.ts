@@ -14,7 +14,7 @@ const nameOf = (n: number): string => known[n % known.length] ?? ""
 
 const perSecond = (calls: number, started: number): number => Math.round(calls / ((performance.now() - started) / 1000))
 
-// What a program loads before it has a client is part of its start.
+// The modules that a program loads before it has a client are part of its start.
 const { newEmbeddedClient } = await import("../../src/promise.ts")
 const opening = performance.now()
 const client = await newEmbeddedClient(config)

@@ -6,7 +6,7 @@ const HEADERS = 1_000_000
 /** Regtest's bits. */
 const BITS = 0x207fffff
 
-/** A header behind `previous`; `number` makes it unlike all others. */
+/** A header on top of `previous`; `number` makes it different from all others. */
 const headerBehind = (previous: Uint8Array, number: number): Header => {
   const bytes = new Uint8Array(HEADER_SIZE)
   const view = new DataView(bytes.buffer)
@@ -19,7 +19,7 @@ const headerBehind = (previous: Uint8Array, number: number): Header => {
   return new Header(bytes)
 }
 
-/** Heap and buffers in use, after what is garbage went as far as that can be asked for. */
+/** Heap and buffers in use, after garbage collection where it can be triggered. */
 const memory = (): number => {
   globalThis.gc?.()
   const { arrayBuffers, heapUsed } = process.memoryUsage()

@@ -1,5 +1,5 @@
-// Imports a block file into a new data directory and prints what it took as JSON. One process a run, so that the
-// memory of one is not the memory of another. Arguments: file, "checked" or "assumed", worker threads.
+// Imports a block file into a new data directory and prints the cost as JSON. One process a run, so that the memory of
+// one run is not the memory of another. Arguments: file, "checked" or "assumed", worker threads.
 
 import { Effect, Layer, Logger } from "effect"
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs"
@@ -16,8 +16,8 @@ const [file = "", mode = "checked", threads = "1", tip = ""] = process.argv.slic
 const directory = mkdtempSync(join(tmpdir(), "svcd-bench-"))
 for (const name of ["blocks", "chainstate"]) mkdirSync(join(directory, name))
 
-// The reference node never takes the scripts of the last two weeks of work on trust, which is a third of this chain;
-// a spacing that makes every block worth weeks lets the whole chain be measured.
+// The reference node never assumes the scripts of the last two weeks of work to be valid, a third of this chain; with a
+// spacing that makes every block worth weeks the whole chain can be measured.
 const assumeValid = parseDisplayHash(tip)
 const params = mode === "assumed" && assumeValid !== undefined
   ? { ...regtestParams, assumeValid, targetSpacing: 2_000_000 }

@@ -1,5 +1,5 @@
-// Messages a second through the mail relay: clients → svcd's relay (a process of its own, its spool on the disk) → a local upstream
-// server. Beside it, in the same run, what the disk does: files of the same size, each written and synced alone.
+// Messages a second through the mail relay: clients → svcd's relay (a process of its own, its spool on the disk) → a
+// local upstream server. In the same run it measures the disk: files of the same size, each written and synced alone.
 
 import { Effect, Layer, Logger } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"
@@ -23,7 +23,7 @@ const MESSAGE = Buffer.from(
     .slice(0, MESSAGE_SIZE - 2) + "\r\n"
 )
 
-/** Calls back for each line that ends in CR LF, of a text in which nothing else matters. */
+/** Calls back for each line that ends in CR LF; other text is ignored. */
 const eachLine = (socket: Socket, onLine: (line: string) => void): void => {
   let pending = ""
   socket.setEncoding("latin1").on("data", (text: string) => {
@@ -33,7 +33,7 @@ const eachLine = (socket: Socket, onLine: (line: string) => void): void => {
   })
 }
 
-/** A server that takes everything. */
+/** A server that accepts every message. */
 const sink = async (onMessage: () => void): Promise<Server> => {
   const server = createServer((socket) => {
     let inData = false
@@ -86,7 +86,7 @@ const client = (port: number, count: number): Promise<void> =>
     })
   })
 
-/** Runs the relay; says its port. */
+/** Runs the relay; returns its port. */
 const relay = (spoolDirectory: string, upstreamPort: number): void => {
   const recipients = Layer.succeed(Recipients, {
     forwardingOf: (label) => Effect.succeed({ email: `${label}@destination.example`, backup: [] })
@@ -131,7 +131,7 @@ const syncedFiles = (directory: string): number => {
   return SYNCED_FILES / ((performance.now() - from) / 1_000)
 }
 
-/** Sends `messages` messages through the relay; returns how many a second were taken, and how many had arrived. */
+/** Sends `messages` messages through the relay; returns how many a second were accepted, and how many arrived. */
 export const benchMail = async (messages: number) => {
   const directory = mkdtempSync(join(tmpdir(), "svcd-bench-"))
   let arrived = 0

@@ -1,5 +1,5 @@
-// Measures what design budgets, prints JSON, and with --write puts the figures into docs/performance.md.
-// Needs the load chain beside the project (shared/fixtures/regtest-load); says so where it is not there.
+// Measures the budgets of design, prints JSON, and with --write puts the figures into docs/performance.md.
+// It needs the load chain beside the project (shared/fixtures/regtest-load), and reports where that is missing.
 
 import { execFileSync } from "node:child_process"
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
@@ -22,7 +22,7 @@ import { benchStart } from "./start.ts"
 
 const LOAD = join(ROOT, "../shared/fixtures/regtest-load")
 
-/** Runs of a measurement; the middle one counts. */
+/** Runs of a measurement; the median counts. */
 const RUNS = 3
 
 const middle = <A>(values: ReadonlyArray<A>, by: (value: A) => number): A | undefined =>
@@ -137,7 +137,7 @@ const benchRelay = () => benchMail(MESSAGES)
 
 const benchAnswers = () => withLoad(({ bytes, file }) => benchRpc(dirname(file), records(bytes)))
 
-// One measurement alone, for whoever works on it.
+// A flag selects one measurement alone.
 for (
   const [flag, measure] of [
     ["--import", benchImport],

@@ -1,4 +1,4 @@
-// A block whose coinbase sets as many names as fit, and the block in which they expire: what they take in a node with
+// A block whose coinbase sets as many names as fit, and the block in which they expire: the cost of both in a node with
 // names.db and txindex. Prints JSON. Arguments: names (40000), a file that gets the blocks (none).
 
 import { Effect, Layer, Logger } from "effect"
@@ -23,7 +23,7 @@ import { benchChain } from "./chain.ts"
 
 const [count = "40000", file] = process.argv.slice(2)
 
-/** Blocks from the one that sets the names to the one that takes their coins away, on this network. */
+/** Blocks from the one that sets the names to the one that removes their coins, on this network. */
 const LIFE = 30
 
 const ANYONE = Uint8Array.of(Op.OP_1)

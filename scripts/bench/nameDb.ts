@@ -12,11 +12,11 @@ import { regtest } from "../../src/protocol/networks.ts"
 import { makeTransaction } from "../../src/protocol/transaction.ts"
 import * as DataHealth from "../../src/storage/DataHealth.ts"
 
-/** Names that change in one block, and blocks that come at once. */
+/** Names that change in one block, and blocks that are connected at once. */
 const NAMES_PER_BLOCK = 20
 const BLOCKS_PER_BATCH = 256
 
-/** Names that are asked for again and again. */
+/** Names that are asked for repeatedly. */
 const HOT_NAMES = 1_000
 
 const WARM_CALLS = 300_000
@@ -25,7 +25,7 @@ const TIMED_CALLS = 50_000
 
 const text = new TextEncoder()
 
-/** A name that nobody could guess from the one before it, so that the order of names is not the order of blocks. */
+/** A name that cannot be predicted from the one before it, so that the order of names is not the order of blocks. */
 const nameOf = (index: number): Uint8Array =>
   text.encode(`d/${Buffer.from(sha256(text.encode(`name ${index}`))).toString("hex").slice(0, 6 + index % 12)}${index}`)
 
@@ -36,7 +36,7 @@ const valueOf = (index: number): Uint8Array =>
 
 const genesis = decodeBlock(regtest.genesisBlock)
 
-/** A block of registrations. Only what a follower looks at is real. */
+/** A block of registrations. Only the parts that a follower reads are real. */
 const blockOf = (height: number, first: number, count: number): ConnectedBlock => {
   const transaction = makeTransaction({ version: 0x7100, inputs: [], outputs: [], lockTime: height })
   const effects = Array.from({ length: count }, (_, i): NameEffect => {
@@ -97,7 +97,7 @@ const importNames = (count: number) =>
     return seconds
   })
 
-/** Every so many of the names, in an order of their own. */
+/** Every so many of the names, in a shuffled order. */
 const sample = (names: number, size: number, offset: number): ReadonlyArray<Uint8Array> =>
   Array.from({ length: Math.min(size, names) }, (_, i) => nameOf((offset + i * 7919) % names))
 

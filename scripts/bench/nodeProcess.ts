@@ -23,11 +23,11 @@ export const freePort = (): Promise<number> =>
 
 export interface NodeOptions {
   readonly args?: ReadonlyArray<string>
-  /** A data directory that outlives the node; else one of its own that goes with it. */
+  /** A data directory that outlives the node; without it the node has one of its own, which is removed with it. */
   readonly directory?: string
   /** Options of Node.js, such as the limit of the heap. */
   readonly runtime?: ReadonlyArray<string>
-  /** The built program, where it is another one than this project's. */
+  /** The built program, where it is not this project's. */
   readonly program?: string
 }
 
@@ -78,7 +78,7 @@ export class NodeProcess {
     }
   }
 
-  /** Waits until a method answers as wanted; seconds since the start. */
+  /** Waits until a method answers as wanted; returns the seconds since the start. */
   async until(method: string, wanted: (result: unknown) => boolean): Promise<number> {
     while (!wanted(await this.call(method))) {
       if (this.child.exitCode !== null) throw new Error(`svcd ended with code ${this.child.exitCode}`)
@@ -91,7 +91,7 @@ export class NodeProcess {
     return this.until("getbestblockhash", (hash) => hash === tip)
   }
 
-  /** A line of the process's status in MB, where the system tells it. */
+  /** A line of the process's status in MB, where the system reports it. */
   private status(line: string): number {
     const file = `/proc/${this.child.pid}/status`
     if (!existsSync(file)) return 0

@@ -13,12 +13,12 @@ const best = (runs: number, work: () => void): number => {
   return least
 }
 
-/** Node's one-shot double SHA-256 as it is: the primitive of design's budget. Ours takes its digest another way. */
+/** Node's one-shot double SHA-256: the primitive of design's budget. Our function gets its digest another way. */
 const nativeHash256 = (data: Uint8Array): Uint8Array => hash("sha256", hash("sha256", data, "buffer"), "buffer")
 
 /**
  * Parsing with txids and merkle roots against hashing alone: double SHA-256 over the same transactions and merkle
- * nodes, which is what no parser can do without, by the native primitive and by our own function over it.
+ * nodes, which every parser needs, by the native primitive and by our own function over it.
  */
 export const benchParse = (blocks: ReadonlyArray<Uint8Array>): object => {
   const bytes = blocks.reduce((sum, block) => sum + block.length, 0)

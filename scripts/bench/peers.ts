@@ -14,10 +14,10 @@ import { GarbagePeers, idlePeer, SlowLine } from "./traffic.ts"
 
 const { magic } = regtestParams.network
 
-/** Milliseconds that a byte takes each way between nodes that are far apart: a round trip of 100 ms. */
+/** Milliseconds that a byte takes each way between distant nodes: a round trip of 100 ms. */
 const DELAY = 50
 
-/** Bytes that a stalling peer gives before it falls silent. */
+/** Bytes that a stalling peer sends before it falls silent. */
 const STALL_AFTER = 3_000_000
 
 interface SyncFigures {
@@ -58,7 +58,7 @@ const load = async (file: string, tip: string): Promise<SyncFigures> => {
   }
 }
 
-/** What a hundred peers that do nothing cost a node. */
+/** The cost of a hundred idle peers to a node. */
 const idlePeers = async (server: NodeProcess, port: number): Promise<object> => {
   await pause(2_000)
   const before = server.memoryMB

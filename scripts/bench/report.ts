@@ -1,4 +1,4 @@
-/** What a run of the benchmarks gives. */
+/** The results of a run of the benchmarks. */
 export interface Results {
   readonly environment: Readonly<Record<string, string | number>>
   readonly import: object
@@ -18,7 +18,7 @@ const shown = (value: unknown): string => {
   return value >= 100 ? Math.round(value).toLocaleString("en-US") : value.toPrecision(3)
 }
 
-/** The leaves of a result, each with the way to it. */
+/** The leaves of a result, each with its path. */
 const leaves = (value: unknown, path = ""): ReadonlyArray<readonly [string, string]> => {
   if (typeof value !== "object" || value === null) return [[path, shown(value)]]
   return Object.entries(value).flatMap(([key, inner]) => leaves(inner, path === "" ? key : `${path}.${key}`))
@@ -58,7 +58,7 @@ ${table(results.peers)}
 ## Answers over HTTP
 
 \`name_show\` over keep-alive connections beside a server of bare node:http that echoes JSON, in the same run; times in
-milliseconds. Who asks is a process of its own, the same for both. \`whileBlocksConnect\` is the same load while the last
+milliseconds. The client is a process of its own, the same for both. \`whileBlocksConnect\` is the same load while the last
 blocks of the chain are submitted.
 
 ${table(results.rpc)}

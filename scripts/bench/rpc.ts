@@ -7,7 +7,7 @@ import { NodeProcess, pause } from "./nodeProcess.ts"
 
 const CONNECTIONS = 8
 
-/** Seconds of one round; rounds of the servers take turns, so that noise of the machine meets them all. */
+/** Seconds of one round; the servers take turns in rounds, so that noise of the machine affects them all. */
 const ROUND = 2
 
 const ROUNDS = 3
@@ -55,7 +55,7 @@ const post = async (port: number, body: object): Promise<unknown> => {
 
 const { magic } = regtestParams.network
 
-/** The length of a block as a block file has it before the block. */
+/** The length of a block as a block file stores it before the block. */
 const sizeOf = (record: Uint8Array): Uint8Array => {
   const size = Buffer.alloc(4)
   size.writeUInt32LE(record.length)
@@ -68,7 +68,7 @@ const middle = (rounds: ReadonlyArray<Load>): Load | undefined =>
 /** Milliseconds between two blocks: a thousand times as many as the network makes. */
 const BETWEEN_BLOCKS = 100
 
-/** Connects blocks one after the other while the load goes on; how long that took each time, in milliseconds. */
+/** Connects blocks one after the other during the load; returns how long each took, in milliseconds. */
 const connectBlocks = async (port: number, blocks: ReadonlyArray<Uint8Array>): Promise<ReadonlyArray<number>> => {
   const took: Array<number> = []
   for (const block of blocks) {
@@ -96,7 +96,7 @@ export const benchRpc = async (directory: string, records: ReadonlyArray<Uint8Ar
   const file = join(directory, "without-last.dat")
   const early = records.slice(0, -HELD_BACK)
   writeFileSync(file, Buffer.concat(early.flatMap((record) => [magic, sizeOf(record), record])))
-  // Names live for 30 blocks on regtest: an answer has to be the same before and after the blocks that are held back.
+  // Names live for 30 blocks on regtest: an answer must be the same before and after the blocks that are held back.
   const node = await NodeProcess.start({ args: ["-maxpeers", "0", "-allowexpired", "-loadblock", file] })
   const echo = await echoServer()
   try {

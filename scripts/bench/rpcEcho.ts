@@ -1,5 +1,5 @@
-// The least that a server in node:http can do with JSON: reads a request and answers with what it says. What the RPC
-// server is compared with. Prints its port.
+// The least that a server in node:http can do with JSON: it parses a request and sends it back. The RPC server is
+// compared with it. Prints its port.
 
 import { createServer } from "node:http"
 

@@ -1,5 +1,5 @@
-// Asks one question over several keep-alive connections, each waiting for its answer before it asks again, and prints
-// what that took as JSON. A process of its own, and no HTTP library: what is measured is the server.
+// Sends one question over several keep-alive connections, each waiting for its answer before the next question, and
+// prints the times as JSON. It is a process of its own without an HTTP library, so that the server is what is measured.
 // Arguments: port, connections, seconds, and the body of the request.
 
 import { connect } from "node:net"
@@ -26,7 +26,7 @@ const client = (): Promise<void> =>
     const socket = connect(Number(port), "127.0.0.1")
     socket.setNoDelay()
     let received = Buffer.alloc(0)
-    /** Length of head and body of the answer; 0 while its head is not there. */
+    /** Length of head and body of the answer; 0 while its head is incomplete. */
     let expected = 0
     let asked = 0
     const ask = (): void => {

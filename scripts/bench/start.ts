@@ -15,7 +15,7 @@ const HEADERS = 1_000_000
 /** Headers that are accepted at once, as peers send them. */
 const AT_ONCE = 2_000
 
-/** Starts that are measured; the middle one counts. */
+/** Starts that are measured; the median counts. */
 const STARTS = 5
 
 const LAYOUT = ["blocks", "chainstate"]

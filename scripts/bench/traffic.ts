@@ -6,16 +6,16 @@ import { Services } from "../../src/network/wire/messages/version.ts"
 import type { Bytes } from "../../src/protocol/bytes.ts"
 import { pause } from "./nodeProcess.ts"
 
-/** What stands between two nodes, or against one: delays, stalls, garbage. */
+/** Parts of a slow or hostile network: delays, stalls, garbage. */
 
 export interface LineOptions {
   /** Milliseconds that bytes take, each way. */
   readonly delay: number
-  /** Bytes after which nothing comes back any more, while the connection stays. */
+  /** Bytes after which the other side sends nothing more, while the connection stays open. */
   readonly stallAfter?: number
 }
 
-/** A port of loopback that leads to another one by a slow line. */
+/** A port of loopback that forwards to another one over a slow line. */
 export class SlowLine {
   private readonly server: Server
   private readonly sockets = new Set<Socket>()
@@ -75,8 +75,8 @@ export const hello = (height: number): Message => ({
 })
 
 /**
- * Connects to a node as a peer does; resolves once the handshake is through, answers pings from then on. `from` is the
- * loopback address that the peer calls from.
+ * Connects to a node as a peer does; resolves once the handshake is complete, and answers pings from then on. `from` is
+ * the loopback address that the peer calls from.
  */
 export const idlePeer = (magic: Bytes, port: number, from = "127.0.0.1"): Promise<Socket> =>
   new Promise((resolve, reject) => {
@@ -97,7 +97,7 @@ export const idlePeer = (magic: Bytes, port: number, from = "127.0.0.1"): Promis
     })
   })
 
-/** Payloads that mean nothing, in frames that look well. */
+/** Invalid payloads in valid frames. */
 const garbage = (magic: Bytes): ReadonlyArray<Uint8Array> => {
   const frames = [
     encodeFrame(magic, "block", [randomBytes(1_000_000)]),
@@ -111,7 +111,7 @@ const garbage = (magic: Bytes): ReadonlyArray<Uint8Array> => {
   return [...frames, broken]
 }
 
-/** Waits until a socket takes more, or is closed. */
+/** Waits until a socket accepts more, or is closed. */
 export const drained = (socket: Socket): Promise<void> =>
   new Promise((resolve) => {
     const done = (): void => {
@@ -121,7 +121,7 @@ export const drained = (socket: Socket): Promise<void> =>
     socket.on("drain", done).on("close", done)
   })
 
-/** Peers that send garbage as fast as a node takes it, and come again when they are thrown out. */
+/** Peers that send garbage as fast as a node reads it, and connect again when the node disconnects them. */
 export class GarbagePeers {
   private over = false
   private readonly sockets = new Set<Socket>()
@@ -148,7 +148,7 @@ export class GarbagePeers {
         }
         this.sockets.delete(socket)
       } catch {
-        // Not let in: again, soon.
+        // Refused: retries soon.
       }
       await pause(20)
     }

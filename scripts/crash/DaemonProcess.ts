@@ -12,15 +12,15 @@ export interface DaemonOptions {
   readonly program?: string
 }
 
-/** How a daemon came up: ready to answer, or ended with what it said on standard error. */
+/** The outcome of a start: ready to answer, or ended with the text on standard error. */
 export type Start = { readonly ready: true } | { readonly ready: false; readonly reason: string }
 
 const BUILT = join(ROOT, "build/src/bin/svcd.js")
 
-/** How long a start may take, in milliseconds. */
+/** The most milliseconds that a start may take. */
 const START_PATIENCE = 120_000
 
-/** Flags that every node of these tests has: offline, no limit on calls. */
+/** Flags of every node of these tests: offline, no rate limit. */
 export const flagsOf = (directory: string, port: number): ReadonlyArray<string> => [
   "-network",
   "regtest",
@@ -72,7 +72,7 @@ export class DaemonProcess {
     return new DaemonProcess(await freePort(), options)
   }
 
-  /** What it logged and wrote on standard error, the last of it. */
+  /** The last part of its log and of its standard error. */
   get words(): string {
     return this.said
   }
@@ -102,7 +102,7 @@ export class DaemonProcess {
     await this.exit
   }
 
-  /** Ends it in good order; whether it did so by itself within a minute. */
+  /** Stops it in good order; returns whether it ended by itself within a minute. */
   async stop(): Promise<boolean> {
     this.child.kill("SIGTERM")
     const late = setTimeout(() => this.child.kill("SIGKILL"), 60_000)

@@ -11,21 +11,21 @@ import { flagsOf } from "./DaemonProcess.ts"
 import { listOf, pause, recordOf, RpcClient } from "./rpc.ts"
 import { freePort } from "./workplace.ts"
 
-/** How a start went. */
+/** The outcome of a start. */
 export type InnerStart =
   | { readonly _tag: "Ready" }
-  /** It runs, and says at /ready why its answers are not to be trusted. */
+  /** It runs, and /ready reports why its answers are not to be trusted. */
   | { readonly _tag: "NotReady"; readonly reason: string }
   /** It ended with an error that names what is wrong. */
   | { readonly _tag: "Refused"; readonly reason: string }
-  /** It ended in a way that is none of its own. */
+  /** It ended in an unexpected way. */
   | { readonly _tag: "Died"; readonly reason: string }
   | { readonly _tag: "Hung" }
 
-/** Doubts that only others take back: peers with blocks, or the operator by what the doubt says. */
+/** Doubts that end only with help: of peers with blocks, or of the operator, as the doubt advises. */
 const FOR_OTHERS = /from peers|delete the folder/
 
-/** Whether what /ready says stays so without others. */
+/** Whether what /ready reports lasts until others help. */
 export const isLasting = (body: string): boolean => {
   if (!body.startsWith("{")) return false
   const { doubts, syncing } = recordOf(JSON.parse(body))
@@ -39,7 +39,7 @@ const settingsOf = (argv: ReadonlyArray<string>): Either.Either<Settings, string
     Either.flatMap((command) => command._tag === "Run" ? Either.right(command.settings) : Either.left("nothing to run"))
   )
 
-/** Waits for something for so many milliseconds at most. */
+/** Waits for a condition for at most so many milliseconds. */
 const within = async <A>(milliseconds: number, work: Promise<A>): Promise<A | "late"> => {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<"late">((resolve) => {
@@ -51,8 +51,8 @@ const within = async <A>(milliseconds: number, work: Promise<A>): Promise<A | "l
 }
 
 /**
- * The whole daemon, listener included, within this process: what a process of its own takes a second for takes a sixth
- * once everything is loaded. It cannot be killed, but what was on its disk can be put together anew.
+ * The whole daemon, listener included, within this process: a start takes a sixth of the second that a process of its
+ * own takes, once everything is loaded. It cannot be killed, but the content of its disk can be reconstructed.
  */
 export class InnerDaemon {
   readonly rpc: RpcClient
@@ -78,7 +78,7 @@ export class InnerDaemon {
     return new InnerDaemon(await freePort(), directory, args)
   }
 
-  /** How it ended, where it has. */
+  /** How it ended; `undefined` while it runs. */
   get end(): InnerStart | undefined {
     if (this.exit === undefined) return undefined
     return Exit.match(this.exit, {
@@ -91,8 +91,8 @@ export class InnerDaemon {
   }
 
   /**
-   * Waits until it is ready, has ended, or has said for `patience` milliseconds that it is not ready; where it is `alone`,
-   * no longer than until it says what only others can mend.
+   * Waits until it is ready, has ended, or has reported for `patience` milliseconds that it is not ready. Where it is
+   * `alone`, the wait ends once it reports what only others can mend.
    */
   async start(patience: number, hangs: number, alone = true): Promise<InnerStart> {
     const begun = performance.now()
@@ -120,7 +120,7 @@ export class InnerDaemon {
     }
   }
 
-  /** Stops it in good order; whether it was done within half a minute. */
+  /** Stops it in good order; returns whether that was done within half a minute. */
   async stop(): Promise<boolean> {
     const done = await within(30_000, Effect.runPromise(Fiber.interrupt(this.fiber)))
     rmSync(this.logFile, { force: true })

@@ -2,18 +2,18 @@ import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { type Answer, listOf, pause, type Question, recordOf, type RpcClient, textOf } from "./rpc.ts"
 
-/** How an acknowledged result is looked for after a crash. */
+/** Where an acknowledged result is checked after a crash. */
 export type Look =
-  /** By a call, whose answer is judged. */
+  /** By a call, whose answer is checked. */
   | { readonly question: Question; readonly holds: (answer: Answer) => boolean }
-  /** In a file of the data directory, whose text is judged. */
+  /** In a file of the data directory, whose text is checked. */
   | { readonly file: string; readonly holds: (text: string) => boolean }
 
 export const byCall = (question: Question, holds: (answer: Answer) => boolean): Look => ({ question, holds })
 
 export const inFile = (file: string, holds: (text: string) => boolean): Look => ({ file, holds })
 
-/** What a caller may rely on once the node has answered. */
+/** A fact that a caller may rely on once the node has answered. */
 export interface Claim {
   /** For the report. */
   readonly what: string
@@ -22,7 +22,7 @@ export interface Claim {
   readonly look: Look
 }
 
-/** Where the best chain is after an operation on it: it holds one block and, after an invalidation, lacks another. */
+/** The position of the best chain after an operation: it holds one block and, after an invalidation, lacks another. */
 export interface Position {
   readonly holds: string
   readonly lacks?: string
@@ -36,7 +36,7 @@ interface Entry {
 
 interface ChainStep {
   readonly begun: number
-  /** What holds whether the step was done or not. */
+  /** The position that holds whether the step was done or not. */
   readonly during: Position
   done: number
   after: Position
@@ -49,12 +49,12 @@ interface Snapshot {
   readonly answers: ReadonlyArray<Answer>
 }
 
-/** Claims that are looked at after each crash, the newest; the others were looked at after earlier ones. */
+/** The newest claims are checked after each crash, so many of them; the others were checked after earlier crashes. */
 const RECENT = 200
 
 /**
- * What a node has acknowledged, and when. Times are what the owner's clock says: a count of answers, or the size of a
- * recording. What was only begun at the time of a crash may be there or not.
+ * What a node has acknowledged, and when. Times are those of the owner's clock: a count of answers, or the size of a
+ * recording. The effect of a call that had only begun at the time of a crash may be there or not.
  */
 export class Ledger {
   private readonly entries: Array<Entry> = []
@@ -84,7 +84,7 @@ export class Ledger {
     return now
   }
 
-  /** Notes claims whose answer is here; `begun` is when the call was sent. */
+  /** Notes claims whose answer has arrived; `begun` is when the call was sent. */
   acknowledge(begun: number, claims: ReadonlyArray<Claim>): void {
     const done = this.clock()
     for (const claim of claims) this.entries.push({ claim, begun, done })
@@ -105,7 +105,7 @@ export class Ledger {
     this.snapshots.push({ tip, questions, answers, done: this.clock() })
   }
 
-  /** When answers came that something follows from. */
+  /** The times of the answers that claims follow from. */
   times(): ReadonlyArray<number> {
     return [...this.entries.map(({ done }) => done), ...this.steps.map(({ done }) => done)].filter(Number.isFinite)
   }
@@ -115,12 +115,12 @@ export class Ledger {
     const newest = new Map<string, Entry>()
     for (const entry of this.entries) if (entry.done <= crash) newest.set(entry.claim.key, entry)
     return [...newest.values()].filter(({ begun, claim }) =>
-      // A later change of the same thing was under way.
+      // A later change of the same key was under way.
       !(this.begun.get(claim.key) ?? []).some((time) => time > begun && time <= crash)
     ).map(({ claim }) => claim)
   }
 
-  /** Where the chain must be after a crash at this time. */
+  /** The position that the chain must have after a crash at this time. */
   position(crash: number): Position | undefined {
     let position: Position | undefined
     for (const { after, begun, done, during } of this.steps) {
@@ -134,7 +134,7 @@ export class Ledger {
     return this.snapshots.findLast((snapshot) => snapshot.tip === tip && snapshot.done <= crash)
   }
 
-  /** Says what is missing from a node that was started after a crash at this time; empty where all is there. */
+  /** Returns what is missing from a node that was started after a crash at this time; empty where nothing is. */
   async missing(rpc: RpcClient, directory: string, crash: number, all = false): Promise<ReadonlyArray<string>> {
     const due = this.due(crash)
     const missing: Array<string> = []
@@ -185,7 +185,7 @@ export class Ledger {
   }
 }
 
-/** How long names may be behind the chain once the node is ready, in milliseconds. */
+/** Milliseconds that the name database may be behind the chain once the node is ready. */
 const NAMES_PATIENCE = 5000
 
 /** What is wrong with names.db by its own check. */
@@ -198,7 +198,7 @@ export const namesTrouble = async (rpc: RpcClient): Promise<string | undefined> 
   }
 }
 
-/** Of something missing: block, transaction, address, registration… */
+/** Error codes for a missing block, transaction, address, registration… */
 export const kindOf = (missing: string): string => missing.split(" ")[0] ?? ""
 
 const shortly = (value: unknown): string => (JSON.stringify(value) ?? "nothing").slice(0, 300)
@@ -211,13 +211,13 @@ const contentOf = (path: string): string => {
   }
 }
 
-/** Whether a call has a result that holds these texts somewhere. */
+/** Whether a call has a result that contains these texts. */
 export const tells = (...texts: ReadonlyArray<string>) => (answer: Answer): boolean => {
   if (!("result" in answer)) return false
   const text = JSON.stringify(answer.result)
   return texts.every((part) => text.includes(JSON.stringify(part)))
 }
 
-/** Whether an element of the result's list holds all these texts. */
+/** Whether an element of the result's list contains all these texts. */
 export const lists = (...texts: ReadonlyArray<string>) => (answer: Answer): boolean =>
   "result" in answer && listOf(answer.result).some((element) => tells(...texts)({ result: element }))

@@ -6,28 +6,28 @@ import { byCall, type Claim, inFile, type Ledger, lists, type Position, tells } 
 import { type Random } from "./random.ts"
 import { type Answer, listOf, type Question, recordOf, type RpcClient } from "./rpc.ts"
 
-/** What every node has that is put under load: enough blocks for coins that can be spent. */
+/** Blocks that every node under load has: enough for coins that can be spent. */
 export const FIRST_BLOCKS = 130
 
-/** So far below the tip no branch begins that a load leaves behind and that could still become the best one. */
+/** No branch that a load leaves, and that could still become the best one, begins this far below the tip. */
 const DEEPER_THAN_BRANCHES = 20
 
-/** The code of a call about names that are behind the chain. */
+/** The code of a call about names while the name database is behind the chain. */
 const NAMES_BEHIND = -10
 
 const ADDRESS_TYPES = ["legacy", "p2sh-segwit", "bech32", "bech32m"]
 
-/** Has a key of nobody: coins that go there are gone. */
+/** An address without a known key: coins that go there are lost. */
 const ELSEWHERE = "mrCDrCybB6J1vRfbwM5hemdJz73FwDBC8r"
 
-/** Is told after each answer; what it returns says whether to go on. */
+/** Called after each answer; its result tells the load whether to go on. */
 export type Pace = (answers: number) => boolean
 
 export interface LoadOptions {
   readonly rpc: RpcClient
   readonly ledger: Ledger
   readonly random: Random
-  /** Keeps what this load names apart from what others on the same wallet did. */
+  /** Separates the names of this load from those of other loads on the same wallet. */
   readonly tag: string
   /** The data directory: backups go there too. */
   readonly directory: string
@@ -35,14 +35,14 @@ export interface LoadOptions {
 }
 
 interface Task {
-  /** How often it is chosen. */
+  /** The weight of this action in the random choice. */
   readonly weight: number
   readonly run: () => Promise<void>
 }
 
 /**
- * Callers who keep a node busy: one who mines and reorganises, two who use the wallet and register names. What they are
- * answered goes to the ledger.
+ * Callers that keep a node busy: one mines and reorganises, two use the wallet and register names. The ledger records
+ * the answers that they get.
  */
 export class Load {
   private readonly rpc: RpcClient
@@ -66,7 +66,7 @@ export class Load {
     this.pace = pace
   }
 
-  /** Goes on until the pace or the node ends it. */
+  /** Runs until the pace or the node ends it. */
   async run(): Promise<void> {
     const mine = String(await this.rpc.call("getnewaddress"))
     this.addresses.push(mine)
@@ -99,7 +99,7 @@ export class Load {
     if (this.going && !this.pace(this.answers)) this.going = false
   }
 
-  /** A call whose success is acknowledged: `claims` says what follows from its result. */
+  /** A call whose success is acknowledged: `claims` derives from its result what must hold after a crash. */
   private async act(
     question: Question,
     claims: (result: unknown) => ReadonlyArray<Claim>,
@@ -119,7 +119,7 @@ export class Load {
     ]
   }
 
-  /** An operation on the chain, and where the chain is after it. */
+  /** An operation on the chain, and the position of the chain after it. */
   private async chainCall(
     question: Question,
     during: Position,
@@ -153,7 +153,7 @@ export class Load {
     if (this.random.chance(0.5)) await this.look()
   }
 
-  /** Asks what depends on the chain alone. */
+  /** Records answers that depend on the chain alone. */
   private async look(): Promise<void> {
     const questions: ReadonlyArray<Question> = [
       ["gettxoutsetinfo"],
@@ -163,19 +163,19 @@ export class Load {
     const tip = await this.tip()
     await this.rpc.call("syncwithvalidationinterfacequeue")
     const answers = await this.rpc.askAll(questions)
-    // Names that are behind the chain again have no answer to compare.
+    // While the name database is behind the chain there is no answer to compare.
     if (answers.some((answer) => "error" in answer && answer.error.code === NAMES_BEHIND)) return
     if (await this.tip() === tip) this.ledger.snapshot(tip, questions, answers)
   }
 
-  /** Gives up the last blocks, mines others in their place, and sometimes takes the first ones back. */
+  /** Invalidates the last blocks, mines others in their place, and sometimes reconsiders the first ones. */
   private async reorganise(mine: string): Promise<void> {
     const height = Number(await this.rpc.call("getblockcount"))
     const depth = 1 + this.random.below(4)
     const gone = String(await this.rpc.call("getblockhash", height - depth + 1))
     const trunk = String(await this.rpc.call("getblockhash", Math.max(0, height - DEEPER_THAN_BRANCHES)))
     await this.chainCall(["invalidateblock", gone], { holds: trunk }, () => ({ holds: trunk, lacks: gone }))
-    // The parent of what is gone, or the end of an older branch that has more work now.
+    // The parent of the invalidated blocks, or the tip of an older branch that has more work now.
     await this.generate(mine, depth + this.random.below(2), { holds: await this.tip(), lacks: gone })
     if (this.random.chance(0.5)) {
       await this.chainCall(["reconsiderblock", gone], { holds: trunk }, () => ({ holds: trunk }))
@@ -208,7 +208,7 @@ export class Load {
   }
 
   private async relabel(): Promise<void> {
-    // Taken out meanwhile, so that only one caller changes it.
+    // Removed meanwhile, so that only one caller changes it.
     const [address] = this.addresses.splice(this.random.below(this.addresses.length), 1)
     if (address === undefined) return
     const label = this.label()
@@ -244,7 +244,7 @@ export class Load {
   }
 
   private async update(): Promise<void> {
-    // Refused while names are behind the chain.
+    // Refused while the name database is behind the chain.
     const answer = await this.ask(["name_list"])
     const owned = "result" in answer
       ? listOf(answer.result).map(recordOf).filter(({ ismine }) => ismine === true)
@@ -282,7 +282,7 @@ export class Load {
     const coins = listOf(await this.rpc.call("listunspent")).map(recordOf)
     if (coins.length < 20) return
     const { txid, vout } = this.random.pick(coins)
-    // A payment that was on its way may spend the coin all the same: then it is not to be spent again either.
+    // A payment that was under way may spend the coin all the same: then it cannot be spent again either.
     const isFree = (answer: Answer): boolean =>
       "result" in answer &&
       listOf(answer.result).map(recordOf).some((coin) => coin["txid"] === txid && coin["vout"] === vout)

@@ -20,14 +20,14 @@ const ANSWERS = 100
 /** How often a run begins with an empty data directory. */
 const FRESH = 0.2
 
-/** How often a cut comes right behind an answer, when least time has passed to bring it to disk. */
+/** How often a cut follows right after an answer, when the node had least time to bring it to disk. */
 const AT_ANSWER = 0.6
 
-/** How long a node may take to be ready, and to show signs of life, in milliseconds. */
+/** The most milliseconds until a node is ready, and until it shows signs of life. */
 const READY_PATIENCE = 20_000
 const HANGS = 60_000
 
-/** A run that was recorded: what was there before, what happened, and what was acknowledged when. */
+/** A recorded run: the files before it, the events, and when what was acknowledged. */
 interface Run {
   readonly before: ReadonlyMap<string, StoredFile>
   readonly recording: Recording
@@ -36,7 +36,7 @@ interface Run {
 
 const sizeOf = (file: string): number => existsSync(file) ? statSync(file).size : 0
 
-/** Mines what a load needs. */
+/** Mines the blocks that a load needs. */
 const mineFirst = async (daemon: DaemonProcess, ledger: Ledger): Promise<void> => {
   const mine = await daemon.rpc.call("getnewaddress")
   const genesis = String(await daemon.rpc.call("getbestblockhash"))
@@ -58,7 +58,7 @@ const makeFirst = async (directory: string): Promise<void> => {
   if (!await daemon.stop()) throw new Error("the node for the test does not stop")
 }
 
-/** Records a node under load until it has answered so often. */
+/** Records a node under load until it has given so many answers. */
 const record = async (
   place: string,
   library: string,
@@ -90,7 +90,7 @@ const record = async (
     pace: (answers) => answers < ANSWERS
   })
   await load.run()
-  // Longer than databases and estimates may be left unsaved while nothing happens.
+  // Longer than databases and fee estimates may stay unsaved while the node is idle.
   await pause(200)
   await daemon.kill()
   const recording = readRecording(readFileSync(log))
@@ -100,7 +100,7 @@ const record = async (
   return { before, recording, ledger }
 }
 
-/** Starts a node on what a cut left, and looks for what was acknowledged. */
+/** Starts a node on the files that a cut left, and checks for what was acknowledged. */
 const tryCut = async (
   place: string,
   { before, ledger, recording }: Run,
@@ -136,7 +136,7 @@ const tryCut = async (
   rmSync(directory, { recursive: true, force: true })
 }
 
-/** Cuts the power of a recorded node in thought, and starts a node on what its disk may hold then. */
+/** Simulates power cuts of a recorded node, and starts a node on what its disk may hold then. */
 export const runCut = async ({ count, only, seed, tell }: Options): Promise<Tally> => {
   const tally = new Tally("power cuts", seed)
   const place = makeWorkplace()

@@ -1,6 +1,6 @@
 import type { Random } from "./random.ts"
 
-/** Something that a process did to the files of a directory, in order. Paths are relative, with slashes. */
+/** A change that a process made to the files of a directory, in order. Paths are relative, with slashes. */
 export type DiskEvent =
   | { readonly _tag: "Create"; readonly path: string; readonly inode: number }
   | { readonly _tag: "Truncate"; readonly inode: number; readonly size: number }
@@ -10,29 +10,29 @@ export type DiskEvent =
   | { readonly _tag: "Rename"; readonly from: string; readonly to: string }
   | { readonly _tag: "Unlink"; readonly path: string }
 
-/** A file that was on disk for sure before the first event. */
+/** A file that was synced to disk before the first event. */
 export interface StoredFile {
   readonly inode: number
   readonly bytes: Uint8Array
 }
 
-/** What a file system promises about names. */
+/** The guarantees of a file system about names. */
 export type Model =
-  /** Names are on disk once their directory was synced, each by itself: all that POSIX says. */
+  /** A name is on disk once its own directory was synced: all that POSIX guarantees. */
   | "strict"
-  /** Names change in order, and a sync of any file brings all changes before it to disk: ext4, XFS and their like. */
+  /** Names change in order, and a sync of any file writes all changes before it to disk: ext4, XFS and similar. */
   | "journal"
 
-/** What a disk holds: bytes by path. */
+/** The content of a disk: bytes by path. */
 export type Image = ReadonlyMap<string, Uint8Array>
 
 type Change = Extract<DiskEvent, { readonly _tag: "Write" | "Truncate" }>
 type NameChange = Extract<DiskEvent, { readonly _tag: "Create" | "Rename" | "Unlink" }>
 
-/** What disks write at once. */
+/** Bytes that disks write atomically. */
 const SECTOR = 512
 
-/** How often a write that was not synced and not lost is torn. */
+/** How often a write that was neither synced nor lost is torn. */
 const TORN = 0.3
 
 interface FileOnDisk {
@@ -45,7 +45,7 @@ const parentOf = (path: string): string => path.slice(0, Math.max(0, path.lastIn
 
 const endOf = (change: Change): number => change._tag === "Truncate" ? change.size : change.offset + change.bytes.length
 
-/** The bytes of a file after some changes, in room that is made once. */
+/** The bytes of a file after some changes, in a buffer that is allocated once. */
 const changed = (bytes: Uint8Array, changes: ReadonlyArray<Change>): Uint8Array => {
   if (changes.length === 0) return bytes
   const room = new Uint8Array(changes.reduce((most, change) => Math.max(most, endOf(change)), bytes.length))
@@ -95,7 +95,7 @@ const torn = (write: Extract<Change, { readonly _tag: "Write" }>, random: Random
   return parts
 }
 
-/** Which of the changes that were not synced reached the disk: none, all, the first of them, or any. */
+/** Which of the unsynced changes reached the disk: none, all, the first of them, or any. */
 const survivors = <A>(changes: ReadonlyArray<A>, random: Random, inOrder: boolean): ReadonlyArray<A> => {
   switch (random.below(4)) {
     case 0:
@@ -111,7 +111,7 @@ const survivors = <A>(changes: ReadonlyArray<A>, random: Random, inOrder: boolea
   }
 }
 
-/** The files of a directory as a sequence of events leaves them on a disk that keeps what is not synced or not. */
+/** The files of a directory after a sequence of events, on a disk that may lose unsynced changes. */
 export class Disk {
   private readonly model: Model
   private readonly files = new Map<number, FileOnDisk>()
@@ -180,12 +180,12 @@ export class Disk {
     return image
   }
 
-  /** What programs see while the power is on. */
+  /** The files as programs see them while the power is on. */
   whole(): Image {
     return this.imageOf(this.pendingNames, ({ pending }) => pending)
   }
 
-  /** What a cut of the power leaves. */
+  /** The files that a power cut leaves. */
   afterCut(random: Random): Image {
     return this.imageOf(
       survivors(this.pendingNames, random, this.model === "journal"),
@@ -197,7 +197,7 @@ export class Disk {
   }
 }
 
-/** The disk after the first so many events. */
+/** The disk after the first `count` events. */
 export const diskAfter = (
   before: ReadonlyMap<string, StoredFile>,
   events: ReadonlyArray<DiskEvent>,

@@ -11,16 +11,16 @@ import { undoAtEnd } from "./leftovers.ts"
 import { type Options, Tally } from "./report.ts"
 import { freePort, makeWorkplace, ROOT } from "./workplace.ts"
 
-/** Processes at a time, and the rounds of one before the next takes its place. */
+/** Processes at a time, and the rounds of one process before the next replaces it. */
 const WORKERS = 2
 const ROUNDS_PER_WORKER = 1000
 
-/** How long a worker may say nothing, in milliseconds. */
+/** Milliseconds that a worker may stay silent. */
 const SILENCE = 180_000
 
 const WORKER = join(ROOT, "build/scripts/crash/flipWorker.js")
 
-/** Does rounds in a process of their own. Returns those that are left where the process did not come to their end. */
+/** Runs rounds in a process of their own. Returns the rounds that are left where the process ended early. */
 const work = (
   planFile: string,
   seed: number,
@@ -71,7 +71,7 @@ const note = (tally: Tally, line: Line): void => {
   if (ill !== "") tally.fail({ round, what: "ILL", detail: `${detail}; with a peer: ${ill}`, where })
 }
 
-/** A node on a copy of a directory that others get blocks from, and nothing else: its mempool would change answers. */
+/** A node on a copy of a directory that serves blocks and nothing else: its mempool would change answers. */
 const peerOn = async (directory: string): Promise<{ readonly peer: DaemonProcess; readonly port: number }> => {
   const copy = `${directory}-peer`
   cpSync(directory, copy, { recursive: true })
@@ -85,7 +85,7 @@ const peerOn = async (directory: string): Promise<{ readonly peer: DaemonProcess
   return { peer, port }
 }
 
-/** Flips one bit of a data directory at a time, and looks what a node on it says. */
+/** Flips one bit of a data directory at a time, and checks the answers of a node on it. */
 export const runFlip = async ({ count, files, only, seed, tell }: Options): Promise<Tally> => {
   const tally = new Tally("bit flips", seed)
   const place = makeWorkplace()

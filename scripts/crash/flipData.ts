@@ -8,10 +8,10 @@ import { Load } from "./Load.ts"
 import { Random } from "./random.ts"
 import { type Answer, answersIn, isSame, listOf, pause, type Question, recordOf, RpcClient, textOf } from "./rpc.ts"
 
-/** The time of the nodes, so that no answer depends on when it is asked for. */
+/** The mocked time of the nodes, so that no answer depends on the time of the call. */
 const TIME = 1_700_000_000
 
-/** Flags of the node that is asked. Offline; with the index of transactions, as its file is one to flip. */
+/** Flags of the node under test. Offline; with the transaction index, as its file is one to flip. */
 export const FLIP_FLAGS: ReadonlyArray<string> = ["-maxpeers", "0", "-txindex", "-mocktime", String(TIME)]
 
 const WITHOUT_WALLETS: ReadonlyArray<string> = [...FLIP_FLAGS, "-disablewallet"]
@@ -26,20 +26,20 @@ maxmempool = 100
 
 const NAMES = Array.from({ length: 8 }, (_, i) => `d/flipped-${i}`)
 
-/** Within so many blocks the names are registered. */
+/** The names are registered within this many blocks. */
 const MOST_BLOCKS = 25
 
 /** Answers of the load that stands for an ordinary owner's day. */
 const LOAD_ANSWERS = 90
 
-/** A call, what it is about, and whose wallet. */
+/** A call, its topic, and the wallet that it goes to. */
 export interface Asked {
   readonly topic: Topic
   readonly wallet: string
   readonly question: Question
 }
 
-/** What a node says on a data directory, with its wallets or, in half the time, without. */
+/** The expected answers of a node on a data directory, with its wallets or, in half the cases, without. */
 export interface Base {
   readonly directory: string
   readonly flags: ReadonlyArray<string>
@@ -70,7 +70,7 @@ const startOf = async (directory: string): Promise<DaemonProcess> => {
 /** Makes the chain, the names and the wallets. */
 const fill = async ({ rpc }: DaemonProcess, directory: string): Promise<void> => {
   const mine = await rpc.call("getnewaddress", "mined")
-  // Names are asked about next.
+  // The interview asks about these names.
   const generate = async (blocks: number): Promise<void> => {
     await rpc.call("generatetoaddress", blocks, mine)
     await rpc.call("syncwithvalidationinterfacequeue")
@@ -94,10 +94,10 @@ const fill = async ({ rpc }: DaemonProcess, directory: string): Promise<void> =>
   await rpc.call("name_new", "d/waits")
 }
 
-/** How long what a node does by itself, as the next step of a registration, may take to begin, in milliseconds. */
+/** The most milliseconds until a step that a node takes by itself, as the next one of a registration, begins. */
 const OWN_STEPS = 1500
 
-/** Waits until the node does nothing more by itself: what it would do at its next start is no matter of damage. */
+/** Waits until the node does nothing more by itself: work that waits for its next start is unrelated to damage. */
 const settled = async ({ rpc }: { readonly rpc: RpcClient }): Promise<void> => {
   const questions: ReadonlyArray<Question> = [["getwalletinfo"], ["name_registrations"], ["getrawmempool"]]
   let before = ""
@@ -109,7 +109,7 @@ const settled = async ({ rpc }: { readonly rpc: RpcClient }): Promise<void> => {
   }
 }
 
-/** The two data directories: of a node that stopped in good order, and of one that was killed with its logs unmerged. */
+/** The two data directories: of a node that stopped in good order, and of one that was killed with unmerged logs. */
 export const makeDirectories = async (place: string): Promise<ReadonlyArray<string>> => {
   const clean = join(place, "clean")
   const killed = join(place, "killed")
@@ -121,14 +121,14 @@ export const makeDirectories = async (place: string): Promise<ReadonlyArray<stri
   cpSync(clean, killed, { recursive: true })
   const second = await startOf(killed)
   await busy(second.rpc, killed, "killed", LOAD_ANSWERS / 3)
-  // Of branches with the same work the first to come counts, and only the log that a flip may end says which that was.
+  // Of branches with equal work the first one counts, and only the log that a flip may end records which one it was.
   await second.rpc.call("generatetoaddress", 3, await second.rpc.call("getnewaddress"))
   await settled(second)
   await second.kill()
   return [clean, killed]
 }
 
-/** What people and programs rely on, over all files. Asked of a node with its wallets. */
+/** The answers that people and programs rely on, over all files. Asked of a node with its wallets. */
 const questionsOf = async (rpc: RpcClient): Promise<ReadonlyArray<Asked>> => {
   const height = Number(await rpc.call("getblockcount"))
   const hashes = (await rpc.askAll(Array.from({ length: height + 1 }, (_, i): Question => ["getblockhash", i])))
@@ -195,7 +195,7 @@ const questionsOf = async (rpc: RpcClient): Promise<ReadonlyArray<Asked>> => {
   ]
 }
 
-/** What depends on the mempool, which wallets fill once the node is ready. */
+/** Methods that depend on the mempool, which wallets fill once the node is ready. */
 const SETTLING: ReadonlySet<string> = new Set([
   "getbalances",
   "getrawmempool",
@@ -212,10 +212,10 @@ const SETTLING: ReadonlySet<string> = new Set([
   "name_registrations"
 ])
 
-/** Whole blocks are long answers: where the flipped file holds none, one of so many is asked for. */
+/** Whole blocks are long answers: where the flipped file holds none, one block of this many is asked for. */
 export const BLOCK_SHARES = 3
 
-/** Asks until the expected answer comes, where it may come late. */
+/** Repeats a question until the expected answer comes, where it may come late. */
 const patiently = async (
   rpc: RpcClient,
   question: Question,
@@ -226,7 +226,7 @@ const patiently = async (
   if (!SETTLING.has(question[0])) return answer
   let latest = answer
   for (let late = false; !isSame(question[0], textOf(latest), expected) && !late;) {
-    // At least once more: what was asked before it waited all the time for itself.
+    // At least once more: the calls before this one used up the time by waiting for their own answers.
     late = performance.now() >= until
     if (!late) await pause(100)
     latest = await rpc.ask(question)
@@ -234,7 +234,7 @@ const patiently = async (
   return latest
 }
 
-/** Questions of one request, so that it is known before each few whether the node called itself ready. */
+/** Questions of one request: between requests, /ready is checked. */
 const BATCH = 120
 
 /** An answer that is not the expected one. */
@@ -242,14 +242,14 @@ export interface Difference {
   readonly question: Question
   readonly expected: string
   readonly got: string
-  /** Whether the node said that it cannot answer, which no caller takes for an answer. */
+  /** Whether the node answered that it cannot answer, which no caller takes for an answer. */
   readonly refused: boolean
   /** Whether /ready was 200 before the question and after it. */
   readonly readyBefore: boolean
   readonly readyAfter: boolean
 }
 
-/** Questions of one request, and the text of an answer to all of them in which each was the expected one. */
+/** Questions of one request, and the response text in which each of them had the expected answer. */
 interface Batch {
   readonly wallet: string
   readonly questions: ReadonlyArray<Question>
@@ -258,8 +258,8 @@ interface Batch {
 }
 
 /**
- * What is asked of a node on a base about some topics; kept, so that sound answers are known by their text. `share` says
- * which of the blocks are asked for, where it is not all.
+ * The questions to a node on a base about some topics; kept, so that sound responses are recognised by their text.
+ * `share` selects which of the blocks are asked for, where it is not all.
  */
 export class Interview {
   private readonly batches: ReadonlyArray<Batch>
@@ -284,7 +284,7 @@ export class Interview {
     this.batches = batches
   }
 
-  /** Asks all, in an order that does not matter to the node; answers may come late by `patience` milliseconds. */
+  /** Asks all questions, in an order irrelevant to the node; answers may come `patience` milliseconds late. */
   async hold(port: number, patience: number): Promise<ReadonlyArray<Difference>> {
     const differences: Array<Difference> = []
     const main = new RpcClient(port)
@@ -332,7 +332,7 @@ const answersOf = async (port: number, asked: ReadonlyArray<Asked>): Promise<Rea
   return texts
 }
 
-/** Starts a node on a copy of a directory and notes what it says; what changes from start to start is left out. */
+/** Starts a node on a copy of a directory and records its answers, without those that change from start to start. */
 const baseOf = async (
   directory: string,
   flags: ReadonlyArray<string>,
@@ -368,7 +368,7 @@ const baseOf = async (
   }
 }
 
-/** What a node says on a directory with its wallets, and without. */
+/** The expected answers on a directory, of a node with its wallets and of one without. */
 export const basesOf = async (directory: string): Promise<{ readonly full: Base; readonly bare: Base }> => {
   const full = await baseOf(directory, FLIP_FLAGS, undefined)
   const bare = await baseOf(directory, WITHOUT_WALLETS, full.asked.filter(({ topic }) => topic !== "wallets"))

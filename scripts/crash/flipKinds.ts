@@ -2,24 +2,24 @@ import { readdirSync, statSync } from "node:fs"
 import { join } from "node:path"
 import type { Random } from "./random.ts"
 
-/** What questions are about. */
+/** The topics of questions to a node. */
 export type Topic = "node" | "blocks" | "names" | "wallets"
 
-/** A family of files: how often one is chosen, and what its damage may do. */
+/** A family of files: how often one is chosen, and the outcomes that its damage may have. */
 export interface Kind {
   readonly pattern: RegExp
   readonly weight: number
-  /** What is always asked about beside the node; the rest in one case of four, as it costs most of the time. */
+  /** Topics asked about in every case, beside the node; the rest in one case of four, as it costs most of the time. */
   readonly topics: ReadonlyArray<Topic>
   /** Whether a node may refuse to start, with a message that names the file. */
   readonly refusable?: true
-  /** Errors of calls that cannot be answered any more: they say what is lost, and no answer is wrong. */
+  /** Errors that calls may answer with: they name what is lost, and no answer is wrong. */
   readonly told?: RegExp
-  /** Methods whose answers may change where the log names the file that was put aside: what it held is no promise. */
+  /** Methods whose answers may change where the log names the file that was put aside: its content is no promise. */
   readonly dispensable?: ReadonlyArray<string>
 }
 
-/** The first that fits counts. Small files that matter get more than their share. */
+/** The first pattern that matches counts. Small files that matter have more than their share. */
 export const KINDS: ReadonlyArray<Kind> = [
   { pattern: /-shm$/, weight: 1, topics: ["blocks", "names", "wallets"] },
   { pattern: /wallet.*-(wal|sums)$/, weight: 2, topics: ["wallets"] },
@@ -33,7 +33,7 @@ export const KINDS: ReadonlyArray<Kind> = [
   { pattern: /^blocks\/undo/, weight: 6, topics: ["blocks"], told: /undo data|undo\d{5}\.dat/i },
   { pattern: /^wallet\.json$/, weight: 12, topics: ["wallets"], refusable: true },
   { pattern: /^wallets\/.*\.json$/, weight: 5, topics: ["wallets"], refusable: true },
-  // All wallets are loaded in its place.
+  // The node loads all wallets in its place.
   { pattern: /^wallets\.json$/, weight: 2, topics: ["wallets"], dispensable: ["listwallets"] },
   { pattern: /^peers\.json$/, weight: 3, topics: [], dispensable: ["listbanned", "getnodeaddresses"] },
   { pattern: /^mempool\.dat$/, weight: 3, topics: [], dispensable: ["getrawmempool"] },
@@ -41,7 +41,7 @@ export const KINDS: ReadonlyArray<Kind> = [
   { pattern: /^svcd\.conf$/, weight: 1, topics: [], refusable: true },
   { pattern: /^NETWORK$/, weight: 1, topics: [], refusable: true },
   { pattern: /^LOCK$/, weight: 1, topics: [] },
-  // Copies that the owner made are read by nobody.
+  // The node never reads copies that the owner made.
   { pattern: /^backup-/, weight: 0, topics: [] },
   { pattern: /./, weight: 2, topics: ["blocks", "names", "wallets"] }
 ]
@@ -59,7 +59,7 @@ export interface Target {
   readonly size: number
 }
 
-/** All files with something in them, in an order that does not depend on the system. */
+/** All files that are not empty, in an order that does not depend on the system. */
 export const targetsIn = (directory: string): ReadonlyArray<Target> =>
   readdirSync(directory, { recursive: true, encoding: "utf8" })
     .map((name) => name.replaceAll("\\", "/"))

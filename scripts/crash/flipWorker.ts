@@ -16,7 +16,7 @@ export interface Place {
   readonly peer: number
 }
 
-/** What the workers work from. */
+/** The plan of the workers. */
 export interface Plan {
   readonly place: string
   readonly places: ReadonlyArray<Place>
@@ -24,37 +24,37 @@ export interface Plan {
   readonly files: string
 }
 
-/** What a worker says of a round; a line without `verdict` says that it has begun. */
+/** A worker's report of a round; a line without `verdict` reports that it has begun. */
 export interface Line extends Partial<Flip> {
   readonly round: number
   readonly base?: string
   readonly verdict?: Verdict
   readonly detail?: string
-  /** Of a node that is not ready by itself, or lost something: what is wrong once it has a peer; empty where it is well. */
+  /** For a node that is not ready by itself, or lost data: what is wrong once it has a peer; empty where nothing is. */
   readonly ill?: string
   readonly milliseconds?: number
   readonly cpuMilliseconds?: number
 }
 
-/** How long a node may say that it is not ready before it counts as such, and how long it may say nothing. */
+/** The most milliseconds that a node may report that it is not ready before it counts as such, and may stay silent. */
 const NOT_READY = 1500
 const HANGS = 40_000
 
 /**
- * How long wallets may take to fill the mempool once the node is ready: so many milliseconds, and so many times what the
- * start took, as the machine may be busy.
+ * The time that wallets may take to fill the mempool once the node is ready: so many milliseconds, and so many times
+ * the duration of the start, as the machine may be busy.
  */
 const SETTLING = 4000
 const SETTLING_FACTOR = 15
 
-/** How long a node may take to become ready again once it noticed damage, and with a peer. */
+/** The time that a node may take to become ready again once it noticed damage, alone and with a peer. */
 const REPAIR = 15_000
 const HEAL = 30_000
 
-/** Nodes that are not ready, or lost something, are given a peer in one case of so many: it takes seconds. */
+/** One of this many nodes that are not ready, or lost data, gets a peer: it takes seconds. */
 const HEALED_OF = 4
 
-/** How often a node is asked about things that the flipped file has nothing to do with, and has its wallets. */
+/** How often a node is asked about topics unrelated to the flipped file, and has its wallets. */
 const WHOLE = 0.125
 
 const [planFile = "", seedText = "1", ...rounds] = process.argv.slice(2)
@@ -71,7 +71,7 @@ const flipBit = (directory: string, { bit, file, offset }: Flip): void => {
   closeSync(descriptor)
 }
 
-/** Waits until the node is ready, or says what only others can mend; what /ready says at the end where it is not 200. */
+/** Waits until the node is ready, or needs others for it; the last body of /ready where its status is not 200. */
 const untilReady = async (daemon: InnerDaemon, patience: number, alone: boolean): Promise<string | undefined> => {
   const until = performance.now() + patience
   for (;;) {
@@ -96,7 +96,7 @@ const questioned = async (
   }
 }
 
-/** Starts a node on the damaged directory and looks what becomes of it. */
+/** Starts a node on the damaged directory and observes it. */
 const observe = async (directory: string, file: string, base: Base, interview: Interview): Promise<Observation> => {
   const begun = performance.now()
   const daemon = await InnerDaemon.open(directory, base.flags)
@@ -118,12 +118,12 @@ const observe = async (directory: string, file: string, base: Base, interview: I
   return { directory, file, start, ended, first, last, notReady, warnings, stopped }
 }
 
-/** What may be otherwise once a node had a peer, or made its chain state anew. */
+/** Methods whose answers may differ once a node had a peer, or rebuilt its chain state. */
 const CHANGES = new Set(["getnodeaddresses", "getchaintips"])
 
 /**
- * What is wrong with a node that was not ready by itself once it has a peer; empty where it is well. Undo data come from
- * no peer: there the operator does what the node says.
+ * What is wrong, once it has a peer, with a node that was not ready by itself; empty where nothing is. No peer has undo
+ * data: for those the test does what the node tells the operator to do.
  */
 const heals = async (
   directory: string,
@@ -150,7 +150,7 @@ const cpuSince = (start: NodeJS.CpuUsage): number => {
 const wanted = new RegExp(plan.files)
 const interviews = new Map<string, Interview>()
 
-/** One for each base and choice of topics and blocks. */
+/** One interview for each base and choice of topics and blocks. */
 const interviewOn = (base: Base, topics: ReadonlyArray<Topic>, share: number | undefined): Interview => {
   const key = `${base.directory} ${base.flags.join(" ")} ${topics.join(" ")} ${share}`
   const known = interviews.get(key) ?? new Interview(base, new Set(topics), share)

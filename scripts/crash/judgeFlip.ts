@@ -2,26 +2,26 @@ import type { Difference } from "./flipData.ts"
 import { kindOf } from "./flipKinds.ts"
 import type { InnerStart } from "./InnerDaemon.ts"
 
-/** What was seen of a node on damaged data. */
+/** The observations of a node on damaged data. */
 export interface Observation {
   readonly file: string
   /** The data directory, as messages show it. */
   readonly directory: string
   readonly start: InnerStart
-  /** How the node ended while it was asked, where it did. */
+  /** How the node ended during the questions; `undefined` where it went on. */
   readonly ended: InnerStart | undefined
-  /** What the first questions gave. */
+  /** Differences in the answers to the first questions. */
   readonly first: ReadonlyArray<Difference>
-  /** What the node was asked again once it was ready again; `undefined` where it did not become so. */
+  /** Differences once it was ready again; `undefined` where it did not become ready. */
   readonly last: ReadonlyArray<Difference> | undefined
-  /** What /ready said at the end, where it is not 200. */
+  /** The last body of /ready, where its status is not 200. */
   readonly notReady: string | undefined
   /** Warnings and errors in its log beyond those of the undamaged data. */
   readonly warnings: ReadonlyArray<string>
   readonly stopped: boolean
 }
 
-/** What came of a flip. Everything in capitals breaks a promise. */
+/** The outcome of a flip. Those in capitals break a promise. */
 export type Verdict =
   | "without effect"
   | "repaired"
@@ -45,14 +45,14 @@ const shown = ({ expected, got, question, readyAfter }: Difference): string => {
   return `${JSON.stringify(question).slice(0, 120)}: ${part(got)} instead of ${part(expected)}${later}`
 }
 
-/** The first difference, and which others there are. */
+/** The first difference, and the methods of the others. */
 export const withNumber = ([first, ...others]: ReadonlyArray<Difference>): string => {
   if (first === undefined) return ""
   const methods = [...new Set(others.map(({ question: [method] }) => method))]
   return others.length === 0 ? shown(first) : `${shown(first)} and ${others.length} more: ${methods.join(", ")}`
 }
 
-/** Judges what was seen; the detail says why. */
+/** Returns the verdict on an observation; the detail gives the reason. */
 export const judge = (seen: Observation): { readonly verdict: Verdict; readonly detail: string } => {
   const kind = kindOf(seen.file)
   const { start } = seen

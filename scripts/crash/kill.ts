@@ -8,7 +8,7 @@ import { type Failure, type Options, Tally } from "./report.ts"
 import { listOf, pause } from "./rpc.ts"
 import { makeWorkplace } from "./workplace.ts"
 
-/** Rounds on one data directory; then comes a new one, as each round looks for what all rounds before it left. */
+/** Rounds on one data directory before a new one, as each round checks what all rounds before it left. */
 const ROUNDS_PER_DIRECTORY = 50
 
 /** Nodes at a time. */
@@ -17,7 +17,7 @@ const AT_ONCE = 2
 /** The most answers of a round before the kill. */
 const MOST_ANSWERS = 30
 
-/** A kill follows an answer within so many milliseconds, so that it comes in the midst of something. */
+/** A kill follows an answer within so many milliseconds, so that it interrupts work. */
 const MOST_DELAY = 12
 
 /** How often a kill comes while the node starts, within so many milliseconds. */
@@ -93,7 +93,7 @@ const runDirectory = async (
   if (!stopped) tally.fail({ round: rounds.at(-1) ?? 0, what: "hung", detail: `no end: ${daemon.words.slice(-1500)}` })
 }
 
-/** Kills a node under load, over and over, and looks each time whether all that it acknowledged is there. */
+/** Kills a node under load repeatedly, and checks each time whether all that it acknowledged is there. */
 export const runKill = async ({ count, only, seed, tell }: Options): Promise<Tally> => {
   const tally = new Tally("kill -9", seed)
   const place = makeWorkplace()

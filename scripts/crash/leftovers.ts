@@ -1,7 +1,7 @@
 const leftovers = new Set<() => void>()
 let watching = false
 
-/** Has something undone when this process ends, however it does; the returned function takes it back. */
+/** Runs `undo` when this process ends, however it does; the returned function cancels that. */
 export const undoAtEnd = (undo: () => void): () => void => {
   if (!watching) process.on("exit", undoAll)
   watching = true

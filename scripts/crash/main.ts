@@ -1,6 +1,6 @@
-// Shows what the node's files are worth: npm run crash -- kill|cut|flip [--count N] [--seed S] [--only K] [--json FILE]
-//                                               [--files PATTERN]
-//   kill  a daemon under load is killed over and over; what it acknowledged must be there each time
+// Tests how the node's files survive crashes: npm run crash -- kill|cut|flip [--count N] [--seed S] [--only K]
+//                                                           [--json FILE] [--files PATTERN]
+//   kill  a daemon under load is killed repeatedly; what it acknowledged must be there each time
 //   cut   a daemon is started on what a disk may hold after a power cut
 //   flip  a daemon is started on data of which one bit was flipped
 
@@ -35,7 +35,7 @@ if (test === undefined) {
   process.exit(2)
 }
 
-// Daemons, workers and data directories go with this process.
+// Daemons, workers and data directories are removed when this process ends.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => process.exit(130))
 
 const tally = await test.run({

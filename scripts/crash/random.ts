@@ -6,7 +6,7 @@ export class Random {
     this.state = seed >>> 0
   }
 
-  /** The numbers of one round, whatever the rounds before it took. */
+  /** The numbers of one round, independent of the rounds before it. */
   static of(seed: number, round: number): Random {
     const random = new Random(Math.imul(seed, 0x9e3779b1) ^ Math.imul(round + 1, 0x85ebca6b))
     random.next()
@@ -26,12 +26,12 @@ export class Random {
     return Math.floor((this.next() / 2 ** 32) * limit)
   }
 
-  /** Whether something of this probability happens. */
+  /** `true` with this probability. */
   chance(probability: number): boolean {
     return this.next() / 2 ** 32 < probability
   }
 
-  /** One of some values; there is one. */
+  /** One of some values, of which there is at least one. */
   pick<A>(values: ReadonlyArray<A>): A {
     const value = values[this.below(values.length)]
     if (value === undefined) throw new Error("there is nothing to choose from")

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path"
 import type { DiskEvent, Image, StoredFile } from "./diskImage.ts"
 import { ROOT } from "./workplace.ts"
 
-/** What a recorder wrote: events, and where the record of each ends in its log. */
+/** The output of a recorder: events, and the offset in its log where the record of each ends. */
 export interface Recording {
   readonly events: ReadonlyArray<DiskEvent>
   readonly ends: ReadonlyArray<number>
@@ -12,12 +12,12 @@ export interface Recording {
 
 const HEADER = 32
 
-/** Shared memory of SQLite: no program looks for it after a crash. */
+/** Shared memory of SQLite: no program reads it after a crash. */
 const isShared = (path: string): boolean => path.endsWith("-shm")
 
 /**
- * Builds the library that records what a process writes. Returns its path, or why there is none: it takes a C compiler
- * and a system that loads libraries in front of others.
+ * Builds the library that records what a process writes. Returns its path, or why it cannot be built: it needs a C
+ * compiler and a system that preloads libraries.
  */
 export const buildRecorder = (directory: string): { readonly library: string } | { readonly skipped: string } => {
   if (process.platform !== "linux") return { skipped: `${process.platform} has no LD_PRELOAD` }
@@ -33,7 +33,7 @@ export const buildRecorder = (directory: string): { readonly library: string } |
   }
 }
 
-/** Reads the log of a recorder. A record that is not whole is left out. */
+/** Reads the log of a recorder. An incomplete record is left out. */
 export const readRecording = (log: Uint8Array): Recording => {
   const bytes = Buffer.from(log.buffer, log.byteOffset, log.byteLength)
   const events: Array<DiskEvent> = []
@@ -57,7 +57,7 @@ export const readRecording = (log: Uint8Array): Recording => {
   return { events, ends }
 }
 
-/** The numbers of recorder.c. */
+/** The numbers of the record kinds in recorder.c. */
 const eventOf = (
   kind: number,
   path: string,
@@ -86,7 +86,7 @@ const eventOf = (
   }
 }
 
-/** The files of a directory, all on disk. */
+/** The files of a directory, all of them synced. */
 export const storedFiles = (directory: string): ReadonlyMap<string, StoredFile> => {
   const files = new Map<string, StoredFile>()
   for (const path of readdirSync(directory, { recursive: true, encoding: "utf8" })) {
@@ -97,7 +97,7 @@ export const storedFiles = (directory: string): ReadonlyMap<string, StoredFile> 
   return files
 }
 
-/** Lays an image out as a directory. */
+/** Writes an image out as a directory. */
 export const writeImage = (directory: string, image: Image): void => {
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   for (const [path, bytes] of image) {

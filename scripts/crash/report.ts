@@ -1,23 +1,23 @@
-/** What a run was asked to do. */
+/** The options of a run. */
 export interface Options {
   readonly count: number
   readonly seed: number
-  /** One round alone. */
+  /** The number of the only round to run. */
   readonly only: number | undefined
   /** The files in which bits are flipped; all where it is left out. */
   readonly files?: string
-  /** Is told how far the run is. */
+  /** Called with the progress of the run. */
   readonly tell: (line: string) => void
 }
 
-/** Something that must not happen, with what it takes to see it again. */
+/** A failure, with what reproduces it. */
 export interface Failure {
   /** Its number in the run: `--only` repeats it. */
   readonly round: number
   /** What kind of failure. */
   readonly what: string
   readonly detail: string
-  /** What else it takes to see it again. */
+  /** What else reproduces it. */
   readonly where?: Readonly<Record<string, string | number>>
 }
 
@@ -27,12 +27,12 @@ const MOST_KEPT = 2000
 const failureText = ({ detail, round, what, where }: Failure): string =>
   `  #${round} ${what} ${where === undefined ? "" : `${JSON.stringify(where)} `}${detail}`
 
-/** What came of a run. */
+/** The result of a run. */
 export class Tally {
   readonly test: string
   readonly seed: number
   readonly failures: Array<Failure> = []
-  /** Why nothing was tested, where that is so. */
+  /** Why nothing was tested; `undefined` where something was. */
   skipped: string | undefined
   private failed = 0
   private shown = 0
@@ -54,7 +54,7 @@ export class Tally {
     if (this.failures.length < MOST_KEPT) this.failures.push(failure)
   }
 
-  /** Says why nothing was tested. */
+  /** Records why nothing was tested. */
   skip(why: string): void {
     this.skipped = why
   }
@@ -75,7 +75,7 @@ export class Tally {
     return [...this.counts].sort(([a], [b]) => a < b ? -1 : 1)
   }
 
-  /** How far the run is, and the failures since the last line. */
+  /** The progress of the run, and the failures since the last line. */
   line(): string {
     const fresh = this.failures.slice(this.shown).map((failure) => `\n${failureText(failure)}`)
     this.shown = this.failures.length
@@ -83,7 +83,7 @@ export class Tally {
     return `${Math.round(this.seconds)} s  ${counts}${fresh.join("")}`
   }
 
-  /** For people. */
+  /** The report as text. */
   table(): string {
     if (this.skipped !== undefined) return `${this.test}: SKIPPED, nothing was tested: ${this.skipped}\n`
     const rows = this.sorted.map(([what, count]) => `  ${what.padEnd(44)}${String(count).padStart(9)}`)

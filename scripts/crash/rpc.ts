@@ -1,20 +1,20 @@
-/** A refusal by the node, as JSON-RPC has it. */
+/** A JSON-RPC error of the node. */
 export interface RpcRefusal {
   readonly code: number
   readonly message: string
 }
 
-/** The answer to one call: a result, or why there is none. */
+/** The answer to one call: a result or an error. */
 export type Answer = { readonly result: unknown } | { readonly error: RpcRefusal }
 
-/** An answer as text. How large a database is says nothing about what is in it. */
+/** An answer as text. The size of a database reveals nothing about its content. */
 export const wholeText = (answer: Answer | undefined): string =>
   (JSON.stringify(answer) ?? "").replace(/"disk_size":\d+/, "\"disk_size\":0")
 
 /**
- * An answer to compare with another of a node that did other things. Whether a branch was ever connected is a matter of what
- * the node did, and not of the branch; what a registration waits for is noted in time; and coinbases of blocks that were
- * taken back are known until the next start, and counted.
+ * An answer to compare with that of a node with another history. Left out are: whether a branch was ever connected,
+ * which depends on the node and not on the branch; what a registration waits for, which is noted later; and coinbases
+ * of disconnected blocks, which are known until the next start, and counted.
  */
 export const textOf = (answer: Answer | undefined): string =>
   wholeText(answer)
@@ -22,7 +22,7 @@ export const textOf = (answer: Answer | undefined): string =>
     .replace(/"txcount":\d+/, "\"txcount\":0")
     .replaceAll(/"note":"waits for [^"]*",/g, "")
 
-/** Lists in an order that depends on when the node met what is in them, and no promise. */
+/** Lists whose order depends on when the node met their elements, and is no promise. */
 const UNORDERED: ReadonlySet<string> = new Set([
   "listaddressgroupings",
   "listreceivedbyaddress",
@@ -33,7 +33,7 @@ const UNORDERED: ReadonlySet<string> = new Set([
 
 const isOrphan = (element: unknown): boolean => recordOf(element)["category"] === "orphan"
 
-/** The same value with all lists in one order, and without coinbases that were taken back. */
+/** The same value with all lists in one order, and without coinbases of disconnected blocks. */
 const sorted = (value: unknown): unknown => {
   if (Array.isArray(value)) {
     const texts = value.filter((element) => !isOrphan(element)).map((element) => JSON.stringify(sorted(element)))
@@ -44,7 +44,7 @@ const sorted = (value: unknown): unknown => {
     : value
 }
 
-/** Whether two answers, as `textOf` has them, say the same. */
+/** Whether two answers, as `textOf` returns them, are the same. */
 export const isSame = (method: string, got: string, expected: string): boolean =>
   got === expected ||
   (UNORDERED.has(method) && got !== "" && expected !== "" &&
@@ -53,10 +53,10 @@ export const isSame = (method: string, got: string, expected: string): boolean =
 /** A call: the method, then its parameters. */
 export type Question = readonly [method: string, ...params: ReadonlyArray<unknown>]
 
-/** The node is not there, or it went while it was asked. */
+/** The node does not run, or it ended during the call. */
 export class NodeGone extends Error {}
 
-/** How long an answer may take before the node counts as hung, in milliseconds. */
+/** Milliseconds without an answer after which the node counts as hung. */
 const PATIENCE = 60_000
 
 const answerOf = (value: unknown): Answer => {
@@ -81,7 +81,7 @@ export const answersIn = (text: string, count: number): ReadonlyArray<Answer> =>
   return answers.map(answerOf)
 }
 
-/** Asks a node on a loopback port. */
+/** A client of a node on a loopback port. */
 export class RpcClient {
   readonly url: string
 
@@ -115,7 +115,7 @@ export class RpcClient {
     return questions.length === 0 ? [] : answersIn(await this.textOfAll(questions), questions.length)
   }
 
-  /** The same as it came: whether it is what it was before shows without taking it apart. */
+  /** The response text as received, so that an unchanged one is recognised without parsing. */
   textOfAll(questions: ReadonlyArray<Question>): Promise<string> {
     return this.post(questions.map(([method, ...params], id) => ({ jsonrpc: "2.0", id, method, params })))
   }

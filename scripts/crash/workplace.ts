@@ -13,8 +13,8 @@ export const ROOT = ((): string => {
 })()
 
 /**
- * Where data directories are made: in memory where the system has a place for that, as thousands are made and a sync
- * costs nothing there. What a disk would have lost is simulated, and needs no disk.
+ * Where data directories are made: in memory where the system has a place for that, as a run makes thousands of them
+ * and a sync costs nothing there. The loss of data by a disk is simulated, and needs no disk.
  */
 const memory = (): string => {
   try {
@@ -25,7 +25,7 @@ const memory = (): string => {
   }
 }
 
-/** A folder of its own, and what removes it. */
+/** A folder of its own, and the function that removes it. */
 export const makeWorkplace = (): { readonly path: string; readonly remove: () => void } => {
   const path = mkdtempSync(join(memory(), "svcd-crash-"))
   const remove = (): void => rmSync(path, { recursive: true, force: true })
@@ -40,8 +40,8 @@ export const makeWorkplace = (): { readonly path: string; readonly remove: () =>
 }
 
 /**
- * Ports that the system gives to no one by itself, some for each process: a node that starts again within its process, or
- * a while after the port was chosen, finds it free.
+ * Ports that the system assigns to no program by itself, some for each process: a node that starts again within its
+ * process, or a while after the port was chosen, finds it free.
  */
 const FIRST_PORT = 20_000 + (process.pid % 120) * 100
 const PORTS = 100
@@ -54,7 +54,7 @@ const isFree = (port: number): Promise<boolean> =>
     server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)))
   })
 
-/** A loopback port that is free now, and not the one of the call before. */
+/** A loopback port that is free now, and not the one of the previous call. */
 export const freePort = async (): Promise<number> => {
   for (let tried = 0; tried < PORTS; tried++) {
     const port = FIRST_PORT + asked++ % PORTS

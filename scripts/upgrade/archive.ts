@@ -2,10 +2,10 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { brotliCompressSync, brotliDecompressSync, constants } from "node:zlib"
 
-/** The longest window that any decoder takes: what two folders have in common is packed once. */
+/** The longest window that any decoder accepts: content that two folders share is packed once. */
 const PARAMS = { [constants.BROTLI_PARAM_LGWIN]: constants.BROTLI_MAX_WINDOW_BITS }
 
-/** A folder in one file: packed by brotli, a line of JSON with names and sizes, then the contents one behind the other. */
+/** A folder in one file, packed by brotli: a line of JSON with names and sizes, then the contents in that order. */
 
 interface Entry {
   readonly name: string
@@ -29,7 +29,7 @@ export const pack = (directory: string): Buffer => {
   return brotliCompressSync(bytes, { params: { ...PARAMS, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } })
 }
 
-/** Makes the folder again. */
+/** Unpacks the folder. */
 export const unpack = (packed: Uint8Array, directory: string): void => {
   const bytes = brotliDecompressSync(packed)
   const end = bytes.indexOf(LINE_END)

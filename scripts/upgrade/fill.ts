@@ -7,7 +7,7 @@ export const PASSPHRASE = "correct horse battery staple"
 /** The wallet that is encrypted. */
 export const SECOND = "second"
 
-/** Names that the fixture has: alive, given away, expired, and one whose registration waits. */
+/** Names of the fixture: registered, given away, expired, and one whose registration waits. */
 export const NAMES = {
   alive: "d/alive",
   updated: "id/updated",
@@ -17,16 +17,16 @@ export const NAMES = {
   waiting: "d/waiting"
 } as const
 
-/** Has a key of nobody: coins that go there are gone. */
+/** An address without a known key: coins that go there are lost. */
 const ELSEWHERE = "mrCDrCybB6J1vRfbwM5hemdJz73FwDBC8r"
 
-/** Callers of a node that is filled: its default wallet, and the encrypted one. */
+/** Callers of a node that is being filled: its default wallet, and the encrypted one. */
 export interface Callers {
   readonly rpc: RpcClient
   readonly second: RpcClient
 }
 
-/** Fills a node with a chain, names, two wallets, and things that wait for a block. */
+/** Fills a node with a chain, names, two wallets, and unconfirmed transactions. */
 export const fill = async ({ rpc, second }: Callers): Promise<void> => {
   const mine = String(await rpc.call("getnewaddress", "mining"))
   const generate = (count: number) => rpc.call("generatetoaddress", count, mine)
@@ -60,7 +60,7 @@ export const fill = async ({ rpc, second }: Callers): Promise<void> => {
   // A branch that lost.
   const tip = await rpc.call("getbestblockhash")
   await rpc.call("invalidateblock", tip)
-  // To another address: the clock stands, and the same block would come again.
+  // To another address: the clock stands still, and the same block would come again.
   await rpc.call("generatetoaddress", 2, await rpc.call("getnewaddress", "the other branch"))
   await rpc.call("reconsiderblock", tip)
 
@@ -70,7 +70,7 @@ export const fill = async ({ rpc, second }: Callers): Promise<void> => {
   await second.call("walletlock")
   const [coin] = listOf(await rpc.call("listunspent", 20)).map(recordOf)
   await rpc.call("lockunspent", false, [{ txid: coin?.["txid"], vout: coin?.["vout"] }], true)
-  // What waits for a block: a payment, and a registration.
+  // Unconfirmed: a payment, and a registration.
   await rpc.call("sendtoaddress", ELSEWHERE, 0.125, "waits for a block")
   await rpc.call("name_autoregister", NAMES.waiting, "{\"waits\":true}")
 }

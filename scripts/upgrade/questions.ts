@@ -2,20 +2,20 @@ import { createHash } from "node:crypto"
 import { type Answer, listOf, type Question, recordOf, type RpcClient, wholeText } from "../crash/rpc.ts"
 import { NAMES, PASSPHRASE, SECOND } from "./fill.ts"
 
-/** The time at which a node of the fixture stands, seconds since 1970: what waits for a block is not too old then. */
+/** The clock of a fixture's node, seconds since 1970: its unconfirmed transactions are not too old then. */
 export const FIXTURE_TIME = 1_750_000_000
 
-/** What a daemon of the fixture is started with. */
+/** The flags of a daemon of the fixture. */
 export const FIXTURE_FLAGS: ReadonlyArray<string> = ["-maxpeers", "0", "-txindex", "-mocktime", String(FIXTURE_TIME)]
 
-/** A call, the wallet that it goes to, and what was answered: the text, or of a long one its SHA-256. */
+/** A call, the wallet that it goes to, and the answer: the text, or the SHA-256 of a long one. */
 export interface Recorded {
   readonly wallet: string
   readonly question: Question
   readonly answer: string
 }
 
-/** Characters of an answer that is kept as it is: names, amounts and addresses; blocks are longer. */
+/** Longest answer, in characters, that is kept as text: names, amounts and addresses fit; blocks are longer. */
 const LONG = 1_000
 
 /** An answer as it is recorded. */
@@ -44,7 +44,7 @@ const walletQuestions = (wallet: string, addresses: ReadonlyArray<unknown>): Rea
   ])
 ]
 
-/** What to ask a node of the fixture: every block, name, transaction, address, and what waits. */
+/** The questions to a node of the fixture: every block, name, transaction, address, and what is unconfirmed. */
 const questionsOf = async (
   rpc: RpcClient,
   second: RpcClient
@@ -76,7 +76,7 @@ const questionsOf = async (
   ]
 }
 
-/** Asks a node everything. */
+/** Asks a node all questions. */
 export const record = async (rpc: RpcClient, second: RpcClient): Promise<ReadonlyArray<Recorded>> => {
   const recorded: Array<Recorded> = []
   for (const [wallet, question] of await questionsOf(rpc, second)) {

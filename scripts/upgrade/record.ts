@@ -9,8 +9,8 @@ import { fill, SECOND } from "./fill.ts"
 import { FIXTURE_FLAGS, record, type Recorded } from "./questions.ts"
 
 /**
- * Makes data directories with another version of svcd and writes them to a folder, packed, with what that version answers:
- * `stopped` is of a node that was ended in good order, `killed` of the same one after another block and SIGKILL.
+ * Makes data directories with another version of svcd and writes them to a folder, packed, with that version's answers:
+ * `stopped` is of a node that was stopped in good order, `killed` of the same one after another block and SIGKILL.
  *
  *     node build/scripts/upgrade/record.js <bin/svcd.js of that version> <folder>
  */
@@ -25,7 +25,7 @@ const main = async (program: string, out: string): Promise<void> => {
   const stop = async (daemon: DaemonProcess): Promise<void> => {
     if (!await daemon.stop()) throw new Error(`it did not end in good order: ${daemon.words}`)
   }
-  /** What that version answers of a directory, which stays as it is. */
+  /** That version's answers on a directory, which stays unchanged. */
   const answersOf = async (directory: string): Promise<ReadonlyArray<Recorded>> => {
     const copy = `${directory}-copy`
     cpSync(directory, copy, { recursive: true })

@@ -25,38 +25,38 @@ export const BUDGET_KINDS = ["frames", "messages", "compact_blocks", "outbox", "
 
 export type BudgetKind = (typeof BUDGET_KINDS)[number]
 
-/** The part of the total that a kind may take. They add up to 1. */
+/** The part of the total that each kind may take. The parts add up to 1. */
 const SHARES: Readonly<Record<BudgetKind, number>> = {
   // Payloads of peers whose last byte has not arrived.
   frames: 0.2,
-  // Decoded messages of peers that are waiting to be handled, inventories among them.
+  // Decoded messages of peers that wait to be handled, inventories included.
   messages: 0.25,
   // Reconstructions of compact blocks.
   compact_blocks: 0.05,
-  // What waits to be sent to peers.
+  // Data that waits to be sent to peers.
   outbox: 0.1,
   // Bodies of RPC requests, as bytes and as values.
   rpc_bodies: 0.2,
-  // Answers of RPC, batches among them, until the caller has read them.
+  // RPC answers, batches included, until the caller has read them.
   rpc_answers: 0.2
 }
 
 /** The part of the heap that all kinds together may take. */
 const HEAP_SHARE = 0.4
 
-/** The most that an account waits for room, in milliseconds: then its next bytes decide which account has to go. */
+/** The longest time that an account waits for room, in milliseconds. Then `take` decides. */
 const LONGEST_WAIT = 5_000
 
-/** Waiting accounts that are looked at when bytes are given back: some of a hundred, so that they do not go on all at once. */
+/** Waiting accounts that are checked when bytes are given back. A small limit spreads the wake-up of many accounts. */
 const MOST_LOOKED_AT = 8
 
 /** The total for a heap of so many bytes (`v8.getHeapStatistics().heap_size_limit`). */
 export const budgetOfHeap = (heapLimit: number): number => Math.floor(heapLimit * HEAP_SHARE)
 
-/** What a budget did when it was full. The values are a label of metrics. */
+/** What the budget did when it was full. The values are a label of metrics. */
 export type BudgetAction = "refused" | "evicted"
 
-/** Hears of each refusal and eviction. */
+/** Called at each refusal and eviction. */
 export type BudgetListener = (event: {
   readonly kind: BudgetKind
   readonly action: BudgetAction
@@ -66,18 +66,16 @@ export type BudgetListener = (event: {
   readonly held: number
 }) => void
 
-/** One peer's or caller's part of the budget. */
+/** The part of the budget that one peer or caller uses. */
 export interface Account {
   /**
-   * Counts `bytes` more. False where a limit does not allow it: then nothing is counted, and the owner has to drop what
-   * it was about to keep. Another account may be evicted to make room.
+   * Counts `bytes` more. Returns false where a limit does not allow it: then nothing is counted, and the owner drops
+   * the data. Another account may be evicted to make room.
    */
   readonly take: (kind: BudgetKind, bytes: number) => boolean
-  /** Gives bytes back that were taken. */
   readonly give: (kind: BudgetKind, bytes: number) => void
-  /** Bytes held now of a kind. */
   readonly held: (kind: BudgetKind) => number
-  /** Gives everything back, once. An account that is closed takes nothing more. */
+  /** Gives everything back, once. A closed account takes nothing more. */
   readonly close: () => void
 }
 
@@ -86,13 +84,12 @@ export interface AccountOptions {
   readonly owner: string
   /** The part of a kind's limit that this account may take alone, from 0 to 1. */
   readonly share: number
-  /** Whether the account may be evicted to make room for others: not a peer or caller that the operator chose. */
+  /** Whether the account may be evicted to make room for others. False for a peer or caller that the operator chose. */
   readonly evictable: boolean
-  /** Ends the owner, which closes the account. Called from within another account's `take`. */
+  /** Ends the owner, which closes the account. Called during the `take` of another account. */
   readonly evict: (kind: BudgetKind) => void
 }
 
-/** An account that waits for room. */
 interface Waiter {
   readonly isTight: () => boolean
   readonly go: () => void
@@ -104,12 +101,11 @@ interface Holder extends AccountOptions {
 }
 
 export class MemoryBudget {
-  /** Bytes of all kinds together. */
   readonly total: number
   private readonly holders = new Set<Holder>()
   private readonly used = new Map<BudgetKind, number>()
   private readonly listeners = new Set<BudgetListener>()
-  /** The one that waits longest first. */
+  /** In the order of waiting, the longest wait first. */
   private readonly waiters = new Set<Waiter>()
 
   constructor(total: number) {
@@ -127,15 +123,15 @@ export class MemoryBudget {
   }
 
   /**
-   * Whether an account has to wait before it takes more of a kind: more than half of the kind is taken, and this account
-   * holds more than an equal part of that.
+   * Whether an account has to wait before it takes more of a kind: more than half of the kind is in use, and this
+   * account holds more than an equal share of that.
    */
   isTight(kind: BudgetKind, account: Account): boolean {
     const used = this.held(kind)
     return used > this.limit(kind) / 2 && account.held(kind) > used / Math.max(1, this.holders.size)
   }
 
-  /** Waits while an account has to for one of some kinds, five seconds at most. */
+  /** Waits while the account is tight in one of the kinds, five seconds at most. */
   room(account: Account, kinds: ReadonlyArray<BudgetKind>): Effect.Effect<void> {
     const isTight = (): boolean => kinds.some((kind) => this.isTight(kind, account))
     const room = Effect.async<void>((resume) => {
@@ -146,7 +142,7 @@ export class MemoryBudget {
     return Effect.suspend(() => isTight() ? Effect.raceFirst(room, Effect.sleep(LONGEST_WAIT)) : Effect.void)
   }
 
-  /** Has one go on that need not wait any more: what it takes and gives decides of the next. */
+  /** Wakes one waiting account that is not tight any more. Its next `take` or `give` wakes the next one. */
   private callNext(): void {
     let looked = 0
     for (const waiter of this.waiters) {
@@ -157,7 +153,7 @@ export class MemoryBudget {
     }
   }
 
-  /** Returns the effect-free way to stop listening. */
+  /** Adds a listener and returns the function that removes it. */
   listen(listener: BudgetListener): () => void {
     this.listeners.add(listener)
     return () => void this.listeners.delete(listener)
@@ -184,7 +180,7 @@ export class MemoryBudget {
       if (largest === undefined) return this.refuse(holder, kind)
       if (holder.evictable && (largest.bytes.get(kind) ?? 0) < wanted) return this.refuse(holder, kind)
       this.tell(largest, kind, "evicted")
-      // Closed first: room is made even where the owner takes a while to end.
+      // Closed first: this makes room at once, also where the owner takes a while to end.
       this.close(largest)
       largest.evict(kind)
     }
@@ -197,7 +193,7 @@ export class MemoryBudget {
     return false
   }
 
-  /** The account with the most of a kind that may be evicted, the asker left out. */
+  /** The evictable account that holds the most of a kind, without the asking account. */
   private largest(kind: BudgetKind, asker: Holder): Holder | undefined {
     let largest: Holder | undefined
     for (const holder of this.holders) {
@@ -209,7 +205,7 @@ export class MemoryBudget {
 
   private add(holder: Holder, kind: BudgetKind, bytes: number): void {
     if (!holder.open) return
-    // Never below zero: what is given back twice must not make room that is not there.
+    // Never below zero: bytes that are given back twice must not create room.
     const change = Math.max(bytes, -(holder.bytes.get(kind) ?? 0))
     holder.bytes.set(kind, (holder.bytes.get(kind) ?? 0) + change)
     this.used.set(kind, this.held(kind) + change)
@@ -229,7 +225,7 @@ export class MemoryBudget {
   }
 }
 
-/** The one budget of a node, shared by its peers and its RPC callers. */
+/** The budget of the node, shared by its peers and its RPC callers. */
 export class Budget extends Context.Tag("svcd/Budget")<Budget, MemoryBudget>() {}
 
 /** A budget sized from the heap limit of this process. */

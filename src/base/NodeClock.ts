@@ -4,18 +4,18 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
 /**
- * The time of day that the node goes by, which tests may set (`setmocktime`): block times, the age of the tip and of
- * transactions. Sleeping and measuring go by the real clock whatever is set.
+ * The time of day of the node, for block times and the age of the tip and of transactions. Tests may set it
+ * (`setmocktime`). Sleeping and measuring always use the real clock.
  */
 export class MockTime extends Context.Tag("svcd/MockTime")<MockTime, {
-  /** Stops the clock at a time, seconds since 1970; `undefined` for the real time. */
+  /** Stops the clock at a time in seconds since 1970. `undefined` restores the real time. */
   readonly set: (seconds: number | undefined) => Effect.Effect<void>
   readonly current: Effect.Effect<number | undefined>
 }>() {}
 
 /**
- * Installs the clock for all that is built and run under this layer. It stands at `seconds` (since 1970) from the
- * start, where that is given.
+ * Installs the clock for everything that is built and run under this layer. With `seconds` (since 1970) the clock
+ * stands at that time from the start.
  */
 export const layer = (seconds?: number): Layer.Layer<MockTime> =>
   Layer.unwrapEffect(Effect.map(Effect.clock, (real) => {

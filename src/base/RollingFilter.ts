@@ -3,15 +3,13 @@ import { sipHashHalves, type SipKey } from "./siphash.ts"
 
 const GENERATIONS = 3
 
-/** Whether all these bits are set. */
 const holds = (filter: Uint8Array, places: ReadonlyArray<number>): boolean =>
   places.every((place) => ((filter[place >>> 3] ?? 0) & (1 << (place & 7))) !== 0)
 
 /**
- * Remembers what was put in last, in a fixed amount of memory: three Bloom filters of half the capacity each, of which
- * the oldest is emptied when the newest is full. So at least the last `capacity` entries are known, and at most half as
- * many more. Something else is taken for an entry at the rate of `falsePositives`; which, nobody can tell without the
- * key.
+ * Remembers the last entries in a fixed amount of memory: three Bloom filters of half the capacity each. When the
+ * newest is full, the oldest is emptied. So the filter knows at least the last `capacity` entries and at most half as
+ * many more. The rate of false positives is `falsePositives`; without the key they cannot be predicted.
  */
 export class RollingFilter {
   private readonly key: SipKey
@@ -35,7 +33,7 @@ export class RollingFilter {
     return this.generations?.some((filter) => holds(filter, places)) ?? false
   }
 
-  /** Puts an entry in, or renews it. */
+  /** Adds an entry, or renews it. */
   add(entry: Bytes): void {
     const places = this.places(entry)
     this.generations ??= Array.from({ length: GENERATIONS }, () => new Uint8Array(Math.ceil(this.bits / 8)))
@@ -58,8 +56,8 @@ export class RollingFilter {
   }
 
   /**
-   * The bits of an entry, from two halves of one hash. The step grows, or else entries whose step has a factor in common
-   * with the size would have few bits (Dillinger, Manolios: "Bloom filters in probabilistic verification").
+   * The bits of an entry, from two halves of one hash. The step grows: otherwise an entry whose step has a factor in
+   * common with the size would have few bits (Dillinger, Manolios: "Bloom filters in probabilistic verification").
    */
   private places(entry: Bytes): Array<number> {
     const { bits, hashes, key } = this

@@ -7,26 +7,25 @@ import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 
 /**
- * Tasks that come round every few minutes, which tests may hurry (`mockscheduler`): announcing again what nobody asked
- * for, storing what would be lost. What has to keep to real time, such as a timeout of a peer, does not belong here.
+ * Tasks that run every few minutes, such as the repeated announcement of transactions or saving state to disk. Tests
+ * may hurry them (`mockscheduler`). Real-time tasks, such as the timeout of a peer, do not belong here.
  */
 export class Scheduler extends Context.Tag("svcd/Scheduler")<Scheduler, {
-  /** Runs a task again and again until the scope closes, first after a delay. Each delay is asked for anew. */
+  /** Runs a task repeatedly until the scope closes, first after a delay. `delay` is called before each run. */
   readonly repeat: <R>(
     task: Effect.Effect<void, never, R>,
     delay: () => Duration.DurationInput
   ) => Effect.Effect<void, never, R | Scope.Scope>
-  /** Makes all tasks due so much earlier, and returns when those that are due now have run. */
+  /** Makes all tasks due earlier by this time. Returns when the tasks that are due now have run. */
   readonly forward: (by: Duration.DurationInput) => Effect.Effect<void>
 }>() {}
 
-/** A task that waits for its time. */
 interface Waiting {
   /** Nanoseconds of the clock. */
   due: bigint
-  /** Done when somebody made it due earlier. */
+  /** Completes when `forward` makes the task due earlier. */
   hurried: Deferred.Deferred<void>
-  /** Done when it has run, or never will. */
+  /** Completes when the task has run, or never will. */
   readonly ran: Deferred.Deferred<void>
 }
 

@@ -2,7 +2,7 @@ import * as Either from "effect/Either"
 import { isIPv4, isIPv6 } from "node:net"
 import { quoted } from "./safeText.ts"
 
-/** Where to listen or whom to call. IPv6 hosts stand without their brackets. */
+/** Where to listen or where to connect. IPv6 hosts have no brackets. */
 export interface Address {
   /** An IP address or a host name. Empty, for a listener only: every interface. */
   readonly host: string
@@ -14,7 +14,7 @@ const LABEL = "[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?"
 const HOST_NAME = new RegExp(`^${LABEL}(?:\\.${LABEL})*\\.?$`)
 
 const isHost = (host: string): boolean => {
-  // What consists of digits and dots is meant as an IPv4 address, never as a name.
+  // Digits and dots are always an IPv4 address, never a name.
   if (/^[\d.]+$/.test(host)) return isIPv4(host)
   return host.length <= LONGEST_HOST && HOST_NAME.test(host)
 }
@@ -22,8 +22,8 @@ const isHost = (host: string): boolean => {
 const ADDRESS = /^(?:\[(?<ip6>[^\]]*)\]|(?<host>[^:[\]]*)):(?<port>[^:[\]]*)$/
 
 /**
- * Reads `host:port`; an IPv6 address stands in brackets, a port is 1 to 65535. Without a host, as in `:8334`, it
- * means every interface: an error where `host` is `required`.
+ * Parses `host:port`. An IPv6 address is in brackets, a port is 1 to 65535. No host, as in `:8334`, means every
+ * interface; this is an error where `host` is `required`.
  */
 export const parseAddress = (text: string, host: "required" | "optional"): Either.Either<Address, string> => {
   const parts = ADDRESS.exec(text)?.groups
@@ -48,12 +48,12 @@ export const parseAddress = (text: string, host: "required" | "optional"): Eithe
   return isHost(address.host) ? Either.right(address) : Either.left(`${quoted(text)} has no valid host`)
 }
 
-/** Returns the text that `parseAddress` reads. */
+/** Returns the text that `parseAddress` parses. */
 export const formatAddress = ({ host, port }: Address): string => isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`
 
 const MAPPED_IPV4 = /^::ffff:(?=\d+\.)/i
 
-/** The kind of place a listener's host stands for. Names other than `localhost` are not looked up. */
+/** The kind of a listener's host. Names other than `localhost` are not resolved. */
 const placeOf = (host: string): "every interface" | "loopback" | "other" => {
   const plain = host.toLowerCase().replace(MAPPED_IPV4, "").replace(/\.$/, "")
   if (plain === "" || plain === "0.0.0.0" || /^[0:]+$/.test(plain)) return "every interface"
@@ -63,17 +63,16 @@ const placeOf = (host: string): "every interface" | "loopback" | "other" => {
   return "other"
 }
 
-/** Whether only programs on this machine can reach a listener on this host. */
 export const isLoopback = (host: string): boolean => placeOf(host) === "loopback"
 
-/** Whether a host stands for every interface, so that a client has to choose one of them. */
+/** Whether a host means every interface, so that a client has to choose one of them. */
 export const isEveryInterface = (host: string): boolean => placeOf(host) === "every interface"
 
-/** Whether two listeners would want the same port of the same interface. */
+/** Whether two listeners need the same port of the same interface. */
 export const overlap = (a: Address, b: Address): boolean => {
   if (a.port !== b.port) return false
   if ([a, b].some(({ host }) => host === "0.0.0.0") && [a, b].some(({ host }) => isIPv6(host))) {
-    // Without IPv6 there is nothing to share, unless the other takes both families, as `::` does.
+    // IPv4 and IPv6 do not overlap, unless the other listener takes both families, as `::` does.
     return [a, b].some(({ host }) => isIPv6(host) && isEveryInterface(host))
   }
   if (isEveryInterface(a.host) || isEveryInterface(b.host)) return true

@@ -4,16 +4,17 @@ import { dirname } from "node:path"
 import { makeDirectory } from "./makeDirectory.ts"
 
 /**
- * Files that are there whole or not at all, whenever the power fails (docs/data-directory.md): the new content is written beside
- * the file and synced, takes its place by a rename, and the directory is synced. These throw what the system throws.
+ * Files that are complete or absent after a power cut (docs/data-directory.md). The new content is written beside the
+ * file and synced. A rename puts it in place, and the directory is synced. These functions throw the errors of the
+ * system.
  */
 
-/** Nobody but the owner: any of these files tells something about him. */
+/** For the owner only: each of these files holds private information. */
 const FILE_MODE = 0o600
 
 export type Content = string | Uint8Array
 
-/** Makes the entries of a directory durable. Not every system lets a directory be opened; those do it themselves. */
+/** Makes the entries of a directory durable. On Windows a directory cannot be opened; the system does this itself. */
 export const syncDirectory = async (path: string): Promise<void> => {
   if (process.platform === "win32") return
   const directory = await open(path, "r")
@@ -24,7 +25,6 @@ export const syncDirectory = async (path: string): Promise<void> => {
   }
 }
 
-/** The same, at once. */
 export const syncDirectoryNow = (path: string): void => {
   if (process.platform === "win32") return
   const descriptor = openSync(path, "r")
@@ -35,7 +35,7 @@ export const syncDirectoryNow = (path: string): void => {
   }
 }
 
-/** Makes a directory, and those above it that are missing, whose own names survive a power cut. */
+/** Makes a directory and its missing parents, durably. */
 export const makeDirectoryDurably = async (directory: string): Promise<void> => {
   const made = makeDirectory(directory)
   if (made === undefined) return
@@ -48,8 +48,8 @@ export const makeDirectoryDurably = async (directory: string): Promise<void> => 
 const draftOf = (path: string): string => `${path}.new`
 
 /**
- * Replaces a file by what the parts make together. The draft is made anew, as one that lies there may have other
- * rights; it is gone when this fails. Writers that may meet need drafts of their own.
+ * Replaces a file by the joined parts. The draft is always a new file: an old draft may have other permissions. On
+ * failure the draft is removed. Concurrent writers need different drafts.
  */
 export const replaceFile = async (
   path: string,
@@ -73,7 +73,7 @@ export const replaceFile = async (
   await syncDirectory(dirname(path))
 }
 
-/** Replaces a file at once, while the event loop waits: for small files, and at the end of the process. */
+/** Replaces a file synchronously, which blocks the event loop: for small files, and at the end of the process. */
 export const replaceFileNow = (path: string, content: Content): void => {
   const draft = draftOf(path)
   rmSync(draft, { force: true })

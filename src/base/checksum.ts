@@ -1,17 +1,16 @@
 import { createHash } from "node:crypto"
 
 /**
- * A checksum in the JSON files of the node, as their first member, so that damage which leaves valid JSON is noticed:
+ * A checksum as the first member of the node's JSON files. It detects damage that leaves valid JSON:
  *
  *     {"checksum":"<SHA-256 in hexadecimal>", … }
  *
- * What is hashed are the bytes of the file without that member and without the white space behind it: the text as it
- * was before the member was put in.
+ * The hash is over the bytes of the file without that member and the white space after it.
  */
 
 const MEMBER = /^(\{[ \n]*)"checksum": ?"([^"]*)",[ \n]*/
 
-/** The text of a JSON object, made part by part, that gets its checksum. */
+/** Builds the text of a JSON object part by part, and its checksum. */
 export class ChecksummedText {
   private readonly parts: Array<string> = []
   private readonly hash = createHash("sha256")
@@ -22,31 +21,29 @@ export class ChecksummedText {
     return this
   }
 
-  /** All parts with the checksum in the first one, which has to begin with a member. Ends the text. */
+  /** Returns all parts, the first with the checksum. The first part has to begin with a member. Ends the text. */
   finish(): ReadonlyArray<string> {
     const [first = "", ...rest] = this.parts
     const [opening = "{"] = /^\{[ \n]*/.exec(first) ?? []
-    // On a line of its own where the members are.
+    // On a line of its own, if the other members are.
     const isIndented = opening.length > 1
     const member = `"checksum":${isIndented ? " " : ""}"${this.hash.digest("hex")}",${opening.slice(1)}`
     return [opening + member + first.slice(opening.length), ...rest]
   }
 }
 
-/** The text of a JSON object with its checksum. */
 export const checksummed = (text: string): string => new ChecksummedText().add(text).finish().join("")
 
-/** What is wrong with a text whose checksum does not match, for messages. */
+/** The text for messages about a checksum mismatch. */
 export const CHECKSUM_MISMATCH = "its content does not match its checksum"
 
 export interface CheckedText {
-  /** Without the checksum. */
   readonly text: string
-  /** `absent` for a text from before there were checksums, or that someone took it out of. */
+  /** `absent`: a version without checksums wrote the text, or the checksum was removed by hand. */
   readonly checksum: "right" | "wrong" | "absent"
 }
 
-/** Takes the checksum off a text, and compares. */
+/** Removes the checksum from a text and compares it. */
 export const checkText = (text: string): CheckedText => {
   const [member, opening = "", digest] = MEMBER.exec(text) ?? []
   if (member === undefined) return { text, checksum: "absent" }

@@ -1,3 +1,3 @@
-/** The system's word for what went wrong with a file, such as `ENOENT`; the text of an error that is not the system's. */
+/** The system's error code, such as `ENOENT`. For an error without a code, its text. */
 export const codeOf = (error: unknown): string =>
   error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : String(error)

@@ -1,14 +1,13 @@
-/** Tasks of which a few are done in each turn of the event loop, the oldest first. */
+/** A queue that runs a few tasks in each turn of the event loop, the oldest first. */
 export interface Line {
   readonly add: (task: () => void) => void
-  /** Tasks that wait. */
   readonly length: number
 }
 
 /**
- * A line for short tasks: what many remote parties cause at once must not keep the others waiting.
+ * Makes a queue for short tasks. Many tasks of remote parties do not delay the other work of the event loop.
  *
- * @param count how many are done in one turn of the event loop.
+ * @param count tasks in one turn of the event loop.
  */
 export const fewATurn = (count: number): Line => {
   const waiting: Array<() => void> = []

@@ -3,12 +3,11 @@ import * as Schema from "effect/Schema"
 import type { Server } from "node:net"
 import { type Address, formatAddress } from "./addresses.ts"
 
-/** An address cannot be listened on. */
+/** The server cannot listen on an address. */
 export class BindFailed extends Schema.TaggedError<BindFailed>()("BindFailed", {
-  /** What was to be served there. */
   what: Schema.Literal("RPC", "metrics", "mail"),
   address: Schema.String,
-  /** The system's word for the reason, such as `EADDRINUSE`. */
+  /** The system's error code, such as `EADDRINUSE`. */
   code: Schema.String
 }) {
   override get message(): string {
@@ -23,13 +22,13 @@ const REASONS: ReadonlyMap<string, string> = new Map([
   ["ENOTFOUND", "the host is not known"]
 ])
 
-/** The system's word for what went wrong; the name of an error that is not the system's. */
+/** The system's error code. For an error without a code, its name. */
 export const codeOf = (error: Error): string =>
   "code" in error && typeof error.code === "string" ? error.code : error.name
 
 /**
- * Has a server listen. An empty host is every interface, port 0 any free one; returns the address with the port that was
- * found.
+ * Makes a server listen. An empty host means every interface, port 0 any free port. Returns the address with the actual
+ * port.
  */
 export const listenOn = (
   server: Server,

@@ -1,15 +1,15 @@
 import { existsSync, mkdirSync, statSync } from "node:fs"
 import { dirname } from "node:path"
 
-/** For the owner alone. */
+/** For the owner only. */
 export const DIRECTORY_MODE = 0o700
 
 const isDirectory = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 
 /**
- * Makes a directory, and those above it that are missing, unless it is there. Throws as `node:fs` does. That has a mode
- * of its own for this, which never comes back where an existing directory takes none, as under /proc (Node.js 20).
- * Returns the uppermost directory that it made, `undefined` where it made none.
+ * Makes a directory and its missing parents, unless it exists. Throws the errors of `node:fs`. The `recursive` option
+ * of `node:fs` is not used: it never returns where an existing directory accepts no entries, as under /proc (Node.js
+ * 20). Returns the topmost directory that was made, `undefined` if none.
  */
 export const makeDirectory = (path: string): string | undefined => {
   if (isDirectory(path)) return undefined
@@ -19,7 +19,7 @@ export const makeDirectory = (path: string): string | undefined => {
     mkdirSync(path, { mode: DIRECTORY_MODE })
     return made ?? path
   } catch (error) {
-    // Somebody else may have made it meanwhile.
+    // Another process may have made it meanwhile.
     if (!isDirectory(path)) throw error
     return made
   }

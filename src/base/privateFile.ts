@@ -1,14 +1,15 @@
 import { chmodSync, closeSync, existsSync, openSync, statSync } from "node:fs"
 
-/** Files of the data directory are their owner's alone, whatever the umask of the process that holds the node. */
+/** Files in the data directory are for their owner only, whatever the umask of the process. */
 export const PRIVATE_FILE = 0o600
 
 /**
- * Makes a file that SQLite is about to open private: one that is missing is made with mode 600, and others lose their
- * rights to one that is there, as an earlier version made it. SQLite gives the files beside it the mode of the file.
+ * Makes a file private that SQLite is about to open. A missing file is created with mode 600. Group and others lose
+ * their permissions on an existing file, which an earlier version may have made. SQLite gives the same mode to the
+ * files beside it.
  *
- * What the file system refuses is left to SQLite, which says it in its own words; a file of another user stays as it is.
- * An existing file is not opened here: closing it again would drop the locks that this process has on it.
+ * Errors of the file system are ignored here: SQLite reports them. A file of another user stays as it is. An existing
+ * file is not opened here: closing it would drop the locks that this process has on it.
  */
 export const keepPrivate = (filename: string): void => {
   try {

@@ -1,13 +1,13 @@
-/** Where chance comes from: a number from 0 up to, but not including, 1. */
+/** A source of random numbers from 0 up to, but not including, 1. */
 export type Random = () => number
 
 /** A whole number from 0 up to, but not including, `count`. */
 export const below = (random: Random, count: number): number => Math.floor(random() * count)
 
-/** A waiting time with this mean, where every moment is as likely as any other. */
+/** A random waiting time with this mean, exponentially distributed. */
 export const exponential = (random: Random, mean: number): number => -Math.log(1 - random()) * mean
 
-/** A copy in an order that nobody can foresee. */
+/** A copy in random order. */
 export const shuffled = <A>(random: Random, list: ReadonlyArray<A>): Array<A> => {
   const copy = [...list]
   for (let i = copy.length - 1; i > 0; i--) {
@@ -20,10 +20,10 @@ export const shuffled = <A>(random: Random, list: ReadonlyArray<A>): Array<A> =>
   return copy
 }
 
-/** Words that are drawn from the system at once: a call for each number would take ten times as long. */
+/** Words drawn from the system at once: one call for each number would be ten times slower. */
 const POOL_WORDS = 512
 
-/** Chance that peers cannot foresee: they choose what goes into the address book. */
+/** Random numbers that peers cannot predict: peers influence the content of the address book. */
 export const secureRandom = (): Random => {
   const pool = new Uint32Array(POOL_WORDS)
   let at = POOL_WORDS
@@ -38,6 +38,5 @@ export const secureRandom = (): Random => {
   }
 }
 
-/** Bytes for a key. */
 export const randomBytes = (random: Random, count: number): Uint8Array =>
   Uint8Array.from({ length: count }, () => below(random, 256))

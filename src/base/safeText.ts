@@ -13,16 +13,16 @@ const escaped = (character: string): string => {
 }
 
 /**
- * Returns a text with every unsafe character as `\uXXXX`, so that it stays on its line whatever it is. Applied to
- * JSON it gives JSON of the same meaning: outside its strings JSON without indentation has no such character.
+ * Returns the text with every unsafe character as `\uXXXX`, so that it stays on one line. JSON keeps its meaning:
+ * outside its strings, JSON without indentation has no such character.
  */
 export const escapeUnsafe = (text: string): string => text.replace(UNSAFE, escaped)
 
 const LONGEST_QUOTE = 100
 
-/** Returns a text from outside for use in a message: in quotes, escaped, and cut where it is long. */
+/** Returns external text for use in a message: quoted, escaped, and cut to the longest length. */
 export const quoted = (text: string): string =>
   escapeUnsafe(JSON.stringify(text.length > LONGEST_QUOTE ? `${text.slice(0, LONGEST_QUOTE)}…` : text))
 
-/** Returns a path for use in a message: escaped, but whole and without quotes, so that it can be found and copied. */
+/** Returns a path for use in a message: escaped, but complete and without quotes, so that it can be copied. */
 export const shownPath = (path: string): string => escapeUnsafe(path)

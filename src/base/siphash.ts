@@ -1,8 +1,8 @@
 import type { Bytes } from "../protocol/bytes.ts"
 
 /**
- * SipHash-2-4 (Aumasson, Bernstein: "SipHash: a fast short-input PRF"), in 32-bit halves: with `bigint` it is a hundred
- * times slower, and a compact block hashes the whole mempool.
+ * SipHash-2-4 (Aumasson, Bernstein: "SipHash: a fast short-input PRF"), in 32-bit halves. With `bigint` it is a hundred
+ * times slower, and each compact block hashes the whole mempool.
  */
 
 /** 128 bits as four numbers: the low and high halves of k0, then of k1. */
@@ -11,7 +11,6 @@ export type SipKey = readonly [number, number, number, number]
 const word = (bytes: Bytes, at: number): number =>
   (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8) | ((bytes[at + 2] ?? 0) << 16) | ((bytes[at + 3] ?? 0) << 24)
 
-/** The key in the first 16 bytes. */
 export const sipKey = (bytes: Bytes): SipKey => [word(bytes, 0), word(bytes, 4), word(bytes, 8), word(bytes, 12)]
 
 /** The hash as its low and high half, each unsigned. */
@@ -26,7 +25,7 @@ export const sipHashHalves = (key: SipKey, data: Bytes): readonly [number, numbe
   let v3l = k1l ^ 0x79746573
   let v3h = k1h ^ 0x74656462
   const { length } = data
-  // All whole words, the last word with the length in its top byte, and the finalization.
+  // All whole words, then the last word with the length in its top byte, then the finalization.
   const last = length >>> 3
   for (let i = 0; i <= last + 1; i++) {
     const final = i > last
@@ -77,7 +76,6 @@ export const sipHashHalves = (key: SipKey, data: Bytes): readonly [number, numbe
   return [(v0l ^ v1l ^ v2l ^ v3l) >>> 0, (v0h ^ v1h ^ v2h ^ v3h) >>> 0]
 }
 
-/** The hash as a number of 64 bits. */
 export const sipHash = (key: SipKey, data: Bytes): bigint => {
   const [low, high] = sipHashHalves(key, data)
   return (BigInt(high) << 32n) | BigInt(low)

@@ -22,52 +22,52 @@ import {
 } from "./errors.ts"
 
 /**
- * Calls to a daemon, as patient as they may be:
+ * Calls to a daemon, with retries:
  *
- * - A call that only reads is made again where the daemon cannot be reached (a few times) or is not ready (for some
- *   seconds), with growing pauses.
- * - One that changes something is made again only where the daemon has certainly not carried it out: nobody listened, or
- *   the answer was that it is starting or too busy.
+ * - A read is retried when the daemon is unreachable (a few times) or not ready (for some seconds), with growing
+ *   pauses.
+ * - A write is retried only when the daemon has certainly not executed it: the request was not sent, or the daemon
+ *   answered that it is starting or too busy.
  *
- * All of it takes no longer than the configured time.
+ * A call with all its retries takes no longer than the configured time.
  */
 export interface DaemonRpc {
   /** `host:port`. */
   readonly address: string
   readonly read: (method: string, params?: RpcClient.CallParams) => Effect.Effect<Json, CallFailure>
-  /** Reads several things in one round trip; what came of each is in their order. */
+  /** Makes several reads in one round trip. The outcomes are in the order of the calls. */
   readonly readAll: (
     calls: ReadonlyArray<RpcClient.BatchedCall>
   ) => Effect.Effect<ReadonlyArray<Either.Either<Json, RpcClient.RpcFailure>>, DaemonFailure>
   readonly write: (method: string, params: RpcClient.CallParams) => Effect.Effect<Json, CallFailure>
 }
 
-/** What a call fails with: the daemon's own error is for the caller to explain. */
+/** The failures of a call. The caller explains an `RpcFailure`, which is the daemon's own error. */
 export type CallFailure = DaemonFailure | RpcClient.RpcFailure
 
-/** Calls again of one that nobody answered. */
+/** Retries of a call that the daemon did not answer. */
 const UNREACHABLE_TRIES = 3
 
-/** Milliseconds for which a daemon that is not ready is asked again. */
+/** Milliseconds for which a call to a daemon that is not ready is retried. */
 const BUSY_MS = 10_000
 
-/** Milliseconds of the first pause; each is twice the one before, up to the longest. */
+/** Milliseconds of the first pause. Each pause is twice the one before, up to the longest. */
 const FIRST_PAUSE = 100
 const LONGEST_PAUSE = 1_000
 
-/** Bytes of a cookie file. */
+/** Maximum bytes of a cookie file. */
 const MAX_COOKIE = 4_096
 
-/** Bytes of a reply: more than a block in hexadecimal digits has, and than a page of names. */
+/** Maximum bytes of a reply: more than a block in hexadecimal digits, and more than a page of names. */
 const MAX_REPLY = 2 ** 25
 
-/** Reasons that do not go away by themselves in a moment. */
+/** Error codes that a retry does not help against. */
 const LASTING: ReadonlySet<string> = new Set(["ENOTFOUND", "ETIMEDOUT"])
 
-/** HTTP statuses of one that is too busy, or about to end. */
+/** HTTP statuses of a daemon that is too busy or shuts down. */
 const BUSY_STATUS: ReadonlySet<number> = new Set([429, 503])
 
-/** What a failure says about trying again. */
+/** What a failure means for a retry. */
 type Kind = "busy" | "unreachable" | "final"
 
 const kindOf = (error: RpcClient.RpcClientError): Kind => {
@@ -85,7 +85,7 @@ const kindOf = (error: RpcClient.RpcClientError): Kind => {
 
 const wasNotSent = (error: RpcClient.RpcClientError): boolean => error._tag === "DaemonUnreachable" && !error.wasSent
 
-/** The failure in the words of all clients. */
+/** Maps a failure to the error classes of all clients. */
 const explained = (address: string, error: RpcClient.RpcClientError): CallFailure => {
   switch (error._tag) {
     case "DaemonUnreachable":
@@ -101,7 +101,7 @@ const explained = (address: string, error: RpcClient.RpcClientError): CallFailur
   }
 }
 
-/** Reads `user:password` out of a cookie file of the reference node. */
+/** Reads `user:password` from a cookie file of the reference node. */
 export const readCookie = (path: string): Either.Either<Credentials, InvalidConfig> => {
   const wrong = (reason: string) =>
     Either.left(new InvalidConfig({ field: "rpcCookieFile", reason: `${shownPath(path)} ${reason}` }))
@@ -110,20 +110,20 @@ export const readCookie = (path: string): Either.Either<Credentials, InvalidConf
     cookie = readFileSync(path, "utf8").slice(0, MAX_COOKIE).trim()
   } catch (cause) {
     const code = cause instanceof Error && "code" in cause ? String(cause.code) : "unknown"
-    return wrong(code === "ENOENT" ? "is not there: does the daemon run?" : `cannot be read: ${code}`)
+    return wrong(code === "ENOENT" ? "does not exist: is the daemon running?" : `cannot be read: ${code}`)
   }
   const colon = cookie.indexOf(":")
   return colon < 1
-    ? wrong("is no cookie file")
+    ? wrong("is not a cookie file: it must hold user:password")
     : Either.right({ user: cookie.slice(0, colon), password: Redacted.make(cookie.slice(colon + 1)) })
 }
 
-/** The credentials for each request, and how to look for others. */
+/** The credentials for each request, and how to refresh them. */
 interface Identity {
   readonly current: () => Credentials | undefined
   /**
-   * Reads the cookie again: a daemon makes another one at each start. Whether there is another than the one that was
-   * refused, which a call beside this one may have read already.
+   * Reads the cookie again: a daemon writes a new one at each start. Returns whether the cookie differs from the
+   * refused one; a concurrent call may have read the new one already.
    */
   readonly refresh: (refused: Credentials | undefined) => boolean
 }
@@ -144,7 +144,7 @@ const identityOf = (config: DaemonConfig): Either.Either<Identity, InvalidConfig
   })
 }
 
-/** Makes the calls to a daemon, with this first pause. Its connections are closed with the scope. */
+/** Makes the calls to a daemon, with this first pause. The scope closes its connections. */
 export const make = (
   config: DaemonConfig,
   firstPause = FIRST_PAUSE
@@ -163,7 +163,7 @@ export const make = (
       timeout
     })
 
-    /** Makes a call until it succeeds or there is no use in it. */
+    /** Retries a call until it succeeds or a retry is of no use. */
     const patient = <A>(
       attempt: Effect.Effect<A, RpcClient.RpcClientError>,
       mayRepeat: (error: RpcClient.RpcClientError) => boolean
@@ -187,7 +187,7 @@ export const make = (
             const waited = (yield* Clock.currentTimeMillis) - begun
             const again = kind === "busy" ? waited < BUSY_MS : kind === "unreachable" && tries <= UNREACHABLE_TRIES
             if (!again || !mayRepeat(error)) return yield* Effect.fail(explained(address, error))
-            // Not all of those who wait come back at the same moment.
+            // Random pauses keep the waiting callers from retrying at the same moment.
             yield* Effect.sleep(pause * (0.75 + 0.5 * (yield* Random.next)))
           }
         })
@@ -200,7 +200,7 @@ export const make = (
         })
       })
 
-    /** A daemon that starts says so to each of the calls. */
+    /** A daemon that is starting answers each call of the batch with the warm-up error. */
     const batch = (calls: ReadonlyArray<RpcClient.BatchedCall>) =>
       Effect.flatMap(client.batch(calls), (outcomes) => {
         const warming = outcomes.find((outcome) => Either.isLeft(outcome) && outcome.left.code === RPC_CODE.warmUp)
@@ -209,7 +209,7 @@ export const make = (
           : Effect.succeed(outcomes)
       })
 
-    /** One that was sent and not answered may have been carried out. */
+    /** The daemon may have executed a call that was sent and not answered. */
     const unsure = (failure: CallFailure): CallFailure =>
       failure._tag === "DaemonUnreachable"
         ? new DaemonUnreachable({ address, reason: `${failure.reason}; it may have carried out what it was asked for` })
@@ -238,6 +238,6 @@ export const make = (
     }
   })
 
-/** An error of the daemon that nothing more can be said about. */
+/** Maps an error of the daemon that needs no further explanation. */
 export const refused = (failure: CallFailure): DaemonFailure =>
   failure._tag === "RpcFailure" ? new DaemonRefused({ code: failure.code, reason: failure.message }) : failure

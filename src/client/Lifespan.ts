@@ -5,16 +5,16 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { ClientClosed, type ClientFailure } from "./errors.ts"
 
-/** Knows whether a client can still be asked, and ends what waits when it cannot. */
+/** Tracks whether a client is open, and ends its waiting calls when it closes. */
 export class Lifespan {
-  /** Why it is over; `undefined` while it is not. */
+  /** The reason why the client ended; `undefined` while it is open. */
   private over: ClientFailure | undefined
   private readonly ended = Deferred.unsafeMake<never, ClientFailure>(FiberId.none)
 
   /** Fails when the client ends. */
   readonly failure: Effect.Effect<never, ClientFailure> = Deferred.await(this.ended)
 
-  /** Why calls fail; `undefined` while they do not. */
+  /** The reason why calls fail; `undefined` while the client is open. */
   reason(): ClientFailure | undefined {
     return this.over
   }
@@ -26,11 +26,11 @@ export class Lifespan {
     Deferred.unsafeDone(this.ended, Effect.fail(reason))
   }
 
-  /** A short call: refused once the client has ended. */
+  /** A short call: it fails once the client has ended. */
   readonly guard = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | ClientFailure, R> =>
     Effect.suspend((): Effect.Effect<A, E | ClientFailure, R> => this.over ?? effect)
 
-  /** A call that waits: it fails when the client ends meanwhile. */
+  /** A call that waits: it fails as soon as the client ends. */
   readonly during = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | ClientFailure, R> =>
     this.guard(Effect.raceFirst(effect, this.failure))
 
@@ -39,6 +39,6 @@ export class Lifespan {
     Stream.interruptWhenDeferred(stream, this.ended)
 }
 
-/** Ends a client with the scope: before what is in the scope already. */
+/** Ends the client when the scope closes, before the finalizers that the scope already has. */
 export const endWithScope = (lifespan: Lifespan): Effect.Effect<void, never, Scope.Scope> =>
   Effect.addFinalizer(() => Effect.sync(() => lifespan.end(new ClientClosed())))

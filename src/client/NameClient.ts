@@ -5,75 +5,76 @@ import type { NetworkName } from "../protocol/networks.ts"
 import type { ClientFailure, OperationFailure, ReadFailure, ResolveFailure } from "./errors.ts"
 
 /**
- * Names, as an application sees them. The interface is the same whether a daemon answers, ours or the reference node,
- * or a node inside this process. Names and values are text: UTF-8, as the network's applications write them. A name
- * that is no UTF-8 cannot be asked for, and is left out of lists.
+ * Names, as an application sees them. The interface is the same over a daemon (svcd or the reference node) and over a
+ * node inside this process. Names and values are UTF-8 text, as the network's applications write them. A name that is
+ * not UTF-8 cannot be requested, and lists omit it.
  */
 export class NameClient extends Context.Tag("svcd/NameClient")<NameClient, {
-  /** Who answers. */
+  /** Where the answers are from. */
   readonly mode: "daemon" | "embedded"
   /**
-   * What a name says now. A name that is missing or expired as far as the node knows may have been registered since:
-   * while it is not synced, that fails with `NotSynced`.
+   * Resolves the current value of a name. While the node is not synced, a name that is missing or expired may have been
+   * registered in a later block: the call then fails with `NotSynced`.
    */
   readonly resolveName: (name: string, options?: ResolveOptions) => Effect.Effect<NameRecord, ResolveFailure>
   /**
-   * Registers a name: both steps, for as long as the client is open. The wallet of a svcd, embedded or not, goes on with
-   * it after a restart; the reference node's does not.
+   * Registers a name: runs both steps for as long as the client is open. The wallet of svcd, embedded or not, continues
+   * the registration after a restart; the reference node's wallet does not.
    */
   readonly registerName: (
     name: string,
     value: string,
     options?: RegisterOptions
   ) => Effect.Effect<OperationResult, OperationFailure>
-  /** Changes the value of a name of ours. The empty value clears it; ownership stays. */
+  /** Changes the value of a name that the wallet owns. The empty value clears it; ownership stays. */
   readonly updateName: (
     name: string,
     value: string,
     options?: UpdateOptions
   ) => Effect.Effect<OperationResult, OperationFailure>
-  /** Names that begin with a namespace and are not expired: the shortest first, then by their bytes. */
+  /** Lists the unexpired names in a namespace: the shortest first, then by their bytes. */
   readonly listNames: (filter?: ListFilter) => Effect.Effect<ReadonlyArray<NameRecord>, ReadFailure>
   /**
-   * What happens to names in blocks from now on, the oldest first. Where the chain is reorganised, names are told
-   * again as they are then. A listener that is slow misses the oldest.
+   * The changes of names in blocks from now on, the oldest first. After a reorg the stream emits the affected names
+   * again with their new state. A slow subscriber misses the oldest changes.
    */
   readonly changes: (filter?: ChangeFilter) => Stream.Stream<NameChange, ReadFailure>
-  /** How far the names are known. */
+  /** The block up to which names are known. */
   readonly freshness: Effect.Effect<Freshness, ReadFailure>
   /**
-   * Fails when the client has come to its end: it was closed, or the node in this process could not go on, because the
-   * disk is full for instance. Calls then fail in the same way. Never succeeds; a daemon that is away is not its end.
+   * Fails when the client ends: the caller closed it, or the node in this process had to stop, for instance because the
+   * disk is full. Calls then fail with the same error. It never succeeds. An unreachable daemon does not end the
+   * client.
    */
   readonly failure: Effect.Effect<never, ClientFailure>
 }>() {}
 
-/** What a name says, and since when. */
+/** The value of a name, and the operation that set it. */
 export interface NameRecord {
   /** With its namespace: `d/example`. */
   readonly name: string
-  /** Empty where the owner cleared it. Bytes that are not UTF-8 show as U+FFFD. */
+  /** Empty if the owner cleared it. Bytes that are not UTF-8 show as U+FFFD. */
   readonly value: string
-  /** The value in hexadecimal digits, where it is not UTF-8. */
+  /** The value in hexadecimal digits, if it is not UTF-8. */
   readonly valueHex?: string
-  /** The owner's address; empty where its script has none. */
+  /** The owner's address; empty if the script has none. */
   readonly address: string
-  /** The transaction of its last operation: 64 hex digits. */
+  /** The transaction of the name's last operation: 64 hex digits. */
   readonly txid: string
-  /** The block with that transaction. */
+  /** Height of the block with that transaction. */
   readonly height: number
-  /** Blocks until it expires; zero or less where it did. */
+  /** Blocks until the name expires; zero or less if it has expired. */
   readonly expiresIn: number
   readonly expired: boolean
-  /** How far the names were known when this was answered. */
+  /** The block up to which names were known at the time of the answer. */
   readonly asOf: Freshness
 }
 
-/** How far names are known. */
+/** The block up to which names are known. */
 export interface Freshness {
   /** Height of the last block. */
   readonly height: number
-  /** Whether that is the tip of the network, as far as the node can know. */
+  /** Whether that block is the tip of the network, as far as the node knows. */
   readonly synced: boolean
 }
 
@@ -84,100 +85,103 @@ export interface ResolveOptions {
   readonly minHeight?: number | undefined
 }
 
-/** The transaction of an operation. */
+/** The transaction of a name operation. */
 export interface OperationResult {
-  /** Of a registration: the transaction of the step that was waited for. 64 hex digits. */
+  /** For a registration: the transaction of the step that the caller waited for. 64 hex digits. */
   readonly txHash: string
 }
 
 export interface OperationOptions {
-  /** Who gets the name; an address of the wallet where it is left out. */
+  /** The recipient of the name; by default an address of the wallet. */
   readonly address?: string | undefined
 }
 
-/** The steps of a registration as they happen. */
+/** The steps of a registration, as they happen. */
 export type RegistrationProgress =
   /**
-   * NAME_NEW was sent. Over the reference node with its salt, which that does not keep: with it, `name_firstupdate` can be
-   * called by hand where this client cannot.
+   * NAME_NEW was sent. Over the reference node the step carries the salt, which that node does not store. With the salt
+   * the operator can call `name_firstupdate` by hand if this client cannot.
    */
   | { readonly step: "announced"; readonly txHash: string; readonly rand?: string }
-  /** NAME_NEW is in a block; so many blocks are to follow until the name can be claimed. */
+  /** NAME_NEW is in a block. The name can be claimed after `blocksLeft` more blocks. */
   | { readonly step: "waiting"; readonly txHash: string; readonly blocksLeft: number }
   /** NAME_FIRSTUPDATE was sent. */
   | { readonly step: "claimed"; readonly txHash: string }
-  /** NAME_FIRSTUPDATE is in a block: the name is ours. */
+  /** NAME_FIRSTUPDATE is in a block: the wallet owns the name. */
   | { readonly step: "registered"; readonly txHash: string; readonly height: number }
-  /** It will not come to its end, or cannot be followed any longer. */
+  /** The registration cannot complete, or can no longer be followed. */
   | { readonly step: "failed"; readonly reason: string }
 
 export interface RegisterOptions extends OperationOptions {
   /**
-   * What is waited for: that NAME_NEW is sent (`announced`, the default), that NAME_FIRSTUPDATE is (`claimed`), or that
-   * it is in a block (`registered`). The registration goes on in any case.
+   * The step to wait for: NAME_NEW is sent (`announced`, the default), NAME_FIRSTUPDATE is sent (`claimed`), or
+   * NAME_FIRSTUPDATE is in a block (`registered`). The registration continues in any case.
    */
   readonly waitFor?: "announced" | "claimed" | "registered" | undefined
-  /** Is told each step. */
+  /** Called at each step. */
   readonly onProgress?: ((progress: RegistrationProgress) => void) | undefined
 }
 
 export interface UpdateOptions extends OperationOptions {
-  /** What is waited for: that the transaction is sent (`sent`, the default) or that it is in a block. */
+  /** The step to wait for: the transaction is sent (`sent`, the default) or is in a block (`confirmed`). */
   readonly waitFor?: "sent" | "confirmed" | undefined
 }
 
 export interface ListFilter {
-  /** The beginning of the names: `d/`; empty for all. */
+  /** The prefix of the names, such as `d/`; empty for all. */
   readonly namespace?: string | undefined
-  /** Names at most; 100 if it is left out. */
+  /** Maximum number of names; 100 by default. */
   readonly limit?: number | undefined
 }
 
 export interface ChangeFilter {
-  /** The beginning of the names; empty for all. */
+  /** The prefix of the names; empty for all. */
   readonly namespace?: string | undefined
 }
 
 /** An operation on a name, in a block. */
 export interface NameChange {
   readonly name: string
-  /** What it says since, by this operation; `undefined` where a reorganisation took its only registration back. */
+  /** The state of the name after the operation; `undefined` if a reorg removed its only registration. */
   readonly record: NameRecord | undefined
-  /** The block, or the one that was taken back. */
+  /** Height of the block, or of the block that a reorg disconnected. */
   readonly height: number
 }
 
-/** Who answers: a daemon where there is one, else a node of our own; or one of both, whatever there is. */
+/**
+ * Where a client gets its answers: `auto` takes a daemon if one answers, otherwise it runs a node in this process. The
+ * other modes allow only one of the two.
+ */
 export const ModeAuto = "auto"
 export const ModeEmbedded = "embedded"
 export const ModeDaemon = "daemon"
 
 export type Mode = typeof ModeAuto | typeof ModeEmbedded | typeof ModeDaemon
 
-/** How a client is made (docs/embedding.md). Everything may be left out. */
+/** How a client is made (docs/embedding.md). Every field is optional. */
 export interface ClientConfig {
-  /** `ModeAuto` if it is left out. */
+  /** `ModeAuto` by default. */
   readonly mode?: Mode | undefined
-  /** `mainnet` if it is left out. */
+  /** `mainnet` by default. */
   readonly network?: NetworkName | undefined
-  /** Embedded: `~/.svcd` if it is left out. */
+  /** Embedded: `~/.svcd` by default. */
   readonly dataDir?: string | undefined
-  /** Embedded: 8 if it is left out; 0 is offline. */
+  /** Embedded: 8 by default; 0 is offline. */
   readonly maxPeers?: number | undefined
-  /** Embedded: `host:port`, in place of those that DNS names. */
+  /** Embedded: addresses as `host:port`, instead of the DNS seeds. */
   readonly bootstrapPeers?: ReadonlyArray<string> | undefined
-  /** Daemon, and where auto looks for one: `http://127.0.0.1:8336` if it is left out. */
+  /** Daemon, and where `ModeAuto` looks for one: `http://127.0.0.1:8336` by default. */
   readonly rpcAddr?: string | undefined
   readonly rpcUser?: string | undefined
   readonly rpcPassword?: string | undefined
-  /** Daemon: a cookie file of the reference node, in place of user and password. */
+  /** Daemon: a cookie file of the reference node, instead of user and password. */
   readonly rpcCookieFile?: string | undefined
-  /** The wallet to use where there are several; the default one if it is left out. */
+  /** The wallet to use if there are several; by default the default wallet. */
   readonly wallet?: string | undefined
-  /** Daemon: milliseconds for one call; 30,000 if it is left out. */
+  /** Daemon: milliseconds for one call; 30,000 by default. */
   readonly timeout?: number | undefined
-  /** Embedded: resolution only. */
+  /** Embedded: the client only resolves names. */
   readonly disableWallet?: boolean | undefined
-  /** Embedded: opens an encrypted wallet for as long as the client is open. */
+  /** Embedded: unlocks an encrypted wallet for as long as the client is open. */
   readonly walletPassphrase?: string | undefined
 }

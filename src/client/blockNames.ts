@@ -2,11 +2,11 @@ import type { Block } from "../protocol/block.ts"
 import { NAME_TX_VERSION, parseNameScript } from "../protocol/nameOperation.ts"
 import type { ChainRecord } from "./record.ts"
 
-/** The names that a block of the chain sets, in its order. */
+/** The names that a block of the chain sets, in block order. */
 export const namesOf = (block: Block, height: number): ReadonlyArray<ChainRecord> => {
   const found: Array<ChainRecord> = []
   for (const { outputs, txid, version } of block.transactions) {
-    // Only in these are scripts with a name more than scripts (consensus).
+    // Only transactions of this version have name scripts (consensus).
     if (version !== NAME_TX_VERSION) continue
     for (const { script } of outputs) {
       const parsed = parseNameScript(script)

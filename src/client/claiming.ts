@@ -12,9 +12,11 @@ import { operationFailure } from "./operationErrors.ts"
 import type { RegistrationState } from "./registering.ts"
 import { type Confirmed, confirmed, hash, list, reading, text } from "./replies.ts"
 
-/** The second step of a registration, for a daemon that has to be told: the reference node. */
+/** The second step of a registration, for a daemon that does not run it by itself: the reference node. */
 
-/** Blocks from the one with NAME_NEW on, itself included, after which the name can be claimed in the next (consensus). */
+/**
+ * NAME_FIRSTUPDATE is valid in the block after this many blocks, counted from the block with NAME_NEW on (consensus).
+ */
 const MATURITY = 12
 
 export const HEX = { nameEncoding: "hex", valueEncoding: "hex" } as const
@@ -24,10 +26,10 @@ export const withAddress = ({ address }: OperationOptions) =>
 
 export const blocksLeft = ({ confirmations }: Confirmed): number => Math.max(0, MATURITY - confirmations)
 
-/** Whether a block has a transaction of the wallet. */
+/** The confirmations of a wallet transaction. */
 export const transaction = (rpc: DaemonRpc, txHash: string): Effect.Effect<Confirmed, CallFailure> =>
   rpc.read("gettransaction", [txHash]).pipe(
-    // It is no argument of the caller's that is wrong: another wallet answers.
+    // The caller's arguments are not wrong here: a different wallet answered.
     Effect.mapError((failure) => isUnknown(failure) ? refused(failure) : failure),
     Effect.flatMap((reply) => reading("gettransaction", reply, confirmed))
   )
@@ -35,12 +37,12 @@ export const transaction = (rpc: DaemonRpc, txHash: string): Effect.Effect<Confi
 const isUnknown = (failure: CallFailure): boolean =>
   failure._tag === "RpcFailure" && failure.code === RPC_CODE.invalidAddressOrKey
 
-/** What a claim needs: the salt and the transaction of the first step above all. */
+/** The data of a claim; above all the salt and the transaction of the first step. */
 export interface Claim {
   readonly name: string
   readonly nameHex: string
   readonly valueHex: string
-  /** Of NAME_NEW. */
+  /** Txid of NAME_NEW. */
   readonly txHash: string
   readonly rand: string
   readonly options: OperationOptions
@@ -48,7 +50,7 @@ export interface Claim {
 
 const txidOf = (json: Json): string | undefined => json instanceof JsonObject ? hash(json.get("txid")) : undefined
 
-/** The transactions that a wallet's transaction spends outputs of. */
+/** The txids whose outputs a wallet transaction spends. */
 const spent = (reply: Json): ReadonlyArray<string> | undefined => {
   const bytes = reply instanceof JsonObject ? fromHex(text(reply.get("hex")) ?? "") : undefined
   try {
@@ -62,12 +64,12 @@ const spent = (reply: Json): ReadonlyArray<string> | undefined => {
 }
 
 /**
- * Where a claim stands: looked at again and again. NAME_FIRSTUPDATE may have been carried out though its answer was lost,
- * and is looked for then: by what it spends, which is the output of our NAME_NEW.
+ * Polls the state of a claim. If the answer to NAME_FIRSTUPDATE was lost, the daemon may have sent the transaction: the
+ * client then searches for it by the NAME_NEW output that it spends.
  */
 export const claiming = (rpc: DaemonRpc, claim: Claim): Effect.Effect<RegistrationState, OperationFailure> => {
   const { name, nameHex, options, rand, txHash, valueHex } = claim
-  /** Whether a call was not answered, so that it may have been carried out. */
+  /** Whether a call got no answer, so that the daemon may have executed it. */
   let unsure = false
   let claimTxid: string | undefined
 
@@ -76,7 +78,7 @@ export const claiming = (rpc: DaemonRpc, claim: Claim): Effect.Effect<Registrati
     (reply) => reading("name_pending", reply, list(txidOf))
   )
 
-  /** The transaction that the name is from, and none where nobody has it. */
+  /** The transaction of the name's current record; `undefined` if the name is not registered. */
   const current = rpc.read("name_show", [nameHex, HEX]).pipe(
     Effect.flatMap((reply) => reading("name_show", reply, txidOf)),
     Effect.catchIf(
@@ -92,9 +94,9 @@ export const claiming = (rpc: DaemonRpc, claim: Claim): Effect.Effect<Registrati
       Effect.catchIf(isUnknown, () => Effect.succeed(false))
     )
 
-  /** The claim that was sent already, if it was. */
+  /** The claim, if it was sent already. */
   const found = Effect.gen(function*() {
-    // It may come into a block between the two questions, and is in the second answer then.
+    // The claim may be confirmed between the two calls; the second answer contains it then.
     const shown = [...yield* pending, yield* current]
     for (const txid of shown) {
       if (txid !== undefined && (yield* isOurs(txid))) return txid
@@ -116,13 +118,16 @@ export const claiming = (rpc: DaemonRpc, claim: Claim): Effect.Effect<Registrati
     }
     const failure = outcome.left
     if (failure._tag !== "RpcFailure") unsure = true
-    // That the name is taken may mean: by us, as an earlier call was slower than we were patient.
+    // The name may be taken by our own claim, if an earlier call timed out before the daemon executed it.
     const taken = failure._tag === "RpcFailure" && failure.code === RPC_CODE.verifyError
     const ours = taken ? yield* found : undefined
     return ours ?? (yield* Effect.fail(failure))
   })
 
-  /** Whether a name is another's while our claim is in no block. The wallet keeps a claim that no block can take. */
+  /**
+   * Whether another owner has the name while our claim is unconfirmed. The wallet keeps a claim that no block can
+   * include.
+   */
   const isLost = (claimed: string) =>
     Effect.gen(function*() {
       const holder = yield* current
@@ -142,11 +147,11 @@ export const claiming = (rpc: DaemonRpc, claim: Claim): Effect.Effect<Registrati
     const { confirmations, height } = yield* transaction(rpc, claimTxid)
     if (confirmations > 0 && height !== undefined) return { step: "registered", txHash: claimTxid, height } as const
     return confirmations < 0 || (yield* isLost(claimTxid))
-      ? { step: "failed", reason: "somebody else was first" } as const
+      ? { step: "failed", reason: "another registration of the name was confirmed first" } as const
       : { step: "claimed", txHash: claimTxid } as const
   }).pipe(
     Effect.mapError(operationFailure(name, rpc.address)),
-    // That the name is taken is how a registration fails, at its second step.
+    // At the second step, a taken name means that the registration failed.
     Effect.catchTag("NameUnavailable", ({ reason }) => Effect.succeed({ step: "failed", reason } as const))
   )
 }

@@ -11,13 +11,13 @@ import type { NetworkName } from "../protocol/networks.ts"
 import { InvalidConfig } from "./errors.ts"
 import { type ClientConfig, type Mode, ModeAuto, ModeDaemon, ModeEmbedded } from "./NameClient.ts"
 
-/** The configuration of a client: judged, and complete. */
+/** Validates the configuration of a client and fills in the defaults. */
 
-/** Where a daemon is. */
+/** The address of a daemon. */
 export interface DaemonAddress extends Address {
-  /** Whether TLS is spoken, as by a proxy in front of the daemon. */
+  /** Whether to use TLS, for instance to a proxy in front of the daemon. */
   readonly secure: boolean
-  /** Stands before the daemon's paths; empty for none. */
+  /** The prefix of the daemon's paths; empty for none. */
   readonly basePath: string
 }
 
@@ -30,9 +30,9 @@ export interface DaemonConfig extends DaemonAddress {
 }
 
 export interface EmbeddedConfig {
-  /** Absolute. */
+  /** An absolute path. */
   readonly dataDir: string
-  /** 0: offline. */
+  /** 0 is offline. */
   readonly maxPeers: number
   readonly bootstrapPeers: ReadonlyArray<Address>
   readonly disableWallet: boolean
@@ -57,7 +57,9 @@ const MAX_PEERS = 10_000
 
 const HAS_SCHEME = /^[a-z][a-z0-9+.-]*:\/\//i
 
-/** Reads `http://host:port`, `https://…` or `host:port`; a path is what stands before the daemon's own. */
+/**
+ * Parses `http://host:port`, `https://…` or `host:port`. A path in the URL becomes the prefix of the daemon's paths.
+ */
 export const parseDaemonUrl = (text: string): Either.Either<DaemonAddress, string> => {
   const wrong = Either.left(`${quoted(text)} is not a URL of the form http://host:port`)
   if (!URL.canParse(HAS_SCHEME.test(text) ? text : `http://${text}`)) return wrong
@@ -70,7 +72,7 @@ export const parseDaemonUrl = (text: string): Either.Either<DaemonAddress, strin
   }
   if (hostname === "" || search !== "" || hash !== "") return wrong
   const secure = protocol === "https:"
-  // What a URL does not say because it is the scheme's own was perhaps said: only the text knows.
+  // `URL` drops a port that is the default of the scheme, so only the text shows whether `:80` was given.
   const isPlainHttpPort = !secure && port === "" && /:0*80(?:\/|$)/.test(text.replace(HAS_SCHEME, ""))
   const given = isPlainHttpPort ? 80 : port === "" ? undefined : Number(port)
   if (given === 0) return wrong
@@ -82,13 +84,13 @@ export const parseDaemonUrl = (text: string): Either.Either<DaemonAddress, strin
   })
 }
 
-/** Something that a parser says yes or why not to. */
+/** A string that the parser accepts; the schema error is the parser's reason. */
 const parsed = <A>(parse: (text: string) => Either.Either<A, string>) =>
   Schema.String.pipe(Schema.filter((text) => Either.match(parse(text), { onLeft: (why) => why, onRight: () => true })))
 
 const oneOf = (...words: ReadonlyArray<string>) => `has to be one of ${words.join(", ")}`
 
-/** A short text without NUL, which no path and no credential can hold. */
+/** A short text without NUL: neither a path nor a credential can contain NUL. */
 const text = Schema.String.pipe(
   Schema.filter((given) =>
     !given.includes("\0") && given.length <= 4096 || "has to be a text without NUL, not too long"
@@ -132,14 +134,12 @@ const Config = Schema.Struct({
   walletPassphrase: Schema.UndefinedOr(text)
 })
 
-/** Fields as they are looked for under another spelling: `RPCAddr`, `rpcaddr` and `rpc_addr` for `rpcAddr`. */
+/** Normalizes the spelling of a field: `RPCAddr`, `rpcaddr` and `rpc_addr` match `rpcAddr`. */
 const plain = (field: string): string => field.replaceAll(/[_-]/g, "").toLowerCase()
 
 const FIELDS: ReadonlyMap<string, string> = new Map(Object.keys(Config.fields).map((field) => [plain(field), field]))
 
-/**
- * A field that is meant and misspelled. Others are none of ours: a program may keep more in the same object.
- */
+/** Finds a misspelled field. Unknown fields are allowed: a program may keep other settings in the same object. */
 const misspelled = (config: ClientConfig): InvalidConfig | undefined => {
   for (const given of Object.keys(config)) {
     const meant = FIELDS.get(plain(given))
@@ -154,7 +154,7 @@ type Fields = { readonly [K in keyof typeof Config.fields]?: (typeof Config.Type
 
 const judge = Schema.decodeUnknownEither(Schema.partialWith(Config, { exact: true }))
 
-/** The first thing that is wrong, by the field that it is about. What was given is not repeated: it may be a secret. */
+/** The first problem, by its field. The message does not repeat the given value, which may be a secret. */
 const problemOf = (error: ParseResult.ParseError): InvalidConfig => {
   const [issue] = ParseResult.ArrayFormatter.formatErrorSync(error)
   const [field = "config", ...inside] = issue?.path.map(String) ?? []
@@ -194,7 +194,7 @@ const credentialsOf = ({ rpcPassword, rpcUser }: Fields): Either.Either<Credenti
   return Either.right({ user: rpcUser, password: Redacted.make(rpcPassword) })
 }
 
-/** Judges a configuration, and puts in what was left out. */
+/** Validates a configuration and fills in the defaults. */
 export const decodeConfig = (config: ClientConfig): Either.Either<DecodedConfig, InvalidConfig> =>
   Either.gen(function*() {
     const fields: Fields = yield* Either.mapLeft(judge(config), problemOf)

@@ -16,14 +16,14 @@ import { type ChainRecord, fixedPart, recordAt } from "./record.ts"
 import { chainInfo, hash, type HeaderPlace, headerPlace, reading, text } from "./replies.ts"
 
 /**
- * Changes of names, read out of the blocks of a daemon: it is asked for its tip again and again, and the blocks between
- * the last one seen and that tip are fetched. They are read from their bytes, which every daemon has in one form.
+ * Changes of names, from the blocks of a daemon. The client polls the tip and fetches the blocks between the last one
+ * seen and the tip. It decodes the raw block, which has the same form in every daemon.
  */
 
-/** Blocks that a listener may be behind by; of more, the oldest are passed over. */
+/** Maximum number of blocks that a subscriber may be behind; the oldest blocks beyond it are skipped. */
 const MAX_BEHIND = 2_016
 
-/** Blocks told at a time. */
+/** Maximum number of blocks in one batch. */
 const AT_ONCE = 16
 
 interface Place {
@@ -34,9 +34,9 @@ interface Place {
 export interface DaemonChangesParts {
   readonly rpc: DaemonRpc
   readonly params: ConsensusParams
-  /** Milliseconds between two looks at the tip. */
+  /** Milliseconds between two polls of the tip. */
   readonly interval: number
-  /** What a name says now; `undefined` for one that nobody has. */
+  /** The current record of a name; `undefined` if it is not registered. */
   readonly current: (name: Bytes) => Effect.Effect<NameRecord | undefined, DaemonFailure>
 }
 
@@ -61,13 +61,13 @@ export const make = ({ current, interval, params, rpc }: DaemonChangesParts) => 
       }
     })
 
-  /** The tip, and how far the daemon is. */
+  /** The tip, and the freshness of the daemon. */
   const tip: Effect.Effect<{ readonly at: Place; readonly asOf: Freshness }, DaemonFailure> = Effect.gen(function*() {
     const { asOf, best } = yield* ask("getblockchaininfo", [], chainInfo)
     return { at: { hash: best, height: asOf.height }, asOf }
   })
 
-  /** The blocks that are not in the best chain any more, the highest first, and the one below them. */
+  /** The blocks that are no longer in the best chain, the highest first, and the fork point below them. */
   const fork = (from: Place): Effect.Effect<
     { readonly undone: ReadonlyArray<Place>; readonly base: Place },
     DaemonFailure
@@ -89,7 +89,7 @@ export const make = ({ current, interval, params, rpc }: DaemonChangesParts) => 
       : { name: fixed.name, record: recordAt(fixed, asOf, params), height: record.height }
   }
 
-  /** What names say after blocks that set them were taken back. */
+  /** The current records of the names that disconnected blocks had set. */
   const takenBack = (undone: ReadonlyArray<Place>) =>
     Effect.gen(function*() {
       const changes: Array<NameChange> = []
@@ -110,7 +110,7 @@ export const make = ({ current, interval, params, rpc }: DaemonChangesParts) => 
       for (let height = base.height + 1; height <= to; height++) {
         const blockHash = yield* ask("getblockhash", [height], hash)
         const { previous } = yield* header(blockHash)
-        // The chain was reorganised while we read it: the next look finds the fork.
+        // A reorg happened during the read: the next poll finds the fork point.
         if (previous !== last.hash) break
         last = { hash: blockHash, height }
         for (const record of yield* names(last)) {
@@ -121,21 +121,21 @@ export const make = ({ current, interval, params, rpc }: DaemonChangesParts) => 
       return { changes, last }
     })
 
-  /** The place below the blocks that are still to be told. */
+  /** The block after which the changes are emitted, at most `MAX_BEHIND` below the target. */
   const notTooFar = (base: Place, target: number): Effect.Effect<Place, DaemonFailure> => {
     const height = target - MAX_BEHIND
     if (base.height >= height) return Effect.succeed(base)
     return Effect.map(ask("getblockhash", [height], hash), (found) => ({ hash: found, height }))
   }
 
-  /** One look: what is new since a block, and the block up to which all is told now. */
+  /** One poll: the changes since a block, and the last block that they cover. */
   const look = (seen: Place | undefined) =>
     Effect.gen(function*() {
       const { asOf, at } = yield* tip
       if (seen === undefined) return { changes: [], last: at, more: false }
       if (seen.hash === at.hash) return { changes: [], last: seen, more: false }
       const forked = yield* Effect.catchIf(fork(seen), isUnknownBlock, () => Effect.succeed(undefined))
-      // The daemon has another data directory, and never saw the block.
+      // The daemon does not know the block: it has another data directory.
       if (forked === undefined) return { changes: [], last: at, more: false }
       const { base: below, undone } = forked
       const changes = yield* takenBack(undone)
@@ -145,7 +145,7 @@ export const make = ({ current, interval, params, rpc }: DaemonChangesParts) => 
       return { changes: [...changes, ...fresh], last, more: last.height < at.height }
     })
 
-  /** From now on; the daemon is waited for where it is away for a while. */
+  /** Changes from now on. While the daemon is unreachable or not ready, the stream retries. */
   return Stream.unwrap(
     Effect.map(
       look(undefined),

@@ -31,32 +31,32 @@ import { REGISTER_WAITS, UPDATE_WAITS } from "./registering.ts"
 import { type ChainInfo, chainInfo, list, reading, type ShownName, shownName } from "./replies.ts"
 import { choiceOf, limitOf, nameBytes, namespaceBytes, valueBytes } from "./text.ts"
 
-/** A `NameClient` over the JSON-RPC of a daemon: ours, or the reference node (reference/rpc.md 8). */
+/** A `NameClient` over the JSON-RPC of a daemon: svcd or the reference node (reference/rpc.md 8). */
 
-/** Milliseconds between two looks at what changes with blocks. */
+/** Milliseconds between two polls for blocks. */
 const INTERVAL = 1_000
 
-/** Names asked for at once. */
+/** Names requested in one call. */
 const PAGE = 1_000
 
-/** Names in hexadecimal digits have one form, whatever bytes they are and however the daemon is set. */
+/** Names in hexadecimal digits have one form, whatever their bytes and the daemon's encoding settings. */
 const HEX = { nameEncoding: "hex", valueEncoding: "hex" } as const
 
 const INFO = { method: "getblockchaininfo", params: [] } as const
 
 export interface DaemonClientOptions {
-  /** Milliseconds between two looks at what changes with blocks. */
+  /** Milliseconds between two polls for blocks. */
   readonly interval?: number
-  /** Milliseconds before a call is made again for the first time. */
+  /** Milliseconds before the first retry of a call. */
   readonly firstPause?: number
 }
 
-/** Why there is no client over a daemon. */
+/** Why opening a client over a daemon fails. */
 export type DaemonOpenFailure = InvalidConfig | DaemonFailure
 
 const notSynced = ({ height }: Freshness) => new NotSynced({ height })
 
-/** Asks which network the daemon is on, and refuses another one than the caller wants. */
+/** Checks the network of the daemon, and refuses a network other than the caller wants. */
 const checkNetwork = (
   { address }: DaemonRpc.DaemonRpc,
   { chain, network }: ChainInfo,
@@ -69,7 +69,7 @@ const checkNetwork = (
       reason: `the daemon at ${address} is on ${network ?? chain}, not ${wanted}`
     })
 
-/** Opens a client over a daemon that answers and is on the right network. It is closed with the scope. */
+/** Opens a client over a daemon that answers and is on the right network. The scope closes it. */
 export const make = (
   { daemon, network: wanted }: DecodedConfig,
   { firstPause, interval = INTERVAL }: DaemonClientOptions = {}
@@ -86,7 +86,7 @@ export const make = (
     )
     yield* checkNetwork(rpc, yield* info, wanted)
 
-    /** A reading call, and how far the daemon was just before it, in one round trip. */
+    /** Makes a read in one round trip with a preceding read of the daemon's freshness. */
     const withFreshness = (method: string, args: ReadonlyArray<JsonValue>) =>
       Effect.gen(function*() {
         const [told, outcome] = yield* rpc.readAll([INFO, { method, params: args }])
@@ -98,7 +98,7 @@ export const make = (
         return { asOf, outcome }
       })
 
-    /** What a name says, expired or not; `undefined` for one that nobody has. */
+    /** The record of a name, expired or not; `undefined` if the name is not registered. */
     const show = (name: Bytes) =>
       Effect.gen(function*() {
         const options = { ...HEX, allowExpired: true }
@@ -108,7 +108,7 @@ export const make = (
         }
         const failure: RpcFailure = outcome.left
         if (failure.code === RPC_CODE.wallet) return { asOf, shown: undefined }
-        // Asked for in initial download; ours says so only of what it does not find.
+        // The daemon is in initial download. svcd returns this error only for a name that it does not find.
         if (failure.code === RPC_CODE.initialDownload) return { asOf: { ...asOf, synced: false }, shown: undefined }
         return yield* Effect.fail(DaemonRpc.refused(failure))
       })
@@ -116,10 +116,12 @@ export const make = (
     const recordOf = ({ expired, expiresIn, shown }: ShownName, asOf: Freshness): NameRecord | undefined =>
       shown === undefined ? undefined : { ...shown, expiresIn, expired, asOf }
 
-    /** Whether a daemon that shows an expired name also says that it is expired: ours does not while its names are behind. */
+    /**
+     * Whether a daemon that shows an expired name also confirms the expiry. svcd does not while its names are behind.
+     */
     const confirmsExpiry = (name: Bytes): Effect.Effect<boolean, DaemonFailure> =>
       Effect.matchEffect(rpc.read("name_show", [toHex(name), { ...HEX, allowExpired: false }]), {
-        // A daemon that does not know the option shows the record again.
+        // A daemon that does not know the option returns the record again.
         onSuccess: () => Effect.succeed(true),
         onFailure: (failure) => {
           if (failure._tag !== "RpcFailure") return Effect.fail(DaemonRpc.refused(failure))
@@ -135,7 +137,7 @@ export const make = (
         if (old !== undefined) return yield* old
         const record = shown === undefined ? undefined : recordOf(shown, asOf)
         if (record !== undefined && !record.expired) return record
-        // While blocks are missing, nobody knows that there is no such name.
+        // While blocks are missing, a missing or expired name may have been registered in one of them.
         if (!asOf.synced || (record !== undefined && !(yield* confirmsExpiry(bytes)))) return yield* notSynced(asOf)
         return yield* record === undefined
           ? new NameNotFound({ requested: printable(bytes) })
@@ -154,7 +156,7 @@ export const make = (
         return { asOf, names: yield* reading("name_scan", outcome.right, list(shownName)) }
       })
 
-    /** All names with a prefix, in pages; each begins with the name that the one before ended with. */
+    /** All names with a prefix, in pages. Each page begins with the last name of the page before. */
     const scan = (prefix: Bytes): Stream.Stream<NameRecord, ReadFailure> =>
       Stream.paginateEffect({ start: prefix, seen: undefined as Bytes | undefined }, ({ seen, start }) =>
         Effect.map(page(start, prefix), ({ asOf, names }) => {
@@ -163,7 +165,7 @@ export const make = (
           )
           const last = fresh.at(-1)?.name
           const isEnd = last === undefined || names.length < PAGE
-          // Daemons before the option give names with any beginning.
+          // Older daemons ignore the `prefix` option and return names with any prefix.
           const records = fresh.filter(({ expired, name }) => !expired && startsWith(name, prefix))
             .flatMap((shown) => recordOf(shown, asOf) ?? [])
           return [records, isEnd ? Option.none() : Option.some({ start: last, seen: last })] as const
@@ -206,7 +208,7 @@ export const make = (
     })
   })
 
-/** Offers a client over a daemon for as long as the layer lives. */
+/** Provides a client over a daemon for the lifetime of the layer. */
 export const layer = (config: ClientConfig = {}): Layer.Layer<NameClient, DaemonOpenFailure> =>
   Layer.scoped(NameClient, Effect.flatMap(decodeConfig(config), (decoded) => make(decoded)))
 

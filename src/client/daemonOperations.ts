@@ -17,16 +17,16 @@ import { follow, type RegistrationState } from "./registering.ts"
 import { hash, list, reading, text } from "./replies.ts"
 
 /**
- * Registering and updating through a daemon. Our own carries a registration on by itself; to the reference node each
- * step has to be told, with the salt and the transaction of the first, which this client keeps for as long as it is open.
+ * Registrations and updates through a daemon. svcd runs both steps of a registration by itself. For the reference node
+ * this client sends each step; it keeps the salt and the transaction of the first step for as long as it is open.
  */
 
 export interface DaemonOperationsParts {
   readonly rpc: DaemonRpc
   readonly lifespan: Lifespan
-  /** The client's. */
+  /** The scope of the client. */
   readonly scope: Scope.Scope
-  /** Milliseconds between two looks at a transaction. */
+  /** Milliseconds between two polls of a transaction. */
   readonly interval: number
 }
 
@@ -57,18 +57,19 @@ const PASSING: ReadonlySet<OperationFailure["_tag"]> = new Set([
 ])
 
 /**
- * Whether a failure may be gone by the next look: the daemon restarts with another cookie, or behind a proxy that answers
- * for it; somebody has to load its wallet again, or to unlock it. What has begun is not given up for that.
+ * Whether a failure may be gone at the next poll. For example the daemon restarts with another cookie, a proxy answers
+ * in its place, or the operator has to load or unlock the wallet. Such a failure does not end a registration that has
+ * begun.
  */
 const isPassing = (failure: OperationFailure): boolean =>
   PASSING.has(failure._tag) || failure._tag === "DaemonRefused" &&
     (failure.code === undefined || failure.code === RPC_CODE.invalidAddressOrKey)
 
 export const make = ({ interval, lifespan, rpc, scope }: DaemonOperationsParts) => {
-  /** Names whose registration is followed by this client. */
+  /** Names whose registration this client follows. */
   const underWay = new Set<string>()
 
-  /** Looks again and again, and lets what is in the way pass. */
+  /** Polls, and waits while a temporary failure lasts. */
   const watched = <A>(look: Effect.Effect<A, OperationFailure>): Stream.Stream<A, OperationFailure> => {
     let said: string | undefined
     const patient = look.pipe(
@@ -87,14 +88,16 @@ export const make = ({ interval, lifespan, rpc, scope }: DaemonOperationsParts) 
     )
   }
 
-  /** The registration of a name as our daemon carries it on. */
+  /** The states of a registration that svcd runs. */
   const carriedByDaemon = (name: string, nameHex: string): Stream.Stream<RegistrationState, OperationFailure> =>
     watched(
       Effect.gen(function*() {
         const reply = yield* rpc.read("name_registrations", [{ ...HEX }])
         const all = yield* reading("name_registrations", reply, list(listed))
         const entry = all.findLast((each) => each.name === nameHex)
-        if (entry === undefined) return { step: "failed", reason: "the daemon's wallet does not know it" } as const
+        if (entry === undefined) {
+          return { step: "failed", reason: "the daemon's wallet has no registration of this name" } as const
+        }
         const { claim, note, step, txHash } = entry
         switch (step) {
           case "maturing":
@@ -117,7 +120,7 @@ export const make = ({ interval, lifespan, rpc, scope }: DaemonOperationsParts) 
 
   interface Begun {
     readonly txHash: string
-    /** The salt, where this client has to keep it. */
+    /** The salt, if this client has to keep it. */
     readonly rand?: string
     readonly states: Stream.Stream<RegistrationState, OperationFailure>
   }
@@ -131,7 +134,7 @@ export const make = ({ interval, lifespan, rpc, scope }: DaemonOperationsParts) 
         return { txHash, states: carriedByDaemon(name, nameHex) } satisfies Begun
       }
       if (!isUnknownMethod(automatic.left)) return yield* Effect.fail(automatic.left)
-      // The owner of the name is named at the second step; what opens the first has to be the wallet's.
+      // The second step names the recipient of the name. The output of the first step has to belong to the wallet.
       const reply = yield* rpc.write("name_new", [nameHex, { nameEncoding: "hex" }])
       const [txHash, rand] = yield* reading("name_new", reply, (json) => {
         const parts = list(text)(json)
@@ -144,7 +147,7 @@ export const make = ({ interval, lifespan, rpc, scope }: DaemonOperationsParts) 
       return { txHash, rand, states } satisfies Begun
     })
 
-  /** Waits until a block has a transaction of the wallet. */
+  /** Waits until a block has a wallet transaction. */
   const confirmation = (name: string, txHash: string): Effect.Effect<void, OperationFailure> =>
     watched(Effect.mapError(transaction(rpc, txHash), operationFailure(name, rpc.address))).pipe(
       Stream.mapEffect((state) =>
@@ -156,7 +159,10 @@ export const make = ({ interval, lifespan, rpc, scope }: DaemonOperationsParts) 
       Stream.runDrain
     )
 
-  /** Refuses a name that is being registered already: the reference node would take the first step twice, and its fee. */
+  /**
+   * Refuses a name whose registration is under way: the reference node would send the first step twice and pay its fee
+   * twice.
+   */
   const alone = <A, E, R>(name: string, use: (end: Effect.Effect<void>) => Effect.Effect<A, E, R>) =>
     Effect.suspend((): Effect.Effect<A, E | NameUnavailable, R> => {
       if (underWay.has(name)) {
@@ -180,7 +186,8 @@ export const make = ({ interval, lifespan, rpc, scope }: DaemonOperationsParts) 
           follow({ ...begun, name, options, states: Stream.ensuring(states, end), lifespan, scope })
         )
       )).pipe(
-        // What is sent cannot be called back: who waits no longer does not end it, and the salt is kept.
+        // A sent transaction cannot be cancelled: an interrupted caller does not end the registration, and the salt is
+        // kept.
         Effect.forkIn(scope),
         Effect.flatMap(Fiber.join),
         lifespan.during

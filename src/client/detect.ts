@@ -8,21 +8,21 @@ import * as DaemonRpc from "./DaemonRpc.ts"
 import type { InvalidConfig, Unauthorized } from "./errors.ts"
 import { chainInfo, reading } from "./replies.ts"
 
-/** Milliseconds in which a daemon has to show itself. */
+/** Milliseconds for each answer of a daemon. */
 const PATIENCE = 500
 
-/** Bytes of a health report. */
+/** Maximum bytes of a health report. */
 const MAX_REPORT = 4_096
 
-/** What is found at an address. */
+/** The result of the detection. */
 export type Found =
   | { readonly _tag: "Daemon" }
-  /** Nobody, or somebody else, or a daemon of another network. */
+  /** No server, another kind of server, or a daemon of another network. */
   | { readonly _tag: "None"; readonly reason: string }
 
 const none = (reason: string): Found => ({ _tag: "None", reason })
 
-/** The body of `GET /health` where it is a report of ours, or the status; `undefined` where nobody answers. */
+/** The body of `GET /health`: "svcd" for a report of svcd, otherwise the HTTP status; `undefined` without an answer. */
 const health = ({ basePath, host, port, secure }: DaemonConfig): Effect.Effect<"svcd" | number | undefined> =>
   Effect.async((resume) => {
     const send = secure ? secureRequest : plainRequest
@@ -33,7 +33,7 @@ const health = ({ basePath, host, port, secure }: DaemonConfig): Effect.Effect<"
         body += text
         if (body.length > MAX_REPORT) incoming.destroy()
       })
-      // Whoever closes early has said what he had to say.
+      // An early close ends the body: the part that has arrived decides.
       incoming.on("close", () => resume(Effect.succeed(isReport(body) ? "svcd" : incoming.statusCode ?? 0)))
       incoming.on("error", () => {})
     })
@@ -42,7 +42,7 @@ const health = ({ basePath, host, port, secure }: DaemonConfig): Effect.Effect<"
     return Effect.sync(() => outgoing.destroy())
   })
 
-/** Others have health reports with a status as well: a height is what makes it one of a node. */
+/** Other servers have health reports with a status as well; a height identifies a node. */
 const isReport = (body: string): boolean => {
   try {
     const report: unknown = JSON.parse(body)
@@ -53,7 +53,7 @@ const isReport = (body: string): boolean => {
   }
 }
 
-/** Whether what answers JSON-RPC there is on the network that is wanted. */
+/** Whether the JSON-RPC server at the address is a daemon on the wanted network. */
 const sameNetwork = (config: DecodedConfig, isOurs: boolean): Effect.Effect<Found, InvalidConfig | Unauthorized> =>
   Effect.scoped(Effect.gen(function*() {
     const address = formatAddress(config.daemon)
@@ -69,16 +69,16 @@ const sameNetwork = (config: DecodedConfig, isOurs: boolean): Effect.Effect<Foun
         : none(`the daemon at ${address} is on ${network ?? chain}, not ${config.network}`)
     }
     const failure = outcome.left
-    // A daemon is there, and it is the caller's credentials that are wrong: to run beside it would hide that.
+    // A daemon runs there, and the caller's credentials are wrong. A second node beside it would hide that.
     if (failure._tag === "Unauthorized") return yield* failure
-    // It is there and about to be ready; whether it is on the right network is seen when it is opened.
+    // The daemon is about to be ready; opening the client checks its network.
     if (failure._tag === "DaemonNotReady" || isOurs) return { _tag: "Daemon" }
     return none(`what answers at ${address} is no daemon: ${failure.message}`)
   }))
 
 /**
- * Looks for a daemon where the configuration says, and on the network that it says. Ours is known by its health report;
- * the reference node has none, and is known by how it answers a call.
+ * Detects a daemon at the configured address and on the configured network. svcd is recognized by its health report.
+ * The reference node has no health report; it is recognized by its answer to a call.
  */
 export const detect = (config: DecodedConfig): Effect.Effect<Found, InvalidConfig | Unauthorized> =>
   Effect.gen(function*() {

@@ -4,11 +4,11 @@ import type { NameExpired, NameNotFound } from "../names/errors.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import type { WalletDamaged } from "../wallet/errors.ts"
 
-/** What can go wrong for a `NameClient`, the same in every mode. Messages are for people; `_tag` is for programs. */
+/** The failures of a `NameClient`, the same in every mode. Messages are for people; `_tag` is for programs. */
 
-/** A name, a value or an option cannot be what the network takes: too long, or no text in the encoding. */
+/** A name, value or option is invalid: too long, or not text in the encoding. */
 export class InvalidRequest extends Schema.TaggedError<InvalidRequest>()("InvalidRequest", {
-  /** Which argument: `name`, `value`, `namespace`, … */
+  /** The argument: `name`, `value`, `namespace`, … */
   field: Schema.String,
   reason: Schema.String
 }) {
@@ -17,7 +17,7 @@ export class InvalidRequest extends Schema.TaggedError<InvalidRequest>()("Invali
   }
 }
 
-/** A client cannot be made of this configuration. */
+/** The configuration of a client is invalid. */
 export class InvalidConfig extends Schema.TaggedError<InvalidConfig>()("InvalidConfig", {
   /** The field of the configuration. */
   field: Schema.String,
@@ -29,8 +29,7 @@ export class InvalidConfig extends Schema.TaggedError<InvalidConfig>()("InvalidC
 }
 
 /**
- * The answer would be older than the caller insists on; or it would be that there is no such name, which nobody can say
- * before all blocks are there.
+ * The node is not as recent as the caller requires. Or the node does not find the name, but blocks are still missing.
  */
 export class NotSynced extends Schema.TaggedError<NotSynced>()("NotSynced", {
   /** Height of the last block whose names are known. */
@@ -41,7 +40,7 @@ export class NotSynced extends Schema.TaggedError<NotSynced>()("NotSynced", {
   }
 }
 
-/** Nobody answers at the daemon's address, or not in time. */
+/** No daemon answers at the address, or the daemon does not answer in time. */
 export class DaemonUnreachable extends Schema.TaggedError<DaemonUnreachable>()("DaemonUnreachable", {
   /** `host:port`. */
   address: Schema.String,
@@ -52,14 +51,14 @@ export class DaemonUnreachable extends Schema.TaggedError<DaemonUnreachable>()("
   }
 }
 
-/** The daemon wants other credentials. */
+/** The daemon refuses the credentials. */
 export class Unauthorized extends Schema.TaggedError<Unauthorized>()("Unauthorized", { address: Schema.String }) {
   override get message(): string {
     return `the daemon at ${this.address} does not accept the credentials`
   }
 }
 
-/** The daemon starts or stops, or is too busy to answer. */
+/** The daemon starts or shuts down, or is too busy to answer. */
 export class DaemonNotReady extends Schema.TaggedError<DaemonNotReady>()("DaemonNotReady", {
   address: Schema.String,
   reason: Schema.String
@@ -69,9 +68,9 @@ export class DaemonNotReady extends Schema.TaggedError<DaemonNotReady>()("Daemon
   }
 }
 
-/** The daemon refused a call for a reason of its own, or answered what no daemon answers. */
+/** The daemon refused a call for a reason of its own, or its reply is invalid. */
 export class DaemonRefused extends Schema.TaggedError<DaemonRefused>()("DaemonRefused", {
-  /** The code of the JSON-RPC error; `undefined` where the answer was none. */
+  /** The code of the JSON-RPC error; `undefined` if the reply was not an error. */
   code: Schema.optional(Schema.Int),
   reason: Schema.String
 }) {
@@ -87,7 +86,7 @@ export class WalletDisabled extends Schema.TaggedError<WalletDisabled>()("Wallet
   }
 }
 
-/** The wallet's keys are sealed, and nobody has given the passphrase. */
+/** The wallet is encrypted and locked. */
 export class WalletLocked extends Schema.TaggedError<WalletLocked>()("WalletLocked", {}) {
   override get message(): string {
     return "the wallet is locked: unlock it with its passphrase"
@@ -103,7 +102,10 @@ export class InsufficientFunds extends Schema.TaggedError<InsufficientFunds>()("
   }
 }
 
-/** The state of the name forbids the operation: it is taken, not ours, or an operation on it is pending. */
+/**
+ * The state of the name forbids the operation: the name is taken, the wallet does not own it, or an operation is
+ * pending.
+ */
 export class NameUnavailable extends Schema.TaggedError<NameUnavailable>()("NameUnavailable", {
   name: Schema.String,
   reason: Schema.String
@@ -122,7 +124,7 @@ export class OperationRejected extends Schema.TaggedError<OperationRejected>()("
   }
 }
 
-/** A registration was sent and will not come to its end: somebody else was first, or the blocks were reorganised. */
+/** A registration was sent and cannot complete: another registration was first, or a reorg changed the blocks. */
 export class RegistrationFailed extends Schema.TaggedError<RegistrationFailed>()("RegistrationFailed", {
   name: Schema.String,
   reason: Schema.String
@@ -132,17 +134,16 @@ export class RegistrationFailed extends Schema.TaggedError<RegistrationFailed>()
   }
 }
 
-/** The client was closed. */
 export class ClientClosed extends Schema.TaggedError<ClientClosed>()("ClientClosed", {}) {
   override get message(): string {
     return "the client is closed"
   }
 }
 
-/** The daemon cannot be asked. */
+/** Why a call to the daemon fails. */
 export type DaemonFailure = DaemonUnreachable | Unauthorized | DaemonNotReady | DaemonRefused
 
-/** Why a client has come to its end. */
+/** Why a client has ended. */
 export type ClientFailure = StorageFailure | ClientClosed
 
 /** Why names cannot be read. */
@@ -164,5 +165,5 @@ export type OperationFailure =
   | DaemonFailure
   | ClientFailure
 
-/** Why there is no client. */
+/** Why opening a client fails. */
 export type OpenFailure = InvalidConfig | DataDirectoryError | DaemonFailure | StorageFailure | WalletDamaged

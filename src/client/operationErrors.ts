@@ -11,9 +11,9 @@ import {
   WalletLocked
 } from "./errors.ts"
 
-/** What the errors of a daemon mean for who registers or updates a name (reference/rpc.md 2, 5.7, 5.8). */
+/** Maps the errors of a daemon to the failures of a name operation (reference/rpc.md 2, 5.7, 5.8). */
 
-/** The beginning of what the reference node says where the name's coin is not the wallet's to spend. */
+/** The reference node's message begins with this if the wallet cannot spend the name's coin. */
 const NOT_OURS = "Not found pre-selected input"
 
 const NO_PRIVATE_KEYS = "Private keys are disabled"
@@ -28,16 +28,18 @@ export const operationFailure = (
   switch (code) {
     case RPC_CODE.methodNotFound:
     case RPC_CODE.walletNotFound:
-      return new WalletDisabled({ reason: `the daemon at ${daemon} has no wallet to do that with` })
+      return new WalletDisabled({ reason: `the daemon at ${daemon} has no wallet for name operations` })
     case RPC_CODE.walletNotSpecified:
-      return new WalletDisabled({ reason: `the daemon at ${daemon} has several wallets: say which one (wallet)` })
+      return new WalletDisabled({
+        reason: `the daemon at ${daemon} has several wallets: set the field "wallet" to one of them`
+      })
     case RPC_CODE.keypoolRanOut:
       return new WalletDisabled({ reason: message })
     case RPC_CODE.walletUnlockNeeded:
       return new WalletLocked()
     case RPC_CODE.insufficientFunds:
       return message.startsWith(NOT_OURS)
-        ? new NameUnavailable({ name, reason: "the name is not the wallet's" })
+        ? new NameUnavailable({ name, reason: "the wallet does not own the name" })
         : new InsufficientFunds({ reason: message })
     case RPC_CODE.verifyError:
       return new NameUnavailable({ name, reason: message })

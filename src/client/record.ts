@@ -7,31 +7,31 @@ import { encodeText } from "../protocol/nameText.ts"
 import { NotSynced } from "./errors.ts"
 import type { Freshness, NameRecord, ResolveOptions } from "./NameClient.ts"
 
-/** Records as applications see them. */
+/** Name records as applications see them. */
 
-/** A record of the chain, in bytes. */
+/** A record of the chain, as bytes. */
 export interface ChainRecord {
   readonly name: Bytes
   readonly value: Bytes
-  /** The script behind the name prefix. */
+  /** The script after the name prefix. */
   readonly address: Bytes
-  /** Wire order. */
+  /** In wire order. */
   readonly txid: Bytes
   readonly height: number
 }
 
-/** The parts of a record that stay as they are while blocks come. */
+/** The fields of a record that do not change with new blocks. */
 export type FixedPart = Pick<NameRecord, "name" | "value" | "valueHex" | "address" | "txid" | "height">
 
 const lossyUtf8 = new TextDecoder("utf-8", { ignoreBOM: true })
 
-/** A value as text; with its digits where it is none. */
+/** A value as text; if it is not UTF-8, with its hexadecimal digits. */
 export const valueText = (value: Bytes): Pick<NameRecord, "value" | "valueHex"> => {
   const text = encodeText(value, "utf8")
   return text === undefined ? { value: lossyUtf8.decode(value), valueHex: toHex(value) } : { value: text }
 }
 
-/** `undefined` for a name that is no UTF-8. */
+/** `undefined` if the name is not UTF-8. */
 export const fixedPart = (record: ChainRecord, { network }: ConsensusParams): FixedPart | undefined => {
   const name = encodeText(record.name, "utf8")
   if (name === undefined) return undefined
@@ -44,13 +44,13 @@ export const fixedPart = (record: ChainRecord, { network }: ConsensusParams): Fi
   }
 }
 
-/** The record as it is at a tip. */
+/** The record at a tip. */
 export const recordAt = (fixed: FixedPart, asOf: Freshness, params: ConsensusParams): NameRecord => {
   const expiresIn = fixed.height + expirationDepth(asOf.height, params) - asOf.height
   return { ...fixed, expiresIn, expired: expiresIn <= 0, asOf }
 }
 
-/** Why an answer is not good enough for the caller; `undefined` where it is. */
+/** The failure if the node is not as recent as the caller requires; otherwise `undefined`. */
 export const tooOld = (asOf: Freshness, { minHeight, requireSynced }: ResolveOptions): NotSynced | undefined =>
   requireSynced === true && !asOf.synced || minHeight !== undefined && asOf.height < minHeight
     ? new NotSynced({ height: asOf.height })

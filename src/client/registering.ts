@@ -6,21 +6,21 @@ import { type ClientFailure, type OperationFailure, RegistrationFailed } from ".
 import type { Lifespan } from "./Lifespan.ts"
 import type { OperationResult, RegisterOptions, RegistrationProgress } from "./NameClient.ts"
 
-/** Following a registration from its first step to its last, whoever carries it on. */
+/** Follows a registration from its first step to its last, over every kind of node. */
 
-/** Where one stands. */
+/** The state of a registration. */
 export type RegistrationState = RegistrationProgress
 
-/** What happened to one that has not failed. */
+/** The state of a registration that has not failed. */
 type Happened = Exclude<RegistrationProgress, { readonly step: "failed" }>
 
 const ORDER = ["announced", "waiting", "claimed", "registered"] as const
 
-/** What a caller can wait for. */
+/** The steps that a caller can wait for. */
 export const REGISTER_WAITS = ["announced", "claimed", "registered"] as const
 export const UPDATE_WAITS = ["sent", "confirmed"] as const
 
-/** Whether what is waited for has come: a later step counts as well. */
+/** Whether the registration has reached the wanted step or a later one. */
 const hasReached = (progress: Happened, wanted: (typeof ORDER)[number]): boolean =>
   ORDER.indexOf(progress.step) >= ORDER.indexOf(wanted)
 
@@ -30,21 +30,21 @@ const isSame = (a: Happened, b: Happened): boolean =>
 
 export interface Followed {
   readonly name: string
-  /** Of NAME_NEW. */
+  /** Txid of NAME_NEW. */
   readonly txHash: string
-  /** The salt, where nobody but this client keeps it. */
+  /** The salt, if only this client keeps it. */
   readonly rand?: string
   readonly options: RegisterOptions
-  /** Where it stands, again and again; repeated ones do no harm. */
+  /** The states of the registration; repeated states are ignored. */
   readonly states: Stream.Stream<RegistrationState, OperationFailure>
   readonly lifespan: Lifespan
-  /** The client's own: the registration is followed for as long as it lives. */
+  /** The scope of the client: the registration is followed for as long as it is open. */
   readonly scope: Scope.Scope
 }
 
 /**
- * Tells a listener of the application. What it throws is its own affair and no end of the registration; nor is what an
- * `async` one rejects with, which is not waited for, and would end the process if nobody took it.
+ * Calls the listener of the application. An exception in it does not end the registration; it is logged. The promise of
+ * an `async` listener is not awaited, but its rejection is handled: an unhandled rejection would end the process.
  */
 const told = ({ options, scope }: Followed, progress: RegistrationProgress): Effect.Effect<void> =>
   Effect.suspend(() => {
@@ -61,8 +61,8 @@ const told = ({ options, scope }: Followed, progress: RegistrationProgress): Eff
   })
 
 /**
- * Tells the steps as they happen and returns once what is waited for has come. The following goes on until the name is
- * registered or the client is closed, also when the caller waits no longer.
+ * Reports the steps as they happen, and returns once the step that the caller waits for is reached. The following
+ * continues until the name is registered or the client is closed, even if the caller stops waiting.
  */
 export const follow = (
   followed: Followed
@@ -85,7 +85,7 @@ export const follow = (
 
     const step = (state: RegistrationState): Effect.Effect<void, RegistrationFailed> => {
       if (state.step === "failed") return new RegistrationFailed({ name, reason: state.reason })
-      // Where blocks come faster than we look, a name that is registered was claimed before.
+      // If blocks arrive faster than the polls, a registered name was claimed before.
       return state.step === "registered"
         ? Effect.zipRight(tell({ step: "claimed", txHash: state.txHash }), tell(state))
         : tell(state)

@@ -7,12 +7,14 @@ import { DaemonRefused } from "./errors.ts"
 import type { Freshness } from "./NameClient.ts"
 import { type FixedPart, valueText } from "./record.ts"
 
-/** What the replies of a daemon hold. Whoever answers in another way is no daemon that can be used. */
+/** Decoders for the replies of a daemon. A server that replies in another form is refused. */
 
 const unexpected = (method: string): DaemonRefused =>
-  new DaemonRefused({ reason: `the daemon's reply to ${method} is not what a daemon replies` })
+  new DaemonRefused({
+    reason: `the daemon's reply to ${method} is invalid: check that a Namecoin daemon answers at this address`
+  })
 
-/** Reads a reply; one that does not fit is a failure and no defect: a daemon is not part of this program. */
+/** Decodes a reply. An invalid one is a failure and not a defect, because the daemon is not part of this program. */
 export const reading = <A>(method: string, reply: Json, read: (reply: Json) => A | undefined) =>
   Effect.suspend((): Effect.Effect<A, DaemonRefused> => {
     const found = read(reply)
@@ -31,7 +33,7 @@ const hexBytes = (json: Json | undefined): Bytes | undefined => {
 
 const HASH = /^[0-9a-f]{64}$/
 
-/** A txid or the hash of a block. */
+/** A txid or a block hash. */
 export const hash = (json: Json | undefined): string | undefined => {
   const given = text(json)
   return given !== undefined && HASH.test(given) ? given : undefined
@@ -44,9 +46,9 @@ const NETWORKS: ReadonlyMap<string, NetworkName> = new Map([
 ])
 
 export interface ChainInfo {
-  /** `undefined` for one that we do not know. */
+  /** `undefined` for an unknown network. */
   readonly network: NetworkName | undefined
-  /** The network as the daemon calls it. */
+  /** The daemon's name for the network. */
   readonly chain: string
   /** Hash of the last block. */
   readonly best: string
@@ -68,7 +70,7 @@ export const chainInfo = (reply: Json): ChainInfo | undefined => {
   return { chain, best, network: NETWORKS.get(chain), asOf: { height: blocks, synced } }
 }
 
-/** A record as `name_show` and `name_scan` have it, with names and values in hexadecimal digits. */
+/** A record in the form of `name_show` and `name_scan`, with names and values in hexadecimal digits. */
 export interface ShownName {
   readonly name: Bytes
   readonly shown: FixedPart | undefined
@@ -76,11 +78,11 @@ export interface ShownName {
   readonly expired: boolean
 }
 
-/** Bytes of a name and of a value (consensus): who sends more is no daemon. */
+/** Maximum bytes of a name and of a value (consensus): a longer one is refused. */
 const MAX_NAME = 255
 const MAX_VALUE = 1_023
 
-/** What stands in place of an address where a script has none. */
+/** The reply's placeholder for the address of a script that has none. */
 const NO_ADDRESS = /^<.*>$/
 
 export const shownName = (reply: Json): ShownName | undefined => {
@@ -111,7 +113,7 @@ export const shownName = (reply: Json): ShownName | undefined => {
   }
 }
 
-/** A list, each element read. */
+/** A list whose every element is decoded. */
 export const list = <A>(read: (element: Json) => A | undefined) => (reply: Json): ReadonlyArray<A> | undefined => {
   if (!Array.isArray(reply)) return undefined
   const found: Array<A> = []
@@ -123,9 +125,9 @@ export const list = <A>(read: (element: Json) => A | undefined) => (reply: Json)
   return found
 }
 
-/** `gettransaction`, as far as it tells whether a block has the transaction. */
+/** The fields of `gettransaction` for the confirmation of a transaction. */
 export interface Confirmed {
-  /** Negative where something in a block stands against it. */
+  /** Negative if a confirmed transaction conflicts with it. */
   readonly confirmations: number
   readonly height: number | undefined
 }
@@ -136,10 +138,10 @@ export const confirmed = (reply: Json): Confirmed | undefined => {
   return confirmations === undefined ? undefined : { confirmations, height: integer(reply.get("blockheight")) }
 }
 
-/** A header of a daemon, as `getblockheader` has it. */
+/** The fields of `getblockheader` for the place of a block. */
 export interface HeaderPlace {
   readonly height: number
-  /** Negative for a block that is not in the best chain. */
+  /** Negative for a block outside the best chain. */
   readonly confirmations: number
   readonly previous: string | undefined
 }

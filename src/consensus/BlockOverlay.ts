@@ -3,13 +3,13 @@ import { OUTPOINT_SIZE } from "../protocol/transaction.ts"
 import type { ChainView, Coin, NameClaim } from "./view.ts"
 
 /**
- * The state within a block that is being connected: the view before it, and what its transactions changed so far.
- * A key of `coins` is in `removed` where the view has a coin for it.
+ * The state within a block that is being connected: the view before the block, and the changes of its transactions so
+ * far. A key of `coins` is also in `removed` if the view has a coin for it.
  */
 export class BlockOverlay {
-  /** Coins that the block made; `undefined` where it removed one of the view. */
+  /** Coins that the block created; `undefined` if it removed a coin of the view. */
   readonly coins = new Map<string, Coin | undefined>()
-  /** Coins of the view that are gone or replaced. */
+  /** Coins of the view that the block removed or replaced. */
   readonly removed = new Map<string, Coin>()
   readonly claims = new Map<string, NameClaim>()
   readonly claimsBefore = new Map<string, NameClaim | undefined>()
@@ -25,10 +25,10 @@ export class BlockOverlay {
     return coin !== undefined || this.coins.has(outpoint) ? coin : this.view.coin(outpoint)
   }
 
-  /** Takes a coin away that `coin` just gave for this outpoint. */
+  /** Removes the coin that `coin` returned for this outpoint. */
   spend(outpoint: string, coin: Coin): void {
     if (this.coins.has(outpoint) && !this.removed.has(outpoint)) {
-      // Made in this very block: nobody outside ever sees it.
+      // This block created the coin. It never becomes visible outside of the block.
       this.coins.delete(outpoint)
       return
     }
@@ -37,8 +37,8 @@ export class BlockOverlay {
   }
 
   /**
-   * Adds a coin. Only a coinbase can repeat an older one, outpoints included (BIP 30 is not enforced,
-   * reference/protocol.md 4.8); its coins then take the place of the older ones.
+   * Adds a coin. Only a coinbase can repeat an older transaction and its outpoints (BIP 30 is not enforced,
+   * reference/protocol.md 4.8). Its coins then replace the older ones.
    */
   add(outpoint: string, coin: Coin): void {
     if (coin.coinbase && !this.coins.has(outpoint)) {
@@ -48,10 +48,10 @@ export class BlockOverlay {
     this.coins.set(outpoint, coin)
   }
 
-  /** The claim of a name as it stands now. */
+  /** The current claim of a name. */
   readonly claim = (name: string): NameClaim | undefined => this.claims.get(name) ?? this.view.claim(name)
 
-  /** Tells the view which names are to be set. */
+  /** Announces to the view the names that will be set. */
   expectClaims(names: ReadonlyArray<string>): void {
     this.view.expectClaims?.(names)
   }
@@ -66,7 +66,7 @@ export class BlockOverlay {
     return this.view.claimsBetween(from, to).filter(([name]) => !this.claims.has(name))
   }
 
-  /** The key of a transaction's output, flat in memory as map keys should be. */
+  /** The key of a transaction's output. The string is flat in memory, as map keys should be. */
   outputKey(txid: Bytes, index: number): string {
     const { scratch } = this
     scratch.set(txid)

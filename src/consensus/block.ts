@@ -12,14 +12,14 @@ import { legacySigops } from "./sigops.ts"
 import { checkTransaction, isFinal } from "./transaction.ts"
 
 /**
- * Most ids and names that a block may touch (consensus). The main network once was bound to what a Berkeley DB could
- * lock; the limit stayed.
+ * The most ids and names that a block may touch (consensus). The limit comes from the number of locks of a Berkeley DB
+ * on the main network.
  */
 export const MAX_LOCKS = 4500
 
 /**
- * A refusal for size. The merged-mining proof counts, but the hash does not cover it: with another proof the block may
- * fit, so then the hash is not to blame. `excess` in bytes.
+ * A refusal for size. The size includes the merged-mining proof, which the hash does not cover. With another proof the
+ * block may fit, so the hash must then not be marked invalid. `excess` is in bytes.
  */
 const tooLarge = ({ auxpow }: Block, excess: number, reason: string, detail: string): Reject =>
   rejectAs(auxpow !== undefined && excess <= auxpow.bytes.length ? "mutated" : "consensus", reason, detail)
@@ -49,7 +49,7 @@ const checkLocks = ({ transactions }: Block): Reject | undefined => {
   const names = countNames(transactions)
   let most = transactions.length + names
   for (const { inputs } of transactions) most += inputs.length
-  // Nearly every block is far below the limit, even if no id came twice.
+  // Nearly every block is far below the limit, even if all its ids were different.
   if (most <= MAX_LOCKS) return undefined
   const ids = new Set<string>()
   for (const { inputs, txidKey } of transactions) {
@@ -81,7 +81,7 @@ const checkTransactions = ({ transactions }: Block): Reject | undefined => {
     : undefined
 }
 
-/** The checks of `checkBlock` that come after the proof of work: what a block template has to pass too. */
+/** The checks of `checkBlock` after the proof of work. A block template has to pass them too. */
 export const checkBlockBody = (block: Block): Reject | undefined =>
   checkMerkleRoot(block) ??
     checkLength(block) ??
@@ -90,14 +90,14 @@ export const checkBlockBody = (block: Block): Reject | undefined =>
     checkTransactions(block)
 
 /**
- * Checks a block on its own, proof of work included: the first list of reference/protocol.md 5.4 in its order. A block
- * that fails here must not be remembered as invalid by its hash, which does not cover all of these bytes.
- * Source: upstream `validation.cpp`, `CheckBlock`.
+ * Checks a block without context, proof of work included: the first list of reference/protocol.md 5.4 in its order. A
+ * block that fails here must not be marked invalid by its hash, which does not cover all of these bytes. Source:
+ * upstream `validation.cpp`, `CheckBlock`.
  */
 export const checkBlock = (block: Block, params: ConsensusParams): Reject | undefined =>
   checkProofOfWork(block, params) ?? checkBlockBody(block)
 
-/** What is known of a block's place in the chain. */
+/** The position of a block in the chain. */
 export interface BlockContext {
   readonly height: number
   /** Median time past of the block before. */
@@ -105,7 +105,7 @@ export interface BlockContext {
   readonly params: ConsensusParams
 }
 
-/** How a script pushes a height: what the script of a coinbase has to begin with (BIP 34). */
+/** The push of a height, with which the script of a coinbase has to begin (BIP 34). */
 export const heightScript = (height: number): Uint8Array => {
   if (height === 0) return Uint8Array.of(Op.OP_0)
   if (height <= 16) return Uint8Array.of(Op.OP_1 + height - 1)
@@ -119,11 +119,11 @@ export const heightScript = (height: number): Uint8Array => {
 const startsWith = (bytes: Bytes, start: Bytes): boolean =>
   bytes.length >= start.length && equal(bytes.subarray(0, start.length), start)
 
-/** OP_RETURN, a push of 36 bytes, and the mark of a witness commitment (BIP 141); the hash follows. */
+/** OP_RETURN, a push of 36 bytes, and the mark of a witness commitment (BIP 141). The hash follows. */
 const COMMITMENT_HEAD = Uint8Array.of(Op.OP_RETURN, 0x24, 0xaa, 0x21, 0xa9, 0xed)
 const COMMITMENT_SIZE = COMMITMENT_HEAD.length + 32
 
-/** The hash in the witness commitment of a coinbase: of the last output that looks like one. */
+/** The hash in the witness commitment of a coinbase: that of the last output in its form. */
 export const witnessCommitment = (coinbase: Transaction): Bytes | undefined => {
   const output = coinbase.outputs.findLast(({ script }) =>
     script.length >= COMMITMENT_SIZE && startsWith(script, COMMITMENT_HEAD)
@@ -131,15 +131,18 @@ export const witnessCommitment = (coinbase: Transaction): Bytes | undefined => {
   return output?.script.subarray(COMMITMENT_HEAD.length, COMMITMENT_SIZE)
 }
 
-/** What a witness commitment has to be: the hash over the wtxids, the coinbase's as zeros, and the reserved value. */
+/**
+ * The required value of a witness commitment: the hash of the wtxids, with zeros for the coinbase, and of the reserved
+ * value.
+ */
 export const computeWitnessCommitment = (transactions: ReadonlyArray<Transaction>, reserved: Bytes): Uint8Array => {
   const wtxids = transactions.map(({ wtxid }, i) => i === 0 ? new Uint8Array(32) : wtxid)
   return hash256(concat(merkleRoot(wtxids).root, reserved))
 }
 
 /**
- * Checks the witness commitment (BIP 141), where one is expected and there; without it no witness may be there.
- * Source: upstream `validation.cpp`, `CheckWitnessMalleation`.
+ * Checks the witness commitment (BIP 141), if one is expected and present. Without it, no transaction may have a
+ * witness. Source: upstream `validation.cpp`, `CheckWitnessMalleation`.
  */
 export const checkWitnesses = ({ transactions }: Block, expectCommitment: boolean): Reject | undefined => {
   const [coinbase] = transactions
@@ -161,9 +164,9 @@ export const checkWitnesses = ({ transactions }: Block, expectCommitment: boolea
 }
 
 /**
- * Checks a block against its place in the chain, without its coins: the second list of reference/protocol.md 5.4 in its
- * order. For blocks that passed `checkBlock`; not for genesis blocks.
- * Source: upstream `validation.cpp`, `ContextualCheckBlock`.
+ * Checks a block against its position in the chain, without its coins: the second list of reference/protocol.md 5.4 in
+ * its order. For blocks that passed `checkBlock`; not for genesis blocks. Source: upstream `validation.cpp`,
+ * `ContextualCheckBlock`.
  */
 export const checkBlockContext = (block: Block, context: BlockContext): Reject | undefined => {
   const { height, medianTimePast, params: { activation } } = context

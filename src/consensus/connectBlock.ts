@@ -15,27 +15,27 @@ import { blockSubsidy } from "./subsidy.ts"
 import { meetsLocks, sequenceLocks, valueOut } from "./transaction.ts"
 import type { BlockDelta, ChainView, Coin, NameClaim, NameEffect, ScriptCheck } from "./view.ts"
 
-/** A block that passed `checkBlock` and `checkBlockContext`, and the state it is to be connected to. */
+/** A block that passed `checkBlock` and `checkBlockContext`, and the state to which it is to be connected. */
 export interface BlockConnection {
   readonly block: Block
   readonly height: number
   readonly params: ConsensusParams
-  /** Those of the block (`blockFlags`). */
+  /** The flags of the block (`blockFlags`). */
   readonly flags: number
-  /** The state after the block before. */
+  /** The state after the previous block. */
   readonly view: ChainView
-  /** Of the block before. */
+  /** Median time past of the previous block. */
   readonly medianTimePast: number
-  /** Of the block at a height on the chain of this block, at most the one before. */
+  /** Median time past of the block at a height on the chain of this block, at most that of the previous block. */
   readonly medianTimePastAt: (height: number) => number
-  /** Whether scripts are to be checked; where not, `scripts` of the delta stays empty. */
+  /** Whether scripts are to be checked. If not, `scripts` of the delta stays empty. */
   readonly checkScripts: boolean
 }
 
-/** Names set by one transaction that are worth a word to the view beforehand: only a coinbase sets more than one. */
+/** Above this many names, a transaction announces its names to the view. Only a coinbase sets more than one. */
 const MANY_NAMES = 16
 
-/** What has come together while the transactions of a block go by. */
+/** The results so far, while the transactions of a block are applied. */
 interface Work {
   readonly connection: BlockConnection
   readonly overlay: BlockOverlay
@@ -65,13 +65,13 @@ const applyOutputs = (
   const ignored = ignoresNameOutputs(transaction, height, params)
   const first = effects.length
   addNameEffects(effects, transaction, made, height, params)
-  // The keys of outputs that set a name: the claims take them too.
+  // The keys of outputs that set a name. Claims use them too.
   const keys = first === effects.length ? undefined : new Array<string>(outputs.length)
   for (let i = 0; i < outputs.length; i++) {
     const output = outputs[i]
     if (output === undefined || isUnspendable(output.script)) continue
     if (ignored && made[i] !== undefined && made[i]?.operation.op !== "name_new") continue
-    // A copy: a view would keep the whole block in memory for as long as the coin lives.
+    // A copy: a view would keep the whole block in memory during the life of the coin.
     const coin: Coin = { value: output.value, script: new Uint8Array(output.script), height, coinbase }
     const key = overlay.outputKey(txid, i)
     if (keys !== undefined) keys[i] = key
@@ -88,7 +88,7 @@ const applyOutputs = (
   }
 }
 
-/** The outpoint keys of a transaction's inputs, and the coins there: `undefined` where there is none. */
+/** The outpoint keys of a transaction's inputs, and their coins; `undefined` for a missing coin. */
 const lookUp = (overlay: BlockOverlay, { inputs }: Transaction) => {
   const keys = new Array<string>(inputs.length)
   const found = new Array<Coin | undefined>(inputs.length)
@@ -102,7 +102,7 @@ const lookUp = (overlay: BlockOverlay, { inputs }: Transaction) => {
   return { keys, found }
 }
 
-/** Checks relative lock times, where they are enforced (BIP 68). */
+/** Checks relative lock times, if they are enforced (BIP 68). */
 const checkLocks = (
   { height, medianTimePast, medianTimePastAt, params }: BlockConnection,
   transaction: Transaction,
@@ -148,16 +148,19 @@ const deltaOf = ({ effects, fees, overlay, scripts }: Work): BlockDelta => {
 /** Why a block is refused. */
 export interface BlockRefused {
   readonly reject: Reject
-  /** Checks that the reference node makes before the broken rule: where one of them fails, its reason is the verdict. */
+  /**
+   * Script checks that the reference node makes before the broken rule. If one of them fails, its reason applies
+   * instead.
+   */
   readonly scripts: ReadonlyArray<ScriptCheck>
 }
 
 const refused = (reject: Reject, scripts: ReadonlyArray<ScriptCheck> = []): BlockRefused => ({ reject, scripts })
 
 /**
- * Runs every rule that needs the state and says what the block does to it (reference/protocol.md 4.8 and the end of
- * 5.4), in the order of the reference node. Reads the view, changes nothing, cannot wait. Scripts are left to the
- * caller: `scripts` of the delta, or of the refusal, says which. The genesis block changes nothing.
+ * Checks every rule that needs the state, and returns the changes of the block (reference/protocol.md 4.8 and the end
+ * of 5.4), in the order of the reference node. Reads the view, changes nothing, and is synchronous. The caller verifies
+ * the scripts in `scripts` of the delta or of the refusal. The genesis block changes nothing.
  *
  * Source: upstream `validation.cpp`, `ConnectBlock`.
  */
@@ -182,15 +185,15 @@ export const connectBlock = (connection: BlockConnection): { readonly delta: Blo
   return unexpired === undefined ? { delta: deltaOf(work) } : refused(unexpired, work.scripts)
 }
 
-/** What is kept to take a block back, beside the block itself. */
+/** The undo data of a block: needed, besides the block itself, to disconnect it. */
 export interface BlockUndo {
   readonly removed: ReadonlyMap<string, Coin>
   readonly claimsBefore: ReadonlyMap<string, NameClaim | undefined>
 }
 
 /**
- * What takes a connected block back, as changes of coins and claims: its outputs go, then what it removed returns. Some
- * of the outputs never were coins or were spent again; taking those away changes nothing.
+ * Returns the changes of coins and claims that disconnect a block: its outputs are removed, then the coins that it
+ * removed return. Some of the outputs were never coins, or were spent again; removing these changes nothing.
  */
 export const undoBlock = (
   block: Block,
@@ -208,8 +211,8 @@ export const undoBlock = (
 }
 
 /**
- * The coins that the transactions of a connected block spend, by transaction and input; none for its coinbase. Those
- * made in the block itself are views of it. Throws an `Error` where `removed` is not that of the block.
+ * The coins that the transactions of a connected block spend, by transaction and input; none for its coinbase. Coins
+ * that the block itself created are views of it. Throws an `Error` if `removed` does not belong to the block.
  */
 export const spentCoins = (
   block: Block,

@@ -1,8 +1,8 @@
 import type { Bytes } from "../protocol/bytes.ts"
 
 /**
- * ECDSA signatures as DER, in the two readings that consensus knows: the strict one of BIP 66 and the lax one of
- * whatever stands in the chain before it. Numbers are 32 big-endian bytes; a signature is r and s, 64 bytes.
+ * ECDSA signatures as DER, in the two forms that consensus knows: the strict one of BIP 66, and the lax one for
+ * signatures in the chain before it. Numbers are 32 big-endian bytes; a signature is r and s, 64 bytes.
  */
 
 const INTEGER = 0x02
@@ -32,14 +32,14 @@ const isAbove = (number: Bytes, offset: number, limit: Bytes): boolean => {
   return false
 }
 
-/** Whether the number at `offset` is from 1 to the order less 1, as r and s have to be. */
+/** Whether the number at `offset` is from 1 to the order less 1, as required for r and s. */
 export const isScalar = (number: Bytes, offset: number): boolean => {
   if (isAbove(number, offset, ORDER_LESS_1)) return false
   for (let i = offset; i < offset + 32; i++) if (number[i] !== 0) return true
   return false
 }
 
-/** Turns a high s into the low one that is as valid for the same message and key. */
+/** Replaces a high s by the low s, which is valid for the same message and key. */
 export const normalizeS = (signature: Uint8Array): void => {
   if (!isAbove(signature, 32, HALF_ORDER)) return
   let borrow = 0
@@ -50,7 +50,7 @@ export const normalizeS = (signature: Uint8Array): void => {
   }
 }
 
-/** Walks over a signature that was encoded with little care. Every step says whether it found what it looked for. */
+/** A cursor over a laxly encoded signature. Each step returns whether it found the expected element. */
 class LaxCursor {
   readonly input: Bytes
   private at = 0
@@ -59,7 +59,7 @@ class LaxCursor {
     this.input = input
   }
 
-  /** Steps over the head of the sequence; what it says about its length does not matter. */
+  /** Skips the head of the sequence and ignores its length. */
   sequence(): boolean {
     if (this.input[this.at++] !== SEQUENCE) return false
     const length = this.input[this.at++]
@@ -69,8 +69,8 @@ class LaxCursor {
   }
 
   /**
-   * Reads an integer as unsigned, whatever its padding, into 32 bytes of `output`. One that needs more becomes the
-   * largest number there is, which is no scalar.
+   * Reads an integer as unsigned, with any padding, into 32 bytes of `output`. An integer that needs more bytes becomes
+   * the largest number, which is not a scalar.
    */
   integer(output: Uint8Array, offset: number): boolean {
     const { input } = this
@@ -90,7 +90,7 @@ class LaxCursor {
     return true
   }
 
-  /** A length in short or long form; -1 for one that is cut off or needs more than three bytes. */
+  /** A length in short or long form; -1 if it is truncated or needs more than three bytes. */
   private length(): number {
     const { input } = this
     const first = input[this.at++]
@@ -109,10 +109,9 @@ class LaxCursor {
 }
 
 /**
- * Reads a signature without its hash type into the 64 bytes of `output`, and says whether it can be read: with any
- * padding, with negative numbers as positive ones, with lengths in long form, with anything behind it. The length
- * of the sequence is stepped over without a look at it.
- * Source: the rules of upstream `pubkey.cpp`, `ecdsa_signature_parse_der_lax`.
+ * Reads a signature without its hash type into the 64 bytes of `output`. Returns whether it is readable: any padding,
+ * negative numbers (read as positive), lengths in long form and trailing bytes are allowed. The length of the sequence
+ * is ignored. Source: the rules of upstream `pubkey.cpp`, `ecdsa_signature_parse_der_lax`.
  */
 export const parseDerLax = (input: Bytes, output: Uint8Array): boolean => {
   const cursor = new LaxCursor(input)
@@ -140,8 +139,8 @@ export const isStrictDer = (signature: Bytes): boolean => {
 }
 
 /**
- * Whether the s of a strictly encoded signature with its hash type is not above half of the order. A signature with
- * a number that is no scalar passes: upstream reads it as zero (`pubkey.cpp`, `CPubKey::CheckLowS`).
+ * Whether the s of a strictly encoded signature with its hash type is at most half of the order. A signature with a
+ * number that is not a scalar passes: upstream reads it as zero (`pubkey.cpp`, `CPubKey::CheckLowS`).
  */
 export const isLowS = (signature: Bytes): boolean => {
   const numbers = new Uint8Array(64)

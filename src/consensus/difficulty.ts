@@ -2,11 +2,11 @@ import type { Bytes } from "../protocol/bytes.ts"
 import type { ConsensusParams } from "./params.ts"
 
 /**
- * Targets in their compact form ("bits"), the work they stand for, and the target that the next block must have
- * (reference/protocol.md 3.1 to 3.4; upstream `pow.cpp`, `arith_uint256.cpp`, `chain.cpp`).
+ * Targets in their compact form ("bits"), their work, and the required target of the next block (reference/protocol.md
+ * 3.1 to 3.4; upstream `pow.cpp`, `arith_uint256.cpp`, `chain.cpp`).
  */
 
-/** What the difficulty rules look at in a header. */
+/** The fields of a header that the difficulty rules use. */
 export interface HeaderPoint {
   readonly height: number
   /** Seconds since 1970. */
@@ -14,10 +14,10 @@ export interface HeaderPoint {
   readonly bits: number
 }
 
-/** The header at a height at or below that of the block in question, on its own chain. */
+/** Returns the header at a height, on the chain of the block in question and at most at its height. */
 export type Ancestor = (height: number) => HeaderPoint
 
-/** What compact bits say. A target that is negative, zero or too large for 256 bits is no target. */
+/** Decoded compact bits. A target that is negative, zero or too large for 256 bits is invalid. */
 export interface CompactTarget {
   /** The low 256 bits. */
   readonly target: bigint
@@ -29,14 +29,14 @@ const SIGN = 0x00800000
 const MANTISSA = 0x007fffff
 const MASK_256 = (1n << 256n) - 1n
 
-/** The mantissa, shifted down where the size says that bytes of it lie behind the point. */
+/** The mantissa, shifted down if the size puts bytes of it behind the point. */
 const wordOf = (bits: number): number => {
   const size = bits >>> 24
   const mantissa = bits & MANTISSA
   return size <= 3 ? mantissa >> (8 * (3 - size)) : mantissa
 }
 
-/** How many bytes the word is shifted up. */
+/** The number of bytes by which the word is shifted up. */
 const shiftOf = (bits: number): number => Math.max((bits >>> 24) - 3, 0)
 
 const overflows = (size: number, word: number): boolean =>
@@ -52,11 +52,11 @@ export const decodeCompact = (bits: number): CompactTarget => {
   }
 }
 
-/** Encodes a target of at most 256 bits, cutting off what does not fit. Source: upstream `GetCompact`. */
+/** Encodes a target of at most 256 bits, and drops the bits that do not fit. Source: upstream `GetCompact`. */
 export const encodeCompact = (target: bigint): number => {
   let size = target === 0n ? 0 : Math.ceil(target.toString(16).length / 2)
   let mantissa = Number(size <= 3 ? target << BigInt(8 * (3 - size)) : target >> BigInt(8 * (size - 3)))
-  // The top bit is the sign: a mantissa that reaches it gets a byte shorter.
+  // The top bit is the sign: a mantissa that reaches it becomes one byte shorter.
   if ((mantissa & SIGN) !== 0) {
     mantissa >>= 8
     size++
@@ -64,7 +64,7 @@ export const encodeCompact = (target: bigint): number => {
   return ((size << 24) | mantissa) >>> 0
 }
 
-/** The target that bits stand for; `undefined` where it is negative, zero, too large or above the limit. */
+/** The target of the bits; `undefined` if it is negative, zero, too large or above the limit. */
 export const targetOf = (bits: number, powLimit: bigint): bigint | undefined => {
   const { negative, overflow, target } = decodeCompact(bits)
   return negative || overflow || target === 0n || target > powLimit ? undefined : target
@@ -74,8 +74,8 @@ let lastBits = -1
 let lastWork = 0n
 
 /**
- * How many hashes a block with these bits takes on average: 2^256 / (target + 1). 0 for bits that are no target.
- * Remembers its last answer, since neighbours mostly have the same bits.
+ * The average number of hashes for a block with these bits: 2^256 / (target + 1). 0 for bits without a valid target.
+ * Keeps its last result, because neighbours mostly have the same bits.
  */
 export const blockWork = (bits: number): bigint => {
   if (bits === lastBits) return lastWork
@@ -86,8 +86,8 @@ export const blockWork = (bits: number): bigint => {
 }
 
 /**
- * The difficulty as people see it, 1 for bits `1d00ffff`. Rounded step by step as the reference node does it, so that
- * its 16 significant digits are the same. Source: upstream `rpc/blockchain.cpp`, `GetDifficulty`.
+ * The displayed difficulty, 1 for bits `1d00ffff`. Rounded step by step as in the reference node, so that its 16
+ * significant digits are the same. Source: upstream `rpc/blockchain.cpp`, `GetDifficulty`.
  */
 export const difficultyOf = (bits: number): number => {
   const mantissa = bits & 0x00ffffff
@@ -100,14 +100,14 @@ export const difficultyOf = (bits: number): number => {
 }
 
 /**
- * Whether a hash in wire order, read as a number, is at most the target of the bits, and the bits are a target within
- * the limit. Compares bytes: it runs for every header there is.
+ * Whether a hash in wire order, as a number, is at most the target of the bits, and this target is valid within the
+ * limit. Compares bytes: it runs for every header.
  */
 export const meetsTarget = (hash: Bytes, bits: number, powLimit: bigint): boolean => {
   const word = wordOf(bits)
   const shift = shiftOf(bits)
   if (word === 0 || (bits & SIGN) !== 0 || overflows(bits >>> 24, word)) return false
-  // Exact as a double, since a word has 23 bits; and comparing a double with a bigint is exact too.
+  // Exact as a double, because a word has 23 bits. The comparison of a double with a bigint is exact too.
   if (word * 2 ** (8 * shift) > powLimit) return false
   for (let i = 31; i > shift + 2; i--) if (hash[i] !== 0) return false
   const top = (hash[shift] ?? 0) | ((hash[shift + 1] ?? 0) << 8) | ((hash[shift + 2] ?? 0) << 16)
@@ -118,28 +118,30 @@ export const meetsTarget = (hash: Bytes, bits: number, powLimit: bigint): boolea
 
 const clamp = (value: number, least: number, most: number): number => Math.min(Math.max(value, least), most)
 
-/** A target scaled by span / timespan and capped, in compact form. */
+/** A target, scaled by span / timespan and capped, in compact form. */
 const scaled = (bits: number, span: number, { powLimit, targetTimespan }: ConsensusParams): number => {
   const product = (decodeCompact(bits).target * BigInt(span)) & MASK_256
   const target = product / BigInt(targetTimespan)
   return encodeCompact(target > powLimit ? powLimit : target)
 }
 
-/** The bits after a period that took `span` seconds, as a plain function of both (reference/protocol.md 3.3). */
+/**
+ * The bits after a period of `span` seconds: a function of the old bits and the span only (reference/protocol.md 3.3).
+ */
 export const retarget = (bits: number, span: number, params: ConsensusParams): number =>
   scaled(bits, clamp(span, params.targetTimespan / 4, params.targetTimespan * 4), params)
 
-/** The bits that the block after `prev` has to have at a retarget height. */
+/** The required bits of the block after `prev` at a retarget height. */
 const retargetAfter = (params: ConsensusParams, prev: HeaderPoint, ancestor: Ancestor): number => {
   if (params.noRetargeting) return prev.bits
   const { auxpowStartHeight, retargetInterval } = params
-  // With merged mining came the cure for the time warp: one block more is looked back, where there is one.
+  // From merged mining on, the period begins one block earlier, if there is one. This fixes the time warp.
   const whole = prev.height >= auxpowStartHeight && prev.height + 1 > retargetInterval
   const first = ancestor(prev.height - (whole ? retargetInterval : retargetInterval - 1))
   return retarget(prev.bits, prev.time - first.time, params)
 }
 
-/** The bits of the last block that did not use the minimum difficulty, or of the first of its period. */
+/** The bits of the last block without the minimum difficulty, or of the first block of its period. */
 const lastOrdinaryBits = (params: ConsensusParams, prev: HeaderPoint, ancestor: Ancestor, limit: number): number => {
   let point = prev
   while (point.height % params.retargetInterval !== 0 && point.bits === limit) {
@@ -149,8 +151,8 @@ const lastOrdinaryBits = (params: ConsensusParams, prev: HeaderPoint, ancestor: 
 }
 
 /**
- * The bits that the block after `prev` with the time `newTime` has to have (rules D1 to D3).
- * Source: upstream `pow.cpp`, `GetNextWorkRequired`.
+ * The required bits of the block after `prev` with the time `newTime` (rules D1 to D3). Source: upstream `pow.cpp`,
+ * `GetNextWorkRequired`.
  */
 export const nextBits = (
   params: ConsensusParams,
@@ -162,15 +164,16 @@ export const nextBits = (
   const { minDifficultySince } = params
   if (minDifficultySince === undefined || newTime <= minDifficultySince) return prev.bits
   const limit = encodeCompact(params.powLimit)
-  // A block earlier than its predecessor gets the minimum too: an unsigned subtraction of old, kept on purpose.
+  // A block with an earlier time than its predecessor gets the minimum too: upstream's old unsigned subtraction, kept
+  // on purpose.
   if (newTime < prev.time || newTime > prev.time + 2 * params.targetSpacing) return limit
   return lastOrdinaryBits(params, prev, ancestor, limit)
 }
 
 /**
- * Whether the bits can have changed like this at `height`, for headers whose predecessors are not at hand
- * (reference/protocol.md 3.5). Says nothing on networks with a minimum-difficulty rule.
- * Source: upstream `pow.cpp`, `PermittedDifficultyTransition`.
+ * Whether this change of bits is possible at `height`, for headers whose predecessors are not available
+ * (reference/protocol.md 3.5). Always true on networks with a minimum-difficulty rule. Source: upstream `pow.cpp`,
+ * `PermittedDifficultyTransition`.
  */
 export const permittedTransition = (
   params: ConsensusParams,

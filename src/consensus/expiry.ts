@@ -2,8 +2,8 @@ import type { ConsensusParams } from "./params.ts"
 
 /**
  * When names expire (reference/protocol.md 4.7). A name lives for some blocks after its last NAME_FIRSTUPDATE or
- * NAME_UPDATE. "Expired" is computed, never stored; what changes in the state is that the coin of the name goes, one
- * block before.
+ * NAME_UPDATE. "Expired" is computed, never stored. The state changes only in one way: the coin of the name is removed,
+ * one block earlier.
  */
 
 const REGTEST_DEPTH = 30
@@ -12,7 +12,7 @@ const REGTEST_DEPTH = 30
  * Blocks that a name lives after its last update, as seen by a block at `height`. Consensus.
  *
  * The depth grew while the network was young: by one with each block from 24,000 to 48,000, so that nothing expired in
- * the blocks from 24,001 on to 48,000. A replay with today's 36,000 would refuse blocks that register anew what had
+ * the blocks from 24,001 on to 48,000. A replay with today's 36,000 would refuse blocks that register again what had
  * expired after 12,000.
  *
  * Source: upstream `consensus/params.h`, `NameExpirationDepth`.
@@ -24,14 +24,14 @@ export const expirationDepth = (height: number, { expiry }: ConsensusParams): nu
   return 36_000
 }
 
-/** Whether a block at `height` sees a name that was last updated at `updateHeight` as expired. */
+/** Whether a name that was last updated at `updateHeight` is expired for a block at `height`. */
 export const isExpired = (updateHeight: number, height: number, params: ConsensusParams): boolean =>
   updateHeight + expirationDepth(height, params) <= height
 
 /**
- * The update heights, both included, of the names whose coins go when the block at `height` is connected: those that
- * are expired at `height + 1` and were not at `height`. `undefined` where there are none.
- * Source: upstream `names/main.cpp`, `ExpireNames`.
+ * The update heights, both included, of the names whose coins are removed with the block at `height`: names that are
+ * expired at `height + 1` and were not at `height`. `undefined` if there are none. Source: upstream `names/main.cpp`,
+ * `ExpireNames`.
  */
 export const expiringUpdateHeights = (
   height: number,

@@ -1,8 +1,8 @@
 import type { ConsensusParams } from "./params.ts"
 
 /**
- * The rules that scripts and names are verified under, as a set of bits (upstream `script/interpreter.h`). More flags
- * never allow what fewer forbid. The bits are our own; the names are the reference node's.
+ * The rules for the verification of scripts and names, as a set of bits (upstream `script/interpreter.h`). More flags
+ * never allow what fewer flags forbid. The bits are specific to this node; the names are the reference node's.
  */
 export const Flag = {
   /** BIP 16. */
@@ -41,18 +41,18 @@ export const Flag = {
 
 export type FlagName = keyof typeof Flag
 
-/** No rules beyond those that hold from the first block on. */
+/** Only the rules that apply from the first block on. */
 export const NO_FLAGS = 0
 
 const NAMES: ReadonlyArray<readonly [string, number]> = Object.entries(Flag).sort(([a], [b]) => a < b ? -1 : 1)
 
 const BITS: ReadonlyMap<string, number> = new Map(NAMES)
 
-/** The names of the flags in a set, in alphabetical order as the reference node lists them. */
+/** The names of the flags in a set, in alphabetical order as in the reference node. */
 export const flagNames = (flags: number): ReadonlyArray<string> =>
   NAMES.filter(([, bit]) => (flags & bit) !== 0).map(([name]) => name)
 
-/** The set of the flags with these names; `undefined` where one is unknown. */
+/** The set of the flags with these names; `undefined` if one is unknown. */
 export const parseFlagNames = (names: Iterable<string>): number | undefined => {
   let flags = NO_FLAGS
   for (const name of names) {
@@ -64,9 +64,8 @@ export const parseFlagNames = (names: Iterable<string>): number | undefined => {
 }
 
 /**
- * The flags of a block at a height (reference/protocol.md 5.1). Nothing is applied to blocks from before its activation
- * and there are no exceptions for single blocks, other than on Bitcoin.
- * Source: upstream `validation.cpp`, `GetBlockScriptFlags`.
+ * The flags of a block at a height (reference/protocol.md 5.1). No rule applies to blocks before its activation. Unlike
+ * Bitcoin, there are no exceptions for single blocks. Source: upstream `validation.cpp`, `GetBlockScriptFlags`.
  */
 export const blockFlags = (height: number, { activation }: ConsensusParams): number => {
   let flags = NO_FLAGS

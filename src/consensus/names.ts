@@ -19,26 +19,26 @@ import { type Reject, reject } from "./Reject.ts"
 import type { Coin, NameClaim, NameEffect } from "./view.ts"
 
 /**
- * The name rules: what a transaction may do (rules N of reference/protocol.md 4.5) and what it does (rules F of 4.6).
+ * The name rules: what a transaction may do (rules N of reference/protocol.md 4.5), and its effects (rules F of 4.6).
  * Coinbases are never checked, but have effects.
  */
 
 /** Longest name (consensus). */
 export const MAX_NAME_LENGTH = 255
 
-/** Longest value (consensus). One above 520 bytes can be set, but never changed again: its script cannot run. */
+/** Longest value (consensus). A value above 520 bytes can be set, but never changed again: its script cannot run. */
 export const MAX_VALUE_LENGTH = 1023
 
-/** Blocks that a NAME_NEW has to be deep before its NAME_FIRSTUPDATE (consensus). */
+/** The depth in blocks that a NAME_NEW needs before its NAME_FIRSTUPDATE (consensus). */
 export const MIN_FIRSTUPDATE_DEPTH = 12
 
-/** Longest salt, and the only length where the long-salt rule holds (consensus). */
+/** Longest salt, and the only length if the long-salt rule applies (consensus). */
 export const SALT_SIZE = 20
 
 /** Smallest amount in a name output, in smallest units (consensus). */
 export const MIN_NAME_AMOUNT = 1_000_000
 
-/** The name scripts that a transaction spends, by input, and makes, by output; `undefined` for scripts of others. */
+/** The name scripts that a transaction spends, by input, and creates, by output; `undefined` for other scripts. */
 export interface NameScripts {
   readonly spent: ReadonlyArray<NameScript | undefined>
   readonly made: ReadonlyArray<NameScript | undefined>
@@ -58,13 +58,13 @@ export const nameScripts = (transaction: Transaction, coins: ReadonlyArray<Coin 
   return { spent, made: madeNameScripts(transaction) }
 }
 
-/** A transaction, not a coinbase, and what its name rules look at. */
+/** A transaction that is not a coinbase, and the data that its name rules need. */
 export interface NameCheck {
   readonly transaction: Transaction
-  /** The coins of the inputs, in their order; `undefined` where there is none. */
+  /** The coins of the inputs, in their order; `undefined` for a missing coin. */
   readonly coins: ReadonlyArray<Coin | undefined>
   readonly scripts: NameScripts
-  /** Of the block that is to hold the transaction. */
+  /** Height of the block that is to contain the transaction. */
   readonly height: number
   readonly params: ConsensusParams
   readonly flags: number
@@ -74,7 +74,7 @@ export interface NameCheck {
 
 const MISSING_INPUTS = reject("bad-txns-inputs-missingorspent", "Failed to fetch name input coin")
 
-/** The index of the one input that spends a name (rules N1 and N2), -1 for none. */
+/** The index of the only input that spends a name (rules N1 and N2), -1 for none. */
 const findInput = ({ coins, scripts }: NameCheck): number | Reject => {
   let found = -1
   for (let i = 0; i < coins.length; i++) {
@@ -86,7 +86,7 @@ const findInput = ({ coins, scripts }: NameCheck): number | Reject => {
   return found
 }
 
-/** The index of the one output that makes a name coin (rule N3), -1 for none. */
+/** The index of the only output that creates a name coin (rule N3), -1 for none. */
 const findOutput = ({ scripts }: NameCheck): number | Reject => {
   let found = -1
   for (let i = 0; i < scripts.made.length; i++) {
@@ -114,7 +114,8 @@ const checkUpdate = (check: NameCheck, operation: NameUpdate, input: number): Re
   if (isExpired(claim.height, height, params)) {
     return reject("tx-nameupdate-expired", "NAME_UPDATE on an expired name")
   }
-  // Only a coinbase can make a coin that is not the one of the name's record: the reference node has no answer then.
+  // Only a coinbase can create a name coin that the name's record does not reference. The reference node does not
+  // handle this case.
   const prevout = transaction.inputs[input]?.prevout ?? EMPTY
   return claim.height === made && claim.outpoint === outpointKey(prevout) ? undefined : INVALID_OPERATION
 }
@@ -172,13 +173,13 @@ const checkNew = (commitment: Bytes, input: number): Reject | undefined => {
     : reject("tx-namenew-wrong-size", "NAME_NEW's hash has the wrong size")
 }
 
-/** The smallest amount that a name output may have in a block at a height, in smallest units (rule N6b). */
+/** The smallest amount of a name output in a block at a height, in smallest units (rule N6b). */
 export const minNameAmount = (height: number, { minNameAmountSince }: ConsensusParams): number =>
   height < minNameAmountSince ? 0 : MIN_NAME_AMOUNT
 
 /**
- * Checks a transaction, not a coinbase, against the name rules: N0 to N21 of reference/protocol.md 4.5 in their order.
- * With `Flag.NAMES_MEMPOOL`, `height` is the one of the next block and coins of that height count as unconfirmed.
+ * Checks a transaction that is not a coinbase against the name rules: N0 to N21 of reference/protocol.md 4.5 in their
+ * order. With `Flag.NAMES_MEMPOOL`, `height` is that of the next block, and coins of that height count as unconfirmed.
  * Source: upstream `names/main.cpp`, `CheckNameTransaction`.
  */
 export const checkNameTransaction = (check: NameCheck): Reject | undefined => {
@@ -204,13 +205,13 @@ export const checkNameTransaction = (check: NameCheck): Reject | undefined => {
     : checkChange(check, operation, input)
 }
 
-/** Whether a transaction's NAME_FIRSTUPDATE and NAME_UPDATE outputs are kept out of the coins (rule F1). */
+/** Whether a transaction's NAME_FIRSTUPDATE and NAME_UPDATE outputs do not become coins (rule F1). */
 export const ignoresNameOutputs = (transaction: Transaction, height: number, params: ConsensusParams): boolean =>
   historicBug(height, transaction.txid, params) === "ignore"
 
 /**
- * Adds what a transaction does to names to `effects`: rules F1 to F3 of reference/protocol.md 4.6. `made` are its name
- * scripts. Source: upstream `names/main.cpp`, `ApplyNameTransaction`.
+ * Adds the effects of a transaction on names to `effects`: rules F1 to F3 of reference/protocol.md 4.6. `made` are its
+ * name scripts. Source: upstream `names/main.cpp`, `ApplyNameTransaction`.
  */
 export const addNameEffects = (
   effects: Array<NameEffect>,
@@ -231,7 +232,7 @@ export const addNameEffects = (
   }
 }
 
-/** What a block does to names, in its order; from the block alone. */
+/** The effects of a block on names, in its order. Needs only the block. */
 export const nameEffects = (block: Block, height: number, params: ConsensusParams): ReadonlyArray<NameEffect> => {
   const effects: Array<NameEffect> = []
   for (const transaction of block.transactions) {

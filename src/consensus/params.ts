@@ -2,10 +2,10 @@ import { parseDisplayHash } from "../protocol/bytes.ts"
 import { mainnet, type Network, regtest, testnet } from "../protocol/networks.ts"
 import { type HistoricBugs, mainnetHistoricBugs, noHistoricBugs } from "./historicBugs.ts"
 
-/** How a name's life is counted at a height. See `expiry.ts`. */
+/** How the lifetime of a name is computed at a height. See `expiry.ts`. */
 export type ExpirySchedule = "growing" | "regtest"
 
-/** The height from which each buried rule holds (consensus, reference/protocol.md 1.1). */
+/** The activation height of each buried rule (consensus, reference/protocol.md 1.1). */
 export interface Activation {
   readonly bip16: number
   readonly bip34: number
@@ -13,11 +13,11 @@ export interface Activation {
   readonly bip66: number
   readonly csv: number
   readonly segwit: number
-  /** Taproot and the long-salt rule: from this height on, `Infinity` for never. */
+  /** Activation height of taproot and the long-salt rule, `Infinity` for never. */
   readonly taproot: number
 }
 
-/** What the rules need to know about a network (consensus, reference/protocol.md 1.1). */
+/** The parameters of a network for the rules (consensus, reference/protocol.md 1.1). */
 export interface ConsensusParams {
   readonly network: Network
   readonly activation: Activation
@@ -28,26 +28,26 @@ export interface ConsensusParams {
   readonly targetSpacing: number
   /** Blocks between retargets. */
   readonly retargetInterval: number
-  /** Blocks later than this time may have the minimum difficulty (reference/protocol.md 3.4); `undefined` for none. */
+  /** After this time, blocks may have the minimum difficulty (reference/protocol.md 3.4); `undefined` for never. */
   readonly minDifficultySince: number | undefined
   readonly noRetargeting: boolean
   readonly halvingInterval: number
   readonly auxpowStartHeight: number
   readonly auxpowChainId: number
   readonly strictChainId: boolean
-  /** Blocks of exactly version 1 may stand below this height: 0 for nowhere, `Infinity` for everywhere. */
+  /** Blocks of exactly version 1 are allowed below this height: 0 for none, `Infinity` for all heights. */
   readonly legacyBlocksBefore: number
   readonly expiry: ExpirySchedule
   /** Smallest amount of a name output: from this height on 1,000,000, before it 0. */
   readonly minNameAmountSince: number
   readonly minimumChainWork: bigint
-  /** Block up to which scripts are taken as valid, wire order; `undefined` to check all. */
+  /** Up to this block, scripts are assumed valid. Wire order; `undefined` to check all. */
   readonly assumeValid: Uint8Array | undefined
   /** Transactions that may break the name rules (reference/protocol.md 4.9). */
   readonly historicBugs: HistoricBugs
 }
 
-/** Blocks a coinbase output has to wait before it can be spent (consensus). */
+/** The number of blocks before a coinbase output can be spent (consensus). */
 export const COINBASE_MATURITY = 100
 
 /** Largest weight of a block, and four times the largest size without witnesses (consensus). */
@@ -56,13 +56,13 @@ export const MAX_BLOCK_WEIGHT = 4_000_000
 /** Largest cost of the signature operations of a block (consensus). */
 export const MAX_BLOCK_SIGOPS_COST = 80_000
 
-/** What a byte or a signature operation outside of witnesses weighs (BIP 141). */
+/** The weight of a byte or a signature operation outside of witnesses (BIP 141). */
 export const WITNESS_SCALE_FACTOR = 4
 
-/** Seconds that a block's time may be ahead of the clock (consensus). */
+/** The most seconds by which a block's time may be ahead of the clock (consensus). */
 export const MAX_FUTURE_BLOCK_TIME = 7200
 
-/** Lock times below this are heights, from here on they are times (consensus). */
+/** Lock times below this value are heights, others are times (consensus). */
 export const LOCKTIME_THRESHOLD = 500_000_000
 
 const TWO_WEEKS = 14 * 24 * 60 * 60
@@ -166,8 +166,8 @@ const byName: Readonly<Record<Network["name"], ConsensusParams>> = {
 export const paramsOf = (network: Network): ConsensusParams => byName[network.name]
 
 /**
- * The same rules with other activation heights, as the reference node's regtest options `-testactivationheight` and
- * `-vbparams=taproot` give them. The main network's rules are nobody's to move.
+ * The same rules with other activation heights, as from the reference node's regtest options `-testactivationheight`
+ * and `-vbparams=taproot`. The rules of the main network never change.
  */
 export const withOverrides = (
   params: ConsensusParams,

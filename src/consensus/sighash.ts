@@ -6,9 +6,9 @@ import { compactSizeLength, Writer } from "../protocol/Writer.ts"
 import { outputBytes, SharedHashes } from "./SharedHashes.ts"
 import type { Coin } from "./view.ts"
 
-/** What a signature covers: the low bits choose the outputs, the high one leaves the other inputs out. */
+/** The coverage of a signature: the low bits choose the outputs, the high bit excludes the other inputs. */
 export const Sighash = {
-  /** Taproot alone: as ALL, in a signature that has no byte for it. */
+  /** Taproot only: like ALL, in a signature without a hash type byte. */
   DEFAULT: 0,
   ALL: 1,
   NONE: 2,
@@ -21,17 +21,17 @@ const BLANK_INPUT_SIZE = OUTPOINT_SIZE + 5
 
 const ZERO_HASH = new Uint8Array(32)
 
-/** What legacy SINGLE without an output to match hashes to: the number 1, by an old bug that is consensus. */
+/** The hash of legacy SINGLE without a matching output: the number 1, an old bug that is consensus. */
 const ONE = Uint8Array.from(ZERO_HASH, (_, i) => i === 0 ? 1 : 0)
 
-/** Memory to put together what is hashed. Nothing outlives its call, so all share it. */
+/** A buffer for hash input. No use outlives its call, so all callers share it. */
 const preimage = new Writer(1024)
 
 const coverage = (hashType: number): number => hashType & 0x1f
 
 const anyoneCanPay = (hashType: number): boolean => (hashType & Sighash.ANYONECANPAY) !== 0
 
-/** The script without its OP_CODESEPARATORs. One that ends in a truncated push fails whatever is hashed for it. */
+/** The script without its OP_CODESEPARATORs. A script that ends in a truncated push fails, whatever its hash. */
 const withoutCodeSeparators = (script: Bytes): Bytes => {
   if (!script.includes(Op.OP_CODESEPARATOR)) return script
   const kept = new Uint8Array(script.length)
@@ -51,17 +51,17 @@ const withoutCodeSeparators = (script: Bytes): Bytes => {
   return kept.subarray(0, size)
 }
 
-/** What a taproot signature covers besides the transaction (BIP 341, BIP 342). */
+/** The data that a taproot signature covers besides the transaction (BIP 341, BIP 342). */
 export interface TaprootSpend {
-  /** SHA-256 of the annex behind its length; `undefined` without an annex. */
+  /** SHA-256 of the annex with its length; `undefined` without an annex. */
   readonly annexHash: Bytes | undefined
-  /** Hash of the leaf that runs; `undefined` for a spend by key. */
+  /** Hash of the executed leaf; `undefined` for a key path spend. */
   readonly leafHash: Bytes | undefined
   /** Position of the last executed OP_CODESEPARATOR, counted in instructions; 2^32 - 1 for none. */
   readonly codeSeparator: number
 }
 
-/** A hash for an ECDSA signature and what it is of. */
+/** A hash for an ECDSA signature, and its parameters. */
 interface LastHash {
   readonly index: number
   readonly hashType: number
@@ -73,16 +73,16 @@ interface LastHash {
 const NO_LAST: LastHash = { index: -1, hashType: 0, scriptCode: EMPTY, witness: false, hash: ZERO_HASH }
 
 /**
- * The hashes that the signatures of a transaction sign. Made once a transaction, with the coins that its inputs
+ * The hashes that the signatures of a transaction sign. One instance per transaction, with the coins that its inputs
  * spend in their order.
  */
 export class SighashContext {
   readonly transaction: Transaction
   readonly coins: ReadonlyArray<Coin>
   private readonly shared: SharedHashes
-  /** The serialization without scripts in inputs, and without witnesses: what each input has alike. */
+  /** The serialization without input scripts and witnesses: the same for each input. */
   private blank: Uint8Array | undefined
-  /** The keys of a multisig mostly ask for the same hash again. */
+  /** The keys of a multisig mostly need the same hash again. */
   private last = NO_LAST
 
   constructor(transaction: Transaction, coins: ReadonlyArray<Coin>) {
@@ -107,9 +107,9 @@ export class SighashContext {
   }
 
   /**
-   * The hash that an ECDSA signature outside of witnesses signs. `hashType` is signed 32-bit as a whole. The script
-   * code is the running script behind the last executed OP_CODESEPARATOR, without the signature itself.
-   * Source: upstream `script/interpreter.cpp`, `SignatureHash`.
+   * The hash that an ECDSA signature outside of witnesses signs. `hashType` is the whole signed 32-bit value. The
+   * script code is the running script after the last executed OP_CODESEPARATOR, without the signature itself. Source:
+   * upstream `script/interpreter.cpp`, `SignatureHash`.
    */
   legacy(index: number, hashType: number, scriptCode: Bytes): Uint8Array {
     const covered = coverage(hashType)
@@ -145,9 +145,8 @@ export class SighashContext {
   }
 
   /**
-   * The hash that a Schnorr signature signs (BIP 341, BIP 342); `undefined` for a hash type that does not exist, and
-   * for SINGLE without an output to match. The spent scripts are whole, name prefixes included
-   * (reference/protocol.md 5.2).
+   * The hash that a Schnorr signature signs (BIP 341, BIP 342). `undefined` for an undefined hash type, and for SINGLE
+   * without a matching output. The spent scripts are whole, name prefixes included (reference/protocol.md 5.2).
    */
   taproot(index: number, hashType: number, spend: TaprootSpend): Uint8Array | undefined {
     if (!(hashType <= 0x03 || (hashType >= 0x81 && hashType <= 0x83))) return undefined
@@ -167,7 +166,7 @@ export class SighashContext {
     } else preimage.u32(index)
     if (spend.annexHash !== undefined) preimage.bytes(spend.annexHash)
     if (covered === Sighash.SINGLE) preimage.bytes(shared.output(index))
-    // The byte between is the version of the key: 0 for all keys there are.
+    // The byte between is the key version: 0 for all existing keys.
     if (spend.leafHash !== undefined) preimage.bytes(spend.leafHash).u8(0).u32(spend.codeSeparator)
     return taggedHash("TapSighash", preimage.written())
   }
@@ -178,11 +177,11 @@ export class SighashContext {
       equal(scriptCode, last.scriptCode)
   }
 
-  /** Puts together the whole transaction, with the script in one input and none in the others. */
+  /** Builds the serialization of the transaction, with the script in one input and none in the others. */
   private writeWhole(index: number, script: Bytes): void {
     const [input, another] = this.transaction.inputs
     if (input !== undefined && another === undefined) {
-      // The blank would be used once: not worth its memory.
+      // The template would be used only once: it is not worth its memory.
       preimage.clear().u32(this.transaction.version).u8(1).bytes(input.prevout).varBytes(script).u32(input.sequence)
       this.writeEnd()
       return
@@ -200,13 +199,13 @@ export class SighashContext {
     return preimage.toBytes()
   }
 
-  /** Puts all outputs and the lock time behind the inputs. */
+  /** Appends all outputs and the lock time. */
   private writeEnd(): void {
     const { lockTime, outputs } = this.transaction
     preimage.compactSize(outputs.length).bytes(outputBytes(this.transaction)).u32(lockTime)
   }
 
-  /** Puts together what the hash types other than ALL cover. */
+  /** Builds the hash input of hash types other than ALL. */
   private writePartial(index: number, hashType: number, script: Bytes): void {
     const { inputs, lockTime, outputs, version } = this.transaction
     const covered = coverage(hashType)

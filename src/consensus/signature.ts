@@ -5,28 +5,28 @@ import { loadNativeCurve, nativeChecks } from "./signatureNative.ts"
 import { nobleChecks, type SignatureChecks } from "./signatureNoble.ts"
 
 /**
- * Checks of signatures over secp256k1, by libsecp256k1 where a native build of it can be loaded, else by
- * @noble/curves. Tests hold the two together. Nothing here throws: what is malformed is not valid.
+ * Signature checks on secp256k1: with libsecp256k1 if a native build can be loaded, else with @noble/curves. Tests
+ * compare the two. Nothing here throws: malformed input is invalid.
  */
 
 const nativeCurve = loadNativeCurve()
 
 const checks: SignatureChecks = nativeCurve === undefined ? nobleChecks : nativeChecks(nativeCurve)
 
-/** Which implementation is at work. */
+/** The implementation in use. */
 export const signatureBackend: "libsecp256k1" | "noble" = nativeCurve === undefined ? "noble" : "libsecp256k1"
 
-/** Whether the first byte and the length of a public key fit together, hybrid ones included. */
+/** Whether the first byte and the length of a public key match, hybrid keys included. */
 const hasKeyForm = (pubkey: Bytes): boolean => {
   const header = pubkey[0]
   if (header === 0x02 || header === 0x03) return pubkey.length === 33
   return (header === 0x04 || header === 0x06 || header === 0x07) && pubkey.length === 65
 }
 
-/** r and s of the signature that is being checked: made once, since no check outlives its call. */
+/** r and s of the signature under check. The buffer is shared, because no check outlives its call. */
 const compact = new Uint8Array(64)
 
-/** Checks an ECDSA signature as `verifyEcdsa` does, by a certain implementation. */
+/** Checks an ECDSA signature like `verifyEcdsa`, with a given implementation. */
 export const verifyEcdsaBy = (by: SignatureChecks, signature: Bytes, hash: Bytes, pubkey: Bytes): boolean => {
   if (!hasKeyForm(pubkey) || !parseDerLax(signature, compact)) return false
   if (!isScalar(compact, 0) || !isScalar(compact, 32)) return false
@@ -35,14 +35,14 @@ export const verifyEcdsaBy = (by: SignatureChecks, signature: Bytes, hash: Bytes
 }
 
 /**
- * Whether an ECDSA signature (without its hash type) over a hash of 32 bytes is by the key. Consensus: any encoding
- * that `parseDerLax` reads is taken, and a high s; what is to be strict is checked before.
- * Source: upstream `pubkey.cpp`, `CPubKey::Verify`.
+ * Whether an ECDSA signature (without its hash type) over a 32-byte hash is valid for the key. Consensus: accepts any
+ * encoding that `parseDerLax` reads, and a high s. Strict rules are checked before. Source: upstream `pubkey.cpp`,
+ * `CPubKey::Verify`.
  */
 export const verifyEcdsa = (signature: Bytes, hash: Bytes, pubkey: Bytes): boolean =>
   verifyEcdsaBy(checks, signature, hash, pubkey)
 
-/** Whether a Schnorr signature of 64 bytes over a message of 32 is by the key with this x of 32 (BIP 340). */
+/** Whether a 64-byte Schnorr signature over a 32-byte message is valid for the key with this 32-byte x (BIP 340). */
 export const verifySchnorr = (signature: Bytes, message: Bytes, pubkey: Bytes): boolean =>
   checks.schnorr(signature, message, pubkey)
 

@@ -3,7 +3,7 @@ import { taggedHash } from "../protocol/hash.ts"
 import { isScalar } from "./der.ts"
 import { evenKey, nobleChecks, type SignatureChecks } from "./signatureNoble.ts"
 
-/** What is used of libsecp256k1, as the package `secp256k1` 5 binds it. Each throws where bytes cannot be parsed. */
+/** The used functions of libsecp256k1, as bound by the package `secp256k1` 5. Each throws if bytes cannot be parsed. */
 export interface NativeCurve {
   readonly ecdsaVerify: (compact: Uint8Array, message: Uint8Array, pubkey: Uint8Array) => boolean
   readonly ecdsaRecover: (
@@ -39,8 +39,8 @@ const requireHere = (id: string): unknown => {
 }
 
 /**
- * Loads the native build; `undefined` where there is none for this machine, or no Node. The main entry of the
- * package would put an implementation in JavaScript in its place, slower than noble; this one does not.
+ * Loads the native build; `undefined` if there is none for this platform, or no Node. The main entry of the package
+ * would fall back to a JavaScript implementation, which is slower than noble; this entry does not.
  */
 export const loadNativeCurve = (load: (id: string) => unknown = requireHere): NativeCurve | undefined => {
   try {
@@ -88,7 +88,7 @@ export const nativeChecks = (curve: NativeCurve): SignatureChecks => {
       try {
         return curve.ecdsaVerify(compact, hash, pubkey)
       } catch {
-        // The key is no point of the curve.
+        // The key is not a point of the curve.
         return false
       }
     },
@@ -98,7 +98,7 @@ export const nativeChecks = (curve: NativeCurve): SignatureChecks => {
       const z = toNumber(signature.subarray(32))
       if (z >= ORDER) return false
       const challenge = toNumber(taggedHash("BIP0340/challenge", nonce, pubkey, message)) % ORDER
-      // What recovery refuses or would read otherwise, though it may be valid here.
+      // Values that recovery refuses or reads differently, although they may be valid here.
       if (z === 0n || challenge === 0n || !isScalar(pubkey, 0)) return nobleChecks.schnorr(signature, message, pubkey)
       const x = toNumber(pubkey)
       recovery.set(pubkey)
@@ -107,7 +107,7 @@ export const nativeChecks = (curve: NativeCurve): SignatureChecks => {
       try {
         curve.ecdsaRecover(recovery, 0, message32, true, point)
       } catch {
-        // P is no point of the curve, or the sum is the point at infinity.
+        // P is not a point of the curve, or the sum is the point at infinity.
         return false
       }
       return point[0] === 0x02 && hasX(point, nonce)

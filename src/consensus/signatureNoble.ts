@@ -2,17 +2,17 @@ import { schnorr, secp256k1 } from "@noble/curves/secp256k1.js"
 import { type Bytes, equal } from "../protocol/bytes.ts"
 
 /**
- * What an implementation of the curve has to offer. Nothing here throws: what is malformed is not valid. The callers
- * have checked the lengths.
+ * The operations of an implementation of the curve. They do not throw: malformed input is invalid. The callers have
+ * checked the lengths.
  */
 export interface SignatureChecks {
-  /** Takes r and s as scalars, s low; and a key of 33 or 65 bytes: compressed, uncompressed or hybrid. */
+  /** Takes r and s as scalars, s low, and a key of 33 or 65 bytes: compressed, uncompressed or hybrid. */
   readonly ecdsa: (compact: Bytes, hash: Bytes, pubkey: Bytes) => boolean
   /** BIP 340: 64, 32 and 32 bytes. */
   readonly schnorr: (signature: Bytes, message: Bytes, pubkey: Bytes) => boolean
   /**
-   * Whether the even point with the x of `internal`, plus `tweak` times the generator, has the x of `output` and a y
-   * of this parity. 32 bytes each.
+   * Whether the even point with the x of `internal`, plus `tweak` times the generator, has the x of `output` and a y of
+   * this parity. 32 bytes each.
    */
   readonly tweak: (output: Bytes, odd: boolean, internal: Bytes, tweak: Bytes) => boolean
 }
@@ -27,7 +27,7 @@ export const evenKey = (x: Bytes): Uint8Array => {
   return key
 }
 
-/** The uncompressed key that a hybrid one repeats; `undefined` where its first byte lies about the parity of y. */
+/** The uncompressed form of a hybrid key; `undefined` if its first byte does not match the parity of y. */
 const fromHybrid = (pubkey: Bytes): Uint8Array | undefined => {
   if (((pubkey[0] ?? 0) & 1) !== ((pubkey[64] ?? 0) & 1)) return undefined
   const key = Uint8Array.from(pubkey)
@@ -41,7 +41,7 @@ const isHybrid = (pubkey: Bytes): boolean => pubkey[0] === 0x06 || pubkey[0] ===
 export const nobleChecks: SignatureChecks = {
   ecdsa: (compact, hash, pubkey) => {
     const key = isHybrid(pubkey) ? fromHybrid(pubkey) : pubkey
-    // By default noble hashes the message once more.
+    // By default noble hashes the message again.
     return key !== undefined && secp256k1.verify(compact, hash, key, { prehash: false, lowS: false })
   },
 

@@ -8,19 +8,18 @@ import type { Coin } from "./view.ts"
 
 /**
  * Signature operations, whose number in a block is limited (BIP 16, BIP 141; reference/protocol.md 5.2). Name prefixes
- * are stripped where a script is tested for being P2SH or a witness program; the plain count is over the whole script.
+ * are stripped before a script is tested for P2SH or a witness program. The plain count is over the whole script.
  */
 
-/** What a multisignature check counts as where nobody says how many keys it has (consensus). */
+/** The count of a multisignature check with an unknown number of keys (consensus). */
 const MAX_KEYS = 20
 
 const WITNESS_KEY_HASH_SIZE = 20
 const WITNESS_SCRIPT_HASH_SIZE = 32
 
 /**
- * Counts the signature operations of a script, up to the first push that it is too short for. `accurate` takes the
- * number of keys of a multisignature check from the opcode before it.
- * Source: upstream `script/script.cpp`, `GetSigOpCount`.
+ * Counts the signature operations of a script, up to the first truncated push. `accurate` takes the number of keys of a
+ * multisignature check from the opcode before it. Source: upstream `script/script.cpp`, `GetSigOpCount`.
  */
 export const countSigops = (script: Bytes, accurate: boolean): number => {
   const { length } = script
@@ -44,7 +43,7 @@ export const countSigops = (script: Bytes, accurate: boolean): number => {
   return count
 }
 
-/** The signature operations in the scripts of a transaction itself. Source: upstream `GetLegacySigOpCount`. */
+/** The signature operations in the transaction's own scripts. Source: upstream `GetLegacySigOpCount`. */
 export const legacySigops = ({ inputs, outputs }: Transaction): number => {
   let count = 0
   for (const { scriptSig } of inputs) count += countSigops(scriptSig, false)
@@ -52,7 +51,7 @@ export const legacySigops = ({ inputs, outputs }: Transaction): number => {
   return count
 }
 
-/** What the last instruction of a script of pushes leaves on the stack, as bytes; `undefined` for other scripts. */
+/** The bytes that the last instruction of a push-only script leaves on the stack; `undefined` for other scripts. */
 const lastPush = (scriptSig: Bytes): Bytes | undefined => {
   const cursor = new ScriptCursor(scriptSig)
   while (cursor.next()) if (cursor.opcode > Op.OP_16) return undefined
@@ -70,8 +69,8 @@ const programSigops = (address: Bytes, witness: ReadonlyArray<Bytes>): number =>
 }
 
 /**
- * The cost of the signature operations that an input runs beyond those in plain sight. `address` is the script that it
- * spends, without a name prefix. Source: upstream `GetP2SHSigOpCount`, `CountWitnessSigOps`.
+ * The cost of the signature operations of an input beyond those of the transaction's own scripts. `address` is the
+ * spent script without a name prefix. Source: upstream `GetP2SHSigOpCount`, `CountWitnessSigOps`.
  */
 export const inputSigopCost = (
   scriptSig: Bytes,
@@ -89,8 +88,8 @@ export const inputSigopCost = (
 
 /**
  * The cost of all signature operations of a transaction, given the coins of its inputs in their order (none for a
- * coinbase). `spent` are the name scripts of the coins, where the caller has them already.
- * Source: upstream `consensus/tx_verify.cpp`, `GetTransactionSigOpCost`.
+ * coinbase). `spent` are the name scripts of the coins, if the caller has them. Source: upstream
+ * `consensus/tx_verify.cpp`, `GetTransactionSigOpCost`.
  */
 export const transactionSigopCost = (
   transaction: Transaction,

@@ -10,11 +10,11 @@ import { verifyWitnessProgram } from "./interpreter/witnessProgram.ts"
 import { SighashContext } from "./sighash.ts"
 import type { ScriptCheck } from "./view.ts"
 
-/** Runs a script outside of witnesses on what is on the stack. */
+/** Runs a script outside of witnesses on the given stack. */
 const run = (check: InputCheck, script: Bytes, stack: Array<Bytes>): ScriptError | undefined =>
   evaluate(new Machine(check, script, stack, "base"))
 
-/** Runs a script that has to leave something true on top. */
+/** Runs a script that has to leave a true element on top. */
 const runToTrue = (check: InputCheck, script: Bytes, stack: Array<Bytes>): ScriptError | undefined => {
   const error = run(check, script, stack)
   if (error !== undefined) return error
@@ -22,35 +22,34 @@ const runToTrue = (check: InputCheck, script: Bytes, stack: Array<Bytes>): Scrip
   return top !== undefined && isTrue(top) ? undefined : "EVAL_FALSE"
 }
 
-/** What is left to check where no witness program was met. */
+/** The final checks of an input without a witness program. */
 const finish = ({ context, flags, index }: InputCheck, stack: ReadonlyArray<Bytes>): ScriptError | undefined => {
   if ((flags & Flag.CLEANSTACK) !== 0 && stack.length !== 1) return "CLEANSTACK"
   if ((flags & Flag.WITNESS) !== 0 && context.input(index).witness.length > 0) return "WITNESS_UNEXPECTED"
   return undefined
 }
 
-/** Runs the redeem script, which is on top of what the scriptSig pushed (BIP 16). */
+/** Runs the redeem script, the last push of the scriptSig (BIP 16). */
 const verifyRedeem = (check: InputCheck, scriptSig: Bytes, stack: Array<Bytes>): ScriptError | undefined => {
   if (!isPushOnly(scriptSig)) return "SIG_PUSHONLY"
   const redeem = stack.pop()
-  // Only behind a name prefix that splits a push: the script pushed both sides of the comparison itself. Upstream
-  // takes this for impossible and stops; here the input is invalid (reference/protocol.md 4.4).
+  // Possible only after a name prefix that splits a push: the script itself pushed both sides of the comparison.
+  // Upstream asserts that this is impossible and stops; here the input is invalid (reference/protocol.md 4.4).
   if (redeem === undefined) return "EVAL_FALSE"
   const error = runToTrue(check, redeem, stack)
   if (error !== undefined) return error
   const program = addressScript(redeem)
   const version = (check.flags & Flag.WITNESS) === 0 ? -1 : witnessVersion(program)
   if (version < 0) return finish(check, stack)
-  // Any other way to push it would let a stranger change the transaction's id.
+  // With any other push, a third party could change the transaction's id.
   if (!equal(scriptSig, pushData(redeem))) return "WITNESS_MALLEATED_P2SH"
   return verifyWitnessProgram(check, version, program.subarray(2), true)
 }
 
 /**
- * Verifies that an input may spend its coin; answers why not. The coin's script runs whole, a name prefix included;
- * whether it is P2SH or a witness program is judged by what stands behind the prefix, and so for a redeem script
- * (reference/protocol.md 5.2).
- * Source: upstream `script/interpreter.cpp`, `VerifyScript`.
+ * Verifies that an input may spend its coin. Returns the error, if any. The coin's script runs whole, a name prefix
+ * included. The part after the prefix determines whether it is P2SH or a witness program; the same applies to a redeem
+ * script (reference/protocol.md 5.2). Source: upstream `script/interpreter.cpp`, `VerifyScript`.
  */
 export const verifyInput = (check: InputCheck): ScriptError | undefined => {
   const { context, flags, index } = check
@@ -67,7 +66,7 @@ export const verifyInput = (check: InputCheck): ScriptError | undefined => {
   if (error !== undefined) return error
   const version = (flags & Flag.WITNESS) === 0 ? -1 : witnessVersion(address)
   if (version >= 0) {
-    // Whatever stands there, a stranger could change it, and the transaction's id with it.
+    // A third party could change the scriptSig, and with it the transaction's id.
     if (scriptSig.length > 0) return "WITNESS_MALLEATED"
     return verifyWitnessProgram(check, version, address.subarray(2), false)
   }
@@ -76,14 +75,14 @@ export const verifyInput = (check: InputCheck): ScriptError | undefined => {
 
 /** An input that may not spend its coin. */
 export interface InputFailure {
-  /** Which input of the transaction. */
+  /** The index of the input in the transaction. */
   readonly index: number
   readonly error: ScriptError
-  /** The reference node's words for the error, as its reject reasons have them. */
+  /** The reference node's text for the error, as in its reject reasons. */
   readonly message: string
 }
 
-/** Verifies all inputs of a transaction; the first that fails. Takes what a worker thread is sent. */
+/** Verifies all inputs of a transaction and returns the first failure. The arguments can be sent to a worker thread. */
 export const verifyTransaction = ({ coins, transaction }: ScriptCheck, flags: number): InputFailure | undefined => {
   const context = new SighashContext(transaction, coins)
   for (let index = 0; index < coins.length; index++) {

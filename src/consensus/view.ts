@@ -6,14 +6,14 @@ import type { Transaction } from "../protocol/transaction.ts"
 export interface Coin {
   /** Smallest units. */
   readonly value: number
-  /** The whole scriptPubKey, a name prefix included. Bytes of its own, not a view of a block. */
+  /** The whole scriptPubKey, a name prefix included. A copy, not a view of a block. */
   readonly script: Bytes
-  /** Height of the block that made it. */
+  /** Height of the block that created it. */
   readonly height: number
   readonly coinbase: boolean
 }
 
-/** What the rules need to know of a name: who holds it and since when. Moves with the coins. */
+/** The current output and height of a name, for the rules. Changes together with the coins. */
 export interface NameClaim {
   /** Height of the last NAME_FIRSTUPDATE or NAME_UPDATE. */
   readonly height: number
@@ -21,15 +21,18 @@ export interface NameClaim {
   readonly outpoint: string
 }
 
-/** The state before a block. Reading it does not wait; what the storage throws passes through the rules. */
+/** The state before a block. Reads are synchronous. Errors of the storage pass through the rules. */
 export interface ChainView {
   /** The coin at an outpoint key. */
   readonly coin: (outpoint: string) => Coin | undefined
   /** The current claim of a name (`binaryString` of its bytes), expired or not. */
   readonly claim: (name: string) => NameClaim | undefined
-  /** Hears which claims come next where they are many: a view of a disk reads them at once. Changes no answer. */
+  /**
+   * Receives the names whose claims are read next, if there are many: a view of a disk reads them at once. The claims
+   * stay the same.
+   */
   readonly expectClaims?: (names: ReadonlyArray<string>) => void
-  /** The current claims that were made in the heights `from` to `to`, both included, by name key, in any order. */
+  /** The current claims that were created in the heights `from` to `to`, both included, by name key, in any order. */
   readonly claimsBetween: (from: number, to: number) => ReadonlyArray<readonly [name: string, claim: NameClaim]>
 }
 
@@ -42,32 +45,33 @@ export interface NameEffect {
   readonly vout: number
   /** Smallest units in the name output. */
   readonly value: number
-  /** The script behind the name prefix. */
+  /** The script after the name prefix. */
   readonly address: Bytes
 }
 
-/** A transaction and the coins that its inputs spend, in the order of the inputs: what a script check needs. */
+/** A transaction and the coins that its inputs spend, in the order of the inputs: the data of a script check. */
 export interface ScriptCheck {
   readonly transaction: Transaction
   readonly coins: ReadonlyArray<Coin>
 }
 
 /**
- * What a block does to the coins and claims, net. A coin that is both made and spent in the block is in none of the maps.
- * Inverting it is undoing the block: put `removed` and `claimsBefore` back, and take away whatever `coins` made.
+ * The net changes of a block to coins and claims. A coin that the block both creates and spends is in none of the maps.
+ * To disconnect the block, invert the changes: put `removed` and `claimsBefore` back, and remove the coins that `coins`
+ * created.
  */
 export interface BlockDelta {
-  /** Coins after the block by outpoint key; `undefined` where the block removed one. */
+  /** Coins after the block by outpoint key; `undefined` if the block removed the coin. */
   readonly coins: ReadonlyMap<string, Coin | undefined>
   /** Coins from before the block that it removed or replaced: spent, expired, ignored or overwritten. */
   readonly removed: ReadonlyMap<string, Coin>
   /** Claims after the block by name key, of names that it touched. */
   readonly claims: ReadonlyMap<string, NameClaim>
-  /** Claims before the block of the same names; `undefined` for a name that was new. */
+  /** Claims before the block of the same names; `undefined` for a new name. */
   readonly claimsBefore: ReadonlyMap<string, NameClaim | undefined>
   readonly effects: ReadonlyArray<NameEffect>
   /** Smallest units. */
   readonly fees: number
-  /** Checks that are still to be made; in order of the block. Empty where scripts are assumed valid. */
+  /** Checks that are still to be made, in the order of the block. Empty if scripts are assumed valid. */
   readonly scripts: ReadonlyArray<ScriptCheck>
 }

@@ -11,19 +11,19 @@ import { nameOf } from "./label.ts"
 import { type Forwarding, NoSuchRecipient, Recipients, RecipientsUnavailable } from "./Recipients.ts"
 
 /**
- * `Recipients` from names. An answer is remembered for a short time, and no longer than the name lives: by its expiry
- * height, as far as later answers tell how high the chain is. Those who ask for one label at once share one answer.
+ * `Recipients` from names. The relay remembers an answer for a short time, and not beyond the expiry height of the
+ * name, as far as later answers show the height of the chain. Callers that ask for one label at once share one answer.
  */
 
 export interface NameRecipientsOptions {
   /** As `parseNamespace` returns it: `id/`. */
   readonly namespace: string
   /**
-   * What a name says, as `NameClient.resolveName` tells it. Has to fail rather than tell what a node knows that is
-   * behind: it may not know a name yet, or an address of long ago.
+   * Looks up what a name says, as `NameClient.resolveName` does. It has to fail rather than answer from a node that is
+   * behind: such a node may not know a name yet, or may know an old address.
    */
   readonly resolve: (name: string) => Effect.Effect<NameRecord, ResolveFailure | OpenFailure>
-  /** Labels that are remembered, 10000 if it is left out; the one that was asked for the longest ago goes. */
+  /** Labels that are remembered, 10000 if it is left out. The label asked for the longest ago is evicted. */
   readonly capacity?: number
 }
 
@@ -32,10 +32,10 @@ const CAPACITY = 10_000
 /** How long a change of a name may go unnoticed. */
 const REMEMBERED = Duration.seconds(15)
 
-/** The same where there is nothing to send to: short, for somebody waits for the name to work. */
+/** The same for a name without mail: short, because its owner waits for the name to work. */
 const REMEMBERED_NONE = Duration.seconds(5)
 
-/** For a lookup in all, its repetitions included: the sender waits in the middle of its SMTP session. */
+/** For a whole lookup with its retries: the sender waits in the middle of its SMTP session. */
 const PATIENCE = Duration.seconds(15)
 
 interface Found extends Forwarding {
@@ -45,7 +45,7 @@ interface Found extends Forwarding {
 
 type Failure = NoSuchRecipient | RecipientsUnavailable
 
-/** How long an answer is remembered. A lookup that failed is asked again at once. */
+/** How long an answer is remembered. A failed lookup is repeated at once. */
 const timeToLive = (exit: Exit.Exit<Found, Failure>): Duration.Duration =>
   Exit.match(exit, {
     onSuccess: () => REMEMBERED,
@@ -60,7 +60,7 @@ const foundIn = (label: string, { asOf, expiresIn, value }: NameRecord): Effect.
     : Effect.succeed({ email: forwarding.email, backup: forwarding.backup, expiresAt: asOf.height + expiresIn })
 }
 
-/** Says once that nobody answers, and once that somebody does again. */
+/** Logs once that lookups fail, and once that they work again. */
 class Outage {
   private lasts = false
 
@@ -106,7 +106,7 @@ const make = ({ capacity = CAPACITY, namespace, resolve }: NameRecipientsOptions
 
     const cache = yield* Cache.makeWith({ capacity, lookup, timeToLive })
 
-    /** A failure is kept until the clock moves on, however short its time: it is taken out. */
+    /** The cache keeps a failure until the clock moves on, even with a time to live of 0: this removes it. */
     const cached = (label: string): Effect.Effect<Found, Failure> =>
       Effect.tapErrorTag(cache.get(label), "RecipientsUnavailable", () => cache.invalidate(label))
 
@@ -123,7 +123,7 @@ const make = ({ capacity = CAPACITY, namespace, resolve }: NameRecipientsOptions
       forwardingOf: (text) => {
         const name = nameOf(namespace, text)
         if (name === undefined) return new NoSuchRecipient({ label: text, why: "invalid-label" })
-        // In a fiber of its own: one who hangs up must not end the lookup that others wait for.
+        // In a fiber of its own: a sender that disconnects must not end the lookup that other senders wait for.
         return Effect.forkIn(current(name.slice(namespace.length)), scope).pipe(Effect.flatMap(Fiber.join))
       }
     })

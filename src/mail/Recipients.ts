@@ -6,7 +6,7 @@ import * as Schema from "effect/Schema"
 export interface Forwarding {
   /** Where mail goes first. */
   readonly email: string
-  /** Tried in this order where the address before is refused for good. */
+  /** Tried in this order when the upstream server refuses the address before permanently. */
   readonly backup: ReadonlyArray<string>
 }
 
@@ -17,7 +17,7 @@ const WHY = {
   "no-mail": "has a name whose value does not say where mail goes"
 } as const
 
-/** No mail is taken for the label: 550 at RCPT. */
+/** The relay takes no mail for the label: 550 at RCPT. */
 export class NoSuchRecipient extends Schema.TaggedError<NoSuchRecipient>()("NoSuchRecipient", {
   label: Schema.String,
   why: Schema.Literal("invalid-label", "unknown", "expired", "no-mail")
@@ -27,7 +27,7 @@ export class NoSuchRecipient extends Schema.TaggedError<NoSuchRecipient>()("NoSu
   }
 }
 
-/** The name cannot be looked up just now: 451 at RCPT. */
+/** The name cannot be looked up at present: 451 at RCPT. */
 export class RecipientsUnavailable extends Schema.TaggedError<RecipientsUnavailable>()("RecipientsUnavailable", {
   reason: Schema.String
 }) {
@@ -36,8 +36,8 @@ export class RecipientsUnavailable extends Schema.TaggedError<RecipientsUnavaila
   }
 }
 
-/** Knows where the mail for a label goes: the part of an address before the `@`. */
+/** Finds where the mail for a label goes: the label is the part of an address before the `@`. */
 export class Recipients extends Context.Tag("svcd/Recipients")<Recipients, {
-  /** Answers from memory where it asked not long ago. The case of a label does not count. */
+  /** Answers from memory if it looked the label up recently. The case of a label does not count. */
   readonly forwardingOf: (label: string) => Effect.Effect<Forwarding, NoSuchRecipient | RecipientsUnavailable>
 }>() {}

@@ -2,27 +2,27 @@ import * as Either from "effect/Either"
 import { formatMailbox, parseMailbox } from "./relay/mailbox.ts"
 
 /**
- * The e-mail addresses that names may forward to: those of SMTP (RFC 5321, section 4.1.2; RFC 6531 beyond ASCII),
- * without what nobody forwards to: quoted local parts, address literals, domains of one label; and without what some
- * servers behind the upstream one take for more than an address: routes (`user%host`, `host!user`), a pipe to a program
- * (`|`), and what a program would read as an option (a hyphen in front).
+ * The e-mail addresses that names may forward to: those of SMTP (RFC 5321, section 4.1.2; RFC 6531 beyond ASCII), with
+ * two exceptions. Forms that no mail server needs are left out: quoted local parts, address literals, domains of one
+ * label. Forms that some server behind the upstream server treats as more than an address are left out too: routes
+ * (`user%host`, `host!user`), a pipe to a program (`|`), and what a program reads as an option (a leading hyphen).
  */
 
 /** Octets of a local part (RFC 5321, section 4.5.3.1.1). */
 const MAX_LOCAL = 64
 
-/** What makes more of a local part than the name of a mailbox. */
+/** What makes a local part more than the name of a mailbox. */
 const MORE_THAN_A_MAILBOX = /[%!|]|^-/
 
-/** What a domain cannot have. Its conversion to ASCII would give a meaning to some of it, as to `%61`. */
+/** Characters that a domain cannot have. The conversion to ASCII would give some of them a meaning, as `%61`. */
 const NOT_FOR_DOMAINS = /[^A-Za-z0-9.\x80-\u{10ffff}-]/u
 
-/** Several labels; the last one is no number, as that of an IPv4 address is. */
+/** Several labels. The last one is not a number, unlike that of an IPv4 address. */
 const DOMAIN = /\.(?!\d+$)[^.]+$/
 
 /**
- * Returns an address as it goes into an SMTP envelope, the domain in ASCII and lower case; or on the left what is wrong
- * with it, to be put behind the address.
+ * Returns an address as an SMTP envelope carries it: the domain in ASCII and lower case. Left: what is wrong with the
+ * address, worded to follow it.
  */
 export const parseAddress = (text: string): Either.Either<string, string> => {
   const at = text.lastIndexOf("@")

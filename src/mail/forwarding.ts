@@ -12,20 +12,20 @@ import type { Forwarding } from "./Recipients.ts"
 /** The forwarding configuration in the value of a name: JSON with `email`, `backup` and `pubkey` (docs/mail.md). */
 
 export interface MailValue extends Forwarding {
-  /** A public key for those who want to write to the owner in secret, in base64; empty: none. */
+  /** A public key for encrypted mail to the owner, in base64; empty: none. */
   readonly pubkey: string
 }
 
-/** Backup addresses of a name; more are not written, and not tried. */
+/** Backup addresses of a name. The relay neither writes nor tries more. */
 export const MAX_BACKUPS = 8
 
 /**
- * Bytes of a value that can be changed again later: one above cannot be spent (reference/protocol.md 4,
+ * Bytes of a value that can still be updated: a coin with a longer value cannot be spent (reference/protocol.md 4,
  * consensus/names.ts).
  */
 export const MAX_MAIL_VALUE = MAX_SCRIPT_ELEMENT_SIZE
 
-/** A text of which `parse` makes another, or says on the left what is wrong with it. */
+/** A text that `parse` converts; on the left `parse` returns what is wrong with it. */
 const parsed = (parse: (text: string) => Either.Either<string, string>): Schema.Schema<string> =>
   Schema.transformOrFail(Schema.String, Schema.String, {
     strict: true,
@@ -39,7 +39,7 @@ const publicKey = (text: string): Either.Either<string, string> =>
     ? Either.left("is not base64, with its padding and without spaces")
     : Either.right(text)
 
-/** What we write: every field right. */
+/** What the node writes: every field is valid. */
 const Written = Schema.Struct({
   email: parsed(parseAddress),
   backup: Schema.Array(parsed(parseAddress)).pipe(
@@ -48,9 +48,9 @@ const Written = Schema.Struct({
   pubkey: parsed(publicKey)
 })
 
-/** What is wrong with a value that is to be written. */
+/** A problem of a value that is to be written. */
 export interface ValueProblem {
-  /** `value`: each field is right, and together they are too much. */
+  /** `value`: each field is valid, but together they are too long. */
   readonly field: keyof MailValue | "value"
   readonly reason: string
 }
@@ -65,7 +65,7 @@ const problemsOf = (error: ParseResult.ParseError): ReadonlyArray<ValueProblem> 
 
 const decodeWritten = Schema.decodeEither(Written, { errors: "all" })
 
-/** JSON in ASCII alone, which a node takes and shows whatever encoding it was told to use. */
+/** JSON in ASCII only, which a node accepts and shows in every configured encoding. */
 const asciiJson = (value: unknown): string =>
   JSON.stringify(value).replaceAll(/[\x7f-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
 
@@ -82,7 +82,7 @@ export const writeValue = (value: MailValue): Either.Either<string, ReadonlyArra
       }])
   })
 
-/** What we read: identities have more fields than these, and some programs write `null` for what is not there. */
+/** What the node reads: identities have more fields than these, and some programs write `null` for a missing field. */
 const Stored = Schema.parseJson(Schema.Struct({
   email: Schema.String,
   backup: Schema.optionalWith(Schema.Array(Schema.String), { nullable: true, default: () => [] }),
@@ -91,7 +91,7 @@ const Stored = Schema.parseJson(Schema.Struct({
 
 const decodeStored = Schema.decodeUnknownEither(Stored)
 
-/** Reads the value of a name. `undefined`: it does not say where mail goes. Backup addresses that are none are left out. */
+/** Reads the value of a name. `undefined`: it has no mail address. Invalid backup addresses are left out. */
 export const readValue = (text: string): MailValue | undefined => {
   if (text.length > MAX_VALUE_LENGTH) return undefined
   return Either.getOrUndefined(Either.gen(function*() {

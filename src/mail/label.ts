@@ -4,9 +4,9 @@ import { MAX_NAME_LENGTH } from "../consensus/names.ts"
 import { classify } from "../protocol/nameText.ts"
 
 /**
- * Labels and names: mail for `alice@…` is the business of the name `id/alice`. A label is what the identity namespace
- * allows (reference/protocol.md 7.2) as far as it fits before the `@` of an address. That leaves out every character
- * that could lead an SMTP server elsewhere: `%`, `!`, `:`, `@`, quotes.
+ * Labels and names: mail for `alice@…` belongs to the name `id/alice`. A label is what the identity namespace allows
+ * (reference/protocol.md 7.2), as far as it fits before the `@` of an address. This excludes every character that could
+ * make an SMTP server deliver elsewhere: `%`, `!`, `:`, `@`, quotes.
  */
 
 /** Where the names of people and organisations are. */
@@ -19,7 +19,7 @@ const LABEL = /^(?:xn--)?[a-z0-9]+(?:-[a-z0-9]+)*$/
 
 const NAMESPACE = /^[a-z0-9]+(?:-[a-z0-9]+)*\/$/
 
-/** Reads a namespace, written with its slash or without: `id/`, `id`. Left: what is wrong. */
+/** Parses a namespace, written with its slash or without: `id/`, `id`. Left: what is wrong. */
 export const parseNamespace = (text: string): Either.Either<string, string> => {
   const namespace = text.endsWith("/") ? text : `${text}/`
   return NAMESPACE.test(namespace) && namespace.length + MAX_LABEL <= MAX_NAME_LENGTH
@@ -27,21 +27,21 @@ export const parseNamespace = (text: string): Either.Either<string, string> => {
     : Either.left(`${quoted(text)} is not a namespace, as id/ is one: lower-case letters, digits, single hyphens`)
 }
 
-/** Whether a namespace with rules of its own has such a label. */
+/** Whether the namespace's own rules, if it has any, allow such a label. */
 const fits = (namespace: string, label: string): boolean => {
   const found = classify(new TextEncoder().encode(namespace + label))
   return found !== "nonstandard" || (namespace !== "id/" && namespace !== "d/")
 }
 
-/** Returns the name of a label, whose case does not count; `undefined` if there can be none. */
+/** Returns the name of a label, whose case does not count; `undefined` for a text that is no label. */
 export const nameOf = (namespace: string, text: string): string | undefined => {
-  // Lower case makes ASCII of some characters that are none, such as the Kelvin sign.
+  // `toLowerCase` converts some characters beyond ASCII to ASCII, such as the Kelvin sign.
   if (text.length > MAX_LABEL || !/^[ -~]*$/.test(text)) return undefined
   const label = text.toLowerCase()
   return LABEL.test(label) && fits(namespace, label) ? namespace + label : undefined
 }
 
-/** Says why a text is no label of the namespace. */
+/** Returns why a text is no label of the namespace. */
 export const labelProblem = (namespace: string, text: string): string =>
   text.length > MAX_LABEL
     ? `${quoted(text)} is too long for a label: ${MAX_LABEL} characters fit before the @ of an address`

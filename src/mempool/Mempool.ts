@@ -25,7 +25,7 @@ import type { Trial } from "./Trial.ts"
 
 export type { Trial } from "./Trial.ts"
 
-/** Transactions that belong together: each needs all before it or none, and they are best mined at one fee rate. */
+/** Transactions that are mined together: each needs all before it or none, and together they have one fee rate. */
 export interface Chunk {
   /** Parents before children. */
   readonly entries: ReadonlyArray<PoolEntry>
@@ -36,84 +36,84 @@ export interface Chunk {
 
 /** Figures of the pool. */
 export interface MempoolInfo {
-  /** Whether what was kept from the last run has been taken in. */
+  /** Whether the transactions of the last run have been loaded. */
   readonly loaded: boolean
   readonly size: number
   /** Virtual bytes. */
   readonly bytes: number
-  /** Bytes of memory, about. */
+  /** Approximate bytes of memory. */
   readonly usage: number
   /** Smallest units. */
   readonly totalFee: number
   /** Bytes of memory. */
   readonly maxUsage: number
-  /** What a transaction has to pay to get in now, smallest units a kvB. */
+  /** What a transaction has to pay to be accepted now, smallest units a kvB. */
   readonly minFeeRate: number
   /** Smallest units a kvB. */
   readonly minRelayFeeRate: number
   readonly incrementalFeeRate: number
-  /** Transactions of our own that no peer asked for yet. */
+  /** Transactions of our own that no peer has requested yet. */
   readonly unbroadcast: number
   /** Acceptances and removals so far. */
   readonly sequence: number
-  /** The same with changes of fees by `prioritise`: where it stands still, the next block would hold the same. */
+  /** Counts fee changes by `prioritise` too: while it is the same, the next block would be the same. */
   readonly changes: number
 }
 
 /**
- * The transactions that wait for a block: valid on top of the tip, paid for, and free of conflicts among each other
- * (reference/protocol.md 5.5, 5.6). Transactions are known by `txidKey`, their txid in wire order with one character a
- * byte.
+ * The transactions that wait for a block: valid on top of the tip, paying enough, and free of conflicts with each other
+ * (reference/protocol.md 5.5, 5.6). Transactions are identified by `txidKey`, their txid in wire order with one
+ * character a byte.
  */
 export class Mempool extends Context.Tag("svcd/Mempool")<Mempool, {
-  /** Takes a transaction in, or says why not. */
+  /** Adds a transaction, or fails with the refusal. */
   readonly accept: (
     transaction: Transaction
   ) => Effect.Effect<PoolEntry, TransactionRejected | StorageFailure>
-  /** Judges transactions as if they were offered one after the other, and takes none in. */
+  /** Checks transactions as if they were offered one after the other, and adds none. */
   readonly test: (
     transactions: ReadonlyArray<Transaction>
   ) => Effect.Effect<ReadonlyArray<Trial>, StorageFailure>
   readonly get: (txid: string) => PoolEntry | undefined
   /** By `binaryString` of the wtxid. */
   readonly getByWtxid: (wtxid: string) => PoolEntry | undefined
-  /** In the order in which they came. */
+  /** In order of arrival. */
   readonly entries: () => Iterable<PoolEntry>
-  /** Who spends an outpoint (`outpointKey`). */
+  /** The transaction that spends an outpoint (`outpointKey`). */
   readonly spender: (outpoint: string) => PoolEntry | undefined
-  /** What a transaction of the pool needs or what needs it, itself left out; parents before children. */
+  /** Relatives of a transaction of the pool, without itself; parents before children. */
   readonly ancestors: (txid: string) => ReadonlyArray<PoolEntry>
   readonly descendants: (txid: string) => ReadonlyArray<PoolEntry>
   readonly parents: (txid: string) => ReadonlyArray<PoolEntry>
   readonly children: (txid: string) => ReadonlyArray<PoolEntry>
   /** The chunks of the cluster of a transaction, best first. */
   readonly cluster: (txid: string) => ReadonlyArray<Chunk>
-  /** The chunk that a transaction is in. */
+  /** The chunk of a transaction. */
   readonly chunkOf: (txid: string) => Chunk | undefined
-  /** All chunks, best fee rate first, so that taking them in this order never lacks a parent. */
+  /** All chunks, best fee rate first: in this order parents come before children. */
   readonly chunks: () => ReadonlyArray<Chunk>
-  /** Operations on a name (`binaryString` of its bytes) that wait for a block; all that do where it is left out. Each before what spends it. */
+  /** Unconfirmed operations on a name (`binaryString` of its bytes), or on all names; parents before children. */
   readonly pending: (name?: string) => ReadonlyArray<PoolEntry>
-  /** The output of a pool transaction as a coin, unspent or not, at the height of the next block. */
+  /** The output of a pool transaction as a coin at the height of the next block, spent or not. */
   readonly coin: (outpoint: string) => Coin | undefined
   readonly info: () => MempoolInfo
   /**
-   * Adds to the fee that a transaction counts with, in the pool or not yet. False, and nothing changes, where all that
-   * was added to it would come to more than `MAX_MONEY`, up or down.
+   * Adds to the modified fee of a transaction, in the pool or not yet. Returns false and changes nothing if the sum of
+   * its deltas would exceed `MAX_MONEY` either way.
    */
   readonly prioritise: (txid: string, delta: number) => Effect.Effect<boolean>
-  /** The deltas set so, by txid. */
+  /** The deltas of `prioritise` by txid. */
   readonly prioritised: () => ReadonlyMap<string, number>
-  /** A transaction of our own is to be announced until some peer asked for it. */
+  /** Announces a transaction of our own until some peer has requested it. */
   readonly broadcastLater: (txid: string) => void
   readonly isUnbroadcast: (txid: string) => boolean
-  /** Some peer asked for it. */
+  /** Ends the announcements: some peer has requested it. */
   readonly broadcastDone: (txid: string) => void
   readonly unbroadcast: () => ReadonlyArray<PoolEntry>
   readonly events: Stream.Stream<MempoolEvent>
   /** Keeps the pool on the chain. To be registered after names and wallet. */
   readonly follower: Follower
-  /** Takes in what `save` kept, then counts as loaded. A damaged file costs its transactions and a line in the log. */
+  /** Loads what `save` wrote; then the pool counts as loaded. A damaged file costs its transactions and is logged. */
   readonly load: Effect.Effect<void, StorageFailure>
   /** Writes the pool to its file and returns the path. */
   readonly save: Effect.Effect<string, StorageFailure>
@@ -124,13 +124,13 @@ export interface MempoolOptions {
   readonly filename: string | undefined
   /** Bytes of memory. */
   readonly maxUsage?: number
-  /** Hours that a transaction waits at most. */
+  /** Hours after which a waiting transaction expires. */
   readonly expiryHours?: number
   /** Smallest units a kvB. */
   readonly minRelayFeeRate?: number
   /** Smallest units a kvB. */
   readonly incrementalFeeRate?: number
-  /** Whether transactions that are not standard are refused. */
+  /** Whether nonstandard transactions are refused. */
   readonly requireStandard?: boolean
 }
 
@@ -138,10 +138,10 @@ export interface MempoolOptions {
 const MAX_USAGE = 300_000_000
 const EXPIRY_HOURS = 336
 
-/** Events that a slow listener may be behind by; it then misses the oldest. */
+/** Events that a slow listener may lag behind; beyond that it misses the oldest. */
 const EVENT_BACKLOG = 4_096
 
-/** How an event stands in the log. */
+/** Logs an event. */
 const said = (event: MempoolEvent): Effect.Effect<void> => {
   const { fee, transaction, vsize } = event.entry
   const txid = displayHash(transaction.txid)
@@ -178,7 +178,7 @@ const make = (
       return Effect.zipRight(PubSub.publishAll(events, news), Effect.forEach(news, said, { discard: true }))
     })
 
-    /** Changes the pool while nobody moves the tip or judges against it, and tells what came of it. */
+    /** Changes the pool while the tip is fixed and no check runs, and publishes the events. */
     const changing = <A>(change: () => A): Effect.Effect<A> =>
       chain.atTip(() => Effect.zipLeft(Effect.sync(change), tell))
 
@@ -207,7 +207,7 @@ const make = (
       ? new StorageUnavailable({ file: "mempool.dat", doing: "writing", reason: "the pool is kept in memory alone" })
       : savePool(filename, pool)
 
-    // Before it is loaded the file holds what the pool does not.
+    // Until the load is done, the file has transactions that the pool lacks.
     yield* Effect.addFinalizer(() =>
       !loaded || filename === undefined ? Effect.void : Effect.catchAll(
         save,
@@ -266,6 +266,6 @@ const make = (
     return service
   })
 
-/** The mempool on a chain. Who builds the node registers its follower with the chain and has it load what was kept. */
+/** The mempool on a chain. The node registers its follower with the chain and calls `load`. */
 export const layer = (options: MempoolOptions): Layer.Layer<Mempool, never, Chain> =>
   Layer.scoped(Mempool, make(options))

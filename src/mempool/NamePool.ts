@@ -4,19 +4,19 @@ import type { Transaction } from "../protocol/transaction.ts"
 import type { PoolEntry } from "./PoolEntry.ts"
 
 /**
- * Commitments that are remembered, at most; the oldest go first. The reference node forgets none before it ends, but
- * each had to pay a fee and lock an amount, so that nobody gets there for fun.
+ * Most commitments that are remembered; the oldest are forgotten first. The reference node forgets none before it
+ * stops. Each commitment had to pay a fee and lock an amount, so reaching the limit is expensive.
  */
 const MAX_COMMITMENTS = 500_000
 
 const NONE: ReadonlySet<string> = new Set()
 
 /**
- * What waits in the pool about names (reference/protocol.md 5.6). Names and commitments are `binaryString`s,
- * transactions known by their `txidKey`. Source: upstream `names/mempool.h`, `CNameMemPool`.
+ * The name operations in the pool (reference/protocol.md 5.6). Names and commitments are `binaryString`s, transactions
+ * are identified by their `txidKey`. Source: upstream `names/mempool.h`, `CNameMemPool`.
  */
 export class NamePool {
-  /** The first transaction that each commitment came with, also long after it left the pool. */
+  /** The first transaction with each commitment, kept long after it left the pool. */
   private readonly commitments = new Map<string, string>()
   private readonly registering = new Map<string, string>()
   private readonly updating = new Map<string, Set<string>>()
@@ -26,7 +26,7 @@ export class NamePool {
     this.capacity = capacity
   }
 
-  /** Whether a transaction that makes these name scripts stands against what is, or was, in the pool (rules M1, M2). */
+  /** Whether a transaction that makes these name scripts conflicts with one in the pool, or earlier (rules M1, M2). */
   refuses({ txidKey, version }: Transaction, made: ReadonlyArray<NameScript | undefined>): boolean {
     if (version !== NAME_TX_VERSION) return false
     return made.some((script) => {

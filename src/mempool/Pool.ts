@@ -19,10 +19,7 @@ const indexOf = (outpoint: string): number =>
   (outpoint.charCodeAt(32) | outpoint.charCodeAt(33) << 8 | outpoint.charCodeAt(34) << 16 |
     outpoint.charCodeAt(35) << 24) >>> 0
 
-/**
- * The output of a transaction as a coin of a height; `outpoint` says which. Whether something spends it, nobody
- * asks.
- */
+/** The output of a transaction as a coin at a height, spent or not; `outpoint` selects the output. */
 export const outputCoin = (
   transaction: Transaction | undefined,
   outpoint: string,
@@ -33,8 +30,8 @@ export const outputCoin = (
 }
 
 /**
- * The transactions of the mempool and everything that is looked up among them. Takes what it is given: whoever adds has
- * judged (`acceptance.ts`). Transactions are known by their `txidKey`, outpoints by `outpointKey`.
+ * The transactions of the mempool and their indexes. Adds every transaction that it is given: the caller validates it
+ * first (`acceptance.ts`). Transactions are identified by their `txidKey`, outpoints by `outpointKey`.
  *
  * Invariants: no two transactions spend one outpoint; a transaction of the pool that another one spends is its parent
  * in the graph; at most one transaction registers a name.
@@ -42,9 +39,9 @@ export const outputCoin = (
 export class Pool {
   readonly names = new NamePool()
   readonly graph = new TxGraph()
-  /** What was added to the fees that transactions count with, those of transactions that are not here included. */
+  /** Fee deltas of `prioritise` by txid, for transactions outside of the pool too. */
   readonly deltas = new Map<string, number>()
-  /** Transactions of our own that no peer asked for yet. */
+  /** Transactions of our own that no peer has requested yet. */
   readonly unbroadcast = new Set<string>()
   private readonly byTxid = new Map<string, PoolEntry>()
   private readonly byWtxid = new Map<string, string>()
@@ -55,14 +52,14 @@ export class Pool {
   private memory = 0
   private virtualBytes = 0
   private fees = 0
-  /** No transaction came before this time. */
+  /** Lower bound of the arrival times in the pool. */
   private oldest = Infinity
 
   get size(): number {
     return this.byTxid.size
   }
 
-  /** Bytes of memory, about. */
+  /** Approximate bytes of memory. */
   get usage(): number {
     return this.memory
   }
@@ -77,12 +74,12 @@ export class Pool {
     return this.fees
   }
 
-  /** Acceptances and removals so far, and one. */
+  /** Acceptances and removals so far, plus one. */
   get sequence(): number {
     return this.moves
   }
 
-  /** How often anything changed that a block is put together by: what is here, and the fees that it counts with. */
+  /** Counts all changes that affect a block template: of the transactions here and of their modified fees. */
   get changes(): number {
     return this.changeCount
   }
@@ -100,7 +97,7 @@ export class Pool {
     return txid === undefined ? undefined : this.byTxid.get(txid)
   }
 
-  /** In the order in which they came. */
+  /** In order of arrival. */
   entries(): IterableIterator<PoolEntry> {
     return this.byTxid.values()
   }
@@ -110,7 +107,7 @@ export class Pool {
     return txid === undefined ? undefined : this.byTxid.get(txid)
   }
 
-  /** The transactions of the pool that one spends from. */
+  /** The transactions of the pool that the transaction spends from. */
   parentsOf({ inputs }: Transaction): ReadonlySet<string> {
     const parents = new Set<string>()
     if (this.byTxid.size === 0) return parents
@@ -121,12 +118,12 @@ export class Pool {
     return parents
   }
 
-  /** The output of a transaction of the pool as a coin of a height, whether something spends it or not. */
+  /** The output of a transaction of the pool as a coin at a height, spent or not. */
   coin(outpoint: string, height: number): Coin | undefined {
     return outputCoin(this.byTxid.get(txidOf(outpoint))?.transaction, outpoint, height)
   }
 
-  /** The entries of some transactions, those that are not here left out; parents before children. */
+  /** The entries of some transactions, parents before children; unknown ones are left out. */
   inOrder(txids: Iterable<string>): Array<PoolEntry> {
     const ranked: Array<{ readonly entry: PoolEntry; readonly rank: number }> = []
     for (const txid of txids) {
@@ -136,7 +133,7 @@ export class Pool {
     return ranked.sort((a, b) => a.rank - b.rank).map(({ entry }) => entry)
   }
 
-  /** Some transactions and all that need one of them. */
+  /** Some transactions and all their descendants. */
   withDescendants(txids: Iterable<string>): ReadonlySet<string> {
     const all = new Set<string>()
     for (const txid of txids) {
@@ -147,7 +144,7 @@ export class Pool {
     return all
   }
 
-  /** Transactions of the pool that spend outputs of a transaction that need not be here itself. */
+  /** Transactions of the pool that spend outputs of a transaction, which may be outside of the pool. */
   childrenOf({ outputs, txid }: Transaction): ReadonlySet<string> {
     const children = new Set<string>()
     for (let i = 0; i < outputs.length; i++) {
@@ -157,7 +154,7 @@ export class Pool {
     return children
   }
 
-  /** The operations on a name, on all names where none is given; parents before children. */
+  /** The operations on a name, or on all names without an argument; parents before children. */
   pending(name: string | undefined): ReadonlyArray<PoolEntry> {
     if (name === undefined) {
       const all: Array<string> = []
@@ -169,12 +166,12 @@ export class Pool {
     return this.inOrder(registration === undefined ? updates : [registration, ...updates])
   }
 
-  /** Takes a transaction in that nothing in the pool spends. */
+  /** Adds a transaction whose outputs no transaction in the pool spends. */
   add(entry: PoolEntry): void {
     this.insert(entry, NONE)
   }
 
-  /** Takes a transaction in that was in a block: what spends it may be here already, and becomes its child. */
+  /** Adds a transaction of a disconnected block. Transactions of the pool that spend it become its children. */
   addBack(entry: PoolEntry): void {
     this.insert(entry, this.childrenOf(entry.transaction))
   }
@@ -197,7 +194,7 @@ export class Pool {
     this.news.push({ _tag: "Added", entry })
   }
 
-  /** Takes a transaction out and leaves what spends it. */
+  /** Removes a transaction and keeps its children. */
   remove(txid: string, reason: RemovalReason): void {
     const entry = this.byTxid.get(txid)
     if (entry === undefined) return
@@ -216,14 +213,14 @@ export class Pool {
     this.news.push({ _tag: "Removed", entry, reason })
   }
 
-  /** Takes transactions out with all that need them, those first. */
+  /** Removes transactions with all their descendants, descendants first. */
   removeAll(txids: Iterable<string>, reason: RemovalReason): void {
     for (const { transaction } of this.inOrder(this.withDescendants(txids)).reverse()) {
       this.remove(transaction.txidKey, reason)
     }
   }
 
-  /** Takes out what came before a time, seconds since 1970, and what needs it. */
+  /** Removes transactions that arrived before a time, seconds since 1970, with their descendants. */
   expire(before: number): void {
     if (this.oldest >= before) return
     const expired: Array<string> = []
@@ -235,7 +232,7 @@ export class Pool {
     this.removeAll(expired, "expiry")
   }
 
-  /** Takes out what pays worst until the rest fits into so many bytes of memory; from then on more is asked for. */
+  /** Evicts the worst chunks until the rest fits into so many bytes of memory, and raises the rolling minimum fee. */
   trim(maxUsage: number, rolling: RollingFee): void {
     while (this.memory > maxUsage) {
       const worst = this.graph.worst()
@@ -246,8 +243,8 @@ export class Pool {
   }
 
   /**
-   * Adds to the fee that a transaction counts with. False, and nothing changes, where all that was added would come to
-   * more than all money, up or down: fees are to stay whole numbers.
+   * Adds to the modified fee of a transaction. Returns false and changes nothing if the sum of its deltas would exceed
+   * `MAX_MONEY` either way: fees have to stay whole numbers.
    */
   prioritise(txid: string, delta: number): boolean {
     const sum = (this.deltas.get(txid) ?? 0) + delta
@@ -263,12 +260,12 @@ export class Pool {
     return true
   }
 
-  /** Says nothing of an entry that came and went within one step. */
+  /** Drops the events of an entry that was added and evicted within one step. */
   forget(entry: PoolEntry): void {
     this.news = this.news.filter((event) => event.entry !== entry)
   }
 
-  /** What happened since the last call. */
+  /** Returns the events since the last call. */
   takeNews(): ReadonlyArray<MempoolEvent> {
     if (this.news.length === 0) return this.news
     const { news } = this

@@ -6,28 +6,28 @@ export interface PoolEntry {
   readonly transaction: Transaction
   /** Smallest units. */
   readonly fee: number
-  /** `fee` with what `prioritisetransaction` added: what counts for mining and eviction. */
+  /** `fee` with the delta of `prioritisetransaction`: decides on mining and eviction. */
   readonly modifiedFee: number
-  /** Weight units: the transaction's own, or what its signature operations count for where that is more. */
+  /** Weight units: the transaction's own weight, or that of its signature operations if it is higher. */
   readonly weight: number
   /** `weight` in virtual bytes, rounded up. */
   readonly vsize: number
   /** Signature operations as a block counts them. */
   readonly sigopCost: number
-  /** When it came: seconds since 1970. */
+  /** Time of arrival: seconds since 1970. */
   readonly time: number
-  /** Height of the tip when it came. */
+  /** Height of the tip at its arrival. */
   readonly height: number
-  /** Counts acceptances, so that "what came before" can be told. */
+  /** Number of its acceptance: orders entries by arrival. */
   readonly sequence: number
-  /** The one name operation among its outputs, if there is one, with its output's index. */
+  /** The only name operation among its outputs, if any, with its output's index. */
   readonly name: { readonly vout: number; readonly script: NameScript } | undefined
 }
 
 /** Why a transaction left the mempool. */
 export type RemovalReason = "block" | "conflict" | "replaced" | "expiry" | "size-limit" | "reorg" | "name-conflict"
 
-/** What happened in the mempool. */
+/** A change of the mempool. */
 export type MempoolEvent =
   | { readonly _tag: "Added"; readonly entry: PoolEntry }
   | { readonly _tag: "Removed"; readonly entry: PoolEntry; readonly reason: RemovalReason }

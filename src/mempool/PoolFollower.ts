@@ -13,7 +13,7 @@ import type { RollingFee } from "./fees/RollingFee.ts"
 import { removeExpiredUpdates, removeInvalid, removeMined, trimCluster } from "./maintenance.ts"
 import type { Pool } from "./Pool.ts"
 
-/** Blocks that were disconnected whose transactions are offered again, and the bytes of them (policy). */
+/** Limits of the disconnected blocks, and of their bytes, whose transactions are offered again (policy). */
 const MAX_BLOCKS = 10
 const MAX_BYTES = 20_000_000
 
@@ -24,13 +24,13 @@ export interface PoolFollowerParts {
   readonly admission: Admission
   /** Seconds since 1970. */
   readonly now: () => number
-  /** Tells what happened. */
+  /** Publishes the events of the pool. */
   readonly tell: Effect.Effect<void>
 }
 
 /**
- * What keeps the pool on the chain. Blocks that come take transactions out; what blocks that go leave behind is offered
- * again once the chain stands still, oldest first, and then all that does not hold any more goes.
+ * Keeps the pool on the chain. A connected block removes its transactions from the pool. After a reorganisation the
+ * transactions of disconnected blocks are offered again, oldest first, and then all invalid transactions are removed.
  */
 export const makeFollower = ({ admission, chain, now, pool, rolling, tell }: PoolFollowerParts): Follower => {
   const { params } = chain
@@ -49,7 +49,7 @@ export const makeFollower = ({ admission, chain, now, pool, rolling, tell }: Poo
           if (disconnected.size === 0) continue
           for (const { txidKey } of block.transactions) if (disconnected.has(txidKey)) minedAgain.add(txidKey)
         }
-        // After a reorganisation the whole pool is looked through on arrival.
+        // After a reorganisation `arrived` checks the whole pool.
         if (!rewound) removeExpiredUpdates(pool, state, params)
       })
       rolling.blockConnected(now())
@@ -57,7 +57,7 @@ export const makeFollower = ({ admission, chain, now, pool, rolling, tell }: Poo
       yield* tell
     })
 
-  /** A block whose transactions can be had no more costs them their second chance, and nothing else. */
+  /** Reads a block. An unreadable block only costs its transactions their return to the pool. */
   const blockOf = (hash: Bytes): Effect.Effect<Block | undefined> =>
     Effect.catchAll(
       chain.block(hash),
@@ -91,7 +91,7 @@ export const makeFollower = ({ admission, chain, now, pool, rolling, tell }: Poo
       rewound = true
     })
 
-  /** Offers a transaction again; what needs it cannot stay where it is refused. */
+  /** Offers a transaction again. If it is refused, its descendants in the pool are removed. */
   const offerAgain = (state: TipState, transaction: Transaction): Effect.Effect<void, StorageFailure> => {
     const drop = Effect.sync(() => pool.removeAll(pool.childrenOf(transaction), "reorg"))
     if (transaction.isCoinbase) return drop
@@ -120,7 +120,7 @@ export const makeFollower = ({ admission, chain, now, pool, rolling, tell }: Poo
 
   return {
     name: "mempool",
-    // Empty as the pool is when it is registered, it begins where the chain stands.
+    // The pool is empty when it is registered, so it begins at the tip.
     cursor: Effect.map(chain.tip, ({ hash, height }) => cursor ??= { hash, height }),
     apply,
     rewind,

@@ -1,12 +1,12 @@
 import type { TransactionRejected } from "./errors.ts"
 import type { PoolEntry } from "./PoolEntry.ts"
 
-/** What a test of a transaction says (`testmempoolaccept`). */
+/** The result of a test of a transaction (`testmempoolaccept`). */
 export type Trial =
   | {
     readonly type: "accepted"
     readonly entry: PoolEntry
-    /** Fee rate of the package that it was judged with, smallest units a kvB. */
+    /** Fee rate of the package that it was checked with, smallest units a kvB. */
     readonly effectiveFeeRate: number
     readonly replaced: ReadonlyArray<PoolEntry>
   }

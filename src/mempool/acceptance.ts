@@ -22,44 +22,44 @@ import type { PoolEntry } from "./PoolEntry.ts"
 import { refuse, refuseByRule } from "./refusal.ts"
 
 /**
- * Judges a transaction: everything but its scripts, in the order of reference/protocol.md 5.5, so that a peer
- * that sends rubbish costs little. Changes nothing. Reading coins throws `StorageFailure`.
+ * Checks a transaction, except for its scripts, in the order of reference/protocol.md 5.5, so that invalid transactions
+ * from peers cost little. Changes nothing. Reading coins throws `StorageFailure`.
  * Source: upstream `validation.cpp`, `MemPoolAccept::PreChecks`, `AcceptSingleTransactionInternal`.
  */
 
-/** What the operator may set. Rates are smallest units a kvB. */
+/** What the operator configures. Rates are smallest units a kvB. */
 export interface Policy {
-  /** Whether what is not standard is refused. */
+  /** Whether nonstandard transactions are refused. */
   readonly requireStandard: boolean
   readonly minRelayFeeRate: number
   readonly incrementalFeeRate: number
 }
 
-/** What a transaction is judged against, besides the pool. */
+/** What a transaction is checked against, besides the pool. */
 export interface AcceptanceContext {
   readonly state: TipState
   readonly params: ConsensusParams
   readonly policy: Policy
-  /** What the pool asks for since it was full, smallest units a kvB. */
+  /** The rolling minimum fee rate since the pool was full, smallest units a kvB. */
   readonly poolFeeRate: number
-  /** When it came: seconds since 1970. */
+  /** Time of arrival: seconds since 1970. */
   readonly time: number
   /**
-   * - `offered`: it comes alone, and may replace others.
-   * - `package`: it comes with others and may replace none; what depends on all of them is judged later.
-   * - `mined`: it was in a block, so that no fee is asked for.
+   * - `offered`: it arrives alone and may replace others.
+   * - `package`: it arrives with others and may replace none; checks of the package as a whole follow later.
+   * - `mined`: it was in a block, so that no fee is required.
    */
   readonly origin: "offered" | "package" | "mined"
-  /** Transactions of the same package that stand before it, by txid. */
+  /** Transactions before it in the same package, by txid. */
   readonly before: ReadonlyMap<string, Transaction>
 }
 
-/** A transaction that may come in, once its scripts are checked. */
+/** A transaction that is accepted once its scripts are checked. */
 export interface Plan {
   readonly entry: PoolEntry
-  /** What its inputs spend. */
+  /** The coins that its inputs spend. */
   readonly coins: ReadonlyArray<Coin>
-  /** What leaves for it. */
+  /** The transactions that it replaces, with their descendants. */
   readonly replaced: ReadonlyArray<PoolEntry>
 }
 
@@ -114,7 +114,7 @@ const findCoins = (
   return coins
 }
 
-/** A transaction whose inputs are not there may be one that is mined already. */
+/** A transaction whose inputs are missing may be confirmed already. */
 const refuseMissing = (transaction: Transaction, { coin }: TipState): TransactionRejected => {
   for (let i = 0; i < transaction.outputs.length; i++) {
     if (coin(outpointKey(outpoint(transaction.txid, i))) !== undefined) {
@@ -124,14 +124,14 @@ const refuseMissing = (transaction: Transaction, { coin }: TipState): Transactio
   return refuse(transaction, "missing-inputs", "bad-txns-inputs-missingorspent")
 }
 
-/** Whether the relative locks of a transaction let it into the next block; BIP 68 is always asked for here. */
+/** Whether the relative locks of a transaction allow it in the next block; the mempool always enforces BIP 68. */
 export const meetsRelativeLocks = (
   transaction: Transaction,
   coins: ReadonlyArray<Coin>,
   { medianTimePastAt, tip }: TipState
 ): boolean => meetsLocks(sequenceLocks(transaction, coins, medianTimePastAt), tip.height + 1, tip.medianTimePast)
 
-/** Judges what a transaction spends and pays by the rules, and weighs it. */
+/** Checks inputs, name rules and standardness, and computes fee, weight and sigop cost. */
 const weigh = (
   pool: Pool,
   transaction: Transaction,
@@ -163,13 +163,13 @@ const weigh = (
     sigopCost,
     time,
     height: state.tip.height,
-    // What was mined came before everything that waits.
+    // A transaction from a block counts as older than all that wait.
     sequence: origin === "mined" ? 0 : pool.sequence,
     name: script === undefined ? undefined : { vout, script }
   }
 }
 
-/** Whether it pays what is asked for: the dust rule, signature operations, the rate. */
+/** Whether it pays enough: the dust rule, the limit of signature operations, the fee rates. */
 const checkPayment = (
   { fee, modifiedFee, sigopCost, transaction, vsize }: PoolEntry,
   { origin, policy, poolFeeRate }: AcceptanceContext
@@ -181,7 +181,7 @@ const checkPayment = (
   }
   if (origin === "mined") return undefined
   const asked = feeOf(poolFeeRate, vsize)
-  // A pool that asks for nothing leaves fees below 0 to the rate for relaying.
+  // While the rolling minimum is 0, the minimum relay fee refuses fees below 0.
   if (asked > 0 && modifiedFee < asked) {
     return refuse(transaction, "mempool-full", "mempool min fee not met", `${modifiedFee} < ${asked}`)
   }
@@ -191,7 +191,7 @@ const checkPayment = (
     : undefined
 }
 
-/** Judges how it stands to the transactions of the pool; what it replaces. */
+/** Checks a transaction against those of the pool; returns the entries that it replaces. */
 const relate = (
   pool: Pool,
   entry: PoolEntry,
@@ -213,7 +213,7 @@ const relate = (
   return unspent === undefined ? replaced : refuse(transaction, "policy", unspent.reason, unspent.detail)
 }
 
-/** Judges a transaction but for its scripts. */
+/** Checks a transaction, except for its scripts. */
 export const judge = (pool: Pool, offered: Transaction, context: AcceptanceContext): Plan | TransactionRejected => {
   const malformed = checkForm(offered, context)
   if (malformed !== undefined) return malformed

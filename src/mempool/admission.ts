@@ -15,7 +15,7 @@ import { refuse } from "./refusal.ts"
 import { checkScripts } from "./scriptChecks.ts"
 import type { Trial } from "./Trial.ts"
 
-/** What admission works with. */
+/** The dependencies of admission. */
 export interface AdmissionParts {
   readonly pool: Pool
   readonly rolling: RollingFee
@@ -23,7 +23,7 @@ export interface AdmissionParts {
   readonly policy: Policy
   /** Bytes of memory. */
   readonly maxUsage: number
-  /** Seconds that a transaction waits at most. */
+  /** Seconds after which a waiting transaction expires. */
   readonly expiry: number
   /** Seconds since 1970. */
   readonly now: () => number
@@ -31,29 +31,29 @@ export interface AdmissionParts {
 
 type Origin = AcceptanceContext["origin"]
 
-/** How transactions get in. Everything is to be run while nobody moves the tip that `state` shows. */
+/** Admits transactions to the pool. The caller keeps the tip at `state` during every call. */
 export interface Admission {
-  /** Judges a transaction that came at `time`, seconds since 1970, and takes it in. */
+  /** Checks a transaction that arrived at `time`, seconds since 1970, and adds it. */
   readonly admit: (
     state: TipState,
     transaction: Transaction,
     origin: "offered" | "mined",
     time: number
   ) => Effect.Effect<PoolEntry, TransactionRejected | StorageFailure>
-  /** Judges transactions and takes none in. */
+  /** Checks transactions and adds none. */
   readonly test: (
     state: TipState,
     transactions: ReadonlyArray<Transaction>
   ) => Effect.Effect<ReadonlyArray<Trial>, StorageFailure>
-  /** Takes out what is too old, then what does not fit. */
+  /** Removes expired transactions, then evicts down to the memory limit. */
   readonly tidy: () => void
-  /** What the pool asks for since it was full, smallest units a kvB. */
+  /** The rolling minimum fee rate since the pool was full, smallest units a kvB. */
   readonly poolFeeRate: () => number
 }
 
 const NOTHING: ReadonlyMap<string, Transaction> = new Map()
 
-/** What is said of a transaction that could come in. */
+/** The test result of a transaction that would be accepted. */
 const accepted = ({ entry, replaced }: Plan): Trial => ({
   type: "accepted",
   entry,
@@ -106,7 +106,7 @@ export const makeAdmission = (parts: AdmissionParts): Admission => {
     pool.add(entry)
     tidy()
     if (pool.has(transaction.txidKey)) return Effect.succeed(entry)
-    // Nobody hears of what was never really here.
+    // Evicted at once: no listener is notified of its arrival.
     pool.forget(entry)
     return refuse(transaction, "mempool-full", "mempool full")
   }

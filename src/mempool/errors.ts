@@ -2,12 +2,11 @@ import * as Schema from "effect/Schema"
 
 /**
  * - `consensus`: no block may hold it.
- * - `policy`: a block may, we relay no such thing.
- * - `witness`: something is wrong with the witness, which may not be the one that its maker gave it: nothing is said
- *   against the txid.
- * - `missing-inputs`: it spends what is not there, or not yet.
- * - `conflict`: it is here, mined or in the pool, or stands against something that is.
- * - `mempool-full`: it pays less than the pool asks for now.
+ * - `policy`: a block may hold it, but this node does not relay it.
+ * - `witness`: its witness is invalid, and a relay may have replaced the original one: the txid is not to be blamed.
+ * - `missing-inputs`: it spends outputs that are missing, or not there yet.
+ * - `conflict`: it is known already, confirmed or in the pool, or conflicts with a transaction that is.
+ * - `mempool-full`: it pays less than the pool requires now.
  * - `premature`: it cannot be in the next block, but in a later one.
  */
 export const RejectionKind = Schema.Literal(
@@ -22,11 +21,11 @@ export const RejectionKind = Schema.Literal(
 
 export type RejectionKind = typeof RejectionKind.Type
 
-/** A transaction that the mempool does not take. */
+/** A transaction that the mempool refuses. */
 export class TransactionRejected extends Schema.TaggedError<TransactionRejected>()("TransactionRejected", {
-  /** As people see it. */
+  /** In display order, as hex. */
   txid: Schema.String,
-  /** The reference node's own reason (reference/protocol.md 5.5, appendix B). */
+  /** The reference node's reason (reference/protocol.md 5.5, appendix B). */
   reason: Schema.String,
   detail: Schema.optional(Schema.String),
   kind: RejectionKind

@@ -15,7 +15,7 @@ import { standardFlags } from "./policy/scriptFlags.ts"
 import { type Pool, txidOf } from "./Pool.ts"
 import type { PoolEntry, RemovalReason } from "./PoolEntry.ts"
 
-/** What leaves the pool when the tip moves (reference/protocol.md 5.6). */
+/** Removals from the pool when the tip moves (reference/protocol.md 5.6). */
 
 const removeRegistrations = (pool: Pool, transaction: Transaction): void => {
   for (const script of madeNameScripts(transaction)) {
@@ -26,8 +26,8 @@ const removeRegistrations = (pool: Pool, transaction: Transaction): void => {
 }
 
 /**
- * Takes out what a block mined, and what stands against it: what spends the same, and what registers the same name
- * (rule M5). Source: upstream `txmempool.cpp`, `CTxMemPool::removeForBlock`.
+ * Removes the transactions of a block and those that conflict with them: double spends, and registrations of the same
+ * name (rule M5). Source: upstream `txmempool.cpp`, `CTxMemPool::removeForBlock`.
  */
 export const removeMined = (pool: Pool, { transactions }: Block): void => {
   if (pool.size === 0 && pool.deltas.size === 0) return
@@ -44,22 +44,22 @@ export const removeMined = (pool: Pool, { transactions }: Block): void => {
   }
 }
 
-/** Whether the next block sees the name as expired, or never registered. */
+/** Whether the name is expired or unregistered for the next block. */
 const isFree = (name: string, { claim, tip }: TipState, params: ConsensusParams): boolean => {
   const current = claim(name)
   return current === undefined || isExpired(current.height, tip.height + 1, params)
 }
 
-/** Takes out updates of names whose coin went because they expired (rule M5). */
+/** Removes updates of names that expired, whose coin is gone with them (rule M5). */
 export const removeExpiredUpdates = (pool: Pool, state: TipState, params: ConsensusParams): void => {
   for (const name of [...pool.names.updatedNames()]) {
-    // Registered in the pool, it expired long ago; the updates are of what is to come.
+    // A registration in the pool means that the name expired long ago; the updates spend that registration.
     if (pool.names.registration(name) !== undefined || !isFree(name, state, params)) continue
     pool.removeAll(pool.names.updates(name), "name-conflict")
   }
 }
 
-/** What a transaction of the pool spends; `undefined` where something is missing. */
+/** The coins that a transaction of the pool spends; `undefined` if one is missing. */
 const coinsOf = (pool: Pool, { inputs }: Transaction, { coin, tip }: TipState): ReadonlyArray<Coin> | undefined => {
   const coins: Array<Coin> = []
   for (const { prevout } of inputs) {
@@ -71,7 +71,7 @@ const coinsOf = (pool: Pool, { inputs }: Transaction, { coin, tip }: TipState): 
   return coins
 }
 
-/** Whether the names let it stay (rule M6): one that came back cannot be registered, one that is free not updated. */
+/** Checks rule M6: a name that is registered again cannot be registered, and an unregistered name cannot be updated. */
 const namesHold = (pool: Pool, { name }: PoolEntry, state: TipState, params: ConsensusParams): boolean => {
   if (name === undefined || name.script.operation.op === "name_new") return true
   const key = binaryString(name.script.operation.name)
@@ -81,7 +81,7 @@ const namesHold = (pool: Pool, { name }: PoolEntry, state: TipState, params: Con
     : !free || pool.names.registration(key) !== undefined
 }
 
-/** Why a transaction of the pool cannot be in the next block or a later one any more, if so. */
+/** Why a transaction of the pool is invalid for the next block and all later ones; `undefined` if it is valid. */
 const fault = (
   pool: Pool,
   entry: PoolEntry,
@@ -102,9 +102,9 @@ const fault = (
 }
 
 /**
- * Takes out what does not hold at a tip that was moved back: immature, not final, without its coins, or against a name.
- * Source: upstream `validation.cpp`, `Chainstate::MaybeUpdateMempoolForReorg`; `names/mempool.cpp`,
- * `removeUnexpireConflicts`.
+ * Removes transactions that are invalid after a reorganisation: immature, not final, without their coins, or in
+ * conflict with a name. Source: upstream `validation.cpp`, `Chainstate::MaybeUpdateMempoolForReorg`;
+ * `names/mempool.cpp`, `removeUnexpireConflicts`.
  */
 export const removeInvalid = (pool: Pool, state: TipState, params: ConsensusParams): void => {
   const all = [...pool.entries()].map(({ transaction }) => transaction.txidKey)
@@ -116,8 +116,8 @@ export const removeInvalid = (pool: Pool, state: TipState, params: ConsensusPara
 }
 
 /**
- * Takes out the worst of the cluster of a transaction until it is within the limits again: one that came back from a
- * block may have brought together what was apart. Source: upstream `CTxMemPool::UpdateTransactionsFromBlock`.
+ * Removes the worst of a transaction's cluster until it is within the limits: a transaction that returned from a block
+ * may have joined clusters. Source: upstream `CTxMemPool::UpdateTransactionsFromBlock`.
  */
 export const trimCluster = (pool: Pool, txid: string): void => {
   while (pool.has(txid)) {

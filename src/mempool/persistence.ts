@@ -12,13 +12,13 @@ import { type PoolContent, readPool, writePool } from "./poolFile.ts"
 export interface LoadParts {
   readonly filename: string
   readonly pool: Pool
-  /** Judges a transaction that came at `time`, seconds since 1970, and takes it in. */
+  /** Checks a transaction that arrived at `time`, seconds since 1970, and adds it. */
   readonly admit: (
     transaction: Transaction,
     time: number
   ) => Effect.Effect<PoolEntry, TransactionRejected | StorageFailure>
   readonly changing: <A>(change: () => A) => Effect.Effect<A>
-  /** What came before this time is too old: seconds since 1970. */
+  /** Transactions that arrived before this time are expired: seconds since 1970. */
   readonly notBefore: number
 }
 
@@ -27,7 +27,7 @@ const takeIn = (
   { admit, changing, notBefore, pool }: LoadParts
 ): Effect.Effect<void, StorageFailure> =>
   Effect.gen(function*() {
-    // First, since some get in with them alone.
+    // Before the transactions: some are accepted only with their delta.
     const beyond = yield* changing(() => [...deltas].filter(([txid, delta]) => !pool.prioritise(txid, delta)))
     for (const [txid, delta] of beyond) {
       yield* Effect.logWarning("a fee delta of the file is out of range", {
@@ -53,7 +53,7 @@ const takeIn = (
     yield* Effect.logInfo("mempool loaded", { accepted, refused, expired })
   })
 
-/** Offers the pool what its file kept. A damaged file is put aside and said. */
+/** Offers the transactions of the file to the pool. A damaged file is renamed and logged. */
 export const loadPool = (parts: LoadParts): Effect.Effect<void, StorageFailure> =>
   Effect.gen(function*() {
     const { filename } = parts
@@ -67,7 +67,7 @@ export const loadPool = (parts: LoadParts): Effect.Effect<void, StorageFailure> 
     })
   }).pipe(Effect.annotateLogs("subsystem", "mempool"))
 
-/** Writes the pool to its file, and says where that is. */
+/** Writes the pool to its file and returns the path. */
 export const savePool = (filename: string, pool: Pool): Effect.Effect<string, StorageFailure> =>
   attempt(() => {
     const all = [...pool.entries()].map(({ transaction }) => transaction.txidKey)

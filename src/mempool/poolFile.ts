@@ -8,14 +8,14 @@ import { Writer } from "../protocol/Writer.ts"
 import { guarded } from "../storage/Database.ts"
 
 /**
- * The file that keeps the pool while the node is down: in a format of our own, since the reference node's has no
+ * The file that keeps the pool while the node is down. The format is our own, since the reference node's has no
  * checksum.
  *
  *     magic      8 bytes  "svcdpool"
  *     version    LE32
- *     count      LE32, then for each transaction: time (LE64, seconds since 1970), its bytes behind their length
+ *     count      LE32, then for each transaction: time (LE64, seconds since 1970), its length, its bytes
  *     count      LE32, then for each fee delta: txid (32 bytes), delta (LE64, smallest units)
- *     count      LE32, then for each transaction of our own that nobody asked for: txid
+ *     count      LE32, then for each transaction of our own that no peer has requested: txid
  *     checksum   hash256 of all before it
  */
 
@@ -27,14 +27,14 @@ const HASH_SIZE = 32
 
 const REMEDY = "Delete the file: it only holds transactions that wait for a block, and peers send them again"
 
-/** A transaction that was kept. */
+/** A transaction from the file. */
 export interface KeptTransaction {
   readonly transaction: Transaction
-  /** When it came: seconds since 1970. */
+  /** Time of its arrival: seconds since 1970. */
   readonly time: number
 }
 
-/** What the file holds. Transactions are known by their `txidKey`. */
+/** The content of the file. Transactions are identified by their `txidKey`. */
 export interface PoolContent {
   /** Parents before children. */
   readonly transactions: ReadonlyArray<KeptTransaction>
@@ -43,7 +43,7 @@ export interface PoolContent {
   readonly unbroadcast: ReadonlyArray<string>
 }
 
-/** The bytes of the file. */
+/** Encodes the file. */
 export const encodePool = ({ deltas, transactions, unbroadcast }: PoolContent): Bytes => {
   const writer = new Writer(4096).bytes(MAGIC).u32(VERSION)
   writer.u32(transactions.length)
@@ -63,7 +63,7 @@ const count = (reader: Reader, what: string, smallest: number): number => {
 
 const many = <A>(length: number, read: () => A): Array<A> => Array.from({ length }, read)
 
-/** What the bytes of the file say. Throws `DecodeError` for any that `encodePool` does not make. */
+/** Decodes the file. Throws `DecodeError` for bytes that `encodePool` does not make. */
 export const decodePool = (bytes: Bytes): PoolContent => {
   const content = bytes.subarray(0, Math.max(0, bytes.length - HASH_SIZE))
   const reader = new Reader(content)
@@ -82,18 +82,18 @@ export const decodePool = (bytes: Bytes): PoolContent => {
   return { transactions, deltas, unbroadcast }
 }
 
-/** Writes the file whole or not at all. Throws `StorageFailure`. */
+/** Replaces the file atomically. Throws `StorageFailure`. */
 export const writePool = (file: string, content: PoolContent): void =>
   guarded(file, "writing", REMEDY, () => replaceFileNow(file, encodePool(content)))
 
-/** What was found of a pool. */
+/** The result of reading the file. */
 export type FoundPool =
   | { readonly type: "none" }
   | { readonly type: "kept"; readonly content: PoolContent }
-  /** The file is put aside, where it can be looked at. */
+  /** The file is renamed, and the operator can inspect it. */
   | { readonly type: "damaged"; readonly found: string; readonly aside: string }
 
-/** Reads the file. Throws `StorageFailure` where the file system does not let it. */
+/** Reads the file. Throws `StorageFailure` for an error of the file system. */
 export const readPool = (file: string): FoundPool =>
   guarded(file, "reading", REMEDY, () => {
     if (!existsSync(file)) return { type: "none" }

@@ -25,11 +25,11 @@ const REJECTED: Readonly<Record<RejectionKind, ValidationError>> = {
   "premature": "transaction_premature"
 }
 
-/** Counts what came in and what left. */
+/** Counts additions and removals. */
 export const recordNews = (news: ReadonlyArray<MempoolEvent>): void => {
   for (const event of news) transactions.of(event._tag === "Added" ? "accepted" : REMOVED[event.reason]).increase()
 }
 
-/** Counts a transaction that was offered and not taken. */
+/** Counts a refused transaction. */
 export const recordRejected = ({ kind }: TransactionRejected): Effect.Effect<void> =>
   Effect.sync(() => validationErrors.of(REJECTED[kind]).increase())

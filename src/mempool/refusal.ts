@@ -12,15 +12,15 @@ export const refuse = (
 ): TransactionRejected =>
   new TransactionRejected({ txid: displayHash(txid), kind, reason, ...(detail === undefined ? {} : { detail }) })
 
-/** Reasons of the rules that a later block may not give any more. */
+/** Reasons of consensus rules that may not apply to a later block. */
 const KINDS: ReadonlyMap<string, RejectionKind> = new Map([
   ["bad-txns-inputs-missingorspent", "missing-inputs"],
   ["bad-txns-premature-spend-of-coinbase", "premature"]
 ])
 
-/** A refusal by a rule that blocks have as well. */
+/** A refusal by a rule that blocks have to follow too. */
 export const refuseByRule = (transaction: Transaction, { detail, reason }: Reject): TransactionRejected =>
   refuse(transaction, KINDS.get(reason) ?? "consensus", reason, detail)
 
-/** A transaction as refusals of relations between transactions name it. */
+/** The ids of a transaction, as refusals of relations between transactions show them. */
 export const idsOf = ({ txid, wtxid }: Transaction): string => `${displayHash(txid)} (wtxid=${displayHash(wtxid)})`

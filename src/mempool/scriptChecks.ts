@@ -12,10 +12,10 @@ import { mandatoryFlags, standardFlags } from "./policy/scriptFlags.ts"
 import { spendsWitnessProgram } from "./policy/standardInputs.ts"
 import { refuse } from "./refusal.ts"
 
-/** Milliseconds of script checks at a stretch. */
+/** Milliseconds of script checks in one turn of the event loop. */
 const SLICE_MS = 10
 
-/** Which input, and what it spends. */
+/** Describes an input and the outpoint that it spends. */
 const describe = ({ inputs, txid, wtxid }: Transaction, index: number): string => {
   const whose = `input ${index} of ${displayHash(txid)} (wtxid ${displayHash(wtxid)})`
   const prevout = inputs[index]?.prevout
@@ -24,7 +24,7 @@ const describe = ({ inputs, txid, wtxid }: Transaction, index: number): string =
     : `${whose}, spending ${displayHash(prevoutTxid(prevout))}:${prevoutIndex(prevout)}`
 }
 
-/** The checks of the inputs of one transaction, some at a time. */
+/** The script checks of one transaction's inputs, in slices. */
 class InputChecks {
   refused: TransactionRejected | undefined
   private readonly plan: Plan
@@ -40,7 +40,7 @@ class InputChecks {
     this.mandatory = mandatoryFlags(height, params)
   }
 
-  /** Checks inputs until all are done, one fails or the time is up; true where there is more to do. */
+  /** Checks inputs until all are done, one fails or the slice is over; true while inputs are left. */
   readonly slice = (): boolean => {
     const { context, flags, plan } = this
     for (const end = performance.now() + SLICE_MS; this.index < plan.coins.length; this.index++) {
@@ -61,7 +61,7 @@ class InputChecks {
 
   private kind(): RejectionKind {
     const { coins, entry: { transaction } } = this.plan
-    // Who passed it on may have taken its witness away.
+    // The peer that sent it may have stripped its witness.
     if (!transaction.hasWitness && spendsWitnessProgram(transaction, coins)) return "witness"
     const broken = verifyInput({ context: this.context, index: this.index, flags: this.mandatory })
     return broken === undefined ? "policy" : "consensus"
@@ -69,10 +69,9 @@ class InputChecks {
 }
 
 /**
- * Runs the scripts of a transaction that is to be in the block at `height` under the rules of relay; why it is refused,
- * if it is. What passes here passes as well under the rules of a block, which are fewer. Gives others a turn now and
- * then.
- * Source: upstream `validation.cpp`, `MemPoolAccept::PolicyScriptChecks`.
+ * Runs the scripts of a transaction for the block at `height` under the standard flags; returns the refusal, if any.
+ * A transaction that passes here also passes under the consensus flags of a block, which are fewer. Yields to the event
+ * loop after every slice. Source: upstream `validation.cpp`, `MemPoolAccept::PolicyScriptChecks`.
  */
 export const checkScripts = (
   plan: Plan,

@@ -7,32 +7,29 @@ import type { StorageFailure } from "../storage/errors.ts"
 import { firstOperationAt, plain } from "./NameRecord.ts"
 import { type NamesFile, query } from "./NamesFile.ts"
 
-/** What came of comparing names.db with the claims of the chain state. */
 export interface CheckResult {
-  /** Claims that were compared. */
   readonly names: number
-  /** What is wrong, in words; the first of many. Empty where all is well. */
+  /** The first differences found, as text; empty if there are none. */
   readonly faults: ReadonlyArray<string>
 }
 
-/** A comparison under way. The chain must not move from its first claim to its result. */
+/** A comparison in progress. The chain must not change between the first claim and the result. */
 export interface ClaimCheck {
   /**
-   * Compares claims with the current records: each name once, in any order and in as many lists as there are. Throws
-   * nothing; a file that cannot be read fails the result.
+   * Compares claims with the current records: each name once, in any order and in any number of lists. Throws nothing;
+   * a file that cannot be read fails the result.
    */
   readonly add: (claims: ReadonlyArray<readonly [name: string, claim: NameClaim]>) => void
-  /** Ends the comparison: with names that nobody claimed, and with histories that do not fit. Run once. */
+  /** Ends the comparison. Also finds names without a claim, and histories that do not match. Run once. */
   readonly result: Effect.Effect<CheckResult, StorageFailure>
 }
 
-/** Faults that are put into words. */
+/** The largest number of faults in a result. */
 const MAX_FAULTS = 20
 
 /** Names between two turns of the event loop. */
 const NAMES_AT_ONCE = 2_000
 
-/** What contradicts a claim, in words. */
 const contradiction = (
   name: Bytes,
   { height, outpoint }: NameClaim,
@@ -43,10 +40,12 @@ const contradiction = (
   if (found.height !== height) {
     return `name ${shown} is claimed at height ${height}, but its record is from height ${found.height}`
   }
-  return found.outpoint === outpoint ? undefined : `name ${shown} is claimed by another output than its record has`
+  return found.outpoint === outpoint
+    ? undefined
+    : `name ${shown} is claimed by an output that is not the output of its record`
 }
 
-/** Records that do not agree with their operations. */
+/** Selects records that do not match their operations. */
 const BROKEN = `
   SELECT n.name FROM names n LEFT JOIN operations o ON o.id = n.operation
   WHERE n.id BETWEEN ? AND ? AND (
@@ -55,7 +54,7 @@ const BROKEN = `
   )
   LIMIT ${MAX_FAULTS}`
 
-/** Operations above the last block, or of no name. */
+/** Selects operations above the last block, or without a name. */
 const STRAY = "SELECT id FROM operations WHERE id >= ? UNION ALL SELECT id FROM operations WHERE name_id > ? LIMIT 1"
 
 const TOTALS = `
@@ -64,12 +63,11 @@ const TOTALS = `
 
 interface Totals {
   readonly names: number
-  /** The largest number of a name. */
+  /** The largest id of a name. */
   readonly last: number
   readonly height: number
 }
 
-/** What is wrong within the file, and whether it has as many names as there are claims. */
 const faultsWithin = (file: NamesFile, claims: number): Effect.Effect<ReadonlyArray<string>, StorageFailure> =>
   file.snapshot((connection) =>
     Effect.gen(function*() {
@@ -90,7 +88,6 @@ const faultsWithin = (file: NamesFile, claims: number): Effect.Effect<ReadonlyAr
     })
   )
 
-/** Starts a comparison. */
 export const makeClaimCheck = (file: NamesFile): ClaimCheck => {
   const faults: Array<string> = []
   let names = 0

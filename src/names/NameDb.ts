@@ -39,27 +39,26 @@ import { RecordCache } from "./RecordCache.ts"
 export type { NameClock, NameEvent, NameHistoryEntry, NameRecord, NameStats }
 
 /**
- * The names of the chain: what each says now, and everything it ever said. A name is a byte string here; its text is
- * for others (`protocol/nameText.ts`). Lists are streams, read in pages as they are asked for.
+ * The names of the chain: the current record of each name, and its whole history. Names are byte strings here;
+ * `protocol/nameText.ts` converts them to text. Lists are streams, read in pages on demand.
  */
 export class NameDb extends Context.Tag("svcd/NameDb")<NameDb, {
   /** The latest record of a name, expired or not. */
   readonly resolve: (name: Bytes) => Effect.Effect<NameRecord, NameNotFound | StorageFailure>
   /**
-   * The latest record of a name and the height of the last block, where both are in memory: what most questions are
-   * about, answered without a fiber. `undefined` says nothing about the name.
+   * The latest record of a name and the height of the last block, if both are in memory. It answers most requests
+   * without a fiber. `undefined` means not in memory; the name may exist.
    */
   readonly recent: (name: Bytes) => RecentRecord | undefined
-  /** The same, but fails for a name that is expired by the clock. */
   readonly resolveActive: (
     name: Bytes,
     clock: NameClock
   ) => Effect.Effect<NameRecord, NameNotFound | NameExpired | StorageFailure>
   /** The latest record of the name with this double SHA-256, 32 bytes in digest order. */
   readonly resolveByHash: (hash: Bytes) => Effect.Effect<NameRecord, NameHashNotFound | StorageFailure>
-  /** Every operation on a name, the oldest first, the current one last; registrations after expiry continue it. */
+  /** Every operation on a name, the oldest first, the current one last. It includes registrations after an expiry. */
   readonly history: (name: Bytes) => Effect.Effect<ReadonlyArray<NameHistoryEntry>, NameNotFound | StorageFailure>
-  /** A part of that, the newest first: for who shows it in pages. */
+  /** A part of the history, the newest first: for callers that show it in pages. */
   readonly historyPage: (name: Bytes, range: HistoryRange) => Effect.Effect<HistoryPage, NameNotFound | StorageFailure>
   /** Names by length and then by bytes, as `name_scan` lists them, expired ones included. */
   readonly scan: (options: ScanOptions) => Stream.Stream<NameRecord, StorageFailure>
@@ -67,26 +66,25 @@ export class NameDb extends Context.Tag("svcd/NameDb")<NameDb, {
   readonly scanByPrefix: (
     options: ListOptions & { readonly prefix: Bytes }
   ) => Stream.Stream<NameRecord, StorageFailure>
-  /** Names that a script owns, by their bytes, expired ones included. `address` is what stands behind a name prefix. */
+  /** Names that a script owns, by their bytes, expired ones included. `address` is the script after the name prefix. */
   readonly byAddress: (address: Bytes, options?: ListOptions) => Stream.Stream<NameRecord, StorageFailure>
   /**
-   * Names that expire at a tip in the heights `from` to `to`, both included, unless somebody renews them: the first to
-   * expire first. The heights may lie in the past or in the future.
+   * Names that expire at a tip in the heights `from` to `to`, both included, unless an owner renews them. The first to
+   * expire comes first. The heights may lie in the past or in the future.
    */
   readonly expiringBetween: (
     range: { readonly from: number; readonly to: number },
     params: ConsensusParams
   ) => Stream.Stream<NameRecord, StorageFailure>
-  /** The height of a transaction that set the record of a name, by its txid in wire order; `undefined` for others. */
+  /** The height of a transaction that set the record of a name (txid in wire order); `undefined` for other txids. */
   readonly heightOfTransaction: (txid: Bytes) => Effect.Effect<number | undefined, StorageFailure>
   readonly stats: (clock: NameClock) => Effect.Effect<NameStats, StorageFailure>
-  /** The block up to which all this holds; `undefined` before the first. */
+  /** The last block in the database; `undefined` before the first. */
   readonly cursor: Effect.Effect<Cursor | undefined, StorageFailure>
-  /** What keeps the names up with the chain: for `Chain.register`. */
+  /** The follower that applies the chain's blocks to the names, for `Chain.register`. */
   readonly follower: Follower
-  /** What is committed from now on. A listener that falls behind by more than the backlog misses the oldest. */
+  /** Events committed from now on. A listener that is behind by more than the backlog misses the oldest events. */
   readonly changes: Stream.Stream<NameEvent>
-  /** Starts a comparison of the current records with the name claims of the chain state. */
   readonly check: Effect.Effect<ClaimCheck>
 }>() {}
 
@@ -102,25 +100,23 @@ export interface NameDbOptions extends NamesFile.NamesFileOptions {
 
 const CACHE_ENTRIES = 10_000
 
-/** Bytes of name, value and script above which a record is not kept in the cache. Only coinbases make such. */
+/** Bytes of name, value and script above which a record is not cached. Only coinbases create such records. */
 const MAX_CACHED_BYTES = 4_096
 
-/** Events that a slow listener may be behind by. */
 const EVENT_BACKLOG = 4_096
 
-/** Bytes of a name: a coinbase may write any, but no block holds more outside witnesses. */
+/** Largest size of a name in bytes. A coinbase may write any name, but no block has more bytes outside witnesses. */
 const LONGEST = MAX_BLOCK_WEIGHT / WITNESS_SCALE_FACTOR
 
-/** Bytes of a name that an error shows. */
 const SHOWN = 10_000
 
 const neverExisted = (name: Bytes): Effect.Effect<never, NameNotFound> =>
   Effect.fail(new NameNotFound({ requested: printable(name.subarray(0, SHOWN)) }))
 
-/** The key of the last block among what is kept of the file. */
+/** The key of the last block in its cache. */
 const TIP = ""
 
-/** Fails for a record that is expired by the clock. Source: upstream `rpc/names.cpp`, `addExpirationInfo`. */
+/** Fails for a record that is expired at the clock's tip. Source: upstream `rpc/names.cpp`, `addExpirationInfo`. */
 export const ensureActive =
   ({ params, tipHeight }: NameClock) => (record: NameRecord): Effect.Effect<NameRecord, NameExpired> =>
     isExpired(record.height, tipHeight, params)
@@ -148,7 +144,7 @@ const make = (
     const position = new RecordCache<Cursor>(2)
     const events = yield* PubSub.sliding<NameEvent>(EVENT_BACKLOG)
 
-    /** Reads a record and keeps it in one step: a batch that came between the two would leave an old one behind. */
+    /** Reads and caches a record without a wait: a batch in between would leave an old record in the cache. */
     const readRecord = (name: Bytes, key: string): Exit.Exit<NameRecord> | undefined => {
       const record = file.points.record(name)
       if (record === undefined) return undefined
@@ -163,7 +159,7 @@ const make = (
         (found) => found ?? neverExisted(name)
       )
 
-    // No generator and no span: answered 100,000 times a second, and a span alone takes 30 µs.
+    // No generator and no span: this runs 100,000 times a second, and a span alone takes 30 µs.
     const resolve = (name: Bytes): Effect.Effect<NameRecord, NameNotFound | StorageFailure> =>
       Effect.suspend(() => {
         if (name.length > LONGEST) return neverExisted(name)
@@ -192,7 +188,7 @@ const make = (
 
     let counted: { readonly of: string; readonly stats: NameStats } | undefined
 
-    /** Counted once a block: where there are a million names, that takes as long as a thousand answers. */
+    /** Counted once per block: with a million names, counting takes as long as a thousand requests. */
     const stats = ({ params, tipHeight }: NameClock): Effect.Effect<NameStats, StorageFailure> => {
       const oldest = tipHeight - expirationDepth(tipHeight, params) + 1
       const key = (hash: Bytes = EMPTY) => `${oldest} ${binaryString(hash)}`
@@ -240,11 +236,10 @@ const make = (
     })
   })
 
-/** Opens names.db for as long as the layer lives. */
 export const layer = (options: NameDbOptions): Layer.Layer<NameDb, StorageFailure, DataHealth> =>
   Layer.scoped(NameDb, make(options))
 
-/** A database of its own in a folder that goes with the layer: for tests. */
+/** For tests: a database in a temporary folder, which is removed with the layer. */
 export const layerTemporary: Layer.Layer<NameDb, StorageFailure, DataHealth> = Layer.unwrapScoped(
   Effect.map(
     Effect.acquireRelease(

@@ -11,7 +11,7 @@ import type { NamesFile } from "./NamesFile.ts"
 import { applyBatch, readCursor, readTrail, rewindTo } from "./NameStore.ts"
 import type { RecordCache } from "./RecordCache.ts"
 
-/** What an operation makes of its name. Copies: an effect's bytes are views of a whole block. */
+/** Converts an effect to a record. Copies the bytes: those of an effect are views of a whole block. */
 const recordOfEffect = ({ address, height, name, operation, transaction, value, vout }: NameEffect): NameRecord => ({
   name: name.slice(),
   value: operation.value.slice(),
@@ -26,21 +26,21 @@ const recordOfEffect = ({ address, height, name, operation, transaction, value, 
 export interface NameFollowerParts {
   readonly file: NamesFile
   readonly cursor: Follower["cursor"]
-  /** Hold parts of the file, by name; the last block changes with each write. */
+  /** Caches of the file: records by name, and the last block, which changes with each write. */
   readonly records: RecordCache<unknown>
   readonly position: RecordCache<unknown>
-  /** Where to tell what was committed; keeps the last `backlog` events for a slow listener. */
+  /** Receives the committed changes; keeps the last `backlog` events for a slow listener. */
   readonly events: PubSub.PubSub<NameEvent>
   readonly backlog: number
 }
 
-/** A debug entry. The follower runs in the chain's fibers, which have their own subsystem. */
+/** Logs at level debug with its own subsystem: the follower runs in the chain's fibers, which have another one. */
 const said = (message: string, facts: Readonly<Record<string, unknown>>): Effect.Effect<void> =>
   Effect.annotateLogs(Effect.logDebug(message, facts), "subsystem", "names")
 
-/** What keeps names.db up with the chain: one transaction a batch or rewind, told once it is committed. */
+/** Applies blocks to names.db, one transaction per batch or rewind, and publishes the events after the commit. */
 export const makeFollower = ({ backlog, cursor, events, file, position, records }: NameFollowerParts): Follower => {
-  /** Changes the file while the caches give no answer that the commit will make wrong. */
+  /** Changes the file with the caches frozen: no cached answer is wrong after the commit. */
   const changing = (
     touched: Iterable<string> | "all",
     write: Effect.Effect<void, StorageFailure>
@@ -58,7 +58,7 @@ export const makeFollower = ({ backlog, cursor, events, file, position, records 
         })
     )
 
-  /** The height up to which listeners have heard of all, so that they do not hear it again when the file is made anew. */
+  /** Listeners have received the events up to this height. A rebuild of the file does not send them again. */
   let told = -1
   const news = (events: ReadonlyArray<NameEvent>, upTo: number): ReadonlyArray<NameEvent> => {
     const fresh = events.filter((event) =>
@@ -79,10 +79,10 @@ export const makeFollower = ({ backlog, cursor, events, file, position, records 
           const expected = (at?.height ?? -1) + 1
           return first.height === expected
             ? applyBatch(connection, batch, [first, ...others])
-            : Effect.dieMessage(`names.db was given block ${first.height}, and needs block ${expected}`)
+            : Effect.dieMessage(`names.db: block ${first.height} is out of order, block ${expected} is expected`)
         })
       )
-      // What a listener would miss anyway is not made: a block can change many times more names than it can hear of.
+      // Events beyond the backlog are not created: one block can change many more names than a listener can receive.
       const heard = batch.operations.slice(-backlog)
       const happened = heard.map(({ effect }) => NameEvent.Updated({ record: recordOfEffect(effect) }))
       return changing(batch.latest.keys(), write).pipe(
@@ -96,7 +96,7 @@ export const makeFollower = ({ backlog, cursor, events, file, position, records 
       Effect.flatMap(readCursor(connection), (at) =>
         at !== undefined && to.height <= at.height
           ? rewindTo(connection, to)
-          : Effect.dieMessage(`names.db was to go back to block ${to.height}, and stands at block ${at?.height}`))
+          : Effect.dieMessage(`names.db: cannot rewind to block ${to.height}, the last block is ${at?.height}`))
     )
     const happened = Effect.suspend(() =>
       PubSub.publishAll(events, news([NameEvent.Rewound({ to })], Math.min(told, to.height)))
@@ -109,7 +109,7 @@ export const makeFollower = ({ backlog, cursor, events, file, position, records 
 
   const repair: Repair = {
     ...file.repair,
-    // What the caches hold was right, and is not in the file for a while.
+    // The cached records are correct, but not in the file until the rebuild is complete.
     begin: changing("all", file.repair.begin)
   }
   return {

@@ -2,50 +2,46 @@ import type { ConsensusParams } from "../consensus/params.ts"
 import type { Bytes } from "../protocol/bytes.ts"
 import type { NameChange } from "../protocol/nameOperation.ts"
 
-/** What the chain says about a name: the operation that set it last. Expired or not; the height tells. */
+/** The current record of a name: the last operation that set it. The name may be expired, depending on its height. */
 export interface NameRecord {
   readonly name: Bytes
   readonly value: Bytes
-  /** Of the block with the operation. */
   readonly height: number
   /** Wire order. */
   readonly txid: Bytes
   readonly vout: number
-  /** The owner's script: what stands behind the name prefix of the output. */
+  /** The owner's script: the part of the output's script after the name prefix. */
   readonly address: Bytes
   readonly op: NameChange["op"]
   /** Smallest units locked in the output. */
   readonly amount: number
 }
 
-/** An operation in the history of a name. */
 export interface NameHistoryEntry extends NameRecord {
   /** The salt of a NAME_FIRSTUPDATE; `undefined` for a NAME_UPDATE. */
   readonly rand: Bytes | undefined
 }
 
-/** The moment from which the age of names is judged. */
+/** The tip and the rules that decide whether a name is expired. */
 export interface NameClock {
   readonly tipHeight: number
   readonly params: ConsensusParams
 }
 
 /**
- * An operation has the number height · 2^20 + its place among the operations of the block: numbers are in chain order,
- * and those of a height are a range. A block has room for far fewer than 2^20 name outputs, and heights stay exact.
+ * An operation has the number height · 2^20 + its index among the operations of the block. So numbers are in chain
+ * order, and the operations of a height are a range. A block has room for far fewer than 2^20 name outputs, and the
+ * numbers stay exact as doubles.
  */
 export const OPERATIONS_PER_BLOCK = 0x100000
 
-/** The smallest number that an operation at a height can have. */
 export const firstOperationAt = (height: number): number => height * OPERATIONS_PER_BLOCK
 
-/** The height of the operation with a number. */
 export const heightOfOperation = (id: number): number => Math.floor(id / OPERATIONS_PER_BLOCK)
 
-/** The part of a name's hash that is stored. */
 export const hashKey = (hash: Bytes): Bytes => hash.subarray(0, 8)
 
-/** The columns of a record as they are stored. `first` is 1 for a NAME_FIRSTUPDATE. */
+/** The stored columns of a record. `first` is 1 for a NAME_FIRSTUPDATE. */
 export interface OperationRow {
   readonly id: number
   readonly txid: Buffer
@@ -56,22 +52,21 @@ export interface OperationRow {
   readonly first: number
 }
 
-/** What a query has to select of `operations o` for `recordOf`. */
 export const RECORD_COLUMNS = "o.id, o.txid, o.vout, o.amount, o.value, o.address, o.rand IS NOT NULL AS first"
 
-/** A row does not hold what its table allows: the file is damaged. */
+/** A row has a value that its table does not allow: the file is damaged. */
 export class WrongRow extends Error {
   override readonly name = "WrongRow"
 }
 
-/** The driver's buffer as plain bytes: a `Buffer`'s `slice` is no copy, as callers expect. Throws `WrongRow`. */
+/** The driver's buffer as plain bytes, whose `slice` copies; that of a `Buffer` does not. Throws `WrongRow`. */
 export const plain = (buffer: Buffer): Uint8Array => {
-  if (!(buffer instanceof Uint8Array)) throw new WrongRow("a row has something else where bytes belong")
+  if (!(buffer instanceof Uint8Array)) throw new WrongRow("a row has a value of the wrong type: bytes expected")
   return new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.length)
 }
 
 const integer = (cell: number): number => {
-  if (!Number.isSafeInteger(cell)) throw new WrongRow("a row has something else where a number belongs")
+  if (!Number.isSafeInteger(cell)) throw new WrongRow("a row has a value of the wrong type: number expected")
   return cell
 }
 

@@ -9,15 +9,15 @@ import type { NameBatch, NumberedEffect } from "./nameChanges.ts"
 import { firstOperationAt, hashKey, plain } from "./NameRecord.ts"
 import { query } from "./NamesFile.ts"
 
-/** What changes names.db. Everything here runs inside a transaction of the writer. */
+/** The writes to names.db. All of them run inside a transaction of the writer. */
 
-/** Rows a statement. Few sizes make few texts, and the driver keeps those prepared. */
+/** Rows per statement. Few sizes give few texts, and the driver keeps them prepared. */
 const CHUNK_SIZES = [256, 16, 1]
 
-/** Operations that a rewind takes back between two turns of the event loop. */
+/** Operations that a rewind removes between two turns of the event loop. */
 const REWIND_ROWS = 2_000
 
-/** Cuts a list into pieces of the chunk sizes. */
+/** Splits a list into pieces of the chunk sizes. */
 const chunksOf = function*<A>(rows: ReadonlyArray<A>): Iterable<ReadonlyArray<A>> {
   let at = 0
   for (const size of CHUNK_SIZES) {
@@ -25,7 +25,6 @@ const chunksOf = function*<A>(rows: ReadonlyArray<A>): Iterable<ReadonlyArray<A>
   }
 }
 
-/** A statement over many rows. */
 interface MultiRow<A> {
   readonly head: string
   readonly tail: string
@@ -33,7 +32,6 @@ interface MultiRow<A> {
   readonly params: (row: A) => ReadonlyArray<unknown>
 }
 
-/** Texts by statement and number of rows. */
 const texts = new Map<string, string>()
 
 const textOf = ({ columns, head, tail }: MultiRow<never>, rows: number): string => {
@@ -47,7 +45,7 @@ const textOf = ({ columns, head, tail }: MultiRow<never>, rows: number): string 
   return text
 }
 
-/** Runs a statement over all rows, and feeds what it returns to `use`. */
+/** Runs a statement over all rows, and passes the returned rows to `use`. */
 const runRows = <A, Row>(
   connection: Connection,
   statement: MultiRow<A>,
@@ -90,7 +88,7 @@ interface CursorRow {
   readonly hash: Buffer
 }
 
-/** The last block that the tables know; `undefined` where they are new. */
+/** The last block in the tables; `undefined` if they are new. */
 export const readCursor = (connection: Connection): Effect.Effect<Cursor | undefined, SqlError> =>
   Effect.map(
     query<CursorRow>(connection, "SELECT height, hash FROM cursor", []),
@@ -100,7 +98,7 @@ export const readCursor = (connection: Connection): Effect.Effect<Cursor | undef
 const writeCursor = (connection: Connection, { hash, height }: Cursor) =>
   query(connection, "INSERT OR REPLACE INTO cursor (one, height, hash) VALUES (1, ?, ?)", [height, hash])
 
-/** Blocks whose hashes are kept: as many as a reorganisation can be deep in practice. */
+/** The number of recent blocks whose hashes are stored: at least the depth of any reorg in practice. */
 const KEPT_BLOCKS = 300
 
 const INSERT_BLOCKS: MultiRow<Cursor> = {
@@ -110,14 +108,13 @@ const INSERT_BLOCKS: MultiRow<Cursor> = {
   params: ({ hash, height }) => [height, hash]
 }
 
-/** The blocks that are kept, the newest first. */
 export const readTrail = (connection: Connection): Effect.Effect<ReadonlyArray<Cursor>, SqlError> =>
   Effect.map(
     query<CursorRow>(connection, "SELECT height, hash FROM blocks ORDER BY height DESC", []),
     (rows) => rows.map(({ hash, height }) => ({ height, hash: plain(hash) }))
   )
 
-/** Adds what blocks did, given with them. Each name is written once, however often it changed. */
+/** Applies the effects of blocks and stores the blocks. Each name is written once, even if it changed several times. */
 export const applyBatch = (
   connection: Connection,
   { latest, operations }: NameBatch,
@@ -129,7 +126,7 @@ export const applyBatch = (
       void ids.set(operation, id)
     yield* runRows(connection, UPSERT_NAMES, [...latest.values()], remember)
     const rows = operations.map(({ effect, id }) => {
-      // The last operation on a name needs no look at the name.
+      // The last operation on a name needs no lookup by name.
       const nameId = ids.get(id) ?? ids.get(latest.get(binaryString(effect.name))?.id ?? -1)
       if (nameId === undefined) throw new Error(`a name of height ${effect.height} was not stored`)
       return { effect, id, nameId }
@@ -141,7 +138,7 @@ export const applyBatch = (
     yield* writeCursor(connection, to)
   })
 
-/** Take back the operations from a number on. Names that had none before go; the others get the last one they had. */
+/** Remove the operations from a number on. A name gets its last earlier operation; without one it is deleted. */
 const TAKE_BACK = [
   `DELETE FROM names
    WHERE id IN (SELECT name_id FROM operations WHERE id >= @from)
@@ -154,10 +151,9 @@ const TAKE_BACK = [
   "DELETE FROM operations WHERE id >= @from"
 ]
 
-/** The operation with which a piece of a rewind begins, the last ones first. */
+/** Selects the first operation of a piece of a rewind. A rewind begins with the last operations. */
 const PIECE = `SELECT id FROM operations WHERE id >= ? ORDER BY id DESC LIMIT 1 OFFSET ${REWIND_ROWS - 1}`
 
-/** Forgets everything above a block. */
 export const rewindTo = (connection: Connection, to: Cursor): Effect.Effect<void, SqlError> =>
   Effect.gen(function*() {
     const end = firstOperationAt(to.height + 1)

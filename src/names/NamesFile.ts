@@ -23,81 +23,72 @@ import { LATEST_MIGRATION, migrations } from "./migrations/all.ts"
 import { WrongRow } from "./NameRecord.ts"
 import { PointReads } from "./PointReads.ts"
 
-/** What an operator can do about a damaged names.db: nothing in it is lost with it. */
+/** The remedy for a damaged names.db. It can be rebuilt completely from the blocks. */
 const REMEDY = "Stop the node, move the file away and start again: it is rebuilt from the stored blocks"
 
 export interface NamesFileOptions {
   readonly filename: string
-  /** Bytes; a power of two from 512 to 65536. Takes effect where the file is new. */
+  /** Bytes; a power of two from 512 to 65536. Applies to a new file only. */
   readonly pageSize: number
 }
 
-/** Who uses SQLite says what it is doing, for the message. */
 type Doing = "opening" | "reading" | "writing"
 
-/**
- * names.db, open. Readers do not wait for the writer's transaction: they see what was there before it, until it is
- * committed.
- */
+/** The open names.db. Readers do not wait for the writer's transaction: until its commit they see the old state. */
 export interface NamesFile {
-  /** For what is asked of many rows at once. */
   readonly reader: SqlClient.SqlClient
-  /** For single rows, straight on the driver: a point read takes 5 µs here and 60 µs through the client. */
+  /** For single rows, directly on the driver: a point read takes 5 µs here and 60 µs through the client. */
   readonly points: PointReads
-  /** Runs statements of the writer as one transaction: all of them, or none. */
+  /** Runs statements of the writer in one transaction: all of them, or none. */
   readonly write: <A>(work: (connection: Connection) => Effect.Effect<A, SqlError>) => Effect.Effect<A, StorageFailure>
   /** Runs queries of the reader on one state. */
   readonly snapshot: <A>(
     work: (connection: Connection) => Effect.Effect<A, SqlError>
   ) => Effect.Effect<A, StorageFailure>
-  /** Makes a failing query say what happened to which file. */
+  /** Converts the errors of a query to `StorageFailure`. */
   readonly reading: <A>(query: Effect.Effect<A, SqlError>) => Effect.Effect<A, StorageFailure>
-  /** Runs synchronous work on `points`. */
   readonly point: <A>(work: () => A) => Effect.Effect<A, StorageFailure>
-  /** Fails with what happened to the file when a read of `points` threw this; dies of what is no fault of the file. */
+  /** Converts an error thrown by `points` to a failure. Dies if the file is not the cause. */
   readonly failed: (cause: unknown) => Effect.Effect<never, StorageFailure>
-  /** How the file is made anew: `reader` and `points` are others then. */
+  /** Rebuilds the file. Afterwards `reader` and `points` are new objects. */
   readonly repair: Repair
 }
 
-/** Runs a statement inside of a transaction. The caller states the shape of the rows, which is that of the tables. */
+/** Runs a statement inside a transaction. The caller declares the type of the rows according to the tables. */
 export const query = <Row>(
   connection: Connection,
   text: string,
   params: ReadonlyArray<unknown>
 ): Effect.Effect<ReadonlyArray<Row>, SqlError> => connection.execute(text, params, undefined)
 
-/** What SQLite itself said, under whatever it was wrapped in. */
 const rootOf = (error: unknown): unknown => {
   let root = error
   while (root instanceof Error && !("code" in root) && root.cause !== undefined) root = root.cause
   return root
 }
 
-/** The error of the driver for a read on a closed connection. */
+/** Whether this is the driver's error for a read on a closed connection. */
 const isClosed = (root: unknown): boolean =>
   root instanceof TypeError && root.message === "The database connection is not open"
 
-/** Turns whatever a client failed or died of into what happened to the file; dies of anything else. */
+/** Converts an error or defect of a client to a `StorageFailure`. Dies of any other error. */
 const failing = (filename: string, doing: Doing) => (error: unknown): Effect.Effect<never, StorageFailure> =>
   Effect.suspend(() => {
     const root = rootOf(error)
     if (isClosed(root)) {
-      return new StorageUnavailable({ file: filename, doing, reason: "the file is damaged, and is made anew just now" })
+      return new StorageUnavailable({ file: filename, doing, reason: "the file is damaged and is being rebuilt" })
     }
     return root instanceof WrongRow
       ? new StorageCorrupted({ file: filename, found: root.message, remedy: REMEDY })
       : Effect.fail(storageFailure(filename, doing, REMEDY)(root))
   })
 
-/** Measures how long a use of the file takes, whatever comes of it. */
 const timed = <A, E>(latency: Histogram, work: Effect.Effect<A, E>): Effect.Effect<A, E> =>
   Effect.suspend(() => {
     const started = performance.now()
     return Effect.ensuring(work, Effect.sync(() => latency.observe((performance.now() - started) / 1000)))
   })
 
-/** Makes a use of the file fail with what happened to it. */
 const explained = <A>(
   filename: string,
   doing: Doing,
@@ -108,9 +99,9 @@ const explained = <A>(
 }
 
 /**
- * A transaction over several statements. The client's own `withTransaction` (@effect/sql 0.52) dies of a COMMIT that
- * fails, and of the ROLLBACK that fails because SQLite has rolled back already; both is what a full disk leads to, and
- * the reason would be lost.
+ * A transaction over several statements. The client's own `withTransaction` (@effect/sql 0.52) dies if COMMIT fails,
+ * and if ROLLBACK fails because SQLite has rolled back already. Both happen on a full disk, and the reason would be
+ * lost.
  */
 const transaction = <A>(
   client: SqlClient.SqlClient,
@@ -128,7 +119,7 @@ const transaction = <A>(
     )
   }))
 
-/** A client, and the failures of its opening as values: the driver throws them. */
+/** Opens a client. The driver throws its errors; here they are failures. */
 const connect = (
   { filename }: NamesFileOptions,
   readonly: boolean
@@ -136,20 +127,20 @@ const connect = (
   SqliteClient.make({ filename, readonly, disableWAL: true }).pipe(
     Effect.provideServiceEffect(Reactivity.Reactivity, Reactivity.make),
     Effect.catchAllDefect((cause) =>
-      // Where the folder is missing, the driver throws an error of its own, without a code.
+      // If the folder is missing, the driver throws an error without a code.
       cause instanceof TypeError
         ? Effect.fail(new StorageUnavailable({ file: filename, doing: "opening", reason: cause.message }))
         : failing(filename, "opening")(cause)
     )
   )
 
-/** Runs the steps that the file has not seen yet, and refuses a file that this version does not know. */
+/** Runs the migrations that the file has not had yet. Refuses a file with unknown migrations. */
 const migrate = (filename: string, client: SqlClient.SqlClient): Effect.Effect<void, StorageFailure> =>
   Effect.gen(function*() {
     const unknown = (found: string, remedy: string) => new StorageCorrupted({ file: filename, found, remedy })
     const tables = yield* client<{ readonly name: string }>`SELECT name FROM sqlite_master WHERE type = 'table'`
     if (tables.length > 0 && !tables.some(({ name }) => name === MIGRATIONS_TABLE)) {
-      return yield* unknown("it is a database of something else", REMEDY)
+      return yield* unknown("it is a database of another program", REMEDY)
     }
     yield* Migrator.make({})({ loader: Migrator.fromRecord(migrations), table: MIGRATIONS_TABLE })
     const [done] = yield* client<{ readonly latest: number }>`
@@ -162,13 +153,13 @@ const migrate = (filename: string, client: SqlClient.SqlClient): Effect.Effect<v
       SqlError: failing(filename, "opening"),
       MigrationError: failing(filename, "opening")
     }),
-    // A step that fails is a defect to the migrator.
+    // The migrator reports a failed step as a defect.
     Effect.catchAllDefect(failing(filename, "opening"))
   )
 
 const MIGRATIONS_TABLE = "effect_sql_migrations"
 
-/** Tells a damaged file of a newer version: its steps are numbered from 1 on, which a changed number is not. */
+/** Recognizes a file of a newer version, even if damaged: its steps are numbered 1, 2, 3. A corrupted number is not. */
 const newerMigrations = (database: SQLite.Database): string | undefined => {
   const done = database.prepare<[], { readonly latest: number; readonly steps: number }>(
     `SELECT max(migration_id) AS latest, count(*) AS steps FROM ${MIGRATIONS_TABLE}`
@@ -185,7 +176,6 @@ const prepare = ({ filename, pageSize }: NamesFileOptions, client: SqlClient.Sql
     { discard: true }
   ).pipe(Effect.catchAll(failing(filename, "opening")))
 
-/** The connections to the file. */
 interface Connections {
   readonly writer: SqlClient.SqlClient
   readonly reader: SqlClient.SqlClient
@@ -193,14 +183,13 @@ interface Connections {
   readonly guard: PageGuard
 }
 
-/** A connection straight on the driver. One that copies the log is not to wait for readers: they wait for it. */
+/** A connection directly on the driver. The one that copies the log must not wait for readers: they wait for it. */
 const driver = (filename: string, options: SQLite.Options) =>
   Effect.try({
     try: () => new SQLite(filename, options),
     catch: storageFailure(filename, "opening", REMEDY)
   })
 
-/** Opens the file and brings it to its present form. */
 const openConnections = (options: NamesFileOptions): Effect.Effect<Connections, StorageFailure, Scope.Scope> =>
   Effect.gen(function*() {
     const { filename, pageSize } = options
@@ -211,7 +200,7 @@ const openConnections = (options: NamesFileOptions): Effect.Effect<Connections, 
       },
       catch: storageFailure(filename, "opening", REMEDY)
     })
-    // The guard's connection is closed last, when it has copied the log and there is nothing left for SQLite to copy.
+    // The guard's connection closes last: it has copied the log, so SQLite has nothing left to copy.
     const keeper = yield* driver(filename, { timeout: 0 })
     const guard = yield* Effect.acquireRelease(
       Effect.try({
@@ -244,12 +233,12 @@ const openConnections = (options: NamesFileOptions): Effect.Effect<Connections, 
     return { writer, reader, points: reads, guard }
   })
 
-/** Opens names.db for as long as the scope lives; one that is damaged is removed, since the chain has all of it. */
+/** Opens names.db until the scope closes. Removes a damaged file: the chain has all of its content. */
 export const open = (options: NamesFileOptions): Effect.Effect<NamesFile, StorageFailure, DataHealth | Scope.Scope> =>
   Effect.gen(function*() {
     const { filename } = options
     const inspected = { filename, what: basename(filename), remedy: REMEDY, newer: newerMigrations }
-    yield* removeDamaged({ ...inspected, instead: "it is made anew from the stored blocks" })
+    yield* removeDamaged({ ...inspected, instead: "it is rebuilt from the stored blocks" })
 
     const opening = Effect.gen(function*() {
       const scope = yield* Scope.make()

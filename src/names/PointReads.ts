@@ -21,9 +21,8 @@ interface ClaimRow {
 }
 
 /**
- * Single rows, asked for on the driver itself and on a connection of its own: `NameDb.resolve` has a budget of 66 µs,
- * which is what one statement through the SQL client takes. Each call sees what was committed last. Methods throw what
- * the driver throws.
+ * Reads single rows with the driver on its own connection: `NameDb.resolve` has a budget of 66 µs, and one statement
+ * through the SQL client takes that long. Each call sees the last commit. Methods throw the driver's errors.
  */
 export class PointReads {
   private readonly byName: Statement<[Bytes], OperationRow>
@@ -43,20 +42,18 @@ export class PointReads {
     this.position = database.prepare("SELECT height, hash FROM cursor")
   }
 
-  /** The last block that the rest knows; `undefined` before the first. */
+  /** The last block in the file; `undefined` before the first. */
   cursor(): Cursor | undefined {
     const row = this.position.get()
     return row === undefined ? undefined : { height: row.height, hash: plain(row.hash) }
   }
 
-  /** The current record of a name. */
   record(name: Bytes): NameRecord | undefined {
     const row = this.byName.get(name)
-    // The caller's bytes may be a view of something large.
+    // The caller's bytes may be a view of a large buffer.
     return row === undefined ? undefined : recordOf(name.slice(), row)
   }
 
-  /** The current record of the name with this double SHA-256. */
   recordByHash(hash: Bytes): NameRecord | undefined {
     for (const row of this.byHash.all(hashKey(hash))) {
       if (equal(hash256(row.name), hash)) return recordOf(plain(row.name), row)
@@ -64,13 +61,13 @@ export class PointReads {
     return undefined
   }
 
-  /** The height of a transaction that changed a name; the last one, should it stand in the chain twice. */
+  /** The height of a transaction that changed a name; the last height if the chain has it twice. */
   heightOfTransaction(txid: Bytes): number | undefined {
     const id = this.byTxid.get({ txid })?.id ?? undefined
     return id === undefined ? undefined : heightOfOperation(id)
   }
 
-  /** What the chain state should say about a name. */
+  /** The claim that the chain state should have for a name. */
   claim(name: Bytes): NameClaim | undefined {
     const row = this.claimByName.get(name)
     if (row === undefined) return undefined

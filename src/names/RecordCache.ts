@@ -1,10 +1,10 @@
 /**
- * Values by key, the ones that were asked for lately. Two generations: what is found in the old one moves to the young
- * one, and when the young one holds half the limit, it becomes the old one and what nobody asked for goes. A hit costs
- * one look into a map, where a list in order of use would be changed each time.
+ * A cache of the recently used values by key, in two generations. A hit in the old generation moves the value to the
+ * young one. When the young one has half the limit, it becomes the old one, and the unused values of the old one are
+ * dropped. A hit costs one map lookup; a list in order of use would change at each hit.
  *
- * While a write is under way nothing is added, and what the write touches is gone: whoever asks then reads the store,
- * which changes at one moment, at the commit. So answers are of the state before or after it, and never of both.
+ * During a write the cache adds no value, and the values that the write touches are removed. A reader then reads the
+ * store, which changes in one step at the commit. So no answer mixes the states before and after the write.
  */
 export class RecordCache<A> {
   private young = new Map<string, A>()
@@ -12,7 +12,7 @@ export class RecordCache<A> {
   private readonly half: number
   private frozen = false
 
-  /** `limit`: values at most; 0 keeps none. */
+  /** `limit`: the largest number of values; 0 keeps none. */
   constructor(limit: number) {
     this.half = Math.ceil(limit / 2)
   }
@@ -45,7 +45,7 @@ export class RecordCache<A> {
     this.young.set(key, value)
   }
 
-  /** A write begins that touches these keys, or any. */
+  /** Starts a write that touches these keys, or all keys. */
   freeze(keys: Iterable<string> | "all"): void {
     this.frozen = true
     if (keys === "all") {
@@ -59,7 +59,6 @@ export class RecordCache<A> {
     }
   }
 
-  /** The write is over, done or undone. */
   thaw(): void {
     this.frozen = false
   }

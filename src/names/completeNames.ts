@@ -9,32 +9,32 @@ import type { StorageFailure } from "../storage/errors.ts"
 import { NamesIncomplete } from "./errors.ts"
 import { NameDb, type NameRecord } from "./NameDb.ts"
 
-/** What is known of a name at the tip. */
 export type KnownName =
   | { readonly type: "active"; readonly record: NameRecord }
   | { readonly type: "expired" }
   | { readonly type: "unknown" }
 
 /**
- * The one place that decides whether a node may deny a name: that it never existed, or is expired. It may where names.db
- * holds the names of the tip, no known block is missing, and nothing on disk is in doubt.
+ * Decides whether the node may deny a name: report it as not registered or expired. No other code decides this. The
+ * node may deny a name if names.db is at the tip, no known block is missing, and there is no doubt about stored data.
  */
 export interface CompleteNames {
   /** Whether a name that is not found does not exist. */
   readonly complete: Effect.Effect<boolean, StorageFailure>
   /**
-   * Asks a question about names. An answer that denies a name is asked for again between two looks at the same tip, since
-   * names may be half way through a reorganisation at first; without such a tip the question fails.
+   * Runs a query about names. If the answer denies a name, the query runs again between two checks of the same tip,
+   * since a reorganisation may have been in progress at first. Without a stable tip the query fails with
+   * `NamesIncomplete`.
    */
   readonly ask: <A, E>(
     question: Effect.Effect<A, E>,
     denies: (answer: A) => boolean
   ) => Effect.Effect<A, E | NamesIncomplete | StorageFailure>
-  /** What a name is at the tip: one of no record, or an expired one, is known to be free. */
+  /** The state of a name at the tip. A name without a record, or an expired one, is free for certain. */
   readonly known: (name: Bytes) => Effect.Effect<KnownName, NamesIncomplete | StorageFailure>
 }
 
-/** `syncing` tells whether blocks are missing, where it is not for `SyncStatus` to tell. */
+/** `syncing` returns whether blocks are missing; by default `SyncStatus` decides. */
 export const completeNames = (
   syncing?: Effect.Effect<boolean>
 ): Effect.Effect<CompleteNames, never, Chain | NameDb | SyncStatus | DataHealth> =>
@@ -45,7 +45,7 @@ export const completeNames = (
     const health = yield* DataHealth
     const missing = syncing ?? status.syncing
 
-    /** The tip, where names are complete there. A block that the followers are about to hear of is waited for. */
+    /** The tip, if names.db is complete there. The chain's tip is the one that the followers have been notified of. */
     const position: Effect.Effect<Cursor | undefined, StorageFailure> = Effect.gen(function*() {
       if ((yield* health.doubts).length > 0 || (yield* missing)) return undefined
       const tip = yield* chain.toldTip
@@ -53,7 +53,7 @@ export const completeNames = (
       return at !== undefined && equal(at.hash, tip.hash) ? at : undefined
     })
 
-    /** The same for a denial. A block that was stored a moment ago counts as missing until it is connected. */
+    /** The same for a denial. Waits for a block that was stored but is not connected yet: it counts as missing. */
     const settled = Effect.gen(function*() {
       const at = yield* position
       if (at !== undefined || (yield* status.initialDownload)) return at

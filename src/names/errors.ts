@@ -2,7 +2,7 @@ import * as Schema from "effect/Schema"
 
 /** No record: the name was never registered, or its registration is not in a block yet. */
 export class NameNotFound extends Schema.TaggedError<NameNotFound>()("NameNotFound", {
-  /** The name as messages show it: `'d/example'` or `0x` and hex. */
+  /** As messages show it: `'d/example'` or `0x` and hex. */
   requested: Schema.String
 }) {
   override get message(): string {
@@ -10,9 +10,9 @@ export class NameNotFound extends Schema.TaggedError<NameNotFound>()("NameNotFou
   }
 }
 
-/** Nobody ever registered a name with this hash. */
+/** No name with this hash was ever registered. */
 export class NameHashNotFound extends Schema.TaggedError<NameHashNotFound>()("NameHashNotFound", {
-  /** As hashes are displayed. */
+  /** In display order. */
   requested: Schema.String
 }) {
   override get message(): string {
@@ -20,11 +20,9 @@ export class NameHashNotFound extends Schema.TaggedError<NameHashNotFound>()("Na
   }
 }
 
-/** The name had an owner, who did not renew it in time. */
+/** The name was registered, but its owner did not renew it in time. */
 export class NameExpired extends Schema.TaggedError<NameExpired>()("NameExpired", {
-  /** The name as messages show it. */
   requested: Schema.String,
-  /** Height of its last operation. */
   updateHeight: Schema.Int
 }) {
   override get message(): string {
@@ -32,9 +30,9 @@ export class NameExpired extends Schema.TaggedError<NameExpired>()("NameExpired"
   }
 }
 
-/** names.db does not hold the names of the chain's tip, or more blocks are to come: a name may exist all the same. */
+/** names.db is not at the chain's tip, or blocks are missing: the name may exist. */
 export class NamesIncomplete extends Schema.TaggedError<NamesIncomplete>()("NamesIncomplete", {}) {
   override get message(): string {
-    return "names are not known up to the tip of the chain: ask again later"
+    return "names.db is not at the tip of the chain: retry later"
   }
 }

@@ -3,13 +3,11 @@ import type { NameEffect } from "../consensus/view.ts"
 import { binaryString, type Bytes } from "../protocol/bytes.ts"
 import { firstOperationAt, OPERATIONS_PER_BLOCK } from "./NameRecord.ts"
 
-/** An operation and the number under which it is stored. */
 export interface NumberedEffect {
   readonly id: number
   readonly effect: NameEffect
 }
 
-/** What a series of blocks does to names. */
 export interface NameBatch {
   /** Every operation, in chain order. */
   readonly operations: ReadonlyArray<NumberedEffect>
@@ -17,7 +15,7 @@ export interface NameBatch {
   readonly latest: ReadonlyMap<string, NumberedEffect>
 }
 
-/** Numbers the operations of blocks that follow each other. Throws `RangeError` where they do not. */
+/** Numbers the operations of consecutive blocks. Throws `RangeError` if the blocks are not consecutive. */
 export const batchOf = (blocks: ReadonlyArray<ConnectedBlock>): NameBatch => {
   const operations: Array<NumberedEffect> = []
   const latest = new Map<string, NumberedEffect>()
@@ -38,7 +36,7 @@ export const batchOf = (blocks: ReadonlyArray<ConnectedBlock>): NameBatch => {
   return { operations, latest }
 }
 
-/** The smallest byte string behind all those that begin with `prefix`; `undefined` where there is none. */
+/** The smallest byte string after all those that begin with `prefix`; `undefined` if there is none. */
 export const prefixEnd = (prefix: Bytes): Uint8Array | undefined => {
   let length = prefix.length
   while (length > 0 && prefix[length - 1] === 0xff) length--
@@ -48,7 +46,6 @@ export const prefixEnd = (prefix: Bytes): Uint8Array | undefined => {
   return end
 }
 
-/** The byte string that comes next after `name`. */
 export const successor = (name: Bytes): Uint8Array => {
   const next = new Uint8Array(name.length + 1)
   next.set(name)

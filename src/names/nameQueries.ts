@@ -20,27 +20,25 @@ import {
 import { type NamesFile, query } from "./NamesFile.ts"
 
 /**
- * Questions about many names. Each is answered in pages, between which the event loop has a turn, so that neither
- * memory nor anybody's patience depends on how many names there are. A page is of one state; where blocks come in
- * between two pages, the second knows them.
+ * Queries over many names. Each is answered in pages, and the event loop has a turn between pages: neither memory nor
+ * the delay of other tasks depends on the number of names. A page is of one state. If blocks are connected between two
+ * pages, the second page includes them.
  */
 
-/** Rows of a page. */
 export const PAGE_ROWS = 1_000
 
 export type NamedRow = OperationRow & { readonly name: Buffer }
 
-/** The records of rows. Belongs inside of a use of the file, as it throws `WrongRow`. */
+/** The records of rows. Throws `WrongRow`: use it inside a use of the file. */
 export const namedAll = (rows: ReadonlyArray<NamedRow>): ReadonlyArray<NameRecord> =>
   rows.map((row) => recordOf(plain(row.name), row))
 
-/** A page, and the state from which the next one is read; `undefined` behind the last. */
+/** A page, and the state from which the next page is read; `undefined` after the last. */
 export interface Page<A, S> {
   readonly rows: ReadonlyArray<A>
   readonly next: S | undefined
 }
 
-/** Makes a stream of pages. */
 export const paged = <A, S>(
   start: S,
   page: (state: S) => Effect.Effect<Page<A, S>, StorageFailure>
@@ -51,18 +49,15 @@ export const paged = <A, S>(
       ({ next, rows }) => [Chunk.unsafeFromArray(rows), Option.fromNullable(next)] as const
     ))
 
-/** Where a list in pages begins and how long it is. */
 export interface ListOptions {
-  /** First name, in the order of the list; it need not exist. The first of all where it is left out. */
+  /** The first name, in the order of the list; it need not exist. By default the list starts at its beginning. */
   readonly start?: Bytes | undefined
-  /** Names at most; all where it is left out. */
+  /** The largest number of names; by default all. */
   readonly count?: number | undefined
 }
 
-/** The larger of two byte strings. */
 export const laterOf = (a: Bytes, b: Bytes): Bytes => compare(a, b) < 0 ? b : a
 
-/** The condition that a column is below the end of a range, if it has one. */
 const below = ({ reader }: NamesFile, end: Bytes | undefined): Fragment =>
   end === undefined ? reader`` : reader` AND n.name < ${end}`
 
@@ -93,7 +88,6 @@ export const byAddress = (
       ORDER BY n.name LIMIT ${limit}`
   })
 
-/** A list in the order of names. */
 const listed = (
   file: NamesFile,
   start: { readonly from: Bytes; readonly left: number },
@@ -138,7 +132,7 @@ const HISTORY = `
   SELECT ${RECORD_COLUMNS}, o.rand FROM names n JOIN operations o ON o.name_id = n.id
   WHERE n.name = ? AND o.id > ? ORDER BY o.id LIMIT ?`
 
-/** Everything that ever happened to a name, the oldest first; empty for a name that never existed. All of one state. */
+/** All operations on a name, the oldest first, from one state; empty for a name that never existed. */
 export const history = (file: NamesFile, name: Bytes): Effect.Effect<ReadonlyArray<NameHistoryEntry>, StorageFailure> =>
   file.snapshot((connection) =>
     Effect.gen(function*() {
@@ -156,19 +150,14 @@ export const history = (file: NamesFile, name: Bytes): Effect.Effect<ReadonlyArr
     })
   )
 
-/** A part of a name's history. */
 export interface HistoryPage {
   /** The newest first. */
   readonly entries: ReadonlyArray<NameHistoryEntry>
-  /** Operations in the whole history. */
   readonly total: number
 }
 
-/** Which part of a history. */
 export interface HistoryRange {
-  /** Operations that are newer. */
   readonly skip: number
-  /** Operations at most. */
   readonly count: number
 }
 
@@ -178,7 +167,7 @@ const NEWEST = `
 
 const TOTAL = "SELECT count(*) AS total FROM names n JOIN operations o ON o.name_id = n.id WHERE n.name = ?"
 
-/** A part of what happened to a name, and how much there is; empty for a name that never existed. All of one state. */
+/** A part of a name's history and its total length, from one state; empty for a name that never existed. */
 export const historyPage = (
   file: NamesFile,
   name: Bytes,
@@ -192,11 +181,9 @@ export const historyPage = (
     )
   )
 
-/** What there is, and how much of it lives. */
 export interface NameStats {
   /** Names with a record, expired ones included. */
   readonly names: number
-  /** Names that are not expired. */
   readonly active: number
   readonly operations: number
   /** Bytes of the file, without its log. */
@@ -207,7 +194,7 @@ interface StatsRow extends NameStats {
   readonly hash: Buffer | null
 }
 
-/** Counts, where names are alive that were updated at or above a height. `hash` is of the block of which this holds. */
+/** Counts names and operations. Names updated at or above `oldest` are active. `hash` is of the last block. */
 export const statsOf = (
   { reader, reading }: NamesFile,
   oldest: number

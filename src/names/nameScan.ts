@@ -10,24 +10,23 @@ import { firstOperationAt, type NameRecord, plain, RECORD_COLUMNS } from "./Name
 import { type NamesFile, query } from "./NamesFile.ts"
 
 /**
- * Names as the reference node orders them, by length and then by bytes, through filters. Names are looked at alone, in
- * an index, and only the records of those that fit are read. Source: upstream `rpc/names.cpp`, `name_scan`.
+ * Names in the order of the reference node, by length and then by bytes, with filters. The scan reads names from an
+ * index, and only the records of matching names. Source: upstream `rpc/names.cpp`, `name_scan`.
  */
 
-/** What a scan looks for. What is given has to hold all at once. */
+/** The filters of a scan. A name has to pass all of them. */
 export interface ScanOptions extends ListOptions {
   readonly prefix?: Bytes | undefined
   /** Heights of the last operation, both included. */
   readonly minHeight?: number | undefined
   readonly maxHeight?: number | undefined
-  /** Whether a name is wanted: a regular expression, for instance. Asked for many names: it has to be quick. */
+  /** Whether a name is wanted, for example by a regular expression. It is called for many names: it has to be fast. */
   readonly matches?: ((name: Bytes) => boolean) | undefined
 }
 
-/** Names that are shown to `matches` at once. */
 const MATCHED_AT_ONCE = 2_000
 
-/** As many names as are looked for by height rather than by name. */
+/** Up to this number of names, the scan searches by height instead of by name. */
 const FEW_NAMES = 5_000
 
 interface Candidate {
@@ -44,7 +43,6 @@ const RECORDS = `
   SELECT ${RECORD_COLUMNS}, n.name FROM json_each(?) wanted
   JOIN names n ON n.id = wanted.value JOIN operations o ON o.id = n.operation ORDER BY wanted.key`
 
-/** The records of candidates, in their order. */
 const recordsOf = (
   connection: Connection,
   candidates: ReadonlyArray<Candidate>
@@ -56,18 +54,17 @@ const recordsOf = (
       namedAll
     )
 
-/** A place in the order of a scan: names of this length, from this one on. */
+/** A position in the order of a scan: the names of this length, starting with this one. */
 interface ScanState {
   readonly length: number
   readonly from: Bytes
-  /** Names that are still to be found. */
   readonly left: number
 }
 
 const OF_LENGTH = "SELECT id, name FROM names WHERE length = ? AND name >= ?"
 const LONGER = "SELECT min(length) AS length FROM names WHERE length > ?"
 
-/** Goes through all names: those of one length after the other, so that a prefix is a range in each of them. */
+/** Scans all names, one length after the other: so a prefix is a range in each length. */
 const scanByName = (file: NamesFile, options: ScanOptions): Stream.Stream<NameRecord, StorageFailure> => {
   const { count = Infinity, matches, prefix = EMPTY, start = EMPTY } = options
   const end = prefixEnd(prefix)
@@ -78,7 +75,6 @@ const scanByName = (file: NamesFile, options: ScanOptions): Stream.Stream<NameRe
       ? query<Candidate>(connection, `${OF_LENGTH} ORDER BY name LIMIT ?`, [length, from, limit])
       : query<Candidate>(connection, `${OF_LENGTH} AND name < ? ORDER BY name LIMIT ?`, [length, from, end, limit])
 
-  /** The start of the names that are longer. */
   const longer = (connection: Connection, { left, length }: ScanState) =>
     Effect.map(
       query<{ readonly length: number | null }>(connection, LONGER, [length]),
@@ -93,7 +89,7 @@ const scanByName = (file: NamesFile, options: ScanOptions): Stream.Stream<NameRe
         const fitting = matches === undefined ? candidates : candidates.filter(({ name }) => matches(plain(name)))
         const taken = fitting.slice(0, state.left)
         const rows = (yield* recordsOf(connection, taken)).filter(wanted)
-        // What was not taken is looked at again, should the heights leave room for it.
+        // Names that were not taken are read again, if the height filter leaves room for them.
         const seen = taken.length < fitting.length ? taken : candidates
         const last = seen[seen.length - 1]
         const rest = {
@@ -107,7 +103,7 @@ const scanByName = (file: NamesFile, options: ScanOptions): Stream.Stream<NameRe
       })
     )
 
-  // Shorter names than the prefix cannot begin with it; the start bounds only names of its own length.
+  // Names shorter than the prefix cannot begin with it. The start bounds only names of its own length.
   return paged<NameRecord, ScanState>(
     prefix.length > start.length
       ? { length: prefix.length, from: prefix, left: count }
@@ -118,7 +114,7 @@ const scanByName = (file: NamesFile, options: ScanOptions): Stream.Stream<NameRe
 
 const IN_HEIGHTS = "SELECT id, name FROM names WHERE operation >= ? AND operation < ? LIMIT ?"
 
-/** The names that fit, if so few of all were updated since `minHeight` that they are best found by that; in order. */
+/** The matching names in order, if so few names were updated since `minHeight` that a search by height is best. */
 const fewNames = (
   file: NamesFile,
   { matches, maxHeight = Infinity, minHeight, prefix = EMPTY, start = EMPTY }: ScanOptions
@@ -138,7 +134,6 @@ const fewNames = (
   )
 }
 
-/** The records of names that were found already. */
 const scanFew = (
   file: NamesFile,
   options: ScanOptions,

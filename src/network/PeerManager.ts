@@ -7,12 +7,11 @@ import type { ListenFailed } from "./errors.ts"
 import type { PeerControl } from "./PeerControl.ts"
 import type { PeerHandlers } from "./PeerHandlers.ts"
 
-/** The network of this node. */
 export class PeerManager extends Context.Tag("svcd/PeerManager")<PeerManager, PeerControl>() {}
 
 /**
- * Listens and calls as the options say, as long as the layer lives. When it is released the port is free first; then
- * all connections end, without a word to anybody.
+ * Listens and connects as the options specify, while the layer is open. On release, the port is freed first. Then all
+ * connections close without a message to the peers.
  */
 export const layer = (
   options: PeerManagerOptions

@@ -1,6 +1,5 @@
 import * as Schema from "effect/Schema"
 
-/** No connection has this address or number. */
 export class PeerNotFound extends Schema.TaggedError<PeerNotFound>()("PeerNotFound", {
   peer: Schema.String
 }) {
@@ -9,7 +8,7 @@ export class PeerNotFound extends Schema.TaggedError<PeerNotFound>()("PeerNotFou
   }
 }
 
-/** A peer cannot be reached: nobody answers, the proxy refuses, or the handshake does not come to its end. */
+/** A peer cannot be reached: no answer, a proxy refusal, or an incomplete handshake. */
 export class PeerUnreachable extends Schema.TaggedError<PeerUnreachable>()("PeerUnreachable", {
   peer: Schema.String,
   reason: Schema.String
@@ -19,7 +18,6 @@ export class PeerUnreachable extends Schema.TaggedError<PeerUnreachable>()("Peer
   }
 }
 
-/** The address for peers cannot be listened on. */
 export class ListenFailed extends Schema.TaggedError<ListenFailed>()("ListenFailed", {
   address: Schema.String,
   reason: Schema.String

@@ -1,41 +1,38 @@
 import type { Peer } from "./Peer.ts"
 import type { NetAddress } from "./wire/netAddress.ts"
 
-/** How far a peer is, and what it is asked for. */
+/** Sync state of a peer, and blocks in flight from it. */
 export interface PeerSync {
-  /** Height of the last header that we have in common; -1 for none known. */
+  /** Height of the last common header; -1 if unknown. */
   readonly syncedHeaders: number
-  /** Height of the last block that we have in common; -1 for none known. */
+  /** Height of the last common block; -1 if unknown. */
   readonly syncedBlocks: number
-  /** Headers of its chain that were looked at while its work was too low to keep them; -1 where there is no such pass. */
+  /** Headers checked while the work of the peer's chain was too low to store them; -1 if no such pass runs. */
   readonly presyncedHeaders: number
-  /** Heights of the blocks that it was asked for. */
+  /** Heights of the blocks in flight from the peer. */
   readonly inFlight: ReadonlyArray<number>
-  /** When it last gave us a block that was new, seconds since 1970; 0 for never. */
+  /** When the peer last sent a new block, seconds since 1970; 0 for never. */
   readonly lastBlock: number
-  /** Whether we chose it, and it chose us, to send compact blocks unasked. */
+  /** Whether each side selected the other to send compact blocks unsolicited. */
   readonly highBandwidthTo: boolean
   readonly highBandwidthFrom: boolean
 }
 
-/** How transactions go between a peer and us. */
 export interface PeerRelay {
-  /** Transactions that wait to be announced to it. */
+  /** Transactions waiting to be announced to the peer. */
   readonly toAnnounce: number
   /** Mempool sequence at the last announcement. */
   readonly lastSequence: number
-  /** When it last gave us a transaction that was new, seconds since 1970; 0 for never. */
+  /** When the peer last sent a new transaction, seconds since 1970; 0 for never. */
   readonly lastTransaction: number
 }
 
-/** Addresses that a peer sent. */
 export interface PeerGossip {
   readonly enabled: boolean
   readonly processed: number
   readonly rateLimited: number
 }
 
-/** A peer with all that is known of it. */
 export interface PeerInfo {
   readonly peer: Peer
   readonly sync: PeerSync
@@ -43,7 +40,6 @@ export interface PeerInfo {
   readonly gossip: PeerGossip
 }
 
-/** An address that is not let in. */
 export interface Ban {
   /** An address or a range, as `192.0.2.0/24`. */
   readonly subnet: string
@@ -52,23 +48,22 @@ export interface Ban {
   readonly until: number
 }
 
-/** An address that the node knows of. */
 export interface KnownAddress {
   readonly address: NetAddress
   readonly port: number
   readonly services: bigint
-  /** When somebody saw it last, seconds since 1970. */
+  /** When it was last seen, as reported by peers, seconds since 1970. */
   readonly time: number
 }
 
 /** A peer that the operator added. */
 export interface AddedNode {
-  /** As it was given. */
+  /** The operator's spelling. */
   readonly node: string
   readonly connected: { readonly address: string; readonly inbound: boolean } | undefined
 }
 
-/** An address of our own that others can reach. */
+/** An address of our own that peers can reach. */
 export interface LocalAddress {
   readonly address: string
   readonly port: number

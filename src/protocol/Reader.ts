@@ -3,7 +3,10 @@ import { type Bytes, EMPTY } from "./bytes.ts"
 /** Largest CompactSize that announces a length (protocol): 32 MiB, as in upstream `serialize.h`, `MAX_SIZE`. */
 export const MAX_SIZE = 0x02000000
 
-/** The bytes do not hold what they should. The one thing the protocol code throws; caught where bytes come in. */
+/**
+ * The bytes do not have the expected format. The protocol code throws no other error. The code that receives bytes
+ * catches it.
+ */
 export class DecodeError extends Error {
   readonly _tag = "DecodeError"
   readonly field: string
@@ -20,7 +23,7 @@ export class DecodeError extends Error {
 }
 
 /**
- * A cursor over received bytes. Every read names its field, for the message of the `DecodeError` that a read
+ * A cursor over received bytes. Each read takes the name of its field for the message of `DecodeError`, which a read
  * past the end throws. `bytes` returns views, not copies.
  */
 export class Reader {
@@ -67,7 +70,7 @@ export class Reader {
     return this.view.getInt32(this.take(4, field), true)
   }
 
-  /** A signed 64-bit number as a double: exact up to 2^53, beyond that the sign and magnitude are right. */
+  /** A signed 64-bit number as a double: exact up to 2^53. Beyond that, sign and magnitude are right. */
   i64(field: string): number {
     const at = this.take(8, field)
     return this.view.getInt32(at + 4, true) * 0x100000000 + this.view.getUint32(at, true)
@@ -77,7 +80,7 @@ export class Reader {
     return this.view.getBigUint64(this.take(8, field), true)
   }
 
-  /** A view of the next `size` bytes. No bytes are always the same object: a witness may have millions of empty items. */
+  /** A view of the next `size` bytes. For size 0 always the same object: a witness may have millions of empty items. */
   bytes(size: number, field: string): Uint8Array {
     if (size === 0) return EMPTY
     const at = this.take(size, field)
@@ -88,7 +91,7 @@ export class Reader {
     this.take(size, field)
   }
 
-  /** A CompactSize: shortest form only, at most `limit`. */
+  /** A CompactSize of at most `limit`, in its shortest form only. */
   compactSize(field: string, limit = MAX_SIZE): number {
     const first = this.u8(field)
     if (first < 0xfd) {
@@ -105,7 +108,10 @@ export class Reader {
     return value
   }
 
-  /** How many entries of at least `smallest` bytes follow; more than the bytes left could hold is refused at once. */
+  /**
+   * The number of entries that follow, each at least `smallest` bytes long. A number that the remaining bytes cannot
+   * hold is refused at once.
+   */
   count(field: string, smallest: number): number {
     const count = this.compactSize(field)
     if (count * smallest > this.remaining) {
@@ -114,12 +120,12 @@ export class Reader {
     return count
   }
 
-  /** A byte string behind its length. A view. */
+  /** A view of a byte string that follows its length. */
   varBytes(field: string): Uint8Array {
     return this.bytes(this.compactSize(field), field)
   }
 
-  /** Refuses bytes that nobody read. */
+  /** Throws `DecodeError` if unread bytes are left. */
   end(field: string): void {
     if (this.remaining > 0) this.fail(field, `${this.remaining} bytes follow that do not belong here`)
   }

@@ -1,10 +1,10 @@
 import type { Bytes } from "./bytes.ts"
 
-/** Bytes a CompactSize of this value takes. */
+/** The size in bytes of a CompactSize with this value. */
 export const compactSizeLength = (value: number): number =>
   value < 0xfd ? 1 : value <= 0xffff ? 3 : value <= 0xffffffff ? 5 : 9
 
-/** A growing buffer: the mirror of `Reader`. Numbers are little endian. */
+/** A growing buffer, the counterpart of `Reader`. Numbers are little endian. */
 export class Writer {
   private buffer: Uint8Array
   private view: DataView
@@ -88,17 +88,17 @@ export class Writer {
     return this.compactSize(value.length).bytes(value)
   }
 
-  /** What was written so far: a view that the next write may invalidate. */
+  /** The bytes written so far: a view that the next write may invalidate. */
   written(): Uint8Array {
     return this.buffer.subarray(0, this.length)
   }
 
-  /** A copy of what was written, of its own. */
+  /** A copy of the bytes written so far. */
   toBytes(): Uint8Array {
     return this.buffer.slice(0, this.length)
   }
 
-  /** Forgets what was written and keeps the memory. */
+  /** Drops the written bytes and keeps the memory. */
   clear(): this {
     this.length = 0
     return this

@@ -5,20 +5,20 @@ import { type Bytes, concat } from "./bytes.ts"
 import type { Network } from "./networks.ts"
 
 /**
- * Output scripts that have an address, and the text of the address on a network. The script of a name output is
- * stripped of its name prefix before it comes here (reference/protocol.md 4.2).
+ * Output scripts that have an address, and the text of the address on a network. The caller strips the name prefix from
+ * the script of a name output first (reference/protocol.md 4.2).
  */
 
-/** Who may spend an output, as far as an address can say it. */
+/** The recipient of an output, as far as an address can express it. */
 export type Destination =
   | { readonly kind: "pubkeyhash"; readonly hash: Bytes }
   | { readonly kind: "scripthash"; readonly hash: Bytes }
   | { readonly kind: "witness"; readonly version: number; readonly program: Bytes }
 
-/** Why a text is no address, in the reference node's words, and which of its characters are likely wrong. */
+/** Why a text is not an address, in the reference node's words, and which of its characters are probably wrong. */
 export interface AddressError {
   readonly error: string
-  /** Positions counted in bytes of UTF-8; known for bech32 only. */
+  /** Positions in bytes of UTF-8. Known for bech32 only. */
   readonly locations: ReadonlyArray<number>
 }
 
@@ -27,15 +27,15 @@ const HASH_BYTES = 20
 const OP_1 = 0x51
 const OP_16 = 0x60
 
-/** OP_DUP OP_HASH160 and the push of 20 bytes; OP_EQUALVERIFY OP_CHECKSIG. */
+/** The bytes before and after the hash: OP_DUP OP_HASH160 and the push of 20 bytes; OP_EQUALVERIFY OP_CHECKSIG. */
 const P2PKH_HEAD = Uint8Array.of(0x76, 0xa9, HASH_BYTES)
 const P2PKH_TAIL = Uint8Array.of(0x88, 0xac)
 
-/** OP_HASH160 and the push of 20 bytes; OP_EQUAL. */
+/** The bytes before and after the hash: OP_HASH160 and the push of 20 bytes; OP_EQUAL. */
 const P2SH_HEAD = Uint8Array.of(0xa9, HASH_BYTES)
 const P2SH_TAIL = Uint8Array.of(0x87)
 
-/** The 20 bytes between head and tail, if the script is exactly that. */
+/** The 20 bytes between head and tail. `undefined` if the script has any other form. */
 const hashWithin = (script: Bytes, head: Bytes, tail: Bytes): Bytes | undefined => {
   if (script.length !== head.length + HASH_BYTES + tail.length) return undefined
   for (let i = 0; i < head.length; i++) if (script[i] !== head[i]) return undefined
@@ -44,7 +44,10 @@ const hashWithin = (script: Bytes, head: Bytes, tail: Bytes): Bytes | undefined 
   return script.subarray(head.length, end)
 }
 
-/** A version opcode and one direct push that is the whole rest. BIP 141; a length of its own for version 0. */
+/**
+ * A version opcode and one direct push that fills the rest of the script (BIP 141). Version 0 allows certain lengths
+ * only.
+ */
 const witnessOf = (script: Bytes): Destination | undefined => {
   const opcode = script[0] ?? -1
   if (opcode !== 0 && (opcode < OP_1 || opcode > OP_16)) return undefined
@@ -55,8 +58,8 @@ const witnessOf = (script: Bytes): Destination | undefined => {
 }
 
 /**
- * Returns the destination of an output script of exactly the P2PKH, P2SH or witness program form; `undefined` for
- * any other, bare public keys included. The hash or program is a view of the script. Source: namecoin-core
+ * Returns the destination of an output script of exactly the P2PKH, P2SH or witness program form, and `undefined` for
+ * any other script, bare public keys included. The hash or program is a view of the script. Source: namecoin-core
  * `addresstype.cpp`, `ExtractDestination`.
  */
 export const destinationOf = (script: Bytes): Destination | undefined => {
@@ -67,7 +70,7 @@ export const destinationOf = (script: Bytes): Destination | undefined => {
   return witnessOf(script)
 }
 
-/** Returns the output script that pays to a destination; `destinationOf` leads back. */
+/** Returns the output script that pays to a destination. The inverse of `destinationOf`. */
 export const scriptOf = (destination: Destination): Uint8Array => {
   switch (destination.kind) {
     case "pubkeyhash":
@@ -122,13 +125,13 @@ const parseSegwit = (network: Network, text: string): { readonly destination: De
   return { destination: { kind: "witness", version: segwit.version, program: segwit.program } }
 }
 
-/** Bytes up to which Base58 without a valid checksum is still called Base58 in the error. */
+/** Up to this many bytes, the error still calls a text with an invalid checksum Base58. */
 const MAX_MISTYPED_BYTES = 100
 
 /**
- * Reads an address of a network. Base58Check goes first whatever the text begins with: mainnet has legacy
- * addresses that begin with `NC`, which looks like its segwit prefix (reference/protocol.md 1.4). White space around a
- * legacy address is ignored. Source of rules and words: namecoin-core `key_io.cpp`, `DecodeDestination`.
+ * Parses an address of a network. Base58Check is tried first for every text: mainnet has legacy addresses that begin
+ * with `NC`, which looks like its segwit prefix (reference/protocol.md 1.4). White space around a legacy address is
+ * ignored. Source of rules and words: namecoin-core `key_io.cpp`, `DecodeDestination`.
  */
 export const parseAddress = (
   network: Network,

@@ -1,13 +1,13 @@
 /**
- * Amounts are integers in the smallest unit (1 NMC = 10^8) and fit a double exactly: all the coins there will be are
+ * Amounts are integers in the smallest unit (1 NMC = 10^8). A double holds each of them exactly: the final supply is
  * 2.1 × 10^15, below 2^53.
  */
 
-/** Smallest units in one NMC. */
+/** The number of smallest units in one NMC. */
 export const COIN = 100_000_000
 
-/** No amount and no sum of amounts may be above this (consensus). */
+/** The upper limit of each amount and of each sum of amounts (consensus). */
 export const MAX_MONEY = 21_000_000 * COIN
 
-/** Whether an amount is one that may exist. */
+/** Whether an amount is from 0 to `MAX_MONEY`. */
 export const isMoney = (amount: number): boolean => amount >= 0 && amount <= MAX_MONEY

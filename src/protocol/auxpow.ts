@@ -5,8 +5,9 @@ import { readTransaction, type Transaction } from "./transaction.ts"
 import { Writer } from "./Writer.ts"
 
 /**
- * A merged-mining proof (reference/protocol.md 2.4): a block of another chain whose coinbase commits to ours. The
- * parent coinbase's index is always taken as 0, whatever stands there, and the parent's hash is computed, not read.
+ * A merged-mining proof (reference/protocol.md 2.4): a block of another chain whose coinbase commits to our block. The
+ * index of the parent coinbase always counts as 0, whatever the field contains. The hash of the parent is computed, not
+ * read.
  */
 export interface Auxpow {
   /** The proof as it was received. */
@@ -28,7 +29,7 @@ const readBranch = (reader: Reader, field: string): ReadonlyArray<Bytes> => {
   return branch
 }
 
-/** Reads a merged-mining proof. Throws `DecodeError` for bytes that hold none. */
+/** Reads a merged-mining proof. Throws `DecodeError` if the bytes are not a proof. */
 export const readAuxpow = (reader: Reader): Auxpow => {
   const start = reader.offset
   const coinbase = readTransaction(reader)
@@ -42,7 +43,7 @@ export const readAuxpow = (reader: Reader): Auxpow => {
   return { bytes, coinbase, coinbaseBranch, chainBranch, chainIndex, parent }
 }
 
-/** Writes a proof with zeros where the reference node ignores what stands there (reference/protocol.md 2.4). */
+/** Writes a proof. Fields that the reference node ignores become zero (reference/protocol.md 2.4). */
 export const writeAuxpow = (writer: Writer, auxpow: Omit<Auxpow, "bytes">): Writer => {
   writer.bytes(auxpow.coinbase.bytes).bytes(new Uint8Array(32))
   writer.compactSize(auxpow.coinbaseBranch.length)
@@ -58,11 +59,11 @@ export const makeAuxpow = (parts: Omit<Auxpow, "bytes">): Auxpow => ({
   bytes: writeAuxpow(new Writer(1024), parts).toBytes()
 })
 
-/** Whether the fields that the reference node ignores are zero already. */
+/** Whether the fields that the reference node ignores are already zero. */
 const isNormal = (auxpow: Auxpow): boolean => {
   const { bytes, coinbase, coinbaseBranch } = auxpow
   const hashAt = coinbase.bytes.length
-  // The branch's own length is a CompactSize; the index follows the branch.
+  // The branch begins with its length, a CompactSize. The index follows the branch.
   const lead = bytes[hashAt + 32] ?? 0
   const indexAt = hashAt + 32 + (lead < 0xfd ? 1 : lead === 0xfd ? 3 : 5) + 32 * coinbaseBranch.length
   for (let i = 0; i < 32; i++) if (bytes[hashAt + i] !== 0) return false
@@ -70,5 +71,5 @@ const isNormal = (auxpow: Auxpow): boolean => {
   return true
 }
 
-/** The proof as the reference node stores and serves it: ignored fields are zero. */
+/** The proof in the form in which the reference node stores and serves it: ignored fields are zero. */
 export const normalizeAuxpow = (auxpow: Auxpow): Auxpow => isNormal(auxpow) ? auxpow : makeAuxpow(auxpow)

@@ -2,21 +2,24 @@ import { type Bytes, concat } from "./bytes.ts"
 import { hash256 } from "./hash.ts"
 
 /**
- * Base58 and Base58Check, the text of legacy addresses, private keys and extended keys. Both directions take
- * time quadratic in the length: they are for short data, and decoding bounds its input.
+ * Base58 and Base58Check, the text of legacy addresses, private keys and extended keys. Encoding and decoding take
+ * quadratic time: they are for short data, and decoding limits the length of its input.
  */
 
 const ALPHABET = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 
-/** The value of each character by its code; -1 for what is not a digit. */
+/** The value of each character by its code; -1 for characters that are not digits. */
 const VALUES = Int8Array.from({ length: 128 }, (_, code) => ALPHABET.indexOf(String.fromCharCode(code)))
 
 const CHECKSUM_BYTES = 4
 
-/** Longest text that is decoded, white space around it included. An extended key, the longest in use, has 112. */
+/**
+ * Longest text that is decoded, surrounding white space included. An extended key, the longest in use, has 112
+ * characters.
+ */
 export const MAX_BASE58_LENGTH = 1000
 
-/** Base58 text of some bytes: a `1` for each leading zero byte, then the rest as one number, big-endian. */
+/** Returns bytes as Base58 text: a `1` for each leading zero byte, then the other bytes as one big-endian number. */
 export const encodeBase58 = (bytes: Bytes): string => {
   let zeros = 0
   while (zeros < bytes.length && bytes[zeros] === 0) zeros++
@@ -42,9 +45,9 @@ export const encodeBase58 = (bytes: Bytes): string => {
 const isSpace = (code: number): boolean => code === 0x20 || (code >= 0x09 && code <= 0x0d)
 
 /**
- * Returns the bytes of a Base58 text; `undefined` for a character outside the alphabet, for more than `maxBytes`
- * bytes, and for a text longer than `MAX_BASE58_LENGTH`. White space before and after the digits is ignored, as
- * the reference node does (namecoin-core `base58.cpp`, `DecodeBase58`).
+ * Returns the bytes of a Base58 text. `undefined` for a character outside the alphabet, for more than `maxBytes` bytes,
+ * and for a text longer than `MAX_BASE58_LENGTH`. White space before and after the digits is ignored, as in the
+ * reference node (namecoin-core `base58.cpp`, `DecodeBase58`).
  */
 export const decodeBase58 = (text: string, maxBytes: number = MAX_BASE58_LENGTH): Uint8Array | undefined => {
   if (text.length > MAX_BASE58_LENGTH) return undefined
@@ -74,13 +77,13 @@ export const decodeBase58 = (text: string, maxBytes: number = MAX_BASE58_LENGTH)
   return bytes
 }
 
-/** Base58 text of a payload followed by the first four bytes of its double SHA-256. */
+/** Returns the Base58 text of a payload and the first four bytes of its double SHA-256. */
 export const encodeBase58Check = (payload: Bytes): string =>
   encodeBase58(concat(payload, hash256(payload).subarray(0, CHECKSUM_BYTES)))
 
 /**
- * Returns the payload of a Base58Check text, at most `maxBytes` long; `undefined` for what `decodeBase58` refuses,
- * for a text too short to hold a checksum, and for a checksum that does not fit.
+ * Returns the payload of a Base58Check text, at most `maxBytes` long. `undefined` if `decodeBase58` refuses the text,
+ * if the text is too short for a checksum, and on a checksum mismatch.
  */
 export const decodeBase58Check = (text: string, maxBytes: number = MAX_BASE58_LENGTH): Uint8Array | undefined => {
   const bytes = decodeBase58(text, maxBytes + CHECKSUM_BYTES)

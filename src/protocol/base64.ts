@@ -1,12 +1,12 @@
 import type { Bytes } from "./bytes.ts"
 
-/** Base64 (RFC 4648, section 4) as the reference node reads it: with its padding, and without a bit too many. */
+/** Base64 (RFC 4648, section 4) as the reference node reads it: padding is required, and unused bits must be zero. */
 
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 
 const VALUES = Int8Array.from({ length: 128 }, (_, code) => ALPHABET.indexOf(String.fromCharCode(code)))
 
-/** Characters are put together in pieces of this many groups. */
+/** Groups of characters that are joined at a time. */
 const PIECE = 1024
 
 /** Returns bytes as base64. */
@@ -28,9 +28,9 @@ export const encodeBase64 = (bytes: Bytes): string => {
 }
 
 /**
- * Returns the bytes of a base64 text; `undefined` for a text that is none: a foreign character, white space included,
- * padding that lacks or is too much, bits in the last character that belong to no byte.
- * Source: upstream `util/strencodings.cpp`, `DecodeBase64`.
+ * Returns the bytes of a base64 text. `undefined` for a character outside the alphabet (white space included), missing
+ * or excess padding, and set bits in the last character that belong to no byte. Source: upstream
+ * `util/strencodings.cpp`, `DecodeBase64`.
  */
 export const decodeBase64 = (text: string): Uint8Array | undefined => {
   if (text.length % 4 !== 0) return undefined

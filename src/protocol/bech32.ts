@@ -1,11 +1,11 @@
 import type { Bytes } from "./bytes.ts"
 
 /**
- * Bech32 (BIP 173) and bech32m (BIP 350): base-32 text under a human-readable prefix, with a checksum of six
- * characters, and segwit addresses written in it.
+ * Bech32 (BIP 173) and bech32m (BIP 350): base-32 text after a human-readable prefix, with a checksum of six
+ * characters. Also the segwit addresses in this encoding.
  */
 
-/** Which constant the checksum was made with: bech32 for witness version 0, bech32m for all others. */
+/** The constant of the checksum: bech32 for witness version 0, bech32m for all others. */
 export type Bech32Variant = "bech32" | "bech32m"
 
 /** A decoded text: its prefix in lower case and its data as 5-bit values, without the checksum. */
@@ -15,7 +15,7 @@ export interface Bech32 {
   readonly values: Uint8Array
 }
 
-/** What a segwit address says. */
+/** The content of a segwit address. */
 export interface Segwit {
   readonly hrp: string
   readonly version: number
@@ -25,19 +25,19 @@ export interface Segwit {
 /** The 32 characters of the data part, by value. */
 const ALPHABET = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"
 
-/** The value of each character by its code, in either case; -1 for what is not a digit. */
+/** The value of each character by its code, in either case; -1 for characters that are not digits. */
 const VALUES = Int8Array.from(
   { length: 128 },
   (_, code) => ALPHABET.indexOf(String.fromCharCode(code).toLowerCase())
 )
 
-/** Longest text that is valid, in characters. BIP 173. */
+/** Longest valid text, in characters (BIP 173). */
 export const MAX_BECH32_LENGTH = 90
 
 /** Characters of the checksum. */
 export const CHECKSUM_LENGTH = 6
 
-/** What the remainder of a valid text is, for each variant. BIP 173; BIP 350. */
+/** The remainder of a valid text, for each variant (BIP 173, BIP 350). */
 export const CHECKSUM_CONSTANTS: Readonly<Record<Bech32Variant, number>> = { bech32: 1, bech32m: 0x2bc830a3 }
 
 const GENERATOR = Int32Array.of(0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd, 0x2a1462b3)
@@ -50,7 +50,7 @@ export const remainderStep = (remainder: number, value: number): number => {
   return next
 }
 
-/** The remainder of a whole text: the prefix spread to high and low bits, then the data values. */
+/** The remainder of a whole text: the high and the low bits of the prefix, then the data values. */
 export const remainder = (hrp: string, values: Bytes): number => {
   let result = 1
   for (let i = 0; i < hrp.length; i++) result = remainderStep(result, hrp.charCodeAt(i) >>> 5)
@@ -67,8 +67,8 @@ export const dataValue = (code: number): number => VALUES[code] ?? -1
 const HRP = /^[!-@[-~]{1,83}$/
 
 /**
- * Returns the text of 5-bit values under a lower-case prefix. A prefix outside BIP 173 and data that would make
- * the text longer than 90 characters are the caller's mistakes: `RangeError`.
+ * Returns the text of 5-bit values after a lower-case prefix. Throws `RangeError` for a prefix outside BIP 173 and for
+ * a text longer than 90 characters: both are mistakes of the caller.
  */
 export const encodeBech32 = (variant: Bech32Variant, hrp: string, values: Bytes): string => {
   if (!HRP.test(hrp)) throw new RangeError(`not a lower-case bech32 prefix: ${hrp}`)
@@ -84,13 +84,13 @@ export const encodeBech32 = (variant: Bech32Variant, hrp: string, values: Bytes)
   return text
 }
 
-/** Whether all characters are printable ASCII and their letters of one case. */
+/** Whether all characters are printable ASCII and all letters have the same case. */
 const hasValidCharacters = (text: string): boolean =>
   /^[!-~]*$/.test(text) && (text === text.toLowerCase() || text === text.toUpperCase())
 
 /**
- * Returns the parts of a bech32 or bech32m text. `undefined` for mixed case, a wrong character, a missing prefix,
- * a wrong length and a checksum of neither variant; `locateErrors` in bech32Errors.ts says which.
+ * Returns the parts of a bech32 or bech32m text. `undefined` for mixed case, a wrong character, a missing prefix, a
+ * wrong length, or a checksum of neither variant. `locateErrors` in bech32Errors.ts returns which of these applies.
  */
 export const decodeBech32 = (text: string): Bech32 | undefined => {
   if (text.length > MAX_BECH32_LENGTH || !hasValidCharacters(text)) return undefined
@@ -110,7 +110,7 @@ export const decodeBech32 = (text: string): Bech32 | undefined => {
   return undefined
 }
 
-/** Cuts bytes into 5-bit values behind a witness version, the last one filled up with zero bits. */
+/** Splits bytes into 5-bit values after a witness version. The last value is padded with zero bits. */
 const segwitValues = (version: number, program: Bytes): Uint8Array => {
   const values = new Uint8Array(1 + Math.ceil(program.length * 8 / 5))
   values[0] = version
@@ -150,8 +150,8 @@ export const isProgramLength = (version: number, length: number): boolean =>
   version === 0 ? length === 20 || length === 32 : version <= 16 && length >= 2 && length <= 40
 
 /**
- * Returns the segwit address of a witness program. A version or length outside BIP 141 is the caller's mistake:
- * `RangeError`.
+ * Returns the segwit address of a witness program. Throws `RangeError` for a version or length outside BIP 141, which
+ * is a mistake of the caller.
  */
 export const encodeSegwit = (hrp: string, version: number, program: Bytes): string => {
   if (!Number.isInteger(version) || version < 0 || !isProgramLength(version, program.length)) {
@@ -161,8 +161,8 @@ export const encodeSegwit = (hrp: string, version: number, program: Bytes): stri
 }
 
 /**
- * Reads decoded data as a segwit address. What is wrong with it is said in the reference node's words
- * (namecoin-core `key_io.cpp`, `DecodeDestination`), in its order.
+ * Reads decoded data as a segwit address. Returns errors in the reference node's words, in its order (namecoin-core
+ * `key_io.cpp`, `DecodeDestination`).
  */
 export const segwitOf = ({ hrp, values, variant }: Bech32): Segwit | { readonly error: string } => {
   const version = values[0]
@@ -179,7 +179,7 @@ export const segwitOf = ({ hrp, values, variant }: Bech32): Segwit | { readonly 
   return { hrp, version, program }
 }
 
-/** Returns what a segwit address says, under any prefix; `undefined` if it is none. */
+/** Returns the content of a segwit address with any prefix; `undefined` if the text is not one. */
 export const decodeSegwit = (text: string): Segwit | undefined => {
   const decoded = decodeBech32(text)
   if (decoded === undefined) return undefined

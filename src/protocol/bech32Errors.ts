@@ -10,23 +10,23 @@ import {
 import type { Bytes } from "./bytes.ts"
 
 /**
- * Says what is wrong with a text that is no bech32, and where. The code can find up to two wrong characters of
- * the data part; what they should have been is deliberately not told: a person has to look it up.
+ * Locates the errors in a text that is not valid bech32. The code finds up to two wrong characters of the data part. It
+ * deliberately does not return the right characters: the user has to look up the address.
  */
 
-/** The reference node's words, and the positions that are likely wrong, counted in bytes of UTF-8. */
+/** The reference node's words, and the positions that are probably wrong, in bytes of UTF-8. */
 export interface Bech32Error {
   readonly error: string
   readonly locations: ReadonlyArray<number>
 }
 
-/** How much of a text is looked at; an overlong one has its positions listed no further than this. */
+/** The checked length of a text. Positions in an overlong text are listed up to here. */
 const MAX_EXAMINED_LENGTH = 1000
 
 const isUpper = (code: number): boolean => code >= 0x41 && code <= 0x5a
 const isLower = (code: number): boolean => code >= 0x61 && code <= 0x7a
 
-/** Positions of unprintable characters and of letters whose case is not that of the first letter. */
+/** Positions of unprintable characters, and of letters whose case differs from the first letter. */
 const invalidCharacters = (codes: Bytes): ReadonlyArray<number> => {
   const positions: Array<number> = []
   const first = codes.find((code) => isUpper(code) || isLower(code))
@@ -38,11 +38,10 @@ const invalidCharacters = (codes: Bytes): ReadonlyArray<number> => {
 }
 
 /**
- * Finds the one or two values that must be wrong for the remainder to be off by `syndrome`, as distances from
- * the end; none if it takes more. The remainder is linear: a wrong value at a distance adds the same difference
- * to every text, so the differences of all single errors are listed and the syndrome is looked up as one of
- * them or as the sum of two. Within 89 characters the code tells any two such sums apart (BIP 173), so what is
- * found first is the only answer.
+ * Finds the one or two wrong values that explain a remainder that is off by `syndrome`, as distances from the end.
+ * Returns none if more values are wrong. The remainder is linear: a wrong value at a distance adds the same difference
+ * to every text. So the differences of all single errors are listed, and the syndrome is one of them or the sum of two.
+ * Within 89 characters the code distinguishes any two such sums (BIP 173), so the first match is the only one.
  */
 const wrongDistances = (syndrome: number, length: number): ReadonlyArray<number> => {
   const distanceOf = new Map<number, number>()
@@ -67,7 +66,7 @@ const VARIANTS: ReadonlyArray<readonly [Bech32Variant, string]> = [
   ["bech32m", "Invalid Bech32m checksum"]
 ]
 
-/** The variant that needs fewer corrections decides; neither may be near. */
+/** The variant that needs fewer corrections is used. Both may need too many. */
 const checksumError = (hrp: string, values: Bytes, textLength: number): Bech32Error => {
   let best: Bech32Error = { error: "Invalid checksum", locations: [] }
   const found = remainder(hrp, values)
@@ -81,8 +80,8 @@ const checksumError = (hrp: string, values: Bytes, textLength: number): Bech32Er
 }
 
 /**
- * Explains why `decodeBech32` refused a text. Source of the words and of their order: namecoin-core
- * `bech32.cpp`, `LocateErrors`.
+ * Returns why `decodeBech32` refused a text. Source of the words and of their order: namecoin-core `bech32.cpp`,
+ * `LocateErrors`.
  */
 export const locateErrors = (text: string): Bech32Error => {
   const codes = new TextEncoder().encode(text.slice(0, MAX_EXAMINED_LENGTH))

@@ -6,25 +6,25 @@ import { Reader } from "./Reader.ts"
 import { readTransaction, type Transaction } from "./transaction.ts"
 import { compactSizeLength, Writer } from "./Writer.ts"
 
-/** A header with its merged-mining proof, if it has one: what the reference node calls a block header on the wire. */
+/** A header with its merged-mining proof, if it has one. The reference node calls this a block header on the wire. */
 export interface BlockHeader {
   readonly header: Header
   readonly auxpow: Auxpow | undefined
 }
 
-/** Reads a header and, where its version says so, the proof behind it. Throws `DecodeError`. */
+/** Reads a header, and the proof after it if the version announces one. Throws `DecodeError`. */
 export const readBlockHeader = (reader: Reader): BlockHeader => {
   const header = readHeader(reader)
   return { header, auxpow: header.hasAuxpowFlag ? readAuxpow(reader) : undefined }
 }
 
-/** The serialization of a header with its proof, fields that nobody checks zeroed. */
+/** The serialization of a header with its proof. Fields of the proof that no rule checks are zero. */
 export const encodeBlockHeader = ({ auxpow, header }: BlockHeader): Uint8Array =>
   auxpow === undefined ? header.bytes : concat(header.bytes, normalizeAuxpow(auxpow).bytes)
 
-/** A block as a view over its bytes. Made by `readBlock` and `makeBlock`. */
+/** A block as a view of its bytes, made by `readBlock` or `makeBlock`. */
 export class Block implements BlockHeader {
-  /** The serialization with witnesses and proof, fields of the proof that nobody checks zeroed. */
+  /** The serialization with witnesses and proof. Fields of the proof that no rule checks are zero. */
   readonly bytes: Bytes
   readonly header: Header
   readonly auxpow: Auxpow | undefined
@@ -44,12 +44,12 @@ export class Block implements BlockHeader {
     return this.header.hash
   }
 
-  /** Bytes with witnesses and proof. */
+  /** Size in bytes with witnesses and proof. */
   get size(): number {
     return this.bytes.length
   }
 
-  /** Bytes without witnesses; the proof counts (reference/protocol.md 2.6). */
+  /** Size in bytes without witnesses. It includes the proof (reference/protocol.md 2.6). */
   get strippedSize(): number {
     if (this.knownStrippedSize === undefined) {
       let size = HEADER_SIZE + (this.auxpow?.bytes.length ?? 0) + compactSizeLength(this.transactions.length)
@@ -72,12 +72,12 @@ export class Block implements BlockHeader {
 
 const writeCount = (count: number): Uint8Array => new Writer(9).compactSize(count).toBytes()
 
-/** The smallest transaction: version, two empty lists, lock time. */
+/** The size of the smallest transaction: version, two empty lists, lock time. */
 const SMALLEST_TRANSACTION = 10
 
 /**
- * Reads a block in steps. Where the proof carries values in fields that no rule checks, they are zeroed and the block is
- * copied; otherwise it is a view (reference/protocol.md 2.4).
+ * Reads a block in steps. If the proof has values in fields that no rule checks, they become zero and the block is
+ * copied; otherwise the block is a view (reference/protocol.md 2.4).
  */
 export class BlockReading {
   private readonly reader: Reader
@@ -97,7 +97,7 @@ export class BlockReading {
   }
 
   /**
-   * Reads transactions of about so many bytes. Returns those, and the block when it is complete. Throws `DecodeError`.
+   * Reads transactions of about this many bytes. Returns them, and the block when it is complete. Throws `DecodeError`.
    */
   step(bytes: number): { readonly read: ReadonlyArray<Transaction>; readonly block: Block | undefined } {
     const { reader, transactions } = this
@@ -120,7 +120,7 @@ export class BlockReading {
   }
 }
 
-/** Reads a block whole. Throws `DecodeError`. */
+/** Reads a block in one step. Throws `DecodeError`. */
 export const readBlock = (reader: Reader): Block => {
   const reading = new BlockReading(reader)
   for (;;) {
@@ -129,7 +129,9 @@ export const readBlock = (reader: Reader): Block => {
   }
 }
 
-/** Reads the block at the start of `bytes`. What follows it is ignored, as by the reference node. Throws `DecodeError`. */
+/**
+ * Reads the block at the start of `bytes`. Bytes after it are ignored, as in the reference node. Throws `DecodeError`.
+ */
 export const decodeBlock = (bytes: Bytes): Block => readBlock(new Reader(bytes))
 
 /** Makes a block from its parts. */

@@ -1,21 +1,21 @@
 /**
- * Plain functions over bytes. Hashes are kept in the order in which they travel ("wire order"); people see
- * them reversed. `displayHash` and `parseDisplayHash` are the only places where the order turns.
+ * Functions on bytes. Hashes are stored in the order of the wire ("wire order") and displayed in reverse order. Only
+ * `displayHash` and `parseDisplayHash` reverse the order.
  */
 
-/** Bytes that nobody changes after they were made. */
+/** Bytes that do not change after their creation. */
 export type Bytes = Uint8Array
 
 export const EMPTY: Uint8Array = new Uint8Array(0)
 
-/** Whether two byte strings are the same. Not constant time: never for secrets. */
+/** Whether two byte strings are equal. Not constant time: never for secrets. */
 export const equal = (a: Bytes, b: Bytes): boolean => {
   if (a.length !== b.length) return false
   for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false
   return true
 }
 
-/** Orders byte strings as unsigned bytes, a prefix before what it begins. */
+/** Compares byte strings as unsigned bytes. A prefix comes before the longer string. */
 export const compare = (a: Bytes, b: Bytes): number => {
   const length = Math.min(a.length, b.length)
   for (let i = 0; i < length; i++) {
@@ -25,7 +25,7 @@ export const compare = (a: Bytes, b: Bytes): number => {
   return a.length - b.length
 }
 
-/** One byte string from several. */
+/** Joins byte strings. */
 export const concat = (...parts: ReadonlyArray<Bytes>): Uint8Array => {
   let length = 0
   for (const part of parts) length += part.length
@@ -47,7 +47,7 @@ interface BufferHost {
   }
 }
 
-/** Node's own conversions, where they exist: several times faster than what takes their place in a browser. */
+/** Node's conversions, if available: several times faster than the replacements in a browser. */
 const host: BufferHost = globalThis
 const { hexSlice, hexWrite, latin1Slice } = host.Buffer?.prototype ?? {}
 
@@ -59,7 +59,7 @@ const joinedDigits = (bytes: Bytes): string => {
   return text
 }
 
-/** Bytes up to which joining the digits is faster; a longer text would be a chain of as many pieces. */
+/** Up to this many bytes, joining the digits is faster. A longer text would be a chain of as many pieces. */
 const FEW = 16
 
 /** Lower-case hexadecimal digits. */
@@ -69,10 +69,10 @@ export const toHex: (bytes: Bytes) => string = hexSlice === undefined
 
 const HEX = /^(?:[0-9a-fA-F]{2})*$/
 
-/** Whether a text consists of an even number of hexadecimal digits, none included. */
+/** Whether a text is an even number of hexadecimal digits; the empty text is one. */
 export const isHex = (text: string): boolean => HEX.test(text)
 
-/** The bytes that hexadecimal digits stand for, in any case; `undefined` for a text that is something else. */
+/** Returns the bytes of hexadecimal digits in any case; `undefined` for any other text. */
 export const fromHex = (text: string): Uint8Array | undefined => {
   if (!isHex(text)) return undefined
   const bytes = new Uint8Array(text.length / 2)
@@ -81,17 +81,17 @@ export const fromHex = (text: string): Uint8Array | undefined => {
   return bytes
 }
 
-/** A copy in the opposite order. */
+/** A copy in reverse order. */
 export const reversed = (bytes: Bytes): Uint8Array => Uint8Array.from(bytes).reverse()
 
-/** A hash as people see it: the bytes in reverse, in hexadecimal. */
+/** Returns a hash in its displayed form: the reversed bytes in hexadecimal. */
 export const displayHash = (hash: Bytes): string => toHex(reversed(hash))
 
-/** The hash that 64 hexadecimal digits show; `undefined` for a text that is something else. */
+/** Returns the hash of 64 hexadecimal digits; `undefined` for any other text. */
 export const parseDisplayHash = (text: string): Uint8Array | undefined =>
   text.length === 64 ? fromHex(text)?.reverse() : undefined
 
-/** Bytes as a string with one character a byte: a compact key for maps. */
+/** Returns bytes as a string of one character per byte: a compact key for maps. */
 export const binaryString: (bytes: Bytes) => string = latin1Slice === undefined
   ? (bytes) => String.fromCharCode(...bytes)
   : (bytes) => latin1Slice.call(bytes, 0, bytes.length)

@@ -5,18 +5,18 @@ import type { Network } from "./networks.ts"
 import { isPrivateKey } from "./wif.ts"
 
 /**
- * Extended keys as Base58Check text (BIP 32, "Serialization format"): 78 bytes of version, depth, parent
- * fingerprint, child number, chain code and key. Derivation is the wallet's. No error here contains key or text.
+ * Extended keys as Base58Check text (BIP 32, "Serialization format"): 78 bytes of version, depth, parent fingerprint,
+ * child number, chain code and key. The wallet derives keys. No error here contains a key or its text.
  */
 
-/** A key with what derives its children. */
+/** A key and the chain code that derives its children. */
 export interface ExtendedKey {
   readonly kind: "public" | "private"
   /** Steps from the master key, 0 to 255. */
   readonly depth: number
   /** First four bytes of the parent public key's HASH160; zeros for a master key. */
   readonly parentFingerprint: Bytes
-  /** Number among the parent's children, hardened from 2^31; 0 for a master key. */
+  /** Index among the parent's children, hardened from 2^31; 0 for a master key. */
   readonly childNumber: number
   /** 32 bytes. */
   readonly chainCode: Bytes
@@ -26,7 +26,10 @@ export interface ExtendedKey {
 
 export type ExtendedKeyError =
   | "not a Base58Check text of 78 bytes"
-  /** Another network's, or no extended key at all. Mainnet's versions are Bitcoin's: those cannot be told apart. */
+  /**
+   * A key of another network, or not an extended key. Mainnet's versions are Bitcoin's: the two cannot be
+   * distinguished.
+   */
   | "not an extended key of this network"
   | "depth 0 with a parent fingerprint"
   | "depth 0 with a child number"
@@ -46,7 +49,7 @@ const KEY = 45
 
 const viewOf = (bytes: Uint8Array): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 
-/** What is wrong with the 33 bytes of a key of this kind. */
+/** Returns the error in the 33 bytes of a key of this kind. */
 const keyError = (kind: ExtendedKey["kind"], bytes: Bytes): ExtendedKeyError | undefined => {
   const prefix = bytes[0]
   if (kind === "private") {
@@ -57,7 +60,7 @@ const keyError = (kind: ExtendedKey["kind"], bytes: Bytes): ExtendedKeyError | u
   return secp256k1.utils.isValidPublicKey(bytes, true) ? undefined : "public key not on the curve"
 }
 
-/** What is wrong with the fields of a serialized key. BIP 32, test vector 5. */
+/** Returns the error in the fields of a serialized key. BIP 32, test vector 5. */
 const fieldError = (kind: ExtendedKey["kind"], bytes: Bytes): ExtendedKeyError | undefined => {
   if (bytes[DEPTH] === 0) {
     if (bytes.subarray(FINGERPRINT, CHILD_NUMBER).some((byte) => byte !== 0)) return "depth 0 with a parent fingerprint"
@@ -72,7 +75,7 @@ const kindOf = (network: Network, version: number): ExtendedKey["kind"] | undefi
   return undefined
 }
 
-/** Whether the fields have the sizes that the serialization has room for. */
+/** Whether the fields have the sizes of the serialization. */
 const fits = ({ chainCode, childNumber, depth, key, kind, parentFingerprint }: ExtendedKey): boolean =>
   Number.isInteger(depth) && depth >= 0 && depth <= 0xff &&
   Number.isInteger(childNumber) && childNumber >= 0 && childNumber <= 0xffffffff &&
@@ -80,7 +83,10 @@ const fits = ({ chainCode, childNumber, depth, key, kind, parentFingerprint }: E
   chainCode.length === KEY - CHAIN_CODE &&
   key.length === (kind === "public" ? SERIALIZED_BYTES - KEY : SERIALIZED_BYTES - KEY - 1)
 
-/** Returns the text of an extended key on a network. Invalid fields are the caller's mistake: `RangeError`. */
+/**
+ * Returns the text of an extended key on a network. Throws `RangeError` for invalid fields, which are a mistake of the
+ * caller.
+ */
 export const encodeExtendedKey = (network: Network, extendedKey: ExtendedKey): string => {
   const { chainCode, childNumber, depth, key, kind, parentFingerprint } = extendedKey
   if (!fits(extendedKey)) throw new RangeError("a field of the extended key has a wrong size")
@@ -97,7 +103,7 @@ export const encodeExtendedKey = (network: Network, extendedKey: ExtendedKey): s
   return encodeBase58Check(bytes)
 }
 
-/** Reads an extended key of a network. White space around it is ignored. */
+/** Parses an extended key of a network. White space around it is ignored. */
 export const parseExtendedKey = (
   network: Network,
   text: string

@@ -3,9 +3,9 @@ import { sha256 as nobleSha256 } from "@noble/hashes/sha2.js"
 import { type Bytes, concat, equal } from "./bytes.ts"
 
 /**
- * The hash functions of the protocol. @noble/hashes is the reference everywhere and the only one in a browser; on Node
- * native one-shot SHA-256 and RIPEMD-160 take its place (a property test holds them together). SHA-1 stays with noble:
- * it is not hot.
+ * The hash functions of the protocol. @noble/hashes is the reference, and the only implementation in a browser. On
+ * Node, native one-shot SHA-256 and RIPEMD-160 replace it; a property test compares the two. SHA-1 always uses noble:
+ * it is rarely called.
  */
 
 type Digest = (data: Bytes) => Uint8Array
@@ -20,14 +20,14 @@ interface NativeHash {
   digest(): Uint8Array
 }
 
-/** A hash over input that comes in parts. */
+/** A hash of input that arrives in parts. */
 export interface StreamingDigest {
   update(data: Bytes): void
-  /** Ends the input and returns the digest: once. */
+  /** Ends the input and returns the digest. Works once. */
   digest(): Uint8Array
 }
 
-/** Node's crypto module without importing it, so that this file loads in a browser too. */
+/** Node's crypto module, without an import: this file also loads in a browser. */
 const nativeCrypto = (): NativeCrypto | undefined => {
   const host: { readonly process?: { readonly getBuiltinModule?: (id: string) => NativeCrypto | undefined } } =
     globalThis
@@ -35,8 +35,8 @@ const nativeCrypto = (): NativeCrypto | undefined => {
 }
 
 /**
- * A native hash function that agrees with noble's on a sample; noble's where there is none, as in OpenSSL builds
- * without RIPEMD-160. The digest comes as text: making a `Buffer` of it takes longer than hashing a short input.
+ * A native hash function that agrees with noble's on a sample. Otherwise noble's, as in OpenSSL builds without
+ * RIPEMD-160. The digest is text: creating a `Buffer` takes longer than hashing a short input.
  */
 const native = (algorithm: string, size: number, noble: Digest): Digest => {
   const oneShot = nativeCrypto()?.hash
@@ -58,7 +58,7 @@ const native = (algorithm: string, size: number, noble: Digest): Digest => {
 /** SHA-256. 32 bytes. */
 export const sha256: Digest = native("sha256", 32, nobleSha256)
 
-/** Starts a SHA-256 over input that comes in parts. */
+/** Starts a SHA-256 of input that arrives in parts. */
 export const createSha256: () => StreamingDigest = (() => {
   const crypto = nativeCrypto()
   return crypto === undefined ? () => nobleSha256.create() : () => crypto.createHash("sha256")

@@ -6,14 +6,14 @@ import { Writer } from "./Writer.ts"
 /** Bytes of a header without its merged-mining proof. */
 export const HEADER_SIZE = 80
 
-/** Version bit that says that a merged-mining proof follows (reference/protocol.md 2.2). */
+/** The version bit that announces a merged-mining proof (reference/protocol.md 2.2). */
 export const AUXPOW_FLAG = 0x100
 
 /** A signed 32-bit number, little-endian. */
 const i32 = (bytes: Bytes, at: number): number =>
   (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8) | ((bytes[at + 2] ?? 0) << 16) | ((bytes[at + 3] ?? 0) << 24)
 
-/** The 80 bytes of a header, taken apart. The hash covers just these bytes and never the proof behind them. */
+/** The fields of the 80 bytes of a header. The hash covers these bytes only, never the proof after them. */
 export class Header {
   /** 80 bytes. */
   readonly bytes: Bytes
@@ -28,7 +28,7 @@ export class Header {
   readonly nonce: number
   private knownHash: Uint8Array | undefined
 
-  /** Takes exactly 80 bytes. Peers send headers by the thousand: nothing is made here but what every rule needs. */
+  /** Takes exactly 80 bytes. Peers send thousands of headers: only fields that every rule needs are computed here. */
   constructor(bytes: Bytes) {
     if (bytes.length !== HEADER_SIZE) throw new DecodeError("header", 0, `has ${bytes.length} bytes and not 80`)
     this.bytes = bytes
@@ -49,13 +49,13 @@ export class Header {
     return this.knownHash ??= hash256(this.bytes)
   }
 
-  /** Whether the version says that a merged-mining proof follows. */
+  /** Whether the version announces a merged-mining proof. */
   get hasAuxpowFlag(): boolean {
     return (this.version & AUXPOW_FLAG) !== 0
   }
 }
 
-/** Reads the 80 bytes of a header. Throws `DecodeError` where there are fewer. */
+/** Reads the 80 bytes of a header. Throws `DecodeError` if fewer bytes are left. */
 export const readHeader = (reader: Reader): Header => new Header(reader.bytes(HEADER_SIZE, "header"))
 
 /** Makes a header from its parts. */
@@ -72,11 +72,11 @@ export const makeHeader = (parts: {
       .u32(parts.bits).u32(parts.nonce).toBytes()
   )
 
-/** Base version: the remainder by 256, with the sign of the version (reference/protocol.md 2.2). */
+/** Base version: the version modulo 256, with the sign of the version (reference/protocol.md 2.2). */
 export const baseVersion = (version: number): number => version % 256
 
 /** Chain id: the version divided by 65536, rounded towards zero (reference/protocol.md 2.2). */
 export const chainId = (version: number): number => Math.trunc(version / 65536)
 
-/** Whether a version is exactly the one of blocks from before merged mining. */
+/** Whether a version is exactly that of blocks from before merged mining. */
 export const isLegacyVersion = (version: number): boolean => version === 1

@@ -1,14 +1,17 @@
 import type { Bytes } from "./bytes.ts"
 import { hash256 } from "./hash.ts"
 
-/** A merkle root, and whether two equal neighbours show that the list was lengthened without changing the root. */
+/** A merkle root, and whether two equal neighbours show that entries were repeated without changing the root. */
 export interface MerkleRoot {
   readonly root: Uint8Array
-  /** CVE-2012-2459: the same root belongs to a shorter list too. */
+  /** CVE-2012-2459: a shorter list has the same root. */
   readonly mutated: boolean
 }
 
-/** Whether the node at an offset equals its right neighbour. In place: two views a pair would cost more than the hash. */
+/**
+ * Whether the node at an offset equals its right neighbour. Compares in place: two views per pair cost more than the
+ * hash.
+ */
 const sameNodes = (nodes: Bytes, offset: number): boolean => {
   for (let i = offset; i < offset + 32; i++) if (nodes[i] !== nodes[i + 32]) return false
   return true
@@ -21,7 +24,7 @@ const sameNodes = (nodes: Bytes, offset: number): boolean => {
 export const merkleRoot = (hashes: ReadonlyArray<Bytes>): MerkleRoot => {
   const count = hashes.length
   if (count === 0) return { root: new Uint8Array(32), mutated: false }
-  // One extra slot, so that an odd row can be completed in place.
+  // One extra slot, to complete an odd row in place.
   const nodes = new Uint8Array(32 * (count + 1))
   for (let i = 0; i < count; i++) {
     const hash = hashes[i]
@@ -37,8 +40,8 @@ export const merkleRoot = (hashes: ReadonlyArray<Bytes>): MerkleRoot => {
 }
 
 /**
- * Folds a merkle branch over a hash. An index of -1 gives 32 zero bytes; bits of the index beyond the branch are not
- * looked at (reference/protocol.md 2.5).
+ * Computes the root from a hash and its merkle branch. An index of -1 gives 32 zero bytes. Bits of the index beyond the
+ * branch are ignored (reference/protocol.md 2.5).
  */
 export const merkleBranchRoot = (hash: Bytes, branch: ReadonlyArray<Bytes>, index: number): Uint8Array => {
   if (index === -1) return new Uint8Array(32)
@@ -55,7 +58,7 @@ export const merkleBranchRoot = (hash: Bytes, branch: ReadonlyArray<Bytes>, inde
   return root
 }
 
-/** The merkle branch of the hash at `index`: what `merkleBranchRoot` needs to get back to the root. */
+/** The merkle branch of the hash at `index`: the input of `merkleBranchRoot` that yields the root. */
 export const merkleBranch = (hashes: ReadonlyArray<Bytes>, index: number): ReadonlyArray<Uint8Array> => {
   const branch: Array<Uint8Array> = []
   let row: Array<Uint8Array> = hashes.map((hash) => Uint8Array.from(hash))

@@ -2,20 +2,19 @@ import type { Bytes } from "./bytes.ts"
 import { sha256 } from "./hash.ts"
 
 /**
- * MuHash3072, the hash of a set: whatever the order in which its members came and went, equal sets have equal hashes.
- * Every member becomes a number below a prime; adding one multiplies, removing one divides. Upstream
- * `crypto/muhash.cpp`.
+ * MuHash3072, the hash of a set: equal sets have equal hashes, in whatever order members were added and removed. Each
+ * member maps to a number below a prime. Adding a member multiplies, removing it divides. Upstream `crypto/muhash.cpp`.
  */
 
 const BITS = 3072
 const NUMBER_BYTES = BITS / 8
 
-/** The modulus is 2^3072 less this. */
+/** The modulus is 2^3072 minus this number. */
 const PRIME_DISTANCE = 1_103_717n
 
 const MODULUS = (1n << BigInt(BITS)) - PRIME_DISTANCE
 
-/** Brings a product of two numbers below 2^3072 there again. What lies between the modulus and 2^3072 stays. */
+/** Reduces a product of two numbers below 2^3072 to a number below 2^3072. Results from the modulus to 2^3072 stay. */
 const reduce = (product: bigint): bigint => {
   let number = product
   while (number >> BigInt(BITS) !== 0n) {
@@ -24,7 +23,7 @@ const reduce = (product: bigint): bigint => {
   return number
 }
 
-/** The number that times this one is 1, by Euclid's algorithm. */
+/** The modular inverse, by Euclid's algorithm. */
 const inverse = (number: bigint): bigint => {
   let [a, b] = [MODULUS, number % MODULUS]
   let [x, y] = [0n, 1n]
@@ -60,8 +59,8 @@ const quarterRound = (state: Uint32Array, a: number, b: number, c: number, d: nu
 }
 
 /**
- * Fills `output` with the ChaCha20 key stream of a key of 32 bytes, as little-endian words: nonce and first block
- * number are zero. RFC 8439, 2.3; `output` is whole blocks.
+ * Fills `output` with the ChaCha20 key stream of a 32-byte key, as little-endian words. The nonce and the first block
+ * number are zero (RFC 8439, 2.3). `output` is a whole number of blocks.
  */
 export const chacha20Stream = (key: Bytes, output: Uint32Array): void => {
   const input = new Uint32Array(WORDS_PER_BLOCK)
@@ -85,7 +84,7 @@ export const chacha20Stream = (key: Bytes, output: Uint32Array): void => {
 const HEX_CODES = Uint8Array.from("0123456789abcdef", (digit) => digit.charCodeAt(0))
 const ascii = new TextDecoder("latin1")
 
-/** The number that little-endian words make. Hex digits are the fastest way there. */
+/** Returns the number of little-endian words. Conversion through hex digits is the fastest. */
 const fromWords = (words: Uint32Array): bigint => {
   const digits = new Uint8Array(2 + 8 * words.length)
   digits.set([0x30, 0x78])
@@ -106,7 +105,7 @@ const toBytes = (number: bigint): Uint8Array => {
   return bytes
 }
 
-/** The number of a member: its SHA-256 is the key of the stream that makes it. */
+/** The number of a member: the key stream whose key is the member's SHA-256. */
 const memberNumber = (data: Bytes): bigint => {
   const words = new Uint32Array(NUMBER_BYTES / 4)
   chacha20Stream(sha256(data), words)
@@ -118,18 +117,18 @@ export class MuHash {
   #numerator: bigint
   #denominator: bigint
 
-  /** The empty set, or the set that another one's numbers stand for: both below 2^3072. */
+  /** The empty set, or the set of another instance's numbers, both below 2^3072. */
   constructor(numerator = 1n, denominator = 1n) {
     this.#numerator = numerator
     this.#denominator = denominator
   }
 
-  /** Product of the members that were added; with `denominator` all there is to know about the set. */
+  /** The product of the added members. Together with `denominator`, the whole state of the set. */
   get numerator(): bigint {
     return this.#numerator
   }
 
-  /** Product of the members that were removed. */
+  /** The product of the removed members. */
   get denominator(): bigint {
     return this.#denominator
   }
@@ -138,12 +137,12 @@ export class MuHash {
     this.#numerator = reduce(this.#numerator * memberNumber(data))
   }
 
-  /** Also before `add` of the same member. */
+  /** May come before `add` of the same member. */
   remove(data: Bytes): void {
     this.#denominator = reduce(this.#denominator * memberNumber(data))
   }
 
-  /** The hash, in wire order; the set stays as it is. 32 bytes. */
+  /** Returns the hash, 32 bytes in wire order. The set does not change. */
   digest(): Uint8Array {
     return sha256(toBytes((this.#numerator * inverse(this.#denominator)) % MODULUS))
   }

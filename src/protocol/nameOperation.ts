@@ -2,7 +2,7 @@ import { type Bytes, concat } from "./bytes.ts"
 import { hash160 } from "./hash.ts"
 import { Op, pushData, ScriptCursor } from "./script.ts"
 
-/** A commitment to a name that nobody can read yet. `commitment` should have 20 bytes; the rules check it, not the parser. */
+/** A commitment that hides its name. `commitment` should have 20 bytes; the rules check this, the parser does not. */
 export interface NameNew {
   readonly op: "name_new"
   readonly commitment: Bytes
@@ -22,13 +22,13 @@ export interface NameUpdate {
   readonly value: Bytes
 }
 
-/** What the prefix of a name script says. Byte strings are views of the script. */
+/** The operation in the prefix of a name script. Byte strings are views of the script. */
 export type NameOperation = NameNew | NameFirstUpdate | NameUpdate
 
 /** An operation that sets the record of a name. */
 export type NameChange = NameFirstUpdate | NameUpdate
 
-/** A script taken apart: the operation and the address script behind it (rule S6). */
+/** The parts of a name script: the operation, and the address script after it (rule S6). */
 export interface NameScript {
   readonly operation: NameOperation
   readonly address: Bytes
@@ -52,9 +52,9 @@ const makeOperation = (opcode: number, args: ReadonlyArray<Bytes>): NameOperatio
 }
 
 /**
- * Takes a name script apart; `undefined` where the script is none. Follows rules S1 to S6 of reference/protocol.md 4.2
- * to the letter, the step back by one byte included, since P2SH and witness detection see its result.
- * Source: upstream `script/names.cpp`, `CNameScript::CNameScript`.
+ * Parses a name script; `undefined` for any other script. Follows rules S1 to S6 of reference/protocol.md 4.2 exactly,
+ * including the step back by one byte, because P2SH and witness detection use the result. Source: upstream
+ * `script/names.cpp`, `CNameScript::CNameScript`.
  */
 export const parseNameScript = (script: Bytes): NameScript | undefined => {
   const opcode = script[0]
@@ -65,12 +65,12 @@ export const parseNameScript = (script: Bytes): NameScript | undefined => {
     if (!cursor.next()) return undefined
     if (isDrop(cursor.opcode)) break
     if (cursor.opcode > Op.OP_PUSHDATA4) return undefined
-    // More than three arguments make no operation; stop before a long script makes a long list.
+    // No operation has more than three arguments. The loop stops before a long script makes a long list.
     if (args.length === 3) return undefined
     args.push(cursor.data)
   }
-  // Where reading fails, the position stays behind the last instruction that could be read, its opcode included
-  // in what upstream's reader consumed: for a truncated push that is the opcode alone.
+  // If reading fails, the position stays after the last readable instruction, plus the bytes of the next one that
+  // upstream's reader consumed. `truncatedPushEnd` computes these.
   let end = cursor.offset
   while (isDrop(cursor.opcode)) {
     if (cursor.next()) {
@@ -84,7 +84,10 @@ export const parseNameScript = (script: Bytes): NameScript | undefined => {
   return operation === undefined ? undefined : { operation, address: script.subarray(end - 1) }
 }
 
-/** How far upstream's reader gets into a push that the script is too short for: behind its opcode and length bytes. */
+/**
+ * Returns where upstream's reader stops in a truncated push: after the opcode and, if they are complete, the length
+ * bytes.
+ */
 const truncatedPushEnd = (script: Bytes, at: number): number => {
   const opcode = script[at] ?? 0
   const left = script.length - at - 1
@@ -92,7 +95,7 @@ const truncatedPushEnd = (script: Bytes, at: number): number => {
   return at + 1 + (width <= left ? width : 0)
 }
 
-/** The address script behind a name prefix; the script itself where it has none. */
+/** The address script after a name prefix; the script itself if it has no prefix. */
 export const addressScript = (script: Bytes): Bytes => parseNameScript(script)?.address ?? script
 
 /** The commitment of a NAME_NEW: HASH160(rand ‖ name), 20 bytes (reference/protocol.md 4.3). */

@@ -1,9 +1,8 @@
 import { type Bytes, fromHex, toHex } from "./bytes.ts"
 
 /**
- * Names and values as text, and what the text of a name means to applications. Nothing here is consensus: to the
- * chain a name is a byte string. reference/protocol.md 7.1 to 7.3; upstream `names/encoding.cpp`,
- * `names/applications.cpp`.
+ * Names and values as text, and the meaning of a name's text to applications. Nothing here is consensus: for the chain
+ * a name is a byte string. reference/protocol.md 7.1 to 7.3; upstream `names/encoding.cpp`, `names/applications.cpp`.
  */
 
 /** The encodings of names and values, the default first. */
@@ -11,7 +10,7 @@ export const NAME_ENCODINGS = ["ascii", "utf8", "hex"] as const
 
 export type NameEncoding = (typeof NAME_ENCODINGS)[number]
 
-/** Bytes 0x20 to 0x7f. The reference node counts 0x7f in. */
+/** Bytes 0x20 to 0x7f. The reference node includes 0x7f. */
 const isAscii = (bytes: Bytes): boolean => {
   for (const byte of bytes) if (byte < 0x20 || byte > 0x7f) return false
   return true
@@ -20,10 +19,10 @@ const isAscii = (bytes: Bytes): boolean => {
 /** Characters U+0020 to U+007F. */
 const ASCII_TEXT = /^[ -\x7f]*$/
 
-/** Half a surrogate pair: a text with one has no UTF-8. */
+/** Half a surrogate pair. A text that contains one cannot be encoded as UTF-8. */
 const LONE_SURROGATE = /\p{Surrogate}/u
 
-// A byte order mark at the start is three bytes of the name like any others.
+// A byte order mark at the start is three ordinary bytes of the name.
 const strictUtf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 const utf8 = new TextEncoder()
 
@@ -36,12 +35,10 @@ const decodeUtf8 = (bytes: Bytes): string | undefined => {
 }
 
 /**
- * Returns bytes as text, or `undefined` if they have none in this encoding. In `utf8` the control characters and
- * NUL are text; overlong forms and surrogates are not.
- *
- * The reference node also lets four-byte sequences above U+10FFFF pass as UTF-8 (`f4 90 80 80` to `f7 bf bf bf`).
- * No string of this language can hold them, and strict JSON readers refuse them: here they have no `utf8` text. A
- * client gets the encoding error that it gets for any bytes that are not UTF-8, and can ask for `hex`.
+ * Returns bytes as text, or `undefined` if this encoding cannot express them. In `utf8`, control characters and NUL are
+ * text; overlong forms and surrogates are not. The reference node also accepts four-byte sequences above U+10FFFF as
+ * UTF-8 (`f4 90 80 80` to `f7 bf bf bf`). No JavaScript string can hold them, and strict JSON readers refuse them, so
+ * they have no `utf8` text here. A client gets the encoding error for bytes that are not UTF-8, and can ask for `hex`.
  */
 export const encodeText = (bytes: Bytes, encoding: NameEncoding): string | undefined => {
   switch (encoding) {
@@ -54,7 +51,7 @@ export const encodeText = (bytes: Bytes, encoding: NameEncoding): string | undef
   }
 }
 
-/** Returns the bytes that a text stands for in an encoding, or `undefined` if it is not valid in it. */
+/** Returns the bytes of a text in an encoding, or `undefined` if the text is not valid in it. */
 export const decodeText = (text: string, encoding: NameEncoding): Uint8Array | undefined => {
   switch (encoding) {
     case "ascii":
@@ -66,16 +63,16 @@ export const decodeText = (text: string, encoding: NameEncoding): Uint8Array | u
   }
 }
 
-/** Returns a name or value as messages and logs show it: ASCII in single quotes, everything else as `0x` and hex. */
+/** Returns a name or value for messages and logs: ASCII in single quotes, everything else as `0x` and hex. */
 export const printable = (bytes: Bytes): string => {
   const text = encodeText(bytes, "ascii")
   return text === undefined ? `0x${toHex(bytes)}` : `'${text}'`
 }
 
-/** What a name is for, as its namespace and the form of its label say. */
+/** The purpose of a name, according to its namespace and the form of its label. */
 export type NameClass = "domain" | "domain-data" | "identity" | "identity-data" | "nonstandard"
 
-/** Longest label of a domain, in bytes: what DNS allows. */
+/** Longest label of a domain, in bytes: the limit of DNS. */
 const MAX_DOMAIN_LABEL = 63
 
 const DOMAIN_LABEL = /^(?:xn--)?[a-z0-9]+(?:-[a-z0-9]+)*$/
@@ -85,15 +82,15 @@ const ALL_DIGITS = /^[0-9]+$/
 const isDomainLabel = (label: string): boolean =>
   label.length <= MAX_DOMAIN_LABEL && DOMAIN_LABEL.test(label) && !ALL_DIGITS.test(label)
 
-/** The part of a name's text up to and including the first slash, and the rest. */
+/** Splits a name's text after the first slash. */
 const split = (text: string): { readonly namespace: string; readonly label: string } | undefined => {
   const slash = text.indexOf("/")
   return slash === -1 ? undefined : { namespace: text.slice(0, slash + 1), label: text.slice(slash + 1) }
 }
 
 /**
- * Returns the namespace of a name, known or not: everything up to and including the first slash (`d/`). A name
- * without a slash, or with bytes outside ASCII, has none.
+ * Returns the namespace of a name, known or not: everything up to and including the first slash (`d/`). A name without
+ * a slash, or with bytes outside ASCII, has no namespace.
  */
 export const namespaceOf = (name: Bytes): string | undefined => {
   const text = encodeText(name, "ascii")
@@ -118,7 +115,7 @@ export const classify = (name: Bytes): NameClass => {
   }
 }
 
-/** Returns the domain that a name holds (`wikileaks.bit` for `d/wikileaks`), or `undefined` if it holds none. */
+/** Returns the domain of a name (`wikileaks.bit` for `d/wikileaks`), or `undefined` if it has none. */
 export const bitDomainOf = (name: Bytes): string | undefined => {
   const text = encodeText(name, "ascii")
   return text !== undefined && classify(name) === "domain" ? `${text.slice("d/".length)}.bit` : undefined

@@ -2,7 +2,7 @@ import { type Bytes, fromHex } from "./bytes.ts"
 import { hash256 } from "./hash.ts"
 
 /**
- * The three networks and what tells them apart on the wire and in text (reference/protocol.md 1.1 to 1.4; upstream
+ * The three networks and their distinctive values on the wire and in text (reference/protocol.md 1.1 to 1.4; upstream
  * `kernel/chainparams.cpp`, `chainparamsbase.cpp`). Heights, limits and other rules are in consensus/params.ts.
  */
 
@@ -10,12 +10,12 @@ export type NetworkName = "mainnet" | "testnet" | "regtest"
 
 export interface Network {
   readonly name: NetworkName
-  /** What the reference node calls it in `getblockchaininfo`. */
+  /** The reference node's name for it in `getblockchaininfo`. */
   readonly chainName: "main" | "test" | "regtest"
   /** First four bytes of every message and of every record in a block file, in wire order. */
   readonly magic: Bytes
   readonly defaultP2pPort: number
-  /** The reference node's own port. */
+  /** The default port of the reference node. */
   readonly defaultRpcPort: number
   /** Version bytes of Base58Check addresses and private keys. */
   readonly base58: { readonly p2pkh: number; readonly p2sh: number; readonly wif: number }
@@ -24,19 +24,19 @@ export interface Network {
   readonly extendedPrivate: number
   /** Prefix of segwit addresses. */
   readonly bech32Hrp: string
-  /** Second step of BIP 44, 49, 84 and 86 derivation paths, without the hardening bit. */
+  /** Second step of derivation paths (BIP 44, 49, 84 and 86), without the hardening bit. */
   readonly coinType: number
-  /** The first block, whole. Its coinbase output cannot be spent. */
+  /** The complete first block. Its coinbase output cannot be spent. */
   readonly genesisBlock: Bytes
   /** Its hash, in wire order. */
   readonly genesisHash: Bytes
-  /** Host names to ask for peers. The dot at the end makes them absolute: no search list applies. */
+  /** Host names of DNS seeds. The dot at the end makes them absolute: no search list applies. */
   readonly dnsSeeds: ReadonlyArray<string>
-  /** Peers to try when no other address is known, as `address:port`. */
+  /** Peers to try if no other address is known, as `address:port`. */
   readonly fixedSeeds: ReadonlyArray<string>
 }
 
-/** The bytes of a constant of this file. */
+/** Parses a constant of this file. */
 const constant = (hex: string): Uint8Array => {
   const bytes = fromHex(hex)
   if (bytes === undefined) throw new TypeError(`not hexadecimal: ${hex}`)
@@ -52,8 +52,8 @@ const genesis = (hex: string): Pick<Network, "genesisBlock" | "genesisHash"> => 
 }
 
 /**
- * Bitcoin's genesis block under another header: testnet and regtest took its coinbase and with it the merkle
- * root. The 12 bytes are time, bits and nonce.
+ * Bitcoin's genesis block with another header: testnet and regtest use its coinbase and therefore its merkle root. The
+ * 12 bytes are time, bits and nonce.
  */
 const bitcoinGenesis = (timeBitsNonce: string): Pick<Network, "genesisBlock" | "genesisHash"> =>
   genesis(
@@ -180,6 +180,6 @@ export const regtest: Network = {
 
 export const networks: Readonly<Record<NetworkName, Network>> = { mainnet, testnet, regtest }
 
-/** The network of a name as configuration gives it; `undefined` for any other text. */
+/** Returns the network with this name in the configuration; `undefined` for any other text. */
 export const networkNamed = (text: string): Network | undefined =>
   Object.values(networks).find(({ name }) => name === text)

@@ -121,22 +121,22 @@ export const Op = {
   OP_INVALIDOPCODE: 0xff
 } as const
 
-/** Longest script that may run (consensus). */
+/** Longest script that can be executed (consensus). */
 export const MAX_SCRIPT_SIZE = 10_000
 
 /** Longest stack element that a script may push (consensus). */
 export const MAX_SCRIPT_ELEMENT_SIZE = 520
 
 /**
- * Walks over the instructions of a script. `next` answers false at the end and at a push that the script is too
- * short for; `failed` tells the two apart.
+ * Iterates over the instructions of a script. `next` returns false at the end and at a truncated push; `failed`
+ * distinguishes the two.
  */
 export class ScriptCursor {
   readonly script: Bytes
-  /** Where the next instruction begins. */
+  /** The offset of the next instruction. */
   offset: number
   opcode = 0
-  /** The pushed bytes lie from `dataStart` to `offset`; none for an opcode that pushes no bytes of the script. */
+  /** The pushed bytes are from `dataStart` to `offset`. Empty for an opcode that does not push bytes of the script. */
   dataStart = 0
   failed = false
 
@@ -178,7 +178,7 @@ export class ScriptCursor {
   }
 }
 
-/** The shortest push of `data` by length alone, as name scripts use it: a single byte never becomes OP_1 to OP_16. */
+/** The shortest push of `data` by length alone, as in name scripts: a single byte never becomes OP_1 to OP_16. */
 export const pushData = (data: Bytes): Uint8Array => {
   const size = data.length
   if (size < Op.OP_PUSHDATA1) return concat(Uint8Array.of(size), data)
@@ -199,7 +199,7 @@ export const isPayToPubkeyHash = (script: Bytes): boolean =>
 export const isPayToScriptHash = (script: Bytes): boolean =>
   script.length === 23 && script[0] === Op.OP_HASH160 && script[1] === 20 && script[22] === Op.OP_EQUAL
 
-/** The version of a witness program (BIP 141), or -1 where the script is none. The program is `script.subarray(2)`. */
+/** The version of a witness program (BIP 141); -1 if the script is not one. The program is `script.subarray(2)`. */
 export const witnessVersion = (script: Bytes): number => {
   if (script.length < 4 || script.length > 42) return -1
   const opcode = script[0] ?? 0
@@ -209,12 +209,12 @@ export const witnessVersion = (script: Bytes): number => {
 }
 
 /**
- * Whether nothing can ever spend an output with this script, so that it never becomes a coin: OP_RETURN first, or
- * longer than a script may be. Tested on the whole script, a name prefix included (reference/protocol.md 5.2).
+ * Whether an output with this script can never be spent, so that it never becomes a coin: the script begins with
+ * OP_RETURN, or is longer than the limit. Checks the whole script, a name prefix included (reference/protocol.md 5.2).
  */
 export const isUnspendable = (script: Bytes): boolean => script[0] === Op.OP_RETURN || script.length > MAX_SCRIPT_SIZE
 
-/** Whether every instruction only pushes (OP_RESERVED counts as a push, as upstream's `IsPushOnly` has it). */
+/** Whether every instruction is a push. OP_RESERVED counts as one, as in upstream's `IsPushOnly`. */
 export const isPushOnly = (script: Bytes): boolean => {
   const cursor = new ScriptCursor(script)
   while (cursor.next()) if (cursor.opcode > Op.OP_16) return false

@@ -1,17 +1,17 @@
 import type { Bytes } from "./bytes.ts"
 import { MAX_SCRIPT_ELEMENT_SIZE, Op, ScriptCursor } from "./script.ts"
 
-/** What single instructions of a script mean to those who print or classify scripts. The rules are in consensus/. */
+/** The meaning of single instructions, for code that prints or classifies scripts. The rules are in consensus/. */
 
-/** Bytes of a number in a script, at most. */
+/** The longest number in a script, in bytes. */
 const NUMBER_BYTES = 4
 
-/** The highest opcode that was ever given a meaning in legacy scripts (upstream `script/script.h`, `MAX_OPCODE`). */
+/** The highest opcode with a meaning in legacy scripts (upstream `script/script.h`, `MAX_OPCODE`). */
 const MAX_OPCODE = Op.OP_NOP10
 
 /**
- * Returns the number that pushed bytes stand for: little-endian, the top bit is the sign. For at most four bytes;
- * what makes them longer than needed does not matter.
+ * Returns the number in at most four pushed bytes: little-endian, the top bit is the sign. It may be longer than
+ * necessary.
  */
 export const pushedNumber = (data: Bytes): number => {
   const { length } = data
@@ -22,13 +22,13 @@ export const pushedNumber = (data: Bytes): number => {
   return magnitude >= sign ? 0 - (magnitude - sign) : magnitude
 }
 
-/** Whether a number of at most four bytes is written without a byte too many. */
+/** Whether a number of at most four bytes is in its shortest form. */
 const isMinimalNumber = (data: Bytes): boolean => {
   const last = data[data.length - 1] ?? 1
   return (last & 0x7f) !== 0 || (data.length > 1 && (data[data.length - 2] ?? 0) >= 0x80)
 }
 
-/** Whether an instruction that pushes bytes is the shortest that pushes these (upstream `CheckMinimalPush`). */
+/** Whether an instruction is the shortest push of its bytes (upstream `CheckMinimalPush`). */
 export const isMinimalPush = (opcode: number, data: Bytes): boolean => {
   const { length } = data
   if (length === 0) return opcode === Op.OP_0
@@ -40,8 +40,8 @@ export const isMinimalPush = (opcode: number, data: Bytes): boolean => {
 }
 
 /**
- * Returns the number that an instruction pushes, by an opcode of its own (OP_1 to OP_16) or as bytes; `undefined` if
- * it pushes none, or not in the shortest form. OP_1NEGATE counts as none: no template has a negative number.
+ * Returns the number that an instruction pushes, as OP_1 to OP_16 or as bytes. `undefined` if it pushes no number, or
+ * not in the shortest form. OP_1NEGATE does not count: no template has a negative number.
  */
 export const minimalNumber = (opcode: number, data: Bytes): number | undefined => {
   if (opcode >= Op.OP_1 && opcode <= Op.OP_16) return opcode - Op.OP_1 + 1
@@ -50,8 +50,8 @@ export const minimalNumber = (opcode: number, data: Bytes): number | undefined =
 }
 
 /**
- * Whether a script can be read to its end, has no opcode without a meaning, and pushes nothing longer than a stack
- * element may be. Source: upstream `script/script.cpp`, `HasValidOps`.
+ * Whether a script can be read to its end, has no opcode without a meaning, and pushes nothing longer than the limit of
+ * a stack element. Source: upstream `script/script.cpp`, `HasValidOps`.
  */
 export const hasValidOperations = (script: Bytes): boolean => {
   const cursor = new ScriptCursor(script)
@@ -61,12 +61,12 @@ export const hasValidOperations = (script: Bytes): boolean => {
   return !cursor.failed
 }
 
-/** Whether bytes have the length of the public key that their first byte announces. Whether it is one is not looked at. */
+/** Whether bytes have the length of the public key form in their first byte. The key itself is not checked. */
 export const isKeySized = (key: Bytes): boolean => {
   const first = key[0]
   if (first === 0x02 || first === 0x03) return key.length === 33
   return (first === 0x04 || first === 0x06 || first === 0x07) && key.length === 65
 }
 
-/** As `isKeySized`, for the compressed form alone. */
+/** Like `isKeySized`, for the compressed form only. */
 export const isCompressedKey = (key: Bytes): boolean => isKeySized(key) && key.length === 33

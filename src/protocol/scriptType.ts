@@ -4,8 +4,8 @@ import { isPayToPubkeyHash, isPayToScriptHash, isPushOnly, Op, ScriptCursor, wit
 import { isKeySized, minimalNumber } from "./scriptOperations.ts"
 
 /**
- * What an output script is by its form, with the parts that a payer or spender needs. Byte strings are views of the
- * script. The names are those of the reference node's answers (reference/rpc.md 3.0).
+ * The form of an output script, with the parts that a payer or spender needs. Byte strings are views of the script. The
+ * names are those of the reference node's answers (reference/rpc.md 3.0).
  */
 export type ScriptTemplate =
   | { readonly type: "nonstandard" | "nulldata" | "anchor" }
@@ -15,13 +15,13 @@ export type ScriptTemplate =
     readonly hash: Bytes
   }
   | { readonly type: "multisig"; readonly required: number; readonly pubkeys: ReadonlyArray<Bytes> }
-  /** `key` has 32 bytes, and need not be on the curve. */
+  /** `key` has 32 bytes, and may not be on the curve. */
   | { readonly type: "witness_v1_taproot"; readonly key: Bytes }
   | { readonly type: "witness_unknown"; readonly version: number; readonly program: Bytes }
 
 export type ScriptType = ScriptTemplate["type"]
 
-/** Keys in a multisig template, at most (consensus: OP_CHECKMULTISIG takes no more). */
+/** The most keys in a multisig template (consensus: the limit of OP_CHECKMULTISIG). */
 const MAX_MULTISIG_KEYS = 20
 
 const NONSTANDARD: ScriptTemplate = { type: "nonstandard" }
@@ -37,11 +37,11 @@ const witnessTemplate = (version: number, whole: Bytes, script: Bytes): ScriptTe
     return program.length === 32 ? { type: "witness_v0_scripthash", hash: program } : NONSTANDARD
   }
   if (version === 1 && program.length === 32) return { type: "witness_v1_taproot", key: program }
-  // An anchor with a name prefix is not one any more.
+  // An anchor with a name prefix is not an anchor.
   return isAnchor(whole) ? { type: "anchor" } : { type: "witness_unknown", version, program }
 }
 
-/** The key of a script that is one direct push of a key and OP_CHECKSIG. */
+/** The key of a script that consists of one direct push of a key and OP_CHECKSIG. */
 const payToPubkey = (script: Bytes): Bytes | undefined => {
   const size = script.length - 2
   if (script[0] !== size || script[size + 1] !== Op.OP_CHECKSIG) return undefined
@@ -66,9 +66,9 @@ const multisig = (script: Bytes): ScriptTemplate | undefined => {
 }
 
 /**
- * Returns the template that an output script follows. A name prefix is stripped first; null data is the exception, it
- * is looked for in the whole script, so that a name prefix with OP_RETURN behind it is nonstandard
- * (reference/protocol.md 5.2). Source: upstream `script/solver.cpp`, `Solver`.
+ * Returns the template of an output script. A name prefix is stripped first, except for null data: that is matched
+ * against the whole script, so that a name prefix followed by OP_RETURN is nonstandard (reference/protocol.md 5.2).
+ * Source: upstream `script/solver.cpp`, `Solver`.
  */
 export const scriptTemplate = (script: Bytes): ScriptTemplate => {
   const address = addressScript(script)

@@ -1,4 +1,4 @@
-/** Work on what may be large, which stops every so often: who runs it may do something else between two steps. */
+/** Work on data that may be large. It pauses regularly, and the caller may do something else between two steps. */
 export type Steps<A> = Generator<void, A, void>
 
 /** Runs all steps at once. */
@@ -9,7 +9,7 @@ export const runSteps = <A>(steps: Steps<A>): A => {
   }
 }
 
-/** Applies a function to each item, one item a step. */
+/** Applies a function to each item, one item per step. */
 export function* mapSteps<A, B>(items: Iterable<A>, make: (item: A, at: number) => B): Steps<Array<B>> {
   const made: Array<B> = []
   for (const item of items) {

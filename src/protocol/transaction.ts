@@ -3,31 +3,31 @@ import { hash256 } from "./hash.ts"
 import { Reader } from "./Reader.ts"
 import { compactSizeLength, Writer } from "./Writer.ts"
 
-/** Bytes of an outpoint: the txid in wire order and the output's index as LE32. */
+/** The size of an outpoint in bytes: the txid in wire order and the output's index as LE32. */
 export const OUTPOINT_SIZE = 36
 
 export interface TransactionInput {
-  /** The outpoint that is spent, as on the wire: 36 bytes. */
+  /** The spent outpoint as on the wire: 36 bytes. */
   readonly prevout: Bytes
   readonly scriptSig: Bytes
   readonly sequence: number
-  /** The items of the witness (BIP 144); none for most inputs. */
+  /** The items of the witness (BIP 144). Most inputs have none. */
   readonly witness: ReadonlyArray<Bytes>
 }
 
 export interface TransactionOutput {
-  /** Smallest units. What came over the wire may be negative or above all money. */
+  /** Smallest units. A value from the wire may be negative or above `MAX_MONEY`. */
   readonly value: number
   readonly script: Bytes
 }
 
-/** The witness of an input without one: shared, so that it costs nothing. */
+/** The witness of an input without one. It is shared and takes no memory. */
 export const NO_WITNESS: ReadonlyArray<Bytes> = []
 
-/** The txid that an outpoint names: a view of 32 bytes. */
+/** The txid in an outpoint: a view of 32 bytes. */
 export const prevoutTxid = (prevout: Bytes): Uint8Array => prevout.subarray(0, 32)
 
-/** The output index that an outpoint names. */
+/** The output index in an outpoint. */
 export const prevoutIndex = (prevout: Bytes): number =>
   ((prevout[32] ?? 0) | ((prevout[33] ?? 0) << 8) | ((prevout[34] ?? 0) << 16) | ((prevout[35] ?? 0) << 24)) >>> 0
 
@@ -42,21 +42,21 @@ export const outpoint = (txid: Bytes, index: number): Uint8Array => {
   return bytes
 }
 
-/** An outpoint as a key for maps: one character a byte. */
+/** An outpoint as a key for maps: one character per byte. */
 export const outpointKey = binaryString
 
-/** Whether an outpoint is the one that coinbases spend: all zeros, index 2^32 - 1. */
+/** Whether an outpoint is the null outpoint, which coinbases spend: all zeros, index 2^32 - 1. */
 export const isNullPrevout = (prevout: Bytes): boolean => {
   for (let i = 0; i < 32; i++) if (prevout[i] !== 0) return false
   return prevoutIndex(prevout) === 0xffffffff
 }
 
 /**
- * A transaction as a view over its bytes: nothing is copied, and its hashes are computed once, when they are first
- * asked for. Made by `readTransaction` and `makeTransaction`.
+ * A transaction as a view of its bytes, made by `readTransaction` or `makeTransaction`. Nothing is copied. Hashes are
+ * computed at the first access and kept.
  */
 export class Transaction {
-  /** The serialization with witnesses, where there are any. */
+  /** The serialization, with witnesses if there are any. */
   readonly bytes: Bytes
   /** Unsigned 32-bit. */
   readonly version: number
@@ -64,7 +64,7 @@ export class Transaction {
   readonly outputs: ReadonlyArray<TransactionOutput>
   readonly lockTime: number
   readonly hasWitness: boolean
-  /** Bytes of the witnesses within `bytes`, without marker and flag. */
+  /** The size of the witnesses within `bytes`, without marker and flag. */
   private readonly witnessSize: number
   private knownTxid: Uint8Array | undefined
   private knownWtxid: Uint8Array | undefined
@@ -93,7 +93,7 @@ export class Transaction {
     return this.knownTxid ??= hash256(this.hasWitness ? this.strippedBytes() : this.bytes)
   }
 
-  /** Hash of the serialization with witnesses, wire order. The same as `txid` where there are none. */
+  /** Hash of the serialization with witnesses, wire order. Equal to `txid` if there are none. */
   get wtxid(): Uint8Array {
     return this.knownWtxid ??= this.hasWitness ? hash256(this.bytes) : this.txid
   }
@@ -103,7 +103,7 @@ export class Transaction {
     return this.knownKey ??= binaryString(this.txid)
   }
 
-  /** Bytes without witnesses, marker and flag. */
+  /** Size in bytes without witnesses, marker and flag. */
   get strippedSize(): number {
     return this.hasWitness ? this.bytes.length - this.witnessSize - 2 : this.bytes.length
   }
@@ -117,7 +117,7 @@ export class Transaction {
     return 3 * this.strippedSize + this.size
   }
 
-  /** Weight in units of non-witness bytes, rounded up. */
+  /** Weight in units of non-witness bytes, rounded up (virtual size). */
   get virtualSize(): number {
     return Math.ceil(this.weight / 4)
   }
@@ -128,7 +128,7 @@ export class Transaction {
     return input !== undefined && this.inputs.length === 1 && isNullPrevout(input.prevout)
   }
 
-  /** The serialization without witnesses. A copy where there are some. */
+  /** The serialization without witnesses. A copy if there are witnesses. */
   strippedBytes(): Uint8Array {
     if (!this.hasWitness) return this.bytes
     const { bytes } = this
@@ -141,7 +141,7 @@ export class Transaction {
 }
 
 const readInputs = (reader: Reader): Array<TransactionInput> => {
-  // The smallest input: an outpoint, an empty script, a sequence.
+  // The size of the smallest input: an outpoint, an empty script, a sequence.
   const count = reader.count("inputs", OUTPOINT_SIZE + 5)
   const inputs = new Array<TransactionInput>(count)
   for (let i = 0; i < count; i++) {
@@ -162,10 +162,10 @@ const readOutputs = (reader: Reader): Array<TransactionOutput> => {
   return outputs
 }
 
-/** Bytes of a witness, lengths included, for each of its items from which on the items are made at once. */
+/** Witness items are created at once if the witness has at least this many bytes per item, lengths included. */
 const ORDINARY_ITEM = 16
 
-/** Items that are made at once however short they are: an input has room for as many objects anyway. */
+/** Up to this many items are always created at once: an input uses as many objects anyway. */
 const FEW_ITEMS = 3
 
 const readItems = (reader: Reader, count: number): ReadonlyArray<Bytes> => {
@@ -175,8 +175,8 @@ const readItems = (reader: Reader, count: number): ReadonlyArray<Bytes> => {
 }
 
 /**
- * An input with its witness, which the reader stands in front of. Of a witness of many short items the items are made
- * each time that they are asked for: each takes fifty times the memory of its byte, and a block has room for millions.
+ * Returns an input with the witness at the position of the reader. If the witness has many short items, they are
+ * created at each access: an item takes fifty times the memory of its byte, and a block has room for millions.
  */
 const readWitness = (reader: Reader, input: TransactionInput): TransactionInput => {
   const count = reader.count("witness items", 1)
@@ -201,12 +201,10 @@ const readWitness = (reader: Reader, input: TransactionInput): TransactionInput 
 }
 
 /**
- * Reads a transaction. With `witness` false the extended format of BIP 144 is not recognised, as where upstream
- * reads a transaction that may have no inputs yet.
- * Source: upstream `primitives/transaction.h`, `UnserializeTransaction`.
- *
- * @throws DecodeError for bytes that are too short, not in shortest form, with an unknown flag or a witness that is
- * all empty.
+ * Reads a transaction. With `witness` false the extended format of BIP 144 is not recognised, as where upstream reads a
+ * transaction that may have no inputs yet. Source: upstream `primitives/transaction.h`, `UnserializeTransaction`.
+ * @throws DecodeError for truncated bytes, lengths not in shortest form, an unknown flag, and witnesses that are all
+ * empty.
  */
 export const readTransaction = (reader: Reader, witness = true): Transaction => {
   const start = reader.offset
@@ -242,7 +240,7 @@ export const readTransaction = (reader: Reader, witness = true): Transaction => 
   return new Transaction({ bytes, version, inputs, outputs, lockTime, hasWitness, witnessSize })
 }
 
-/** Reads a transaction that fills its bytes. Throws `DecodeError` as `readTransaction` does, and for what follows it. */
+/** Reads a transaction that fills its bytes. Throws `DecodeError` as `readTransaction` does, and for trailing bytes. */
 export const decodeTransaction = (bytes: Bytes, witness = true): Transaction => {
   const reader = new Reader(bytes)
   const transaction = readTransaction(reader, witness)

@@ -3,8 +3,8 @@ import { type Bytes, compare, concat, EMPTY } from "./bytes.ts"
 import type { Network } from "./networks.ts"
 
 /**
- * Wallet import format: a private key as Base58Check text, behind the network's version byte and before a flag
- * that says whether its public key is written compressed. No error here contains key or text.
+ * Wallet import format: a private key as Base58Check text, after the network's version byte. A flag at the end marks a
+ * key whose public key is written compressed. No error here contains a key or its text.
  */
 
 /** A private key, 32 bytes big-endian, and the form of its public key. */
@@ -16,7 +16,7 @@ export interface ImportedKey {
 export type WifError =
   /** Not Base58Check: a wrong character, a wrong checksum, or far too long. */
   | "not a Base58Check text"
-  /** Base58Check of something else, an address for example, or with an unknown flag at the end. */
+  /** Base58Check of other data, such as an address, or an unknown flag at the end. */
   | "not a private key"
   /** A private key of another network. */
   | "not a private key of this network"
@@ -39,7 +39,10 @@ const CURVE_ORDER = Uint8Array.of(
 export const isPrivateKey = (bytes: Bytes): boolean =>
   bytes.length === KEY_BYTES && compare(bytes, CURVE_ORDER) < 0 && bytes.some((byte) => byte !== 0)
 
-/** Returns the text of a private key on a network. An invalid key is the caller's mistake: `RangeError`. */
+/**
+ * Returns the text of a private key on a network. Throws `RangeError` for an invalid key, which is a mistake of the
+ * caller.
+ */
 export const encodeWif = (network: Network, { compressed, privateKey }: ImportedKey): string => {
   if (!isPrivateKey(privateKey)) throw new RangeError("not a private key of secp256k1")
   const flag = compressed ? Uint8Array.of(COMPRESSED) : EMPTY
@@ -47,8 +50,8 @@ export const encodeWif = (network: Network, { compressed, privateKey }: Imported
 }
 
 /**
- * Reads a private key of a network. White space around it is ignored. Source: namecoin-core `key_io.cpp`,
- * `DecodeSecret`, which tells its caller only that there is no key.
+ * Parses a private key of a network. White space around it is ignored. Source: namecoin-core `key_io.cpp`,
+ * `DecodeSecret`, which only reports that there is no key.
  */
 export const parseWif = (network: Network, text: string): ImportedKey | { readonly error: WifError } => {
   const payload = decodeBase58Check(text, 1 + KEY_BYTES + 1)

@@ -1,9 +1,9 @@
 import type { Account, BudgetKind, MemoryBudget } from "../base/MemoryBudget.ts"
 
-/** What one caller may hold, as a part of what there is for all: two that ask for much do not shut out a third. */
+/** The part of the budget that one caller may hold: two large callers do not shut out a third. */
 const SHARE = 0.5
 
-/** Calls whose text and what is made of it take no more are not counted: nearly all. */
+/** Bytes up to which a call is not counted. Nearly all calls stay below. */
 const LIGHT = 16_384
 
 const nothing = (): void => {}
@@ -11,19 +11,19 @@ const nothing = (): void => {}
 /** Bytes of a kind that one caller may hold. */
 export const callerLimit = (budget: MemoryBudget, kind: BudgetKind): number => Math.floor(budget.limit(kind) * SHARE)
 
-/** Room for what is kept for a caller: the bytes of an answer until he has read them. */
+/** The memory that one caller's answers may take until the caller has read them. */
 export interface AnswerMemory {
-  /** Bytes that he may hold at most. */
+  /** The most bytes that the caller may hold. */
   readonly limit: number
   readonly take: (bytes: number) => boolean
   readonly give: (bytes: number) => void
-  /** Whether his connection was ended for the room that it held: what is made for him is in vain. */
+  /** Whether the node closed the connection to free its memory: answers for it are then useless. */
   readonly isLost: () => boolean
 }
 
 /**
- * The part of the node's memory budget that one connection holds. Its account is opened with the first bytes that count:
- * most connections never hold any. When others need the room and this one holds the most, its connection is ended.
+ * The part of the node's memory budget that one connection holds. The account opens with the first counted bytes: most
+ * connections never hold any. When other connections need memory and this one holds the most, the node closes it.
  */
 export class CallerMemory {
   readonly answers: AnswerMemory
@@ -33,7 +33,7 @@ export class CallerMemory {
   #account: Account | undefined
   #closed = false
   #evicted = false
-  /** Calls that are being carried out and counted. */
+  /** Counted calls in progress. */
   #calls = 0
 
   constructor(budget: MemoryBudget, owner: string, end: () => void) {
@@ -48,7 +48,7 @@ export class CallerMemory {
     }
   }
 
-  /** Counts bytes; false where there is no room for them, and nothing is counted. */
+  /** Counts bytes. Returns false, and counts nothing, if the budget has no room for them. */
   take(kind: BudgetKind, bytes: number): boolean {
     if (this.#closed) return false
     this.#account ??= this.#budget.open({
@@ -67,7 +67,10 @@ export class CallerMemory {
     this.#account?.give(kind, bytes)
   }
 
-  /** Counts what a call holds while it is carried out; returns what gives it back, `undefined` where there is no room. */
+  /**
+   * Counts the bytes that a call holds while it runs. Returns the function that releases them; `undefined` without
+   * room.
+   */
   hold(weight: number): (() => void) | undefined {
     if (weight <= LIGHT) return nothing
     if (!this.take("rpc_bodies", weight)) return undefined
@@ -79,19 +82,19 @@ export class CallerMemory {
     }
   }
 
-  /** Whether he holds more than others while the room runs short, and is to be read from slowly. */
+  /** Whether the budget runs short and this caller holds more than others: the server then reads from it slowly. */
   isTight(kind: BudgetKind): boolean {
     return this.#account !== undefined && this.#budget.isTight(kind, this.#account)
   }
 
-  /** The connection is gone, and what was kept for it; but a call that goes on is counted until it ends. */
+  /** Closes the account of a closed connection. A call that still runs stays counted until it ends. */
   close(): void {
     this.#closed = true
     if (this.#calls === 0) this.#account?.close()
   }
 }
 
-/** Where nothing is counted: for callers within the process. */
+/** Counts nothing: for callers within the process. */
 export const UNCOUNTED: AnswerMemory = {
   limit: Number.MAX_SAFE_INTEGER,
   take: () => true,

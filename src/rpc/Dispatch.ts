@@ -29,101 +29,100 @@ import { RpcError } from "./method/RpcError.ts"
 import { settled } from "./settled.ts"
 import { SlowLane } from "./SlowLane.ts"
 
-/** What the transport knows about who asks. */
+/** What the transport knows about the caller. */
 export interface Caller extends Pick<CallContext, "wallet" | "peer" | "remote"> {
-  /** What counts the bytes of a long answer; without it they are not counted. */
+  /** Counts the bytes of a long answer; without it they are not counted. */
   readonly memory?: AnswerMemory
 }
 
-/** A body that was read and not yet acted upon. */
+/** A body that was read and is not executed yet. */
 export interface Call {
-  /** How many requests it holds: 1, or the length of a batch. */
+  /** The number of requests: 1, or the length of a batch. */
   readonly count: number
-  /** Whether it waits for something to happen: it may be interrupted when nobody waits for it any more. */
+  /** Whether the call waits for an event: it may be interrupted when the caller is gone. */
   readonly waits: boolean
-  /** Bytes that it holds while it is carried out: its text, and what was made of that. */
+  /** Bytes that the call holds while it runs: its text and the values parsed from it. */
   readonly weight: number
   /**
-   * Carries it out. Where nothing has to be waited for, it is done when this returns, and the effect is an `Exit`
-   * that needs no fiber.
+   * Executes the call. If it has nothing to wait for, it is complete on return, and the effect is an `Exit` that needs
+   * no fiber.
    */
   readonly answer: (caller: Caller) => Effect.Effect<Reply>
 }
 
-/** Turns the bodies of requests into the bodies of their answers. Cannot fail: a failure is an answer too. */
+/** Turns request bodies into response bodies. It cannot fail: a failure is a response too. */
 export class Dispatch extends Context.Tag("svcd/Dispatch")<Dispatch, {
-  /** Reads a body, bytes or text; what is no JSON-RPC is a call whose answer says so. */
+  /** Reads a body, bytes or text. A body that is not JSON-RPC becomes a call whose answer is the error. */
   readonly read: (body: Uint8Array | string) => Call
-  /** The same for a body of any length: a long one is read in turns with other costly work, one body at a time. */
+  /** The same for a body of any length. Long bodies share turns with other costly work, one body at a time. */
   readonly readLong: (body: Uint8Array) => Effect.Effect<Call>
-  /** Says which methods there are, in place of those said before. */
+  /** Replaces the table of methods. */
   readonly install: (methods: MethodTable) => Effect.Effect<void>
-  /** How many calls have begun and not ended. */
+  /** The number of calls that have begun and not ended. */
   readonly inFlight: () => number
 }>() {}
 
-/** A request that was carried out. */
+/** A request that was executed. */
 export interface ObservedCall {
-  /** The method, or `unknown` for all that do not exist. */
+  /** The method; `unknown` for every method that does not exist. */
   readonly method: string
   /** From the parsed call to the encoded answer. */
   readonly seconds: number
-  /** What the method itself took of that; `undefined` where none was run. */
+  /** The part of it that the method itself took; `undefined` if no method ran. */
   readonly ownSeconds: number | undefined
   readonly error: RpcError | undefined
 }
 
 export interface DispatchOptions {
-  /** The methods there are from the start; `installed` brings them where they need what is not there yet. */
+  /** The methods from the start. `installed` adds the ones that need services which are not ready yet. */
   readonly methods?: ReadonlyArray<Method>
-  /** Is told of each request that was carried out. */
+  /** Called for each executed request. */
   readonly observe?: (call: ObservedCall) => void
-  /** Is told of each request that was none: no JSON, or not of the form of a call. */
+  /** Called for each malformed request: not JSON, or not the form of a call. */
   readonly observeMalformed?: (error: RpcError) => void
-  /** Characters of the reply to one batch; what would come behind them is refused. For tests. */
+  /** Characters of the reply to one batch; the results beyond are refused. For tests. */
   readonly maxBatchReply?: number
-  /** JSON values in one body; what they take is `VALUE_BYTES` each. */
+  /** JSON values in one body; each takes `VALUE_BYTES`. */
   readonly maxValues?: number
 }
 
-/** JSON values in one body. A batch of 100,000 calls has fewer; so many take up to 200 MB of memory. */
+/** JSON values in one body. A batch of 100,000 calls has fewer; this many take up to 200 MB of memory. */
 const MAX_VALUES = 1_000_000
 
-/** What one of them takes, in bytes. */
+/** Bytes of one parsed value. */
 const VALUE_BYTES = 200
 
 /** Requests in one batch. */
 const MAX_BATCH = 100_000
 
-/** Where nothing else is said. */
+/** The default of `maxBatchReply`. */
 const MAX_BATCH_REPLY = 2 ** 25
 
-/** Heavy calls that are carried out at a time: enough for one to go on while others wait for the disk. */
+/** Heavy calls at one time: enough for one to run while others wait for the disk. */
 const HEAVY_CALLS = 4
 
 /**
- * Weight of a call from which it is carried out while no other such call is: what it makes of its parameters may take
- * dozens of times their length.
+ * Weight from which only one call runs at a time: the values made from its parameters may take dozens of times their
+ * length.
  */
 const LARGE = 500_000
 
-/** What surrounds a request that is carried out. */
 interface Around {
   readonly memory: AnswerMemory | undefined
-  /** Whether the body that it came in is a large one. */
+  /** Whether the request came in a large body. */
   readonly large: boolean
 }
 
-/** Bytes of a body that is read at once: about a millisecond. */
+/** Bytes up to which a body is read at once, in about a millisecond. */
 const SHORT_BODY = 65_536
 
-/** What is read of a body that is no text. */
+/** The result of reading a body that is not text. */
 const NO_JSON: ReadJson = { read: undefined, values: 0 }
 
 const textOf = (body: Uint8Array): string | undefined =>
   isUtf8(body) ? Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("utf8") : undefined
 
-/** Room for a body's values: a caller may hold so many bytes. */
+/** The number of JSON values that fit into the bytes that a caller may hold. */
 export const valuesWithin = (bytes: number): number => Math.min(MAX_VALUES, Math.floor(bytes / VALUE_BYTES))
 
 const make = (options: DispatchOptions) =>
@@ -137,7 +136,7 @@ const make = (options: DispatchOptions) =>
     const largeCalls = Effect.unsafeMakeSemaphore(1)
     const longBodies = Effect.unsafeMakeSemaphore(1)
 
-    /** Ends what waits for something when the node stops. */
+    /** Ends waiting calls when the node stops. */
     const stopped = Effect.zipRight(lifecycle.stopRequested, Effect.suspend(RpcError.shuttingDown))
 
     const contextOf = ({ peer, remote, wallet }: Caller): CallContext => ({
@@ -149,7 +148,7 @@ const make = (options: DispatchOptions) =>
       running: () => [...running]
     })
 
-    /** The handler's effect. Whatever is thrown on the way to it is an outcome like any other. */
+    /** The handler's effect. An exception of the handler becomes the outcome too. */
     const begin = (method: Method, request: Request, context: CallContext): Effect.Effect<JsonValue, RpcError> => {
       try {
         return method.call(request.params, context)
@@ -159,8 +158,8 @@ const make = (options: DispatchOptions) =>
     }
 
     /**
-     * Where a costly call waits for its turn. One that may wait long itself, as a search does for another, has a place of
-     * its own kind, so that it holds no other call up.
+     * The semaphore on which a costly call waits for its turn. A search may itself wait long for another search, so
+     * searches have a semaphore of their own and stall no other call.
      */
     const placeOf = ({ heavy, waits }: Method, large: boolean): Effect.Semaphore | undefined => {
       if (waits) return heavy ? searches : undefined
@@ -168,7 +167,7 @@ const make = (options: DispatchOptions) =>
       return heavy ? heavyCalls : undefined
     }
 
-    /** Carries out a request; `finish` makes the answer of its outcome. */
+    /** Executes a request; `finish` turns its outcome into the answer. */
     const execute = <A>(
       request: Request,
       context: CallContext,
@@ -179,7 +178,7 @@ const make = (options: DispatchOptions) =>
       const method = phase._tag === "WarmUp" ? undefined : context.methods.get(request.method)
       const call = { method: method?.name ?? UNKNOWN, since: performance.now() }
       let returned: number | undefined
-      /** Notes that the method is done: what comes now is the encoding of its answer. */
+      /** Records that the method is done and that the encoding of its answer begins. */
       const methodReturned = (): void => {
         if (observe !== undefined) returned ??= performance.now()
       }
@@ -222,7 +221,7 @@ const make = (options: DispatchOptions) =>
           return failed(Cause.die(defect))
         }
       }
-      /** The answer to what comes later. A caller who goes away ends a call that waits. */
+      /** The answer of an asynchronous result. A call that waits ends when its caller disconnects. */
       const answered = (result: Effect.Effect<JsonValue, RpcError>): Effect.Effect<A> =>
         Effect.matchCauseEffect(method.waits ? Effect.raceFirst(result, stopped) : result, {
           onFailure: failed,
@@ -268,7 +267,7 @@ const make = (options: DispatchOptions) =>
       })
     }
 
-    /** The answer to a body that holds no call. */
+    /** The answer to a body without a valid call. */
     const refused = (request: Malformed, status: number): Call => ({
       count: 1,
       waits: false,
@@ -289,7 +288,7 @@ const make = (options: DispatchOptions) =>
       const weight = (text?.length ?? 0) + values * VALUE_BYTES
       if (Array.isArray(value)) {
         if (value.length > MAX_BATCH) {
-          const error = RpcError.invalidRequest(`A batch holds at most ${MAX_BATCH} requests; this one ${value.length}`)
+          const error = RpcError.invalidRequest(`A batch holds at most ${MAX_BATCH} requests, not ${value.length}`)
           return refused({ version: "legacy", id: null, error }, 400)
         }
         const answer = (caller: Caller): Effect.Effect<Reply> => {
@@ -342,27 +341,27 @@ const make = (options: DispatchOptions) =>
     })
   })
 
-/** What methods that do not exist are called in metrics. */
+/** The metrics label for methods that do not exist. */
 const UNKNOWN = "unknown"
 
-/** The reply to a request that was carried out. */
+/** The reply to an executed request. */
 const replyOf = (request: Request, result: string | LongText): string | LongText => {
   if (typeof result === "string") return encodeResult(request, result)
   const [before, behind] = aroundResult(request)
   return new LongText([Buffer.from(before), ...result.pieces, Buffer.from(behind)])
 }
 
-/** What is answered where the outcome is not wanted, whose bytes are given back. */
+/** The answer to a notification: discards the outcome and releases its bytes. */
 const dropped = <A>(answer: A, outcome: string | LongText | RpcError, memory: AnswerMemory | undefined): A => {
   if (outcome instanceof LongText) memory?.give(outcome.length)
   return answer
 }
 
-/** The dispatcher. It answers -28 until the lifecycle says that the node is running. */
+/** The dispatcher. It answers -28 until the lifecycle is running. */
 export const layer = (options: DispatchOptions = {}): Layer.Layer<Dispatch, never, Lifecycle> =>
   Layer.effect(Dispatch, make(options))
 
-/** Installs methods once the services that they need are there. */
+/** Installs methods once the services that they need are ready. */
 export const installed = <E, R>(
   methods: Effect.Effect<ReadonlyArray<Method>, E, R>
 ): Layer.Layer<never, E, R | Dispatch> =>

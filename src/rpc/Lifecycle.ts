@@ -4,32 +4,31 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
 /**
- * Where the process is in its life, for those who answer before it is ready and while it goes:
+ * The phase of the process, for components that answer before it is ready and while it stops:
  *
  *   WarmUp (step, step, …) ──▶ Running ──▶ Stopping
  *          └──────────────────────────────────▲
  */
 export type Phase =
-  /** Nothing is answered yet but -28 and the step (reference/rpc.md 1.9). */
+  /** Every call is answered with -28 and the step (reference/rpc.md 1.9). */
   | { readonly _tag: "WarmUp"; readonly step: string }
   | { readonly _tag: "Running" }
-  /** What runs is finished, what comes is turned away (reference/rpc.md 1.10). */
+  /** Running calls finish; new calls are refused (reference/rpc.md 1.10). */
   | { readonly _tag: "Stopping" }
 
 export class Lifecycle extends Context.Tag("svcd/Lifecycle")<Lifecycle, {
-  /** The phase now. Synchronous: asked once a request. */
+  /** The current phase. Synchronous, because every request reads it. */
   readonly phase: () => Phase
-  /** Names the step that the start has come to. Nothing once the start is over. */
+  /** Sets the current step of the start. No effect once the start is over. */
   readonly warmUp: (step: string) => Effect.Effect<void>
-  /** Ends the warm-up. */
   readonly running: Effect.Effect<void>
-  /** Begins to stop, from any phase. The first call counts. */
+  /** Begins to stop, from any phase. Only the first call counts. */
   readonly stop: Effect.Effect<void>
   /** Waits until `stop` was called. */
   readonly stopRequested: Effect.Effect<void>
 }>() {}
 
-/** What the reference node says before its first step. */
+/** The step that the reference node reports first. */
 const FIRST_STEP = "RPC server started"
 
 const make = Effect.gen(function*() {

@@ -1,7 +1,7 @@
 import * as Context from "effect/Context"
 import type { LogCategories } from "./methods/control.ts"
 
-/** What the daemon tells of its log, and lets be changed while it runs. A node without one has no method `logging`. */
+/** The daemon's log settings that callers read and change at run time. A node without them has no method `logging`. */
 export class LogControl extends Context.Tag("svcd/LogControl")<LogControl, {
   /** The log file; `""` for standard output. */
   readonly path: string

@@ -1,14 +1,14 @@
 import * as Context from "effect/Context"
 import type { NameEncoding } from "../protocol/nameText.ts"
 
-/** What the operator decided about answers. */
+/** The operator's settings for answers. */
 export class NodeOptions extends Context.Tag("svcd/NodeOptions")<NodeOptions, {
   readonly nameEncoding: NameEncoding
   readonly valueEncoding: NameEncoding
-  /** Whether `name_show` answers for expired names without being told to. */
+  /** Whether `name_show` returns expired names by default. */
   readonly allowExpired: boolean
-  /** Whether `name_history` may be asked. The history itself is always kept. */
+  /** Whether `name_history` is allowed. The node always keeps the history itself. */
   readonly nameHistory: boolean
-  /** Whether names may be asked for by their hash. */
+  /** Whether callers may look up names by their hash. */
   readonly nameHashIndex: boolean
 }>() {}

@@ -14,37 +14,37 @@ import { type Json, JsonNumber, JsonObject } from "./json/json.ts"
 import { parseJson } from "./json/readJson.ts"
 import { RPC_CODE } from "./method/RpcError.ts"
 
-/** Nobody answers at the address. */
+/** No daemon answers at the address. */
 export class DaemonUnreachable extends Data.TaggedError("DaemonUnreachable")<{
   /** `host:port` that was called. */
   readonly address: string
-  /** The system's word for the reason, such as `ECONNREFUSED`. */
+  /** The system's error code, such as `ECONNREFUSED`. */
   readonly code: string
-  /** Whether there was a connection, so that the daemon may have seen the request. */
+  /** Whether a connection existed, so that the daemon may have received the request. */
   readonly wasSent: boolean
 }> {
-  /** The reason in words. */
+  /** The reason as text. */
   get reason(): string {
-    return REASONS.get(this.code) ?? (this.code.startsWith(NO_HTTP) ? "what answers does not speak HTTP" : this.code)
+    return REASONS.get(this.code) ?? (this.code.startsWith(NO_HTTP) ? "the server does not speak HTTP" : this.code)
   }
   override get message(): string {
     return `cannot reach a daemon at ${this.address}: ${this.reason}`
   }
 }
 
-/** How the errors of the HTTP parser begin. */
+/** The prefix of the HTTP parser's error codes. */
 const NO_HTTP = "HPE_"
 
 const REASONS: ReadonlyMap<string, string> = new Map([
   ["ECONNREFUSED", "connection refused"],
   ["ECONNRESET", "the connection was closed before an answer came"],
   ["ENOTFOUND", "the host is not known"],
-  ["EAI_AGAIN", "the host cannot be looked up"],
+  ["EAI_AGAIN", "the host name cannot be resolved"],
   ["EHOSTUNREACH", "no route to the host"],
   ["ETIMEDOUT", "no answer in time"]
 ])
 
-/** The daemon asks for other credentials. */
+/** The daemon requires other credentials. */
 export class Unauthorized extends Data.TaggedError("Unauthorized")<{ readonly address: string }> {
   override get message(): string {
     return `the daemon at ${this.address} does not accept the credentials`
@@ -57,7 +57,7 @@ export class RpcFailure extends Data.TaggedError("RpcFailure")<{
   readonly message: string
 }> {}
 
-/** Whoever answered did not answer as a daemon does, or is too busy to. */
+/** The server did not answer as a daemon does, or is too busy. */
 export class UnexpectedReply extends Data.TaggedError("UnexpectedReply")<{
   readonly address: string
   readonly status: number
@@ -70,14 +70,14 @@ export class UnexpectedReply extends Data.TaggedError("UnexpectedReply")<{
 
 export type RpcClientError = DaemonUnreachable | Unauthorized | RpcFailure | UnexpectedReply
 
-/** The methods of a daemon, ours or the reference node, from the outside (reference/rpc.md 8). */
+/** A client of the methods of a daemon, svcd or the reference node (reference/rpc.md 8). */
 export class RpcClient extends Context.Tag("svcd/RpcClient")<RpcClient, {
   /**
-   * Calls a method with parameters by position or by name. Numbers in the result keep their spelling: an amount has
-   * the eight decimals that it came with.
+   * Calls a method with parameters by position or by name. Numbers in the result keep their spelling: an amount keeps
+   * its eight decimals.
    */
   readonly call: (method: string, params?: CallParams, options?: CallOptions) => Effect.Effect<Json, RpcClientError>
-  /** Makes calls that only read, one after the other, in one request. What came of each is in their order. */
+  /** Makes read-only calls in one request, one after the other. The outcomes are in the order of the calls. */
   readonly batch: (
     calls: ReadonlyArray<BatchedCall>
   ) => Effect.Effect<ReadonlyArray<Either.Either<Json, RpcFailure>>, RpcClientError>
@@ -85,8 +85,8 @@ export class RpcClient extends Context.Tag("svcd/RpcClient")<RpcClient, {
 
 export interface CallOptions {
   /**
-   * Whether the daemon must not see the call twice: it then gets a connection of its own, so that a connection which was
-   * closed while idle cannot be the reason for sending it again.
+   * Whether the daemon must not receive the call twice. The call then gets a new connection, so that a connection which
+   * the daemon closed while idle cannot cause a retry.
    */
   readonly once?: boolean
 }
@@ -100,29 +100,29 @@ export type CallParams = ReadonlyArray<JsonValue> | JsonObject | { readonly [nam
 
 export interface RpcClientOptions {
   readonly address: Address
-  /** Whether to speak TLS, as a proxy in front of a daemon does. */
+  /** Whether to use TLS, as for a proxy in front of a daemon. */
   readonly secure?: boolean
-  /** What stands before the paths of the daemon; empty if it is missing. */
+  /** The prefix of the daemon's paths; empty by default. */
   readonly basePath?: string
-  /** A function is asked before each request: credentials may change while the daemon restarts. */
+  /** A function is called before each request: credentials may change while the daemon restarts. */
   readonly credentials?: Credentials | (() => Credentials | undefined) | undefined
   /**
-   * The wallet to use. Calls then go to its own path: at the common one, the only wallet that is loaded would answer,
-   * which may be another.
+   * The wallet to use. Calls then go to the wallet's own path. At the common path, the only loaded wallet would answer,
+   * and that may be a different one.
    */
   readonly wallet?: string | undefined
-  /** Bytes of a reply; 2^28 if it is missing. */
+  /** Maximum bytes of a reply; 2^28 by default. */
   readonly maxReply?: number
-  /** Milliseconds for one call; 15 minutes if it is missing. */
+  /** Milliseconds for one call; 15 minutes by default. */
   readonly timeout?: number
 }
 
 const TIMEOUT = 900_000
 
-/** Bytes of a reply. */
+/** Maximum bytes of a reply. */
 const MAX_REPLY = 2 ** 28
 
-/** Connections to the daemon at one time. */
+/** Simultaneous connections to the daemon. */
 const MAX_CONNECTIONS = 8
 
 interface HttpReply {
@@ -130,7 +130,7 @@ interface HttpReply {
   readonly text: string
 }
 
-/** What an HTTP reply means. */
+/** Converts an HTTP reply to its result or its error. */
 const readReply = (address: string, { status, text }: HttpReply): Effect.Effect<Json, RpcClientError> => {
   if (status === 401) return new Unauthorized({ address })
   const reply = parseJson(text)
@@ -145,7 +145,7 @@ const readReply = (address: string, { status, text }: HttpReply): Effect.Effect<
     : Effect.succeed(result)
 }
 
-/** What came of the calls of a batch, by their numbers: nobody promises the order of the replies. */
+/** The outcomes of the calls of a batch, matched by id: the replies may be in any order. */
 const readBatch = (
   address: string,
   { status, text }: HttpReply,
@@ -153,11 +153,11 @@ const readBatch = (
 ): Effect.Effect<ReadonlyArray<Either.Either<Json, RpcFailure>>, RpcClientError> => {
   if (status === 401) return new Unauthorized({ address })
   const replies = parseJson(text)
-  // A daemon that refuses the whole answers as it does to a single call.
+  // A daemon that refuses the whole batch answers as it does to a single call.
   if (!Array.isArray(replies)) {
     return Effect.zipRight(
       readReply(address, { status, text }),
-      new UnexpectedReply({ address, status, reason: "the reply to several calls is one" })
+      new UnexpectedReply({ address, status, reason: "a single reply to a batch" })
     )
   }
   const byId = new Map<number, JsonObject>()
@@ -176,14 +176,14 @@ const readBatch = (
   })
 }
 
-/** Says what came in place of JSON. Upstream `bitcoin-cli.cpp`, `CallRPC`. */
+/** Describes a body that is not JSON. Upstream `bitcoin-cli.cpp`, `CallRPC`. */
 const unexpected = (status: number, text: string): string => {
   if (status === 503) return `Server response: ${shortened(text)}`
   if (status >= 400) return `server returned HTTP error ${status}`
   return text === "" ? "no response from server" : "couldn't parse reply from server"
 }
 
-/** A line of what a stranger sent. */
+/** The first characters of untrusted text, on one line. */
 const shortened = (text: string): string => text.replaceAll(/[^ -~]+/g, " ").trim().slice(0, 200)
 
 const failureOf = (error: Json): RpcFailure => {
@@ -200,7 +200,7 @@ const codeOf = (error: Error): string => "code" in error && typeof error.code ==
 const basic = ({ password, user }: Credentials): string =>
   `Basic ${Buffer.from(`${user}:${Redacted.value(password)}`).toString("base64")}`
 
-/** Makes a client. Its connections are kept open between calls, and closed with the scope. */
+/** Makes a client. Its connections stay open between calls; the scope closes them. */
 export const make = (
   options: RpcClientOptions
 ): Effect.Effect<typeof RpcClient.Service, never, Scope.Scope> =>
@@ -253,7 +253,7 @@ export const make = (
           outgoing.destroy()
         })
         outgoing.on("error", (error) => {
-          // The daemon closed an idle connection just as we took it: it never saw the request.
+          // The daemon closed an idle connection at the moment of its reuse, and never received the request.
           if (outgoing.reusedSocket && codeOf(error) === "ECONNRESET") return resume(post(path, body, once))
           fail(codeOf(error))
         })
@@ -290,7 +290,7 @@ type Collected =
   /** The connection ended before the reply did. */
   | { readonly _tag: "Broken" }
 
-/** Calls `done` with what came of reading a reply. Only the first call counts. */
+/** Reads a reply and calls `done` with the outcome. Only the first call of `done` counts. */
 const collect = (incoming: IncomingMessage, most: number, done: (outcome: Collected) => void): void => {
   const chunks: Array<Uint8Array> = []
   let size = 0

@@ -1,16 +1,16 @@
 import * as Effect from "effect/Effect"
 
-/** Milliseconds that costly calls may take of one turn of the event loop, all together. */
+/** Milliseconds of one turn of the event loop for all costly calls together. */
 const TURN = 5
 
 /** Milliseconds up to which a call counts as a short one. */
 const SHORT = 20
 
-/** One costly call's way through the slow lane. */
+/** The turns of one costly call in the slow lane. */
 export interface CallTurns {
-  /** Whether the time of costly calls in this turn of the event loop is used up. */
+  /** Whether the costly calls have used up their time in this turn of the event loop. */
   readonly isOver: () => boolean
-  /** Waits for the next turn of this call; does not wait where the time is not used up and no other call waits. */
+  /** Waits for the next turn of this call. It does not wait if time is left and no other call waits. */
   readonly next: Effect.Effect<void>
 }
 
@@ -19,29 +19,29 @@ interface Waiter {
 }
 
 /**
- * The lane of calls that take more than a moment: batches, blocks, long bodies and long answers. Each works for a few
- * milliseconds and then waits; but a hundred that work for a few milliseconds one after the other would keep cheap calls
- * and peers waiting for half a second. So all of them together get a few milliseconds of each turn of the event loop.
+ * The lane of costly calls: batches, blocks, long bodies and long answers. Each works for a few milliseconds and then
+ * waits. A hundred of them in a row would still stall cheap calls and peers for half a second. So all costly calls
+ * together get a few milliseconds of each turn of the event loop.
  *
  *   turn of the event loop: sockets, timers, cheap calls ─▶ costly calls: a short one, a long one, … for 5 ms
  *
- * Calls that have taken little so far alternate with the others: a caller who asks for one block does not wait behind
- * a hundred who ask for thousands. Where no call waits, a costly call begins at once.
+ * Calls that have used little time so far alternate with the others: a call for one block does not wait behind a
+ * hundred calls for thousands of blocks. If no call waits, a costly call begins at once.
  */
 export class SlowLane {
   readonly #now: () => number
   readonly #short = new Set<Waiter>()
   readonly #long = new Set<Waiter>()
-  /** When costly work began in this turn of the event loop. */
+  /** The time at which costly work began in this turn of the event loop. */
   #since: number | undefined
   #shortIsNext = true
 
-  /** @param now milliseconds of a clock that does not go back. */
+  /** @param now milliseconds of a monotonic clock. */
   constructor(now: () => number = () => performance.now()) {
     this.#now = now
   }
 
-  /** Lets a call in. */
+  /** Adds a call to the lane. */
   open(): CallTurns {
     let taken = 0
     let began: number | undefined
@@ -67,7 +67,9 @@ export class SlowLane {
     return { isOver, next }
   }
 
-  /** Begins the time of costly calls where it has not begun in this turn of the event loop. */
+  /**
+   * Returns whether the time of costly calls is used up. The first call in a turn of the event loop starts the time.
+   */
   #isOver(): boolean {
     const now = this.#now()
     if (this.#since !== undefined) return now - this.#since >= TURN
@@ -79,7 +81,7 @@ export class SlowLane {
     return false
   }
 
-  /** Calls one, and the next one when it has worked, as long as time is left. */
+  /** Resumes one waiting call, and the next after it, as long as time is left. */
   #callNext(): void {
     const [one, other] = this.#shortIsNext ? [this.#short, this.#long] : [this.#long, this.#short]
     const line = one.size > 0 ? one : other
@@ -89,7 +91,7 @@ export class SlowLane {
     line.delete(first)
     this.#isOver()
     first.go()
-    // Behind the turn of its fiber.
+    // Runs after the resumed fiber has worked.
     queueMicrotask(() => {
       if (!this.#isOver()) this.#callNext()
     })

@@ -9,7 +9,7 @@ import { RpcError } from "./method/RpcError.ts"
 import { settled } from "./settled.ts"
 import type { CallTurns } from "./SlowLane.ts"
 
-/** The answer to an HTTP request: its status, and its body unless that is empty. A long one has been counted. */
+/** The response to an HTTP request: its status and its body. A long body has been counted. */
 export interface Reply {
   readonly status: number
   readonly body: string | LongText
@@ -18,28 +18,27 @@ export interface Reply {
 /** The answer to a notification, or to a batch of them. */
 export const NO_CONTENT: Reply = { status: 204, body: "" }
 
-/** The part of what a caller may hold that the reply to a batch may take: there is room for the errors behind it. */
+/** The part of a caller's memory limit that a batch reply may take. The rest is for the errors that follow. */
 const SHARE = 0.75
 
-/** What a batch is answered with. */
 export interface BatchOptions {
   readonly memory: AnswerMemory
   readonly turns: CallTurns
-  /** Characters of the reply; what would come behind them is refused. */
+  /** Maximum characters of the reply; results beyond are refused. */
   readonly maxReply: number
-  /** The answer to one element; an empty one to a notification. */
+  /** The answer to one element; empty for a notification. */
   readonly answer: (element: Json) => Effect.Effect<string | LongText>
 }
 
-/** The answer to an element for whose result there is no room. */
+/** The answer to an element whose result has no room. */
 const refuseElement = (element: Json): string => {
   const envelope: Envelope = readRequest(element)
   return isNotification(envelope) ? "" : encodeError(envelope, RpcError.internal("The reply to the batch is too large"))
 }
 
 /**
- * Answers the elements of a batch one after the other, in a loop for as long as nothing has to be waited for and the
- * time of costly calls is not used up.
+ * Answers the elements of a batch in order. It runs in a loop until it must wait or the time of costly calls is used
+ * up.
  */
 export const answerBatch = (
   elements: ReadonlyArray<Json>,
@@ -49,7 +48,7 @@ export const answerBatch = (
   const room = Math.min(maxReply, Math.floor(memory.limit * SHARE))
   let at = 0
   let written = 0
-  /** False where there is no memory for what was answered so far. */
+  /** Adds a reply. Returns false if there is no memory for the replies so far. */
   const keep = (reply: string | LongText): boolean => {
     if (reply === "") return true
     const mark = written++ === 0 ? "[" : ","
@@ -72,7 +71,7 @@ export const answerBatch = (
       if (Exit.isFailure(known)) return Exit.failCause(known.cause)
       if (!keep(known.value)) return lost()
     }
-    // A batch of notifications has no reply; an empty batch holds none, and gets the answer it always got.
+    // A batch of notifications has no reply. An empty batch gets the empty array.
     if (written === 0) return Exit.succeed(elements.length > 0 ? NO_CONTENT : { status: 200, body: "[]" })
     const body = replies.add("]") ? replies.end() : undefined
     return body === undefined ? lost() : Exit.succeed({ status: 200, body })

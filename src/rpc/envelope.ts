@@ -3,28 +3,24 @@ import { type Json, JsonObject } from "./json/json.ts"
 import type { GivenParams } from "./method/methodTable.ts"
 import { RPC_CODE, RpcError } from "./method/RpcError.ts"
 
-/**
- * The JSON-RPC envelope, both versions: from a request to what it asks, from an outcome to its reply
- * (reference/rpc.md 1.6).
- */
+/** The JSON-RPC envelope of both versions: reads a request, writes its reply (reference/rpc.md 1.6). */
 
 /** The content type of replies, exactly: clients compare it (reference/rpc.md 1.3). */
 export const JSON_TYPE = "application/json"
 
-/** How a request wants to be answered. */
+/** The form of the reply that a request asks for. */
 export interface Envelope {
   readonly version: "legacy" | "2.0"
-  /** `undefined` where the request has none. */
+  /** `undefined` if the request has none. */
   readonly id: Json | undefined
 }
 
-/** What a request asks. */
 export interface Request extends Envelope {
   readonly method: string
   readonly params: GivenParams
 }
 
-/** A request that cannot be carried out, whatever it asks. */
+/** A request that cannot be executed. */
 export interface Malformed extends Envelope {
   readonly error: RpcError
 }
@@ -53,24 +49,24 @@ export const readRequest = (value: Json): Request | Malformed => {
 
 const NO_PARAMS: ReadonlyArray<Json> = []
 
-/** Whether nobody waits for the outcome. */
+/** Whether the request gets no reply. */
 export const isNotification = ({ id, version }: Envelope): boolean => id === undefined && version === "2.0"
 
 const encodeId = (id: Json | undefined): string => id === undefined ? "" : `,"id":${encodeJson(id)}`
 
-/** What stands before and behind the result in the reply to a request that was carried out. */
+/** The text before and after the result in a successful reply. */
 export const aroundResult = ({ id, version }: Envelope): readonly [before: string, behind: string] =>
   version === "2.0"
     ? [`{"jsonrpc":"2.0","result":`, `${encodeId(id)}}`]
     : [`{"result":`, `,"error":null${encodeId(id)}}`]
 
-/** Returns the reply to a request that was carried out. `result` is JSON text. */
+/** Returns the reply to a successful request. `result` is JSON text. */
 export const encodeResult = (envelope: Envelope, result: string): string => {
   const [before, behind] = aroundResult(envelope)
   return before + result + behind
 }
 
-/** Characters of a message: many repeat what the caller sent, and a caller can send 32 MiB. */
+/** Maximum characters of a message. Many messages repeat the caller's text, which may have 32 MiB. */
 const MAX_MESSAGE = 10_000
 
 /** Returns the reply to a request that failed. */
@@ -84,7 +80,7 @@ export const encodeError = ({ id, version }: Envelope, { code, message }: RpcErr
     : `{"result":null,"error":${error}${encodeId(id)}}`
 }
 
-/** The HTTP status of a request whose method failed. In 2.0 that is no failure of HTTP. */
+/** The HTTP status of a request whose method failed. In version 2.0 it is not an HTTP error. */
 export const errorStatus = ({ version }: Envelope, { code }: RpcError): number => {
   if (version === "2.0") return 200
   if (code === RPC_CODE.invalidRequest) return 400

@@ -7,19 +7,19 @@ import { RPC_CODE, RpcError } from "./method/RpcError.ts"
 import { type CallTurns, SlowLane } from "./SlowLane.ts"
 
 /**
- * Answers that are too long to be made in one turn of the event loop: they are encoded in pieces, with turns between, and
- * each piece is counted before it is kept. What is not encoded yet need not be there as values either (`LazyArray`).
+ * Answers that are too long to encode in one turn of the event loop. They are encoded in pieces, with turns between,
+ * and each piece is counted before it is kept. The values of later pieces need not exist yet (`LazyArray`).
  */
 
-/** Members from which a result is encoded in pieces. */
+/** Number of members from which a result is encoded in pieces. */
 const MANY = 256
 
-/** How deep in a result its long part may stand: `result.tx[…]`. */
+/** The depth in a result at which its long part may be: `result.tx[…]`. */
 const DEPTH = 2
 
-/** Puts text together in pieces, as far as there is memory for them. */
+/** Collects text in pieces, within the memory of the caller. */
 export class PieceWriter {
-  /** Characters so far, close to the bytes. */
+  /** Characters so far; close to the number of bytes. */
   length = 0
   readonly #memory: AnswerMemory
   readonly #pieces: Array<Uint8Array> = []
@@ -30,14 +30,14 @@ export class PieceWriter {
     this.#memory = memory
   }
 
-  /** Adds text; false where there is no memory for it: then all is given back, and the answer is lost. */
+  /** Adds text. Returns false if there is no memory for it: all pieces are then released and the answer is lost. */
   add(text: string): boolean {
     this.length += text.length
     this.#text += text
     return this.#text.length < PIECE || this.#flush()
   }
 
-  /** Adds pieces that are counted already. */
+  /** Adds pieces that are already counted. */
   append({ length, pieces }: LongText): boolean {
     this.#taken += length
     this.length += length
@@ -46,13 +46,13 @@ export class PieceWriter {
     return true
   }
 
-  /** What was written: a string where it is short, and not counted. `undefined` where there is no memory for it. */
+  /** Returns the text: an uncounted string if it is short, `undefined` if there is no memory for it. */
   end(): string | LongText | undefined {
     if (this.#pieces.length === 0 && this.#text.length < PIECE) return this.#text
     return this.#flush() ? new LongText(this.#pieces) : undefined
   }
 
-  /** Gives everything back. */
+  /** Releases all pieces. */
   drop(): void {
     this.#memory.give(this.#taken)
     this.#taken = 0
@@ -78,7 +78,7 @@ const isArray = (value: object): value is ReadonlyArray<JsonValue> => Array.isAr
 
 const isMap = (value: object): value is ReadonlyMap<string, JsonValue> => value instanceof Map
 
-/** Whether a result is to be encoded in pieces. */
+/** Whether a result must be encoded in pieces. */
 export const isLong = (value: JsonValue | undefined, depth = DEPTH): boolean => {
   if (typeof value !== "object" || value === null) return false
   if (isArray(value)) return value.length > MANY
@@ -102,7 +102,7 @@ const membersOf = (value: JsonValue): Iterable<readonly [string, JsonValue | und
   return Object.entries(value)
 }
 
-/** The text of a value, in parts of no certain length. */
+/** The text of a value, in parts of any length. */
 function* textsOf(value: JsonValue): Generator<string> {
   if (!isLong(value) || value instanceof LongText) return yield encodeJson(value)
   let between = ""
@@ -125,21 +125,21 @@ function* textsOf(value: JsonValue): Generator<string> {
   yield "}"
 }
 
-/** What is said where there is no memory for an answer. */
+/** The error for an answer without memory. */
 export const noMemory = (): RpcError =>
   new RpcError({
     code: RPC_CODE.outOfMemory,
-    message: "The answer is larger than the memory that is left for answers: ask for less at once, or again later"
+    message: "The answer is larger than the memory left for answers: request less at once, or retry later"
   })
 
-/** Encodes a long result in pieces, each counted, with turns of the event loop between. Fails with -7. */
+/** Encodes a long result in counted pieces, with turns of the event loop between. Fails with -7. */
 export const encodeLong = (
   value: JsonValue,
   memory: AnswerMemory = UNCOUNTED,
   turns: CallTurns = new SlowLane().open()
 ): Effect.Effect<string | LongText, RpcError> =>
   Effect.suspend(() => {
-    // It is there already, and only has to be counted: as if it were the caller's alone.
+    // The text exists already and is only counted, as if it belonged to this caller alone.
     if (value instanceof LongText) return memory.take(value.length) ? Effect.succeed(value) : noMemory()
     const writer = new PieceWriter(memory)
     const texts = textsOf(value)

@@ -13,11 +13,11 @@ import {
 import type { ObservedCall } from "./Dispatch.ts"
 import { RPC_CODE, type RpcError } from "./method/RpcError.ts"
 
-/** Records what the dispatcher and the listener do in the metrics. */
+/** Records calls of the dispatcher and refusals of the listener in the metrics. */
 
 /**
- * What an error's code stands for. -4 is upstream's code for a wallet's trouble and for a name that never existed
- * alike; -9 is also what a node says that stops.
+ * The error type of each error code. -4 is upstream's code both for a wallet error and for a name that never existed.
+ * -9 is also the code of a stopping node.
  */
 const TYPE_OF: Readonly<Record<keyof typeof RPC_CODE, ErrorType>> = {
   parseError: "rpc_malformed",
@@ -67,10 +67,10 @@ const TYPES: ReadonlyMap<number, ErrorType> = new Map(
   Object.entries(RPC_CODE).flatMap(([name, code]) => isName(name) ? [[code, TYPE_OF[name]] as const] : [])
 )
 
-/** The label value for an error's code. */
+/** Returns the label value for an error code. */
 export const errorTypeOf = (code: number): ErrorType => TYPES.get(code) ?? "rpc_other"
 
-/** The series of one method. */
+/** The metrics of one method. */
 interface MethodSeries {
   readonly requests: Counter
   readonly errors: Counter
@@ -85,15 +85,15 @@ const seriesOf = (method: string): MethodSeries => ({
   own: rpcDuration.of(method)
 })
 
-/** By method; those that do not exist are one. */
+/** By method; all unknown methods share one entry. */
 const known = new Map<string, MethodSeries>()
 
-/** Counts a call. Takes less than a microsecond: the path answers ten thousand a second. */
+/** Counts a call. Takes less than a microsecond: the node answers ten thousand calls a second. */
 export const recordCall = ({ error, method, ownSeconds, seconds }: ObservedCall): void => {
   let series = known.get(method)
   if (series === undefined) {
     series = seriesOf(method)
-    // From the first call on, so that a rate can be told from no errors to one.
+    // Zero from the first call on, so that a rate shows the step from no errors to one.
     series.errors.increase(0)
     known.set(method, series)
   }
@@ -105,10 +105,10 @@ export const recordCall = ({ error, method, ownSeconds, seconds }: ObservedCall)
   errors.of(errorTypeOf(error.code)).increase()
 }
 
-/** Counts what is no JSON-RPC call at all. */
+/** Counts a body that is not a JSON-RPC call. */
 export const recordMalformed = ({ code }: RpcError): void => errors.of(errorTypeOf(code)).increase()
 
 const STATUSES: ReadonlyMap<string, RefusalStatus> = new Map(REFUSALS.map((status) => [status, status]))
 
-/** Counts a request that was turned away by HTTP alone. */
+/** Counts a request that HTTP alone refused. */
 export const recordRefusal = (status: number): void => rpcRefused.of(STATUSES.get(String(status)) ?? "other").increase()

@@ -18,14 +18,14 @@ import { hash256 } from "../protocol/hash.ts"
 import { guarded, storageFailure } from "./Database.ts"
 import { StorageCorrupted } from "./errors.ts"
 
-/** Where a record lies: the number of its file, the offset of its content behind magic and length, and its size. */
+/** The location of a record: the number of its file, the offset of its content after magic and length, and its size. */
 export interface Place {
   readonly file: number
   readonly offset: number
   readonly size: number
 }
 
-/** Largest block file, as the reference node makes them: 128 MiB. */
+/** The largest block file, as in the reference node: 128 MiB. */
 const MAX_FILE_SIZE = 0x8000000
 
 /** Magic and length before each record. */
@@ -33,11 +33,11 @@ const FRAME_SIZE = 8
 
 const CHECKSUM_SIZE = 4
 
-/** The two families of files: blocks in the reference node's own format, and undo data in ours. */
+/** The two families of files: blocks in the format of the reference node, and undo data in a format of svcd. */
 export type Family = "blk" | "undo"
 
 const REMEDY =
-  "Stop the node, delete the folder chainstate and start again: it is made anew from the stored blocks. Where that does not help, delete the folder blocks too"
+  "Stop the node, delete the folder chainstate and start again: the chain state is rebuilt from the stored blocks. If that does not help, delete the folder blocks too"
 
 interface OpenFile {
   readonly descriptor: number
@@ -46,8 +46,8 @@ interface OpenFile {
 }
 
 /**
- * blkNNNNN.dat and undoNNNNN.dat: records of magic, LE32 length and content, appended and never changed. A block
- * file is what the reference node writes without its XOR mask (reference/protocol.md 8.1); an undo record ends with the
+ * blkNNNNN.dat and undoNNNNN.dat: records of magic, LE32 length and content, appended and never changed. A block file
+ * is what the reference node writes without its XOR mask (reference/protocol.md 8.1). An undo record ends with the
  * first four bytes of hash256(block hash ‖ content). Methods throw `StorageFailure`.
  */
 export class BlockFiles {
@@ -55,9 +55,8 @@ export class BlockFiles {
   private readonly magic: Bytes
   private readonly open = new Map<string, OpenFile>()
   private readonly last: Record<Family, number>
-  /** Bytes in all files of both families. */
   private total = 0
-  /** Whether a file was made whose name may not be on disk yet. */
+  /** Whether a file was created whose directory entry may not be on disk yet. */
   private newFiles = false
 
   constructor(directory: string, magic: Bytes) {
@@ -104,18 +103,17 @@ export class BlockFiles {
     })
   }
 
-  /** Bytes of a file; 0 where there is none. */
+  /** Bytes of a file; 0 if it is missing. */
   sizeOf(family: Family, number: number): number {
     const path = this.path(family, number)
     return this.open.get(path)?.size ?? (existsSync(path) ? this.file(family, number).size : 0)
   }
 
-  /** Appends a block and tells where. On disk for sure only after `sync`. */
+  /** Appends a block and returns its location. The block is on disk only after `sync`. */
   appendBlock(block: Bytes): Place {
     return this.append("blk", block)
   }
 
-  /** Appends the undo data of a block. */
   appendUndo(blockHash: Bytes, undo: Bytes): Place {
     return this.append("undo", concat(undo, checksum(blockHash, undo)))
   }
@@ -136,11 +134,10 @@ export class BlockFiles {
     return place
   }
 
-  /** The content of a record. */
   private read(family: Family, { file, offset, size }: Place): Uint8Array {
     const path = this.path(family, file)
     if (offset + size > this.sizeOf(family, file)) {
-      const found = `a record of ${size} bytes at offset ${offset} lies beyond its end`
+      const found = `the record of ${size} bytes at offset ${offset} ends after the end of the file`
       throw new StorageCorrupted({ file: path, found, remedy: REMEDY })
     }
     const content = new Uint8Array(size)
@@ -154,21 +151,21 @@ export class BlockFiles {
     })
   }
 
-  /** The bytes of a block as they were stored. Whether they still are that block is for the caller to check. */
+  /** Reads the bytes of a block. The caller checks that they are still that block. */
   readBlock(place: Place): Uint8Array {
     return this.read("blk", place)
   }
 
-  /** The undo data of a block, checked against its checksum. */
+  /** Reads the undo data of a block and verifies its checksum. */
   readUndo(blockHash: Bytes, place: Place): Uint8Array {
     const content = this.read("undo", place)
     const undo = content.subarray(0, content.length - CHECKSUM_SIZE)
     if (equal(content.subarray(undo.length), checksum(blockHash, undo))) return undo
-    const found = `the checksum of the record at offset ${place.offset} is wrong`
+    const found = `checksum mismatch: wrong checksum of the record at offset ${place.offset}`
     throw new StorageCorrupted({ file: this.path("undo", place.file), found, remedy: REMEDY })
   }
 
-  /** Waits until everything that was appended is on disk. */
+  /** Waits until all appended data is on disk. */
   sync(): void {
     for (const [path, file] of this.open) {
       if (!file.written) continue
@@ -181,8 +178,8 @@ export class BlockFiles {
   }
 
   /**
-   * Does most of what `sync` waits for while others have their turn: a disk takes milliseconds for it. What is appended
-   * meanwhile is left to `sync`. Fails with what `sync` throws.
+   * Does most of the work of `sync` without blocking the event loop: a disk takes milliseconds for it. Data appended
+   * meanwhile is left to `sync`. Fails with the errors of `sync`.
    */
   async syncAside(): Promise<void> {
     for (const [path, file] of this.open) {
@@ -196,8 +193,8 @@ export class BlockFiles {
   }
 
   /**
-   * Cuts off what lies behind `end` in a file: records that nothing refers to, or one that was written in part.
-   * Returns how many bytes went.
+   * Truncates a file to `end`: removes records without a reference, or a record that was written in part. Returns the
+   * number of bytes removed.
    */
   cut(family: Family, number: number, end: number): number {
     const surplus = this.sizeOf(family, number) - end

@@ -12,60 +12,58 @@ import {
 } from "../metrics/storageMetrics.ts"
 import type { StorageFailure } from "./errors.ts"
 
-/** A reason why answers may be wrong just now. */
+/** A reason why answers may be wrong now. */
 export interface Doubt {
-  /** The file or store, as operators know it: `names.db`, `blocks`. */
+  /** The file or store by its usual name: `names.db`, `blocks`. */
   readonly what: string
-  /** What was found and what is done about it, one sentence. */
+  /** What was found and what the node does about it, in one sentence. */
   readonly reason: string
 }
 
-/** Something on disk that the background check walks through. */
+/** A part of the stored data that the background check covers. */
 export interface Checkable {
-  /** As in `Doubt`; each part has its own. */
+  /** As in `Doubt`. Each part has its own. */
   readonly what: string
-  /** What `total` counts, in the plural: `pages`, `blocks`. */
+  /** The unit that `total` counts, in the plural: `pages`, `blocks`. */
   readonly unit: string
-  /** Units to check in all, now. */
   readonly total: Effect.Effect<number>
   /**
-   * Checks units from number `from` on for some milliseconds, and returns the number of the next one; `undefined` at the
-   * end. Damage is no failure: the part notes the doubt, counts it, and starts its repair by itself.
+   * Checks units from number `from` on for some milliseconds. Returns the number of the next unit, `undefined` at the
+   * end. Damage is not a failure: the part notes the doubt, counts it, and starts its own repair.
    */
   readonly check: (from: number) => Effect.Effect<number | undefined, StorageFailure>
 }
 
-/** How far the background check of a part is. */
+/** The progress of the background check of a part. */
 export interface CheckProgress {
   readonly what: string
   readonly unit: string
   readonly checked: number
   readonly total: number
-  /** Passes that reached the end since the node started. */
+  /** Complete passes since the node started. */
   readonly passes: number
-  /** Units that were found damaged since the node started. */
+  /** Damaged units found since the node started. */
   readonly damaged: number
 }
 
-/** Knows whether the files of the node are as they were written, and what is being done where they are not. */
+/** Tracks whether the files of the node are undamaged, and the repairs in progress. */
 export class DataHealth extends Context.Tag("svcd/DataHealth")<DataHealth, {
-  /** What may be wrong just now; empty while everything is sound as far as is known. `/ready` is 503 while there is one. */
+  /** What may be wrong now; empty while no damage is known. `/ready` is 503 while there is a doubt. */
   readonly doubts: Effect.Effect<ReadonlyArray<Doubt>>
-  /** Notes a doubt, in the log too, until the returned effect is run. */
+  /** Notes a doubt and logs it. The returned effect withdraws the doubt. */
   readonly doubt: (doubt: Doubt) => Effect.Effect<Effect.Effect<void>>
-  /** What the operator is to know and what makes no answer wrong: `/ready` stays as it is. */
+  /** Facts that the operator needs and that make no answer wrong: `/ready` does not change. */
   readonly notices: Effect.Effect<ReadonlyArray<Doubt>>
-  /** Notes such a thing, in the log too, until the returned effect is run. */
+  /** Notes such a fact and logs it. The returned effect withdraws it. */
   readonly notice: (notice: Doubt) => Effect.Effect<Effect.Effect<void>>
-  /** Notes damage that was found, for the metric and the progress. */
+  /** Counts damage that was found, for the metric and the progress. */
   readonly damaged: (what: string) => Effect.Effect<void>
-  /** Hands a part to the background check for as long as the scope lives. */
+  /** Registers a part for the background check until the scope closes. */
   readonly register: (part: Checkable) => Effect.Effect<void, never, Scope.Scope>
-  /** The parts that are registered now. */
   readonly parts: Effect.Effect<ReadonlyArray<Checkable>>
-  /** Notes how far the check of a part is. */
+  /** Notes the progress of the check of a part. */
   readonly checked: (what: string, upTo: number) => Effect.Effect<void>
-  /** Notes that the check of a part has seen all of it, and begins again. */
+  /** Notes that a check of a part is complete and starts again. */
   readonly passed: (what: string) => Effect.Effect<void>
   readonly progress: Effect.Effect<ReadonlyArray<CheckProgress>>
 }>() {}
@@ -76,7 +74,7 @@ interface Tally {
   damaged: number
 }
 
-/** The label of a store for the metric: wallets have a file each. */
+/** The metric's label of a store. Each wallet has its own file, and all wallets share one label. */
 const labelOf = (what: string): StoreLabel =>
   STORES.find((store) => store === what) ?? (what.startsWith("wallet-") ? "wallet.db" : "other")
 
@@ -103,11 +101,13 @@ const make = Effect.sync(() => {
         doubts.add(doubt)
         show()
       }).pipe(
-        Effect.zipRight(Effect.logError("answers may be wrong", { ...doubt })),
+        Effect.zipRight(
+          Effect.logError("stored data damaged or missing: answers may be wrong until it is repaired", { ...doubt })
+        ),
         Effect.as(Effect.suspend(() => {
           const held = doubts.delete(doubt)
           show()
-          return held ? Effect.logInfo("repaired", { what: doubt.what }) : Effect.void
+          return held ? Effect.logInfo("stored data repaired", { what: doubt.what }) : Effect.void
         }))
       ),
     notices: Effect.sync(() => [...notices]),

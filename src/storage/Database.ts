@@ -5,8 +5,8 @@ import { StorageCorrupted, type StorageFailure, StorageUnavailable } from "./err
 import { PageDamaged, PageGuard } from "./PageGuard.ts"
 
 /**
- * SQLite for the stores whose budget leaves no room for a fiber a statement: prepared statements straight on the
- * driver, called from one writer (a point read takes 5 µs here and 50 µs through a client that queues).
+ * SQLite for the stores that have no time for one fiber per statement: prepared statements directly on the driver,
+ * called from one writer. A point read takes 5 µs here and 50 µs through a client that queues.
  */
 export type Database = SQLite.Database
 
@@ -14,17 +14,17 @@ export type Statement<Bind extends Array<unknown>, Row> = SQLite.Statement<Bind,
 
 const CORRUPTED = new Set(["SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_CORRUPT_INDEX", "SQLITE_CORRUPT_VTAB"])
 
-/** Whether the driver says that a file is damaged. */
+/** Whether the driver reports a damaged file. */
 export const isDamage = (cause: unknown): cause is Error & { readonly code: string } =>
   cause instanceof Error && "code" in cause && typeof cause.code === "string" && CORRUPTED.has(cause.code)
 
-/** Turns what the driver or the file system throws into what happened to which file; rethrows anything else. */
+/** Converts an error of the driver or the file system to a `StorageFailure`. Rethrows any other error. */
 export const storageFailure = (file: string, doing: string, remedy: string) => (cause: unknown): StorageFailure => {
   if (cause instanceof StorageCorrupted || cause instanceof StorageUnavailable) return cause
   if (isDamage(cause) || cause instanceof PageDamaged) {
     return new StorageCorrupted({ file, found: cause.message, remedy })
   }
-  // The driver's own words for a folder that is not there, the one refusal that has no code.
+  // The driver's error for a missing folder. It is the only refusal without a code.
   if (cause instanceof TypeError && cause.message.includes("directory does not exist")) {
     return new StorageUnavailable({ file, doing, reason: cause.message })
   }
@@ -32,7 +32,7 @@ export const storageFailure = (file: string, doing: string, remedy: string) => (
   return new StorageUnavailable({ file, doing, reason: `${cause.message} (${cause.code})` })
 }
 
-/** Runs `work` and throws what goes wrong as a `StorageFailure`. */
+/** Runs `work` and throws its errors as `StorageFailure`. */
 export const guarded = <A>(file: string, doing: string, remedy: string, work: () => A): A => {
   try {
     return work()
@@ -42,8 +42,8 @@ export const guarded = <A>(file: string, doing: string, remedy: string, work: ()
 }
 
 /**
- * Throws what the file system says of a file that may not be written. SQLite would open it all the same, leave
- * read-only files beside it, and say so in the middle of the work.
+ * Throws the file system's error for a file that is not writable. SQLite would open such a file, leave read-only files
+ * beside it, and fail later.
  */
 export const requireWritable = (filename: string): void => {
   if (existsSync(filename)) accessSync(filename, constants.R_OK | constants.W_OK)
@@ -51,26 +51,29 @@ export const requireWritable = (filename: string): void => {
 
 export interface OpenOptions {
   readonly filename: string
-  /** Bytes; a power of two from 512 to 65536. Takes effect where the file is new. */
+  /** Bytes; a power of two from 512 to 65536. Applies to a new file only. */
   readonly pageSize: number
-  /** Statements that bring an empty or older file to the present form, one a version. */
+  /** SQL that brings an empty or older file to the current format, one step per version. */
   readonly migrations: ReadonlyArray<string>
-  /** What the operator can do where the file turns out to be damaged. */
+  /** What the operator can do if the file is damaged. */
   readonly remedy: string
 }
 
-/** A step that changes nothing: a version that knows no sums refuses the file, instead of leaving them out of date. */
+/**
+ * A step that changes nothing. It makes versions without page sums refuse the file, instead of leaving the sums out of
+ * date.
+ */
 export const PAGES_HAVE_SUMS = "-- pages have sums beside the file"
 
-/** A database and what keeps the sums of its pages. */
+/** A database and the guard of its page sums. */
 export interface OpenDatabase {
   readonly database: Database
   readonly guard: PageGuard
 }
 
 /**
- * Opens a SQLite file and brings it to its present form. Its guard is to hear of each commit, and closes it. Throws `StorageFailure`, also for a file made by a newer
- * version: what it holds cannot be judged, so it is not touched.
+ * Opens a SQLite file and brings it to the current format. The caller notifies the guard of each commit, and closes the
+ * database with the guard. Throws `StorageFailure`, also for a file of a newer version: that file is not changed.
  */
 export const openDatabase = ({ filename, migrations, pageSize, remedy }: OpenOptions): OpenDatabase =>
   guarded(filename, "opening", remedy, () => {
@@ -91,28 +94,28 @@ export const openDatabase = ({ filename, migrations, pageSize, remedy }: OpenOpt
     }
   })
 
-/** How every database of the node is set up, in this order: the page size is fixed by the first write. */
+/** The settings of every database of the node. The order matters: the first write fixes the page size. */
 export const pragmas = (pageSize: number): ReadonlyArray<string> => [
   `page_size = ${pageSize}`,
-  // A write, where the file is new.
+  // This is a write in a new file.
   "journal_mode = WAL",
-  // What a power cut takes away is had again from the blocks; a killed process loses nothing.
+  // Data lost in a power cut is restored from the blocks. A killed process loses nothing.
   "synchronous = NORMAL",
   "temp_store = MEMORY",
-  // The guard copies the log, after it has written the sums of what it copies.
+  // The guard copies the log, after it has written the sums of the copied pages.
   "wal_autocheckpoint = 0"
 ]
 
-/** What is wrong with a file of a newer version. */
+/** The error text for a file of a newer version. */
 export const newerFormat = (version: number, known: number): string =>
   `its format is ${version}, this version of svcd knows formats up to ${known}`
 
-/** What the operator can do about that. */
+/** The remedy for a file of a newer version. */
 export const newerRemedy = (remedy: string): string => `Use the version of svcd that made it, or: ${remedy}`
 
 const versionOf = (database: Database): number => Number(database.pragma("user_version", { simple: true }))
 
-/** Before anything is written. */
+/** Runs before anything is written. */
 const refuseNewer = (database: Database, file: string, migrations: ReadonlyArray<string>, remedy: string): void => {
   const version = versionOf(database)
   if (version <= migrations.length) return

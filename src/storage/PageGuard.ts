@@ -3,20 +3,20 @@ import { closeSync, fstatSync, fsyncSync, openSync, rmSync } from "node:fs"
 import { ANY, type PageSums, readSums, sumOf, sumsFile, writeSums } from "./pageSums.ts"
 import { readFully, readWal, type WalContent, walFile, walSize } from "./walFile.ts"
 
-/** Bytes that the write-ahead log may have before it is copied into the database. */
+/** Size in bytes of the write-ahead log at which it is copied into the database. */
 export const LOG_BYTES = 16 * 1024 * 1024
 
 /** Bytes of pages that one call of `check` reads: about a millisecond. */
 const CHECK_BYTES = 1024 * 1024
 
-/** What a page, or the log, turned out to be. */
+/** A page, or a frame of the log, does not match its checksum. */
 export class PageDamaged extends Error {
   override readonly name = "PageDamaged"
 }
 
 const PAGE_SIZE_OFFSET = 16
 
-/** Bytes of a page, as the first page says; `undefined` where that is no database. */
+/** The page size according to the first page; `undefined` if that is not the first page of a database. */
 const pageSizeOf = (descriptor: number): number | undefined => {
   const bytes = Buffer.alloc(2)
   if (readFully(descriptor, bytes, PAGE_SIZE_OFFSET) < bytes.length) return undefined
@@ -25,10 +25,10 @@ const pageSizeOf = (descriptor: number): number | undefined => {
   return size >= 512 && (size & (size - 1)) === 0 ? size : undefined
 }
 
-/** The sums of all pages as they are. */
+/** Computes the sums of all pages in the file. */
 const sumsOfFile = (descriptor: number): PageSums => {
   const pageSize = pageSizeOf(descriptor)
-  if (pageSize === undefined) throw new PageDamaged("its first page is none of a database")
+  if (pageSize === undefined) throw new PageDamaged("its first page is not the first page of a database")
   const sums = new Uint32Array(Math.floor(fstatSync(descriptor).size / pageSize))
   const page = Buffer.alloc(pageSize)
   for (const i of sums.keys()) {
@@ -41,13 +41,13 @@ const sumsOfFile = (descriptor: number): PageSums => {
 const hasLog = (file: string): boolean => readWal(file).frames > 0
 
 /**
- * Keeps the sums of an open database in step with its pages. In WAL mode the database itself changes only when the log is
- * copied into it, and that is done here and nowhere else:
+ * Keeps the sums of an open database consistent with its pages. In WAL mode the database file changes only when the log
+ * is copied into it. Only this class copies it:
  *
  *     commit → log ──(1) sync the log──(2) new sums, synced and renamed──(3) copy the log──► database
  *
- * So at every moment, also after a crash, a page either has its sum or is superseded by a whole frame of the log. Methods
- * throw `PageDamaged` where that does not hold, and what the driver and the system throw.
+ * So at every moment, also after a crash, each page either matches its sum or is superseded by a complete frame of the
+ * log. Methods throw `PageDamaged` where that does not hold, and the errors of the driver and the system.
  *
  * The database file stays open here until `close`: closing it would drop the locks that SQLite has on it.
  */
@@ -56,17 +56,17 @@ export class PageGuard {
   private readonly database: SQLite.Database
   private readonly descriptor: number
   private inForce: PageSums
-  /** Whether each page that the log does not hold has its sum, and each that it holds had it before. */
+  /** Whether each page outside the log matches its sum, and each page in the log matched it before. */
   private settled: boolean
-  /** Size of the log at which it is tried next to copy it. */
+  /** The size of the log at which the next copy is tried. */
   private due = LOG_BYTES
 
-  /** `database` is in WAL mode, and no connection copies the log by itself. Makes the sums where there are none. */
+  /** `database` is in WAL mode, and no connection copies the log by itself. Computes the sums if they are missing. */
   constructor(file: string, database: SQLite.Database) {
     this.file = file
     this.database = database
-    // With its first read a connection takes the lock that tells other connections, when they are closed, that they are
-    // not the last: the last one copies the log.
+    // With its first read a connection takes a lock. While this connection holds it, another connection that closes is
+    // not the last one. The last one would copy the log.
     database.pragma("schema_version")
     this.descriptor = openSync(file, "r")
     try {
@@ -82,17 +82,16 @@ export class PageGuard {
     }
   }
 
-  /** Pages with a sum. */
   get pages(): number {
     return this.inForce.sums.length
   }
 
-  /** To be called after each commit: copies the log into the database where it has grown enough. */
+  /** Call this after each commit. Copies the log into the database if it is large enough. */
   committed(): void {
     if (walSize(this.file) >= this.due) this.copyLog()
   }
 
-  /** Copies the log into the database now. A reader of an older state puts the end of that off. */
+  /** Copies the log into the database now. A reader of an older state delays the end of the copy. */
   copyLog(): void {
     if (walSize(this.file) === 0) return
     this.sync()
@@ -108,10 +107,10 @@ export class PageGuard {
     this.due = this.settled ? LOG_BYTES : walSize(this.file) + LOG_BYTES / 4
   }
 
-  /** What SQLite says of its log: whether a reader was in the way, and how many frames it counts. */
+  /** SQLite's state of the log: whether a reader blocked the checkpoint, and the number of frames. */
   private checkpoint(mode: "NOOP" | "TRUNCATE") {
     const waits = Number(this.database.pragma("busy_timeout", { simple: true }))
-    // A reader of an older state may be of this process: it cannot end while it is waited for.
+    // A reader of an older state may be in this process: waiting for it would block it.
     this.database.pragma("busy_timeout = 0")
     try {
       return this.database
@@ -122,7 +121,7 @@ export class PageGuard {
   }
 
   private sync(): void {
-    // Windows syncs only what is open for writing.
+    // Windows syncs only files that are open for writing.
     const log = openSync(walFile(this.file), "r+")
     try {
       fsyncSync(log)
@@ -131,14 +130,17 @@ export class PageGuard {
     }
   }
 
-  /** SQLite reads frames that it wrote without a look at their sums: they are looked at here. */
+  /** SQLite reads frames that it wrote without a check of their sums. So the sums are checked here. */
   private compareLog({ frames }: WalContent): void {
     if (frames < (this.checkpoint("NOOP")?.log ?? 0)) {
-      throw new PageDamaged(`frame ${frames + 1} of its write-ahead log has changed`)
+      throw new PageDamaged(`frame ${frames + 1} of its write-ahead log does not match its checksum`)
     }
   }
 
-  /** The sums after the log was copied. What it replaces is compared first: a page that changed may be copied already. */
+  /**
+   * The sums after the copy of the log. Checks each page that the log replaces, unless an interrupted copy may have
+   * changed it already.
+   */
   private sumsAfter(log: WalContent): PageSums {
     const { pageSize, sums } = this.inForce
     if (log.pageSize !== pageSize) throw new PageDamaged(`its log has pages of ${log.pageSize} bytes, not ${pageSize}`)
@@ -153,9 +155,8 @@ export class PageGuard {
     return { pageSize, sums: next }
   }
 
-  /** Reads a page into `bytes` and compares it with its sum. */
   private compare(page: number, bytes: Buffer): void {
-    if (!this.isSound(page, bytes)) throw new PageDamaged(`page ${page} has changed`)
+    if (!this.isSound(page, bytes)) throw new PageDamaged(`page ${page} does not match its checksum`)
   }
 
   private isSound(page: number, bytes: Buffer): boolean {
@@ -166,8 +167,8 @@ export class PageGuard {
   }
 
   /**
-   * Compares some pages, from number `from` on (the first is 0), and after the last one the log. Returns the number of
-   * the next one, `undefined` at the end.
+   * Checks some pages, from number `from` on (the first is 0), and after the last page the log. Returns the number of
+   * the next page, `undefined` at the end.
    */
   check(from: number): number | undefined {
     const { pageSize, sums } = this.inForce
@@ -177,14 +178,17 @@ export class PageGuard {
     for (let page = from + 1; page <= to; page++) {
       if (this.isSound(page, bytes)) continue
       log ??= readWal(this.file)
-      if (!log.pages.has(page)) throw new PageDamaged(`page ${page} has changed`)
+      if (!log.pages.has(page)) throw new PageDamaged(`page ${page} does not match its checksum`)
     }
     if (to < sums.length) return to
     if (walSize(this.file) > 0) this.compareLog(readWal(this.file))
     return undefined
   }
 
-  /** Closes the database as it is: it is about to be removed. Once only: the descriptor's number is soon another file's. */
+  /**
+   * Closes the database without a copy of the log, before the file is removed. Works once only: the descriptor's number
+   * is soon another file's.
+   */
   abandon(): void {
     if (!this.database.open) return
     this.database.close()
@@ -192,9 +196,9 @@ export class PageGuard {
   }
 
   /**
-   * Copies the log and closes the database, which may be the last connection. Where the log cannot be copied here, SQLite
-   * does so at the close. The sums stay where a page is damaged: the next start finds that it does not have its sum. Else
-   * they go first, and the next start makes them anew.
+   * Copies the log and closes the database; this may be the last connection. If the log cannot be copied here, SQLite
+   * copies it at the close. If a page is damaged, the sums stay and the next start finds the mismatch. After other
+   * errors the sums are removed first, and the next start computes them again.
    */
   close(): void {
     if (!this.database.open) return

@@ -1,11 +1,10 @@
 import * as Schema from "effect/Schema"
 
-/** A file does not hold what it should. Asking again will not help; the message says what will. */
+/** The content of a file is wrong. A retry does not help; the message has the remedy. */
 export class StorageCorrupted extends Schema.TaggedError<StorageCorrupted>()("StorageCorrupted", {
   file: Schema.String,
-  /** What was found, where (offset, block, row). */
+  /** What was found, and where (offset, block, row). */
   found: Schema.String,
-  /** What the operator can do. */
   remedy: Schema.String
 }) {
   override get message(): string {
@@ -13,7 +12,7 @@ export class StorageCorrupted extends Schema.TaggedError<StorageCorrupted>()("St
   }
 }
 
-/** A file cannot be read or written just now: no space, no permission, an I/O error. Nothing is damaged. */
+/** A file cannot be read or written now: no space, no permission, an I/O error. Nothing is damaged. */
 export class StorageUnavailable extends Schema.TaggedError<StorageUnavailable>()("StorageUnavailable", {
   file: Schema.String,
   doing: Schema.String,
@@ -24,5 +23,4 @@ export class StorageUnavailable extends Schema.TaggedError<StorageUnavailable>()
   }
 }
 
-/** What may go wrong with a file. */
 export type StorageFailure = StorageCorrupted | StorageUnavailable

@@ -8,33 +8,39 @@ import { StorageCorrupted, type StorageFailure } from "./errors.ts"
 import { ANY, type PageSums, readSums, sumOf, sumsFile } from "./pageSums.ts"
 import { readFully, readWal, walFile } from "./walFile.ts"
 
-/** What a look at a database says before SQLite opens it. */
+/** The result of the check of a database before SQLite opens it. */
 type Finding =
   | { readonly type: "absent" }
   | { readonly type: "sound" }
-  /** It has no sums, for this reason; SQLite's own check finds nothing. */
+  /** The database has no usable sums, for this reason; SQLite's own check finds no damage. */
   | { readonly type: "unsealed"; readonly reason: "missing" | "unreadable" }
   | { readonly type: "damaged"; readonly found: string }
 
 export interface Inspected {
   readonly filename: string
-  /** As operators know it: `names.db`. */
+  /** The usual name: `names.db`. */
   readonly what: string
-  /** For the message where it cannot even be read. */
+  /** The remedy for the message if the file cannot be read. */
   readonly remedy: string
-  /** What makes it a file of a newer version, which is never touched; `sums` are those beside it, where they are whole. */
+  /**
+   * Returns an error text for a file of a newer version, which is never changed. `sums` are the sums of the file, if
+   * they are intact.
+   */
   readonly newer: (database: SQLite.Database, sums: PageSums | undefined) => string | undefined
 }
 
-/** Bytes read at once; others have a turn in between. */
+/** Bytes per read; the event loop has a turn between reads. */
 const CHUNK = 1024 * 1024
 
-/** Milliseconds after which, and between which, the log tells how far a check is. */
+/** Milliseconds between two log entries about the progress of a check, and before the first one. */
 const REPORT_MS = 2_000
 
 const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0
 
-/** Compares all pages that the write-ahead log does not supersede. Returns the first that has changed. */
+/**
+ * Checks all pages that the write-ahead log does not supersede. Returns the number of the first page that does not
+ * match its sum.
+ */
 const firstChanged = async (
   file: string,
   { pageSize, sums }: PageSums,
@@ -62,7 +68,7 @@ const firstChanged = async (
   }
 }
 
-/** What SQLite finds wrong in a file without sums; one that it does not take for a database is damaged too. */
+/** The first problem that SQLite finds in a file without sums. A file that is not a database is damaged too. */
 const integrity = (file: string): string | undefined => {
   const database = new SQLite(file)
   try {
@@ -87,15 +93,15 @@ const look = async (file: string, signal: AbortSignal, tell: (checked: number, t
   const changed = await firstChanged(file, sums, signal, (checked) => tell(checked, sums.sums.length))
   return changed === undefined
     ? { type: "sound" } as const
-    : { type: "damaged", found: `page ${changed} has changed` } as const
+    : { type: "damaged", found: `page ${changed} does not match its checksum` } as const
 }
 
-/** Checks a database that is not open: its pages against their sums, or SQLite's own check where it has none. */
+/** Checks a database that is not open: its pages against their sums, or with SQLite's own check if it has no sums. */
 const inspect = ({ filename, remedy, what }: Inspected): Effect.Effect<Finding, StorageFailure> =>
   Effect.suspend(() => {
     const told = { checked: 0, total: 0 }
     const report = Effect.suspend(() =>
-      Effect.logInfo(`checking ${what}`, { pages: told.total, checked: Math.min(told.checked, told.total) })
+      Effect.logInfo(`checking database ${what}`, { pages: told.total, checked: Math.min(told.checked, told.total) })
     )
     const looking = Effect.tryPromise({
       try: (signal) => look(filename, signal, (checked, total) => void Object.assign(told, { checked, total })),
@@ -103,12 +109,12 @@ const inspect = ({ filename, remedy, what }: Inspected): Effect.Effect<Finding, 
     }).pipe(
       Effect.catchAll((cause) => Effect.suspend(() => Effect.fail(storageFailure(filename, "opening", remedy)(cause))))
     )
-    // Also for a caller that cannot be interrupted: else the end of the check would wait for this.
+    // Interruptible also in an uninterruptible caller: otherwise the end of the check would wait for this fiber.
     const reports = Effect.interruptible(Effect.forever(Effect.zipRight(Effect.sleep(REPORT_MS), report)))
     return Effect.raceFirst(looking, reports)
   })
 
-/** What a damaged file says of its format, as far as SQLite can read that. */
+/** The error text for a damaged file of a newer version, as far as SQLite can read the file. */
 const newerIn = ({ filename, newer }: Inspected): string | undefined => {
   try {
     const database = new SQLite(filename, { readonly: true })
@@ -137,12 +143,12 @@ const firstPage = (filename: string, pageSize: number): Buffer => {
   return page
 }
 
-/** Tells a file of a newer version by its user version: `known` is the newest that this version makes. */
+/** Recognizes a file of a newer version by its user version. `known` is the newest version that this program writes. */
 export const newerThan = (known: number, filename: string): Inspected["newer"] => (database, sums) => {
   const version = Number(database.pragma("user_version", { simple: true }))
   if (version <= known) return undefined
   if (sums !== undefined) {
-    // A version that makes newer files writes more to this page than that number: else a bit of it has changed.
+    // A newer version changes more of this page than that number. If only the number differs, it is corrupted.
     const page = firstPage(filename, sums.pageSize)
     page.writeUInt32BE(known, USER_VERSION_OFFSET)
     if (sumOf(page) === sums.sums[0]) return undefined
@@ -150,14 +156,16 @@ export const newerThan = (known: number, filename: string): Inspected["newer"] =
   return newerFormat(version, known)
 }
 
-/** Removes a database with all that belongs to it. A crash in between leaves one that is found damaged again. */
+/**
+ * Removes a database and the files beside it. After a crash in between, the next start finds a damaged database again.
+ */
 export const removeDatabase = (filename: string): void => {
   for (const file of [walFile(filename), `${filename}-shm`, filename, sumsFile(filename)]) {
     rmSync(file, { force: true })
   }
 }
 
-/** Fails where a database is damaged; for programs that repair nothing. */
+/** Fails if a database is damaged: for programs that repair nothing. */
 export const requireSound = (inspected: Inspected): Effect.Effect<void, StorageFailure> =>
   Effect.flatMap(inspect(inspected), (finding) =>
     finding.type === "damaged"
@@ -165,16 +173,16 @@ export const requireSound = (inspected: Inspected): Effect.Effect<void, StorageF
       : Effect.void)
 
 /**
- * Looks at a database before it is opened, and returns what is damaged of it, for the caller to remove the file. Fails
- * where a newer version has made it: that is never touched.
+ * Checks a database before it is opened. Returns the damage that was found; the caller removes the file. Fails for a
+ * damaged file of a newer version: that file is never changed.
  */
 export const findDamage = (inspected: Inspected): Effect.Effect<string | undefined, StorageFailure, DataHealth> =>
   Effect.gen(function*() {
     const { filename, remedy, what } = inspected
     const finding = yield* inspect(inspected)
     if (finding.type === "unsealed") {
-      const reason = finding.reason === "missing" ? "it has none yet" : "what lies there is none"
-      yield* Effect.logInfo(`${what} gets sums of its pages: ${reason}, and it is sound`)
+      const reason = finding.reason === "missing" ? "they are missing" : "the file of sums is unreadable"
+      yield* Effect.logInfo(`page checksums of ${what} are created: ${reason}; the database is undamaged`)
     }
     if (finding.type === "absent") rmSync(sumsFile(filename), { force: true })
     if (finding.type !== "damaged") return undefined
@@ -188,8 +196,8 @@ export const findDamage = (inspected: Inspected): Effect.Effect<string | undefin
   }).pipe(Effect.annotateLogs("subsystem", "storage"))
 
 /**
- * Makes a database fit to be opened, before SQLite gives any of it to anybody: one that is damaged is removed, since all
- * of it can be had again from the blocks. `instead` says how, for the log.
+ * Makes a database safe to open: removes a damaged one, before SQLite reads any of it. All of its content can be
+ * restored from the blocks. `instead` describes this for the log.
  */
 export const removeDamaged = (
   inspected: Inspected & { readonly instead: string }
@@ -198,6 +206,6 @@ export const removeDamaged = (
     const { filename, instead, remedy } = inspected
     const found = yield* findDamage(inspected)
     if (found === undefined) return
-    yield* Effect.logError(`${filename} is damaged (${found}) and is removed: ${instead}`)
+    yield* Effect.logError(`database corrupted: ${filename} is damaged (${found}) and is removed: ${instead}`)
     yield* Effect.try({ try: () => removeDatabase(filename), catch: storageFailure(filename, "removing", remedy) })
   }).pipe(Effect.annotateLogs("subsystem", "storage"))

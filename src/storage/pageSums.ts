@@ -4,8 +4,8 @@ import { replaceFileNow } from "../base/atomicFile.ts"
 import { codeOf } from "../base/errorCode.ts"
 
 /**
- * The sums of a database's pages, which lie beside it in `<file>.sums`: 32 bytes of header, then a CRC-32 a page. All
- * numbers are little endian. With a sum a page the absence of a row is as sure as a row.
+ * The sums of a database's pages, in `<file>.sums` beside it: 32 bytes of header, then one CRC-32 per page. All numbers
+ * are little endian. With a sum per page, a missing row is as certain as a row.
  *
  * | offset | bytes | |
  * |---|---|---|
@@ -18,7 +18,7 @@ import { codeOf } from "../base/errorCode.ts"
  */
 export interface PageSums {
   readonly pageSize: number
-  /** By page number, the first page at 0; `ANY` where whatever stands there will do. */
+  /** By page number, the first page at 0. `ANY` accepts every content of the page. */
   readonly sums: Uint32Array
 }
 
@@ -27,12 +27,11 @@ const VERSION = 1
 const HEADER_BYTES = 32
 const CHECKED_HEADER = 20
 
-/** Of a page that SQLite counts and never wrote: it reads it only after it has written it. */
+/** The sum of a page that SQLite counts and never wrote. SQLite reads such a page only after it has written it. */
 export const ANY = 0
 
 export const sumsFile = (file: string): string => `${file}.sums`
 
-/** The sum of a page. Never `ANY`. */
 export const sumOf = (page: Uint8Array): number => crc32(page) || 1
 
 const bytesOf = ({ pageSize, sums }: PageSums): Buffer => {
@@ -46,7 +45,7 @@ const bytesOf = ({ pageSize, sums }: PageSums): Buffer => {
   return bytes
 }
 
-/** `undefined` for bytes that are no sums, or were changed. */
+/** Returns `undefined` for bytes that are not sums or do not match their checksum. */
 export const decodeSums = (bytes: Buffer): PageSums | undefined => {
   if (bytes.length < HEADER_BYTES || !bytes.subarray(0, 8).equals(MAGIC)) return undefined
   const [version, pageSize, count, sum] = [8, 12, 16, 20].map((offset) => bytes.readUInt32LE(offset))
@@ -57,7 +56,7 @@ export const decodeSums = (bytes: Buffer): PageSums | undefined => {
   return { pageSize, sums: Uint32Array.from({ length: count }, (_, i) => bytes.readUInt32LE(HEADER_BYTES + 4 * i)) }
 }
 
-/** The sums beside a database: `missing` where there are none, `unreadable` where the file is not what was written. */
+/** Reads the sums of a database: `missing` if the file does not exist, `unreadable` if its content is invalid. */
 export const readSums = (file: string): PageSums | "missing" | "unreadable" => {
   try {
     return decodeSums(readFileSync(sumsFile(file))) ?? "unreadable"
@@ -67,5 +66,5 @@ export const readSums = (file: string): PageSums | "missing" | "unreadable" => {
   }
 }
 
-/** Replaces the sums beside a database: they are on disk when this returns. */
+/** Replaces the sums of a database. They are on disk when this returns. */
 export const writeSums = (file: string, sums: PageSums): void => replaceFileNow(sumsFile(file), bytesOf(sums))

@@ -1,12 +1,12 @@
 import { crc32 } from "node:zlib"
 import type { Bytes } from "../protocol/bytes.ts"
 
-/** Stands for a record whose checksum is not known: it was stored by a version that kept none. */
+/** The value for a record without a checksum: a version without checksums stored it. */
 export const NO_CHECKSUM = 0
 
 /**
- * The checksum of a stored record: CRC-32, which notices every flip of up to 32 neighbouring bits. It guards against a
- * disk, not against an attacker, and costs a hundredth of decoding a block. Never `NO_CHECKSUM`.
+ * The checksum of a stored record: CRC-32, which detects every burst error of up to 32 bits. It protects against disk
+ * errors, not against an attacker, and costs a hundredth of decoding a block. Never `NO_CHECKSUM`.
  */
 export const recordChecksum = (record: Bytes): number => {
   const checksum = crc32(record)

@@ -6,24 +6,23 @@ import { StorageCorrupted, type StorageFailure, StorageUnavailable } from "./err
 import type { Inspected } from "./inspect.ts"
 import type { PageGuard } from "./PageGuard.ts"
 
-/** How the chain makes a store of derived data anew and brings it to the tip. */
+/** How the chain rebuilds a store of derived data and brings it to the tip. */
 export interface Repair {
-  /** Whether a failure says that this store is damaged. */
+  /** Whether a failure means that this store is damaged. */
   readonly concerns: (failure: StorageFailure) => boolean
-  /** Completes when the store was found damaged, once each time. */
+  /** Completes when the store is found damaged, once each time. */
   readonly wanted: Effect.Effect<void>
-  /** Empties the store. The caller lets no follower write meanwhile; its cursor is `undefined` afterwards. */
+  /** Empties the store. The caller lets no follower write meanwhile. Afterwards the cursor is `undefined`. */
   readonly begin: Effect.Effect<void, StorageFailure>
-  /** To be run when the store is at the tip again. */
+  /** The caller runs this when the store is at the tip again. */
   readonly done: Effect.Effect<void>
 }
 
 export interface StoreRepair extends Repair {
-  /** Notes damage: a doubt until `done`, and the wish to be made anew. More of it meanwhile changes nothing. */
+  /** Notes damage: sets a doubt until `done`, and requests a rebuild. Further damage meanwhile changes nothing. */
   readonly noticed: (failure: StorageFailure) => Effect.Effect<void>
 }
 
-/** `begin` empties the store. */
 export const makeRepair = (
   { filename, what }: Pick<Inspected, "filename" | "what">,
   begin: Effect.Effect<void, StorageFailure>
@@ -31,7 +30,7 @@ export const makeRepair = (
   Effect.gen(function*() {
     const health = yield* DataHealth
     const wishes = yield* Queue.sliding<void>(1)
-    /** Takes the doubt back; `undefined` while there is none. */
+    /** Withdraws the doubt; `undefined` while there is none. */
     let doubted: Effect.Effect<void> | undefined
     const concerns = (failure: StorageFailure): failure is StorageCorrupted =>
       failure instanceof StorageCorrupted && failure.file === filename
@@ -44,7 +43,7 @@ export const makeRepair = (
           if (!concerns(failure) || doubted !== undefined) return
           doubted = Effect.void
           yield* health.damaged(what)
-          doubted = yield* health.doubt({ what, reason: `${failure.found}; it is made anew from the stored blocks` })
+          doubted = yield* health.doubt({ what, reason: `${failure.found}; it is rebuilt from the stored blocks` })
           yield* Queue.offer(wishes, undefined)
         }).pipe(Effect.uninterruptible),
       done: Effect.suspend(() => {
@@ -55,7 +54,7 @@ export const makeRepair = (
     }
   })
 
-/** The pages of a database, for the background check. `noticed` hears of damage. */
+/** The pages of a database, for the background check. Damage is passed to `noticed`. */
 export const pagesOf = (
   { filename, remedy, what }: Inspected,
   guard: () => PageGuard,

@@ -1,14 +1,14 @@
 import type { Database } from "./Database.ts"
 
-/** What a column of a statement takes. */
+/** The value of a column in a statement. */
 export type Cell = Uint8Array | number
 
-/** Rows a statement: more save little, fewer cost up to twice the time. */
+/** Rows per statement. More rows save little; fewer cost up to twice the time. */
 const ROWS = 64
 
 /**
- * Runs one statement over a list of rows, many rows at a time. `text` makes the statement for a number of rows, `cells`
- * appends what one row binds. Inside of a transaction all rows are written, or none.
+ * Runs one statement over a list of rows, many rows at a time. `text` returns the SQL for a number of rows, `cells`
+ * appends the values of one row. Inside a transaction either all rows are written or none.
  */
 export const rowWriter = <Row>(
   database: Database,
@@ -30,5 +30,5 @@ export const rowWriter = <Row>(
   }
 }
 
-/** `group` so often, with commas between. */
+/** `count` copies of `group`, separated by commas. */
 export const repeated = (group: string, count: number): string => Array.from({ length: count }, () => group).join(", ")

@@ -3,24 +3,23 @@ import { endianness } from "node:os"
 import { codeOf } from "../base/errorCode.ts"
 import { sumOf } from "./pageSums.ts"
 
-/** What SQLite's write-ahead log holds that counts. Source: sqlite.org/fileformat2.html, "The Write-Ahead Log". */
+/** The valid content of SQLite's write-ahead log. Source: sqlite.org/fileformat2.html, "The Write-Ahead Log". */
 export interface WalContent {
   readonly pageSize: number
-  /** Frames up to the last commit that is whole. */
+  /** Frames up to the last complete commit. */
   readonly frames: number
   /** Pages of the database after the last commit. */
   readonly pageCount: number
-  /** The sum of each page (the first is 1) as the last commit left it. */
+  /** The sum of each page (the first is 1) after the last commit. */
   readonly pages: ReadonlyMap<number, number>
 }
 
 const HEADER_BYTES = 32
 const FRAME_HEADER_BYTES = 24
-/** With its lowest bit set, sums are made of big endian words. */
+/** If its lowest bit is set, the sums are over big endian words. */
 const MAGIC = 0x377f0682
 const FORMAT = 3_007_000
 
-/** Bytes read at once, about. */
 const CHUNK = 1024 * 1024
 
 const HOST_IS_BIG = endianness() === "BE"
@@ -49,7 +48,7 @@ class RunningSum {
   }
 }
 
-/** Reads into all of `bytes` as far as the file goes, and returns how much that was. */
+/** Reads until `bytes` is full or the file ends. Returns the number of bytes read. */
 export const readFully = (descriptor: number, bytes: Buffer, position: number): number => {
   let got = 0
   while (got < bytes.length) {
@@ -60,7 +59,7 @@ export const readFully = (descriptor: number, bytes: Buffer, position: number): 
   return got
 }
 
-/** An aligned buffer, so that its words can be viewed. */
+/** An aligned buffer: its words can be viewed as a `Uint32Array`. */
 const aligned = (size: number): Buffer => Buffer.from(new ArrayBuffer(size))
 
 const wordsOf = (bytes: Buffer, swapped: boolean): Uint32Array => {
@@ -94,7 +93,7 @@ const read = (descriptor: number): WalContent => {
     for (let i = 0; i < whole; i++) {
       const at = i * frameBytes
       const page = chunk.readUInt32BE(at)
-      // The salts tell frames of this log from those of an earlier one.
+      // The salts distinguish frames of this log from frames of an earlier one.
       const ours = page > 0 && chunk.compare(header, 16, 24, at + 8, at + 16) === 0
       if (!ours) return { pageSize, frames, pageCount, pages }
       sum.add(words, at / 4, at / 4 + 2)
@@ -113,7 +112,7 @@ const read = (descriptor: number): WalContent => {
   }
 }
 
-/** Reads the log of a database as SQLite does when it opens it: up to the last commit that is whole. */
+/** Reads the log of a database up to the last complete commit, as SQLite does when it opens the database. */
 export const readWal = (file: string): WalContent => {
   let descriptor
   try {
@@ -129,5 +128,4 @@ export const readWal = (file: string): WalContent => {
   }
 }
 
-/** Bytes of the log of a database. */
 export const walSize = (file: string): number => statSync(walFile(file), { throwIfNoEntry: false })?.size ?? 0

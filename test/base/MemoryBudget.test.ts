@@ -24,14 +24,14 @@ const members = (total: number, shares: ReadonlyArray<number>, evictable = true)
 }
 
 describe("MemoryBudget", () => {
-  it("gives its kinds all of the total and no more", () => {
+  it("the limits of all kinds add up to the total", () => {
     const budget = new MemoryBudget(1_000_000)
     const sum = BUDGET_KINDS.reduce((all, kind) => all + budget.limit(kind), 0)
     assert.approximately(sum, 1_000_000, BUDGET_KINDS.length)
     assert.isAtMost(sum, 1_000_000)
   })
 
-  it("makes no room of what is given back twice", () => {
+  it("bytes that are given back twice create no room", () => {
     const { account, budget } = members(1_000, [0.5, 0.5])
     const some = Math.floor(budget.limit("frames") / 4)
     assert.isTrue(account(0).take("frames", some))
@@ -41,7 +41,7 @@ describe("MemoryBudget", () => {
     assert.strictEqual(budget.held("frames"), some)
   })
 
-  it("refuses an account that wants more than its share, and counts nothing", () => {
+  it("an account that asks for more than its share is refused, and nothing is counted", () => {
     const { account, budget } = members(1_000, [0.5])
     const half = budget.limit("frames") / 2
     assert.isTrue(account(0).take("frames", half))
@@ -49,7 +49,7 @@ describe("MemoryBudget", () => {
     assert.strictEqual(budget.held("frames"), half)
   })
 
-  it("evicts the largest holder to make room for a smaller one", () => {
+  it("the budget evicts the largest holder to make room for a smaller one", () => {
     const { account, budget, evicted } = members(1_000, [1, 1, 1])
     assert.isTrue(account(0).take("frames", 120))
     assert.isTrue(account(1).take("frames", 70))
@@ -58,7 +58,7 @@ describe("MemoryBudget", () => {
     assert.strictEqual(budget.held("frames"), 120)
   })
 
-  it("refuses the largest holder instead of evicting a smaller one", () => {
+  it("the largest holder is refused, and no smaller one is evicted", () => {
     const { account, evicted } = members(1_000, [1, 1])
     assert.isTrue(account(0).take("frames", 90))
     assert.isTrue(account(1).take("frames", 100))
@@ -66,14 +66,14 @@ describe("MemoryBudget", () => {
     assert.deepStrictEqual(evicted, [])
   })
 
-  it("never evicts an account that is not evictable", () => {
+  it("an account that is not evictable is never evicted", () => {
     const { account, evicted } = members(1_000, [1, 1], false)
     assert.isTrue(account(0).take("frames", 190))
     assert.isFalse(account(1).take("frames", 50))
     assert.deepStrictEqual(evicted, [])
   })
 
-  it("lets an account that is not evictable take the place of smaller ones that are", () => {
+  it("an account that is not evictable displaces smaller evictable ones", () => {
     const { account, budget, evicted } = members(1_000, [1, 1])
     const chosen = budget.open({ owner: "chosen", share: 1, evictable: false, evict: () => {} })
     assert.isTrue(account(0).take("frames", 30))
@@ -85,7 +85,7 @@ describe("MemoryBudget", () => {
     assert.strictEqual(budget.held("frames"), 190)
   })
 
-  it("tells its listeners of refusals and evictions", () => {
+  it("the budget reports refusals and evictions to its listeners", () => {
     const { account, budget } = members(1_000, [1, 0.3])
     const events: Array<string> = []
     const stop = budget.listen(({ action, held, kind, owner }) => events.push(`${action} ${owner} ${kind} ${held}`))
@@ -97,7 +97,7 @@ describe("MemoryBudget", () => {
     assert.deepStrictEqual(events, ["evicted peer 0 frames 190", "refused peer 1 frames 60"])
   })
 
-  it("makes those wait first that hold more than an equal part", () => {
+  it("accounts that hold more than an equal part wait first", () => {
     const { account, budget } = members(1_000, [1, 1])
     account(0).take("frames", 90)
     account(1).take("frames", 5)
@@ -107,7 +107,7 @@ describe("MemoryBudget", () => {
     assert.isFalse(budget.isTight("frames", account(1)))
   })
 
-  it.effect("has those who wait for room go on one after the other as bytes are given back, or after a while", () =>
+  it.effect("waiting accounts continue one by one as bytes are given back, or after five seconds", () =>
     Effect.gen(function*() {
       const { account, budget } = members(1_000, [1, 1, 1, 1])
       const turns = Effect.repeatN(Effect.yieldNow(), 20)
@@ -138,7 +138,7 @@ describe("MemoryBudget", () => {
       yield* Fiber.join(last)
     }))
 
-  it.prop("holds each limit whatever is taken, given back and closed", {
+  it.prop("each limit holds for any sequence of takes, gives and closes", {
     steps: FastCheck.array(
       FastCheck.record({
         who: FastCheck.integer({ min: 0, max: 3 }),

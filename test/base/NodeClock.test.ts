@@ -3,7 +3,7 @@ import { Clock, Context, Effect, Layer } from "effect"
 import * as NodeClock from "../../src/base/NodeClock.ts"
 
 describe("NodeClock", () => {
-  it.live("stands at the time that is set, and goes on with the real one", () =>
+  it.live("the clock stays at a set time, and continues with the real time after a reset", () =>
     Effect.gen(function*() {
       const clock = yield* NodeClock.MockTime
       assert.isUndefined(yield* clock.current)
@@ -21,7 +21,7 @@ describe("NodeClock", () => {
       assert.isAtLeast(yield* Clock.currentTimeMillis, before)
     }).pipe(Effect.provide(NodeClock.layer())))
 
-  it.live("measures and sleeps by the real clock", () =>
+  it.live("measuring and sleeping use the real clock", () =>
     Effect.gen(function*() {
       assert.strictEqual(yield* Clock.currentTimeMillis, 5_000)
       const before = yield* Clock.currentTimeNanos
@@ -31,7 +31,7 @@ describe("NodeClock", () => {
       assert.strictEqual(yield* Clock.currentTimeMillis, 5_000)
     }).pipe(Effect.provide(NodeClock.layer(5))))
 
-  it.live("is the clock of what is built on it", () =>
+  it.live("layers that are built on the clock use it", () =>
     Effect.gen(function*() {
       class Built extends Context.Tag("test/Built")<Built, Clock.Clock>() {}
       const built = Layer.effect(Built, Effect.clock).pipe(Layer.provideMerge(NodeClock.layer(7)))

@@ -7,7 +7,7 @@ const newFilter = (capacity: number, falsePositives = 1e-6): RollingFilter =>
   new RollingFilter({ capacity, falsePositives, key: [1, 2, 3, 4] })
 
 describe("RollingFilter", () => {
-  it("knows the last entries up to its capacity, and none from before half as many more", () => {
+  it("the filter contains the last entries up to its capacity, and none from before half as many more", () => {
     for (let count = 1; count <= 40; count++) {
       const filter = newFilter(10)
       for (let n = 0; n < count; n++) filter.add(entry(n))
@@ -18,14 +18,14 @@ describe("RollingFilter", () => {
     }
   })
 
-  it("is not filled by one entry that comes again and again", () => {
+  it("a repeated entry does not fill the filter", () => {
     const filter = newFilter(10)
     filter.add(entry(1))
     for (let n = 0; n < 1000; n++) filter.add(entry(2))
     assert.isTrue(filter.has(entry(1)))
   })
 
-  it("keeps an entry that is put in anew", () => {
+  it("the filter keeps an entry that is added again", () => {
     const filter = newFilter(10)
     for (let n = 0; n < 1000; n++) {
       filter.add(entry(n))
@@ -34,7 +34,7 @@ describe("RollingFilter", () => {
     assert.isTrue(filter.has(entry(5_000)))
   })
 
-  it("is empty at first, and when it was cleared", () => {
+  it("a new or cleared filter is empty", () => {
     const filter = newFilter(10)
     assert.isFalse(filter.has(entry(1)))
     filter.add(entry(1))
@@ -42,7 +42,7 @@ describe("RollingFilter", () => {
     assert.isFalse(filter.has(entry(1)))
   })
 
-  it("takes no more than the promised part of others for an entry", () => {
+  it("false positives are at most at the promised rate", () => {
     const filter = newFilter(5000, 0.001)
     for (let n = 0; n < 7500; n++) filter.add(entry(n))
     let wrong = 0
@@ -51,7 +51,7 @@ describe("RollingFilter", () => {
     assert.isAbove(wrong, 40)
   })
 
-  it("takes others for entries under another key", () => {
+  it("another key gives other false positives", () => {
     const wrong = (key: readonly [number, number, number, number]): Array<number> => {
       const filter = new RollingFilter({ capacity: 100, falsePositives: 0.01, key })
       for (let n = 0; n < 150; n++) filter.add(entry(n))

@@ -3,7 +3,7 @@ import { Effect, Exit, Scope, TestClock } from "effect"
 import * as Scheduler from "../../src/base/Scheduler.ts"
 
 describe("Scheduler", () => {
-  it.effect("runs a task again and again, until its scope closes", () =>
+  it.effect("the scheduler repeats a task until its scope closes", () =>
     Effect.gen(function*() {
       const scheduler = yield* Scheduler.Scheduler
       const scope = yield* Scope.make()
@@ -20,7 +20,7 @@ describe("Scheduler", () => {
       assert.strictEqual(runs, 2)
     }).pipe(Effect.provide(Scheduler.layer)))
 
-  it.effect("hurries tasks, and waits for those that are due", () =>
+  it.effect("forward makes tasks due earlier, and waits for the due ones", () =>
     Effect.gen(function*() {
       const scheduler = yield* Scheduler.Scheduler
       const ran: Array<string> = []

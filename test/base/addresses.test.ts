@@ -12,7 +12,7 @@ describe("parseAddress", () => {
     { text: "node-1.example.org:8334", host: "node-1.example.org", port: 8334 },
     { text: "svcd_node:8334", host: "svcd_node", port: 8334 },
     { text: ":8334", host: "", port: 8334 }
-  ])("reads $text", ({ host, port, text }) => {
+  ])("parseAddress parses $text", ({ host, port, text }) => {
     assert.deepStrictEqual(parseAddress(text, "optional"), Either.right({ host, port }))
   })
 
@@ -44,12 +44,12 @@ describe("parseAddress", () => {
     assert.isTrue(Either.isLeft(outcome) && outcome.left.includes(text))
   })
 
-  it("needs the host of whoever is to be called", () => {
+  it("parseAddress requires a host where it is required", () => {
     assert.match(Either.getOrElse(parseAddress(":8334", "required"), String).toString(), /no host/)
     assert.isTrue(Either.isRight(parseAddress("a:8334", "required")))
   })
 
-  it.prop("reads what formatAddress writes", {
+  it.prop("parseAddress parses the output of formatAddress", {
     host: FastCheck.oneof(FastCheck.ipV4(), FastCheck.ipV6(), FastCheck.constant("localhost")),
     port: FastCheck.integer({ min: 1, max: 65_535 })
   }, ({ host, port }) => {
@@ -59,12 +59,12 @@ describe("parseAddress", () => {
 
 describe("isLoopback", () => {
   it.each(["127.0.0.1", "127.8.9.10", "::1", "0:0:0:0:0:0:0:1", "localhost", "LOCALHOST", "::ffff:127.0.0.1"])(
-    "%s is reached from this machine alone",
+    "%s is reachable from this machine only",
     (host) => assert.isTrue(isLoopback(host))
   )
 
   it.each(["", "0.0.0.0", "::", "128.0.0.1", "10.0.0.1", "::2", "127.example.org", "localhost.example.org"])(
-    "%s may be reached from others",
+    "%s is reachable from other machines",
     (host) => assert.isFalse(isLoopback(host))
   )
 })

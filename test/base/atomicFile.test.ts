@@ -14,7 +14,7 @@ const writers: Readonly<Record<string, Write>> = {
 
 for (const [name, write] of Object.entries(writers)) {
   describe(`${name}`, () => {
-    it.scoped("makes a file, for its owner alone, and replaces it", () =>
+    it.scoped("it creates a file for its owner only, and replaces it", () =>
       Effect.gen(function*() {
         const path = join(yield* temporaryDirectory, "file")
         yield* Effect.promise(() => write(path, "first"))
@@ -23,7 +23,7 @@ for (const [name, write] of Object.entries(writers)) {
         assert.deepStrictEqual([...readFileSync(path)], [0x00, 0xff])
       }))
 
-    it.scoped("trusts no draft that lies there, neither its content nor its rights", () =>
+    it.scoped("it ignores the content and the permissions of an old draft", () =>
       Effect.gen(function*() {
         const path = join(yield* temporaryDirectory, "file")
         writeFileSync(`${path}.new`, "a long draft of before", { mode: 0o666 })
@@ -33,10 +33,10 @@ for (const [name, write] of Object.entries(writers)) {
         assert.isFalse(existsSync(`${path}.new`))
       }))
 
-    it.scoped("leaves what was there, and no draft, where it fails", () =>
+    it.scoped("a failure keeps the old file and leaves no draft", () =>
       Effect.gen(function*() {
         const path = join(yield* temporaryDirectory, "file")
-        // A file cannot take the place of a directory.
+        // A file cannot replace a directory.
         mkdirSync(path)
         const exit = yield* Effect.exit(Effect.tryPromise(() => write(path, "content")))
         assert.strictEqual(exit._tag, "Failure")

@@ -8,14 +8,14 @@ const sha256 = (text: string): string => createHash("sha256").update(text).diges
 const objects = FastCheck.dictionary(FastCheck.string(), FastCheck.jsonValue(), { minKeys: 1 })
 
 describe("the checksum of a JSON file", () => {
-  it("is the first member, of the text as it is without it", () => {
+  it("the checksum is the first member, over the text without it", () => {
     const compact = "{\"a\":1}\n"
     assert.strictEqual(checksummed(compact), `{"checksum":"${sha256(compact)}","a":1}\n`)
     const indented = "{\n  \"a\": 1\n}\n"
     assert.strictEqual(checksummed(indented), `{\n  "checksum": "${sha256(indented)}",\n  "a": 1\n}\n`)
   })
 
-  it("comes off any object again", () => {
+  it("the checksum can be removed from any object", () => {
     FastCheck.assert(FastCheck.property(objects, FastCheck.constantFrom(undefined, 2), (object, indent) => {
       const text = JSON.stringify(object, undefined, indent)
       const whole = checksummed(text)
@@ -24,13 +24,13 @@ describe("the checksum of a JSON file", () => {
     }))
   })
 
-  it("is the same for a text made in parts", () => {
+  it("the checksum of a text built in parts is the same", () => {
     const parts = ["{\"a\":", "[1,", "2]}\n"]
     const text = parts.reduce((made, part) => made.add(part), new ChecksummedText()).finish().join("")
     assert.strictEqual(text, checksummed(parts.join("")))
   })
 
-  it("is wrong for any other text, and absent where it was taken out", () => {
+  it("the checksum is wrong for any other text, and absent after its removal", () => {
     const text = "{\n  \"a\": \"ü\"\n}\n"
     const whole = checksummed(text)
     assert.deepStrictEqual(checkText(text), { text, checksum: "absent" })

@@ -9,7 +9,7 @@ const server = Effect.acquireRelease(
 )
 
 describe("listenOn", () => {
-  it.scopedLive("finds a port, and names an address that is taken", () =>
+  it.scopedLive("listenOn finds a free port, and names an address that is in use", () =>
     Effect.gen(function*() {
       const address = yield* listenOn(yield* server, { host: "127.0.0.1", port: 0 }, "RPC")
       assert.isAbove(address.port, 0)
@@ -22,7 +22,7 @@ describe("listenOn", () => {
       )
     }))
 
-  it.scopedLive("names an address that this machine has not", () =>
+  it.scopedLive("listenOn names an address that this machine does not have", () =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(listenOn(yield* server, { host: "192.0.2.1", port: 8336 }, "mail"))
       assert.deepInclude(error, { what: "mail", address: "192.0.2.1:8336", code: "EADDRNOTAVAIL" })

@@ -5,7 +5,7 @@ import { makeDirectory } from "../../src/base/makeDirectory.ts"
 import { withDirectory } from "../support/temporary.ts"
 
 describe("makeDirectory", () => {
-  it("makes what is missing, for the owner alone, and leaves what is there", () =>
+  it("makeDirectory creates missing directories for the owner only, and keeps existing ones", () =>
     withDirectory((directory) => {
       const [there, path] = [join(directory, "a"), join(directory, "a", "b", "c")]
       mkdirSync(there)
@@ -17,7 +17,7 @@ describe("makeDirectory", () => {
     }))
 
   it.each([["file", "EEXIST"], ["file/a", "ENOTDIR"], ["file/a/b", "ENOTDIR"]])(
-    "refuses %s: %s",
+    "makeDirectory refuses %s: %s",
     (path, code) =>
       withDirectory((directory) => {
         writeFileSync(join(directory, "file"), "")
@@ -25,7 +25,7 @@ describe("makeDirectory", () => {
       })
   )
 
-  // Synchronous work that hangs would end no test in time: of the two levels, Node's own way never came back.
+  // A test timeout cannot end synchronous work that hangs. Node's own way never returned on one of the two levels.
   it.skipIf(!existsSync("/proc/self"))(
     "comes back where the system makes nothing and says that nothing is there",
     () => assert.throws(() => makeDirectory("/proc/svcd-nothing/log"), "ENOENT")

@@ -18,19 +18,19 @@ describe("escapeUnsafe", () => {
     assert.strictEqual(escapeUnsafe(text), shown)
   })
 
-  it.prop("leaves nothing unsafe, and JSON keeps its meaning", { text: FastCheck.fullUnicodeString() }, ({ text }) => {
+  it.prop("escapeUnsafe escapes all unsafe characters, and JSON keeps its meaning", { text: FastCheck.fullUnicodeString() }, ({ text }) => {
     assert.isFalse(UNSAFE.test(escapeUnsafe(text)))
     assert.strictEqual(JSON.parse(escapeUnsafe(JSON.stringify(text))), text)
   })
 })
 
 describe("quoted", () => {
-  it("cuts what is long, so that a message stays a message", () => {
+  it("quoted cuts long text", () => {
     assert.strictEqual(quoted("x".repeat(100)), `"${"x".repeat(100)}"`)
     assert.strictEqual(quoted("x".repeat(101)), `"${"x".repeat(100)}…"`)
   })
 
-  it("escapes quotes and controls", () => {
+  it("quoted escapes quotes and control characters", () => {
     assert.strictEqual(quoted("a\"b\u001b"), "\"a\\\"b\\u001b\"")
   })
 })

@@ -30,7 +30,7 @@ const VECTORS: ReadonlyArray<readonly [number, bigint]> = [
 
 const MASK = (1n << 64n) - 1n
 
-/** The same with big integers, as the paper writes it down. */
+/** A reference implementation with big integers, as in the paper. */
 const byThePaper = (key: Uint8Array, data: Uint8Array): bigint => {
   const word = (bytes: Uint8Array): bigint => bytes.reduceRight((value, byte) => (value << 8n) | BigInt(byte), 0n)
   const turn = (x: bigint, bits: bigint): bigint => ((x << bits) | (x >> (64n - bits))) & MASK
@@ -65,19 +65,19 @@ const byThePaper = (key: Uint8Array, data: Uint8Array): bigint => {
 }
 
 describe("SipHash-2-4", () => {
-  it.each(VECTORS)("of %d bytes is what its authors say", (length, expected) => {
+  it.each(VECTORS)("SipHash of %d bytes matches the authors' output", (length, expected) => {
     assert.strictEqual(sipHash(sipKey(counting(16)), counting(length)), expected)
     assert.strictEqual(byThePaper(counting(16), counting(length)), expected)
   })
 
-  it.prop("is what the paper's arithmetic gives", { key: bytesOf(16), data: bytesOf(0, 300) }, ({ data, key }) => {
+  it.prop("SipHash matches the arithmetic of the paper", { key: bytesOf(16), data: bytesOf(0, 300) }, ({ data, key }) => {
     const expected = byThePaper(key, data)
     assert.strictEqual(sipHash(sipKey(key), data), expected)
     const [low, high] = sipHashHalves(sipKey(key), data)
     assert.strictEqual(BigInt(high) * 0x100000000n + BigInt(low), expected)
   }, { fastCheck: { numRuns: 300 } })
 
-  it.prop("reads a view at its place", { data: bytesOf(40) }, ({ data }) => {
+  it.prop("SipHash reads a view at its offset", { data: bytesOf(40) }, ({ data }) => {
     const key = sipKey(counting(16))
     assert.strictEqual(sipHash(key, data.subarray(5, 37)), sipHash(key, data.slice(5, 37)))
   })

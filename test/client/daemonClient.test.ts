@@ -54,7 +54,7 @@ const open = ({ port }: FakeDaemon, config: ClientConfig = {}) =>
     (decoded) => DaemonClient.make(decoded, { interval: 5, firstPause: 10 })
   )
 
-/** A client of a daemon that answers as said. */
+/** A client of a daemon with the given answers. */
 const client = (answer: (call: Call) => Reply | undefined, config: ClientConfig = {}) =>
   Effect.gen(function*() {
     const daemon = yield* fakeDaemon(answer)
@@ -63,7 +63,7 @@ const client = (answer: (call: Call) => Reply | undefined, config: ClientConfig 
 
 const callsOf = (calls: ReadonlyArray<Call>, method: string) => calls.filter((call) => call.method === method)
 
-/** Answers the first calls of a method in this order, and all others with the last. */
+/** Answers the first calls of a method in this order, and all later ones with the last answer. */
 const inTurn = (method: string, replies: ReadonlyArray<Reply>) => {
   let at = 0
   return (call: Call): Reply | undefined =>
@@ -71,7 +71,7 @@ const inTurn = (method: string, replies: ReadonlyArray<Reply>) => {
 }
 
 describe("the client over a daemon", () => {
-  it.scopedLive("asks in hexadecimal digits, in one request, and reads every field", () =>
+  it.scopedLive("requests names in hexadecimal digits, in one request, and reads every field", () =>
     Effect.gen(function*() {
       const { calls, client: names } = yield* client(({ method }) =>
         method === "name_show" ? { result: shown("d/ü", { value: hex("{\"ü\":1}") }) } : undefined
@@ -103,7 +103,7 @@ describe("the client over a daemon", () => {
       assert.deepStrictEqual([address, value, valueHex], ["", "\ufffdA", "ff41"])
     }))
 
-  it.scopedLive("tells unknown and expired names from those that nobody can know yet", () =>
+  it.scopedLive("distinguishes unknown and expired names from those that a syncing node cannot know yet", () =>
     Effect.gen(function*() {
       let info: object = INFO
       let reply: Reply = { code: -4, message: "name never existed: 'd/x'" }
@@ -119,7 +119,7 @@ describe("the client over a daemon", () => {
       assert.strictEqual(yield* tag, "NameExpired")
       strict = { code: -4, message: "name expired: 'd/x'" }
       assert.strictEqual(yield* tag, "NameExpired")
-      // Its names are behind its chain: it shows the record, and does not say that the name is expired.
+      // Its names are behind its chain: the client shows the record, and does not report that the name is expired.
       strict = { code: -10, message: "Namecoin is downloading blocks..." }
       assert.strictEqual(yield* tag, "NotSynced")
       strict = undefined
@@ -135,7 +135,7 @@ describe("the client over a daemon", () => {
       assert.deepInclude({ ...other }, { _tag: "DaemonRefused", code: -1, reason: "something else" })
     }))
 
-  it.scopedLive("insists on what the caller insists on", () =>
+  it.scopedLive("enforces the freshness that the caller requires", () =>
     Effect.gen(function*() {
       const { client: names } = yield* client(({ method }) =>
         method === "name_show" ? { result: shown("d/x") } : undefined
@@ -145,7 +145,7 @@ describe("the client over a daemon", () => {
       assert.deepInclude({ ...error }, { _tag: "NotSynced", height: 700 })
     }))
 
-  it.scopedLive("makes a reading call again where nobody answers, and not for ever", () =>
+  it.scopedLive("retries a reading call while no daemon answers, up to a limit", () =>
     Effect.gen(function*() {
       const found: Reply = { result: shown("d/x") }
       const { calls, client: names } = yield* client(inTurn("name_show", ["hang up", "hang up", "hang up", found]))
@@ -154,11 +154,11 @@ describe("the client over a daemon", () => {
       const never = yield* client(inTurn("name_show", ["hang up"]))
       const error = yield* Effect.flip(never.client.resolveName("d/x"))
       assert.strictEqual(error._tag, "DaemonUnreachable")
-      // One more where the connection was in use before: it may have been closed while idle.
+      // One more on a reused connection: the daemon may have closed it while it was idle.
       assert.include([4, 5], callsOf(never.calls, "name_show").length)
     }))
 
-  it.scopedLive("waits while the daemon starts or is too busy, for as long as a call may take", () =>
+  it.scopedLive("waits while the daemon starts or is too busy, until the call times out", () =>
     Effect.gen(function*() {
       const found: Reply = { result: shown("d/x") }
       const starting: Reply = { code: -28, message: "Loading block index…" }
@@ -172,7 +172,7 @@ describe("the client over a daemon", () => {
       assert.include(error.message, "Loading block index…")
     }))
 
-  it.scopedLive("ends a call that is not answered in time", () =>
+  it.scopedLive("ends a call that times out", () =>
     Effect.gen(function*() {
       const { client: names } = yield* client(inTurn("name_show", ["silence"]), { timeout: 100 })
       const error = yield* Effect.flip(names.resolveName("d/x"))
@@ -180,7 +180,7 @@ describe("the client over a daemon", () => {
       assert.include(error.message, "no answer in time")
     }))
 
-  it.scopedLive("never makes a call again that may have changed something", () =>
+  it.scopedLive("never retries a call that may have changed something", () =>
     Effect.gen(function*() {
       for (const failing of ["hang up", { status: 500, body: "oh" }] satisfies ReadonlyArray<Reply>) {
         const { calls, client: names } = yield* client(inTurn("name_update", [failing]))
@@ -194,7 +194,7 @@ describe("the client over a daemon", () => {
       assert.strictEqual(callsOf(slow.calls, "name_update").length, 1)
     }))
 
-  it.scopedLive("makes one again that was certainly not carried out", () =>
+  it.scopedLive("retries a call that the daemon certainly did not carry out", () =>
     Effect.gen(function*() {
       const { calls, client: names } = yield* client(
         inTurn("name_update", [{ code: -28, message: "Verifying" }, { status: 503 }, { result: TXID }])
@@ -208,7 +208,7 @@ describe("the client over a daemon", () => {
       ])
     }))
 
-  it.scopedLive("says what an operation failed of in its own words", () =>
+  it.scopedLive("reports the failure of an operation in words of its own", () =>
     Effect.gen(function*() {
       const cases: ReadonlyArray<readonly [number, string, string]> = [
         [-32601, "Method not found", "WalletDisabled"],
@@ -220,7 +220,7 @@ describe("the client over a daemon", () => {
         [-25, "this name can not be updated", "NameUnavailable"],
         [-26, "tx-name-greedy", "OperationRejected"],
         [-5, "invalid address", "InvalidRequest"],
-        [-1, "who knows", "DaemonRefused"]
+        [-1, "unknown trouble", "DaemonRefused"]
       ]
       for (const [code, message, tag] of cases) {
         const { client: names } = yield* client(inTurn("name_update", [{ code, message }]))
@@ -237,7 +237,7 @@ describe("the client over a daemon", () => {
       assert.strictEqual(callsOf(calls, "name_update").length, 0)
     }))
 
-  it.scopedLive("uses the wallet that it is told, and not the only one that is loaded", () =>
+  it.scopedLive("uses the configured wallet, not the only one that is loaded", () =>
     Effect.gen(function*() {
       const { calls, client: names } = yield* client(
         ({ method }) => method === "name_update" ? { result: TXID } : undefined,
@@ -247,7 +247,7 @@ describe("the client over a daemon", () => {
       assert.strictEqual(calls.at(-1)?.path, "/wallet/mine%20%26%20yours")
     }))
 
-  it.scopedLive("lists in pages, and filters where the daemon does not", () =>
+  it.scopedLive("lists in pages, and filters what the daemon cannot filter", () =>
     Effect.gen(function*() {
       const all = [
         ...Array.from({ length: 1_500 }, (_, i) => `d/${String(i).padStart(6, "0")}`),
@@ -270,7 +270,7 @@ describe("the client over a daemon", () => {
       assert.isBelow(callsOf(calls, "name_scan").length, 10)
     }))
 
-  it.scopedLive("sends credentials, reads a cookie again when a new one was made, and tells neither", () =>
+  it.scopedLive("sends credentials, reads a changed cookie again, and reveals neither", () =>
     Effect.gen(function*() {
       const basic = (text: string) => `Basic ${Buffer.from(text).toString("base64")}`
       let accepted = basic("user:pass word")
@@ -290,12 +290,12 @@ describe("the client over a daemon", () => {
       const names = yield* open(daemon, { rpcCookieFile })
       writeFileSync(rpcCookieFile, "__cookie__:two\n")
       accepted = basic("__cookie__:two")
-      // All of these are refused, and the first of them reads the new one.
+      // The daemon refuses all of these, and the first of them reads the new cookie.
       const several = yield* Effect.replicateEffect(names.resolveName("d/x"), 5, { concurrency: "unbounded" })
       assert.deepStrictEqual(several.map(({ name }) => name), Array(5).fill("d/x"))
     }))
 
-  it.scopedLive("opens over no daemon of another network, and over none that is not there", () =>
+  it.scopedLive("fails to open over a daemon of another network, and without a daemon", () =>
     Effect.gen(function*() {
       const daemon = yield* fakeDaemon(() => undefined)
       const wrong = yield* Effect.flip(open(daemon, { network: "testnet" }))
@@ -306,7 +306,7 @@ describe("the client over a daemon", () => {
       assert.strictEqual((yield* Effect.flip(open(stranger)))._tag, "DaemonRefused")
     }))
 
-  it.scopedLive("carries both steps for a daemon that does not, and tells each", () =>
+  it.scopedLive("carries out both steps for a daemon that does not, and reports each", () =>
     Effect.gen(function*() {
       let confirmations = 0
       let claimed = 0
@@ -316,7 +316,7 @@ describe("the client over a daemon", () => {
           case "name_new":
             return { result: [TXID, RAND] }
           case "gettransaction":
-            // A block comes between any two looks.
+            // A block arrives between any two requests.
             if (params[0] === TXID) return { result: { confirmations: Math.min(confirmations++, 12) } }
             return { result: claimed++ < 2 ? { confirmations: 0 } : { confirmations: 1, blockheight: 712 } }
           case "name_firstupdate":
@@ -337,7 +337,7 @@ describe("the client over a daemon", () => {
         told.map((each) => each.step === "waiting" ? each.blocksLeft : each.step),
         ["announced", 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, "claimed", "registered"]
       )
-      // The salt is nowhere but here.
+      // The salt is stored nowhere else.
       assert.deepStrictEqual(told[0], { step: "announced", txHash: TXID, rand: RAND })
       const options = { nameEncoding: "hex", valueEncoding: "hex", destAddress: "n1" }
       assert.deepStrictEqual(callsOf(calls, "name_firstupdate").map(({ params }) => params), [
@@ -348,7 +348,7 @@ describe("the client over a daemon", () => {
       ])
     }))
 
-  it.scopedLive("returns after the first step where nothing else is wanted, and goes on with the second", () =>
+  it.scopedLive("returns after the first step if asked to, and goes on with the second", () =>
     Effect.gen(function*() {
       let locked = 3
       const { calls, client: names } = yield* client(({ method, params }) => {
@@ -358,14 +358,14 @@ describe("the client over a daemon", () => {
         return locked-- > 0 ? { code: -13, message: "Error: Please enter the passphrase" } : { result: CLAIM }
       })
       assert.deepStrictEqual(yield* names.registerName("d/x", "v"), { txHash: TXID })
-      // The wallet was locked at first: it is tried again.
+      // The wallet was locked at first: the client retries.
       yield* Effect.sync(() => callsOf(calls, "name_firstupdate").length).pipe(
         Effect.repeat({ until: (count) => count === 4, schedule: Schedule.spaced("5 millis") }),
         Effect.timeout("5 seconds")
       )
     }).pipe(quietly))
 
-  it.scopedLive("fails a registration that somebody else won", () =>
+  it.scopedLive("fails a registration if another owner was faster", () =>
     Effect.gen(function*() {
       const { client: names } = yield* client(({ method }) => {
         if (method === "name_new") return { result: [TXID, RAND] }
@@ -386,7 +386,7 @@ describe("the client over a daemon", () => {
 
   it.scopedLive("finds the claim whose answer was lost, and sends no second one", () =>
     Effect.gen(function*() {
-      // Seen where it waits for a block, in a block, or only after it was refused as the second one.
+      // The client finds it in the mempool, in a block, or only after its second claim was refused.
       for (const where of ["pending", "block", "late"] as const) {
         let tries = 0
         const { calls, client: names } = yield* client(({ method, params }) => {
@@ -413,7 +413,7 @@ describe("the client over a daemon", () => {
       }
     }).pipe(quietly))
 
-  it.scopedLive("says that a registration is lost where the name became another's after the claim", () =>
+  it.scopedLive("reports a lost registration if the name went to another owner after the claim", () =>
     Effect.gen(function*() {
       const { client: names } = yield* client(({ method, params }) => {
         if (method === "name_new") return { result: [TXID, RAND] }
@@ -423,10 +423,10 @@ describe("the client over a daemon", () => {
       })
       const error = yield* Effect.flip(names.registerName("d/x", "v", { waitFor: "registered" }))
       assert.strictEqual(error._tag, "RegistrationFailed")
-      assert.include(error.message, "somebody else")
+      assert.include(error.message, "another registration of the name was confirmed first")
     }).pipe(quietly))
 
-  it.scopedLive("registers a name once at a time, and again after it failed", () =>
+  it.scopedLive("registers a name once at a time, and again after a failure", () =>
     Effect.gen(function*() {
       let reply: Reply = { result: [TXID, RAND] }
       const { calls, client: names } = yield* client(({ method }) => {
@@ -447,7 +447,7 @@ describe("the client over a daemon", () => {
       yield* names.registerName("d/y", "v")
     }).pipe(quietly))
 
-  it.scopedLive("gives no registration up that has begun: not for a proxy, a cookie, a wallet or a listener", () =>
+  it.scopedLive("does not give up a begun registration because of a proxy, a cookie, a wallet or a listener", () =>
     Effect.gen(function*() {
       const rejections: Array<unknown> = []
       const note = (reason: unknown): void => void rejections.push(reason)
@@ -474,7 +474,7 @@ describe("the client over a daemon", () => {
       const registering = names.registerName("d/x", "v", {
         waitFor: "registered",
         onProgress: async ({ step }) => {
-          // One that never comes to its end holds nothing up either.
+          // A callback that never ends delays nothing either.
           if (step === "claimed") await new Promise(() => {})
           throw new Error(step)
         }
@@ -483,7 +483,7 @@ describe("the client over a daemon", () => {
       assert.deepStrictEqual([inTheWay, rejections], [[], []])
     }).pipe(quietly))
 
-  it.scopedLive("takes no name and no value that no chain can hold", () =>
+  it.scopedLive("refuses names and values that no chain can hold", () =>
     Effect.gen(function*() {
       const value = (bytes: number) => inTurn("name_show", [{ result: shown("d/x", { value: "61".repeat(bytes) }) }])
       const most = yield* client(value(1_023))
@@ -494,7 +494,7 @@ describe("the client over a daemon", () => {
       assert.strictEqual((yield* Effect.flip(huge.client.resolveName("d/x")))._tag, "DaemonRefused")
     }))
 
-  it.scopedLive("ends calls that wait when it is closed", () =>
+  it.scopedLive("ends waiting calls when it is closed", () =>
     Effect.gen(function*() {
       const daemon = yield* fakeDaemon(inTurn("name_show", ["silence"]))
       const waiting = yield* Effect.scoped(Effect.gen(function*() {
@@ -506,7 +506,7 @@ describe("the client over a daemon", () => {
       assert.strictEqual((yield* Fiber.join(waiting))._tag, "ClientClosed")
     }))
 
-  it("is not made of a configuration that makes no sense", () => {
+  it("refuses an invalid configuration", () => {
     const cases: ReadonlyArray<readonly [object, string]> = [
       [{ network: "moonnet" }, "network"],
       [{ mode: "sideways" }, "mode"],
@@ -535,7 +535,7 @@ describe("the client over a daemon", () => {
     }
   })
 
-  it("fills in what is left out, and lets be what is none of its own", () => {
+  it("fills in the defaults, and ignores unrelated settings", () => {
     const daemonOf = (rpcAddr: string) => {
       const { basePath, host, port, secure } = Either.getOrThrow(decodeConfig({ rpcAddr })).daemon
       return [secure, host, port, basePath]

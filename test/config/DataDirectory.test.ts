@@ -36,7 +36,7 @@ const existing = (mode = 0o700): string => {
 
 const take = (path: string, network: NetworkName = "regtest") => DataDirectory.make({ path, network })
 
-/** Takes the directory and lets it go. */
+/** Opens the directory and closes it. */
 const visit = (path: string, network?: NetworkName) => Effect.scoped(take(path, network))
 
 const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8)
@@ -79,7 +79,7 @@ describe("DataDirectory", () => {
       assert.strictEqual(readFileSync(join(blocks, "blk00000.dat"), "utf8"), "x")
     }))
 
-  it.effect("makes blocks/ and chainstate/ anew where they were deleted, or follows links to other disks", () =>
+  it.effect("makes deleted blocks/ and chainstate/ again, or follows links to other disks", () =>
     Effect.gen(function*() {
       const path = unused()
       yield* visit(path)
@@ -118,7 +118,7 @@ describe("DataDirectory", () => {
       assert.include(error.message, "moon\\u001b[31m")
     }))
 
-  it.effect("loses the rights of others where it is svcd's alone", () =>
+  it.effect("loses the rights of other users where all files in it are svcd's", () =>
     Effect.gen(function*() {
       const fresh = existing(0o755)
       yield* visit(fresh)
@@ -136,7 +136,7 @@ describe("DataDirectory", () => {
       assert.strictEqual(modeOf(opened), "700")
     }))
 
-  it.effect("keeps its rights where others have files in it", () =>
+  it.effect("keeps its rights where it has files of other programs", () =>
     Effect.gen(function*() {
       const shared = existing(0o755)
       writeFileSync(join(shared, "notes.txt"), "")
@@ -197,7 +197,7 @@ describe("DataDirectory", () => {
       const path = unused()
       const scope = yield* Scope.make()
       yield* Scope.extend(take(path), scope)
-      // Twice: the failed attempt must not let the lock go.
+      // Twice: the failed attempt must not release the lock.
       for (let attempt = 0; attempt < 2; attempt++) {
         const error = yield* Effect.flip(visit(path))
         assert.strictEqual(error._tag, "DataDirectoryInUse")

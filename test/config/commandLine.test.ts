@@ -55,7 +55,7 @@ describe("helpText", () => {
 })
 
 describe("-printconfig", () => {
-  it("says of every setting where it came from", () => {
+  it("names the source of every setting", () => {
     const text = printed(["-printconfig", "-maxpeers", "5"], {
       env: { SVCD_NETWORK: "testnet" },
       files: { [DEFAULT_FILE]: "\nlisten = \":1\"\n[database]\npagesize = 512" }
@@ -90,8 +90,8 @@ describe("-printconfig", () => {
   })
 
   it("shows no password and no text that could be taken for one", () => {
-    const text = printed(["-printconfig", "-rpcuser=u", "-rpcpassword=tell-nobody"])
-    assert.notInclude(text, "tell-nobody")
+    const text = printed(["-printconfig", "-rpcuser=u", "-rpcpassword=top-secret"])
+    assert.notInclude(text, "top-secret")
     assert.include(text, "# rpcpassword is set, and not shown  # -rpcpassword")
     assert.notProperty(parse(text), "rpcpassword")
   })

@@ -17,13 +17,13 @@ export const inputOf = (
   cores: 4
 })
 
-/** Where the configuration file of `inputOf` is, unless arguments say something else. */
+/** Where the configuration file of `inputOf` is, unless arguments name another. */
 export const DEFAULT_FILE = "/home/me/.svcd/svcd.conf"
 
-/** The settings of an input that is right. */
+/** The settings of a valid input. */
 export const settingsOf = (...[argv, sources]: Parameters<typeof inputOf>): Settings =>
   Either.getOrThrowWith(decodeSettings(inputOf(argv, sources)), (error) => new Error(error.message))
 
-/** The problems of an input that is wrong; none where it is right. */
+/** The problems of an invalid input; none where it is valid. */
 export const problemsOf = (...[argv, sources]: Parameters<typeof inputOf>): ReadonlyArray<string> =>
   Either.match(decodeSettings(inputOf(argv, sources)), { onLeft: ({ problems }) => problems, onRight: () => [] })

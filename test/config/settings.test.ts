@@ -67,7 +67,7 @@ describe("decodeSettings", () => {
     assert.deepStrictEqual(pick(["-network=regtest", "-maxpeers=0"], { files, env }), ["regtest", "warn", 0])
   })
 
-  it("judges what is in force and not what was overridden", () => {
+  it("checks the value in force and not an overridden one", () => {
     const files = { [DEFAULT_FILE]: "loglevel = \"loud\"" }
     assert.strictEqual(settingsOf(["-loglevel", "warn"], { files }).logLevel, "warn")
     assert.deepStrictEqual(problemsOf([], { files }), [
@@ -81,7 +81,7 @@ describe("decodeSettings", () => {
     assert.deepStrictEqual(settingsOf(["-addpeer", "c:3"], { files }).addPeers, [{ host: "c", port: 3 }])
   })
 
-  it("takes the last mention of a flag that is not repeated", () => {
+  it("uses the last occurrence of a flag that takes one value", () => {
     assert.strictEqual(settingsOf(["-maxpeers=1", "-maxpeers=2"]).maxPeers, 2)
   })
 
@@ -263,7 +263,7 @@ describe("decodeSettings", () => {
     assert.strictEqual(settingsOf(["-rpcaddr=[::1]:8336"]).rpc.host, "::1")
   })
 
-  it("minds no address of a listener that is not there", () => {
+  it("ignores the address of a listener that is switched off", () => {
     assert.strictEqual(settingsOf(["-rpcaddr=127.0.0.1:8334", "-maxpeers=0"]).rpc.port, 8334)
     assert.strictEqual(settingsOf(["-rpcaddr=127.0.0.1:8334", "-listen="]).rpc.port, 8334)
   })
@@ -273,7 +273,7 @@ describe("decodeSettings", () => {
     assert.isUndefined(settingsOf(["-rpcuser=", "-rpcpassword="], { files }).rpc.credentials)
   })
 
-  it("says of each value where it stands", () => {
+  it("names the source of each invalid value", () => {
     const files = { [DEFAULT_FILE]: "maxinbound = 1\nlisten = \"x\"\n[database]\n\npagesize = 5000" }
     const env = { SVCD_NETWORK: "moonnet", SVCD_LOG_LEVEL: "loud" }
     assert.sameMembers([...problemsOf(["-maxpeers=x"], { env, files })], [
@@ -291,7 +291,7 @@ describe("decodeSettings", () => {
   })
 
   it("never shows a password", () => {
-    const password = "tell-nobody"
+    const password = "top-secret"
     const files = { [DEFAULT_FILE]: `rpcpassword = "${password}"\nrpcuser = "a:b"` }
     assert.notInclude(problemsOf(["-maxpeers=x", "-rpcuser=a:b", `-rpcpassword=${password}`]).join(), password)
     assert.notInclude(problemsOf([], { files }).join(), password)

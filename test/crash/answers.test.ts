@@ -16,7 +16,7 @@ describe("answers before and after damage", () => {
     assert.isTrue(isSame("listtransactions", one, "[{\"category\":\"orphan\"},{\"a\":4},{\"a\":1,\"b\":[3,2]}]"))
   })
 
-  it("say nothing by the size of a file, or by how a branch came to be known", () => {
+  it("do not depend on the size of a file, or on how a branch became known", () => {
     const text = (disk_size: number, status: string): string => textOf({ result: { disk_size, tips: [{ status }] } })
     assert.strictEqual(text(1, "valid-fork"), text(2, "valid-headers"))
     assert.notStrictEqual(text(1, "valid-fork"), text(1, "invalid"))
@@ -24,11 +24,11 @@ describe("answers before and after damage", () => {
 })
 
 describe("a node that is not ready", () => {
-  it("stays so by itself where only peers or the operator can help", () => {
+  it("stays not ready where only peers or the operator can help", () => {
     const reason = "some of the last 288 blocks are missing; they are asked for from peers"
     assert.isTrue(isLasting(doubting([reason])))
     assert.isFalse(isLasting(doubting([reason], true)))
-    assert.isFalse(isLasting(doubting([reason, "page 2 has changed; it is made anew from the stored blocks"])))
+    assert.isFalse(isLasting(doubting([reason, "page 2 has changed; it is rebuilt from the stored blocks"])))
     assert.isFalse(isLasting(doubting([])))
     assert.isFalse(isLasting("no answer"))
   })

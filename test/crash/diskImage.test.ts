@@ -37,7 +37,7 @@ describe("what a disk holds after a cut", () => {
     }
   })
 
-  it("is the old file or the new one where one takes the place of the other", () => {
+  it("is the old file or the new one where a rename replaces one by the other", () => {
     const before = new Map([["f", { inode: 1, bytes: bytes("old") }]])
     const replaced: ReadonlyArray<DiskEvent> = [
       { _tag: "Create", path: "f.new", inode: 2 },

@@ -29,41 +29,41 @@ const REFUSED: Difference = { ...DIFFERENT, got: `{"error":{"code":-1}}`, refuse
 
 const verdict = (seen: Partial<Observation>): string => judge({ ...WELL, ...seen }).verdict
 
-describe("the judgement of a flipped bit", () => {
-  it("takes another answer of a node that says it is ready for silence, whatever comes after", () => {
+describe("the verdict on a flipped bit", () => {
+  it("is SILENT for a wrong answer of a ready node, whatever comes later", () => {
     assert.strictEqual(verdict({ first: [DIFFERENT] }), "SILENT")
     assert.strictEqual(verdict({ first: [DIFFERENT], notReady: "syncing" }), "SILENT")
     assert.strictEqual(verdict({ first: [{ ...DIFFERENT, readyBefore: false }], last: [] }), "repaired")
   })
 
-  it("takes an error that names lost undo data for an answer, where they were flipped", () => {
+  it("accepts an error that names lost undo data where the flip hit them", () => {
     const lost = { ...REFUSED, got: `{"error":{"code":-1,"message":"the undo data of block 1 are missing"}}` }
     assert.strictEqual(verdict({ file: "blocks/undo00000.dat", first: [lost], last: [lost] }), "told")
     assert.strictEqual(verdict({ file: "blocks/undo00000.dat", first: [REFUSED], last: [REFUSED] }), "UNTOLD")
     assert.strictEqual(verdict({ first: [lost], last: [lost] }), "UNTOLD")
   })
 
-  it("wants /ready to tell of answers that are refused", () => {
+  it("requires /ready to report that answers are refused", () => {
     assert.strictEqual(verdict({ first: [REFUSED], last: [REFUSED] }), "UNTOLD")
     assert.strictEqual(verdict({ first: [REFUSED], last: [] }), "repaired")
     assert.strictEqual(verdict({ first: [REFUSED], notReady: "names.db is being repaired" }), "not ready")
   })
 
-  it("lets a start be refused for the files that cannot be made again, with their name", () => {
+  it("allows a refused start for files that cannot be rebuilt, if the error names them", () => {
     const refused = (file: string, reason: string) => verdict({ file, start: { _tag: "Refused", reason } })
     assert.strictEqual(refused("wallet.json", "/data/wallet.json is damaged"), "refused")
     assert.strictEqual(refused("wallet.json", "something is wrong"), "REFUSED")
     assert.strictEqual(refused("names.db", "/data/names.db is damaged"), "REFUSED")
   })
 
-  it("allows the loss of what a file held that was put aside with a warning", () => {
+  it("allows the loss of the content of a file that was put aside with a warning", () => {
     const lost = { file: "peers.json", first: [{ ...DIFFERENT, question: ["listbanned"] as const }] }
     assert.strictEqual(verdict({ ...lost, warnings: ["peers.json is damaged"] }), "put aside")
     assert.strictEqual(verdict(lost), "SILENT")
     assert.strictEqual(verdict({ ...lost, file: "names.db", warnings: ["names.db is damaged"] }), "SILENT")
   })
 
-  it("knows what ended", () => {
+  it("distinguishes how a node ended", () => {
     assert.strictEqual(verdict({ ended: { _tag: "Refused", reason: "corrupted" } }), "ENDED")
     assert.strictEqual(verdict({ stopped: false }), "HUNG")
     assert.strictEqual(verdict({}), "without effect")

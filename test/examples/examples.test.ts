@@ -6,7 +6,7 @@ import type { PromiseClient } from "../../src/promise.ts"
 import { freePort } from "../support/daemon.ts"
 import { fakeDaemon } from "../support/fakeDaemon.ts"
 
-/** The examples of the build, as they import the package by its name. A packed one runs them as well (`.ci/run`). */
+/** The examples of the build, which import the package by its name. `.ci/run` runs them with a packed one too. */
 const built = (name: string): URL => new URL(`../../build/examples/${name}.js`, import.meta.url)
 
 const hex = (text: string): string => Buffer.from(text).toString("hex")
@@ -22,7 +22,7 @@ const shown = (name: string, more: object = {}) => ({
   ...more
 })
 
-/** Knows `d/x`, and `d/old` that expired; hangs up on who asks for `d/away`. */
+/** Knows `d/x`, and `d/old` that expired; closes the connection of a client that asks for `d/away`. */
 const namedDaemon = fakeDaemon(({ method, params }) => {
   if (method !== "name_show") return undefined
   switch (params[0]) {
@@ -54,7 +54,7 @@ class Example {
     this.exit = new Promise((resolve) => this.child.once("close", (code, signal) => resolve(code ?? signal)))
   }
 
-  /** Waits until standard output fits; what the first group of the pattern caught. */
+  /** Waits until standard output matches; returns what the first group of the pattern caught. */
   says(pattern: RegExp): Promise<string> {
     return new Promise((resolve, reject) => {
       const look = (): void => {
@@ -74,7 +74,7 @@ const start = (name: string, args: ReadonlyArray<string>, env: Readonly<Record<s
     ({ child }) => Effect.sync(() => child.kill("SIGKILL"))
   )
 
-// Most of the time goes into starting processes, which can start beside each other.
+// Most of the time goes into starting processes, which can start concurrently.
 describe("the examples", { concurrent: true }, () => {
   it.scopedLive("resolve.ts prints what was found, and tells by its exit code what was not", () =>
     Effect.gen(function*() {

@@ -19,7 +19,7 @@ const funded = Effect.gen(function*() {
   return { node, mine }
 })
 
-/** One that looks often at what the daemon has. */
+/** A client that polls the daemon often. */
 const clientOf = ({ port }: Node) =>
   Layer.scoped(
     NameClient,
@@ -29,7 +29,7 @@ const clientOf = ({ port }: Node) =>
     )
   ).pipe(Layer.provide(quiet))
 
-/** Which kind of client comes of it where an address is given. */
+/** The kind of client that results where an address is given. */
 const modeAt = (rpcAddr: string) =>
   Effect.flatMap(temporaryDirectory, (dataDir) =>
     Effect.provide(
@@ -38,7 +38,7 @@ const modeAt = (rpcAddr: string) =>
     ))
 
 describe("a client over a running daemon", () => {
-  it.scopedLive("registers, updates, lists and tells changes, also those that are taken back", () =>
+  it.scopedLive("registers, updates and lists names, and reports changes and their rollback", () =>
     Effect.gen(function*() {
       const { mine, node } = yield* funded
       yield* Effect.gen(function*() {
@@ -58,7 +58,7 @@ describe("a client over a running daemon", () => {
         }))
         yield* Effect.race(Fiber.join(registering), Effect.forever(Effect.delay(mine(1), "60 millis")))
         const { txHash } = yield* Fiber.join(registering)
-        // How long it waits is told as often as we look, which may be never where blocks come this fast.
+        // Progress is reported once a poll, which may be never where blocks come this fast.
         assert.deepStrictEqual(steps.filter((step) => step !== "waiting"), ["announced", "claimed", "registered"])
         const registered = yield* client.resolveName("d/ü")
         assert.deepStrictEqual([registered.value, registered.txid], ["eins", txHash])

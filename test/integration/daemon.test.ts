@@ -29,7 +29,7 @@ describe("svcd", () => {
   it.scopedLive("imports a chain, answers for its names, and keeps both over a restart", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
-      // Without a wallet, which would say of each name whose it is.
+      // Without a wallet, which would add to each name whose it is.
       const node = yield* startNode(directory, "-disablewallet", "-loadblock", FILE)
       yield* node.ready
       assert.strictEqual(yield* node.call("getbestblockhash"), tipHash)
@@ -49,7 +49,7 @@ describe("svcd", () => {
   it.scopedLive("killed at any moment of an import, it goes on to the very same state", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
-      // Heights at which the process goes, so that the moments spread over the import whatever the machine.
+      // Heights at which the process is killed, so that the moments spread over the import on every machine.
       for (const height of [1, 60, 200, 350, 500]) {
         const node = yield* startNode(directory, "-loadblock", FILE)
         yield* node.call("getblockcount").pipe(
@@ -72,7 +72,7 @@ describe("svcd", () => {
       yield* first.running.end()
       for (const name of ["blocks", "chainstate"]) rmSync(join(directory, name), { recursive: true })
       const node = yield* startNode(directory)
-      // The names are those of a chain that is not there: the node answers, and is not ready.
+      // The names are those of a chain that is missing: the node answers, and is not ready.
       yield* Effect.retry(node.call("getblockcount"), Schedule.spaced("20 millis"))
       assert.strictEqual(yield* node.call("getblockcount"), 0)
       assert.strictEqual(yield* node.status("/ready"), 503)
@@ -163,8 +163,8 @@ describe("svcd-cli", () => {
       const cli = (...args: ReadonlyArray<string>) => run("svcd-cli", "-rpcaddr", `127.0.0.1:${node.port}`, ...args)
       const count = yield* cli("getblockcount")
       assert.deepStrictEqual([count.code, count.stdout], [0, "600\n"])
-      const unknown = yield* cli("name_show", "d/nobody")
+      const unknown = yield* cli("name_show", "d/absent")
       assert.strictEqual(unknown.code, 4)
-      assert.include(unknown.stderr, "name never existed: 'd/nobody'")
+      assert.include(unknown.stderr, "name never existed: 'd/absent'")
     }))
 })

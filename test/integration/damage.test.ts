@@ -6,7 +6,7 @@ import { blocksOf, temporaryDirectory } from "../support/chain.ts"
 import { freePort, type Node, startNode, until } from "../support/daemon.ts"
 import { fixtureJson, ownFixture } from "../support/fixtures.ts"
 
-/** Stored blocks that are damaged or gone, in daemons that talk to each other. */
+/** Stored blocks that are damaged or missing, in daemons that are connected to each other. */
 
 const FILE = ownFixture("regtest-names/blocks.dat")
 const ADDRESS = "mrCDrCybB6J1vRfbwM5hemdJz73FwDBC8r"
@@ -35,12 +35,12 @@ const checkInfo = (node: Node) =>
     return { doubts: Array.isArray(doubts) ? doubts.length : -1, missing: missing_blocks }
   })
 
-/** A block as its hexadecimal digits; `undefined` where it is not given. */
+/** A block as its hexadecimal digits; `undefined` where the node does not serve it. */
 const raw = (node: Node, hash: unknown) => Effect.orElseSucceed(node.call("getblock", hash, 0), () => undefined)
 
 const hashAt = (node: Node, height: number) => node.call("getblockhash", height)
 
-/** A node that has the whole chain and lets peers call. */
+/** A node that has the whole chain and accepts peers. */
 const peer = Effect.gen(function*() {
   const port = yield* freePort
   const address = `127.0.0.1:${port}`
@@ -85,7 +85,7 @@ describe("a node whose block file was shortened and has a flipped bit", () => {
         const directory = yield* wholeDirectory
         damage(directory, 400)
 
-        // Alone it knows what the blocks did, cannot show them, and says so.
+        // Without peers it knows the effects of the blocks, cannot serve them, and reports that.
         const alone = yield* startNode(directory)
         yield* until(alone, "getblockcount", (height) => height === TIP)
         assert.strictEqual(yield* alone.status("/ready"), 503)
@@ -94,7 +94,7 @@ describe("a node whose block file was shortened and has a flipped bit", () => {
         assert.notInclude(yield* services(alone), "NETWORK")
         assert.notInclude(yield* services(alone), "NETWORK_LIMITED")
         assert.include(alone.running.stdout, "start with -loadblock")
-        // The one in the middle is found when somebody asks for it; nobody gets it.
+        // The damage in the middle is found at the first request for the block; the node does not serve it.
         const middle = yield* hashAt(alone, 400)
         assert.isUndefined(yield* raw(alone, middle))
         assert.deepStrictEqual(yield* checkInfo(alone), { doubts: 1, missing: 4 })
@@ -132,7 +132,7 @@ describe("a node whose block file was shortened and has a flipped bit", () => {
   )
 
   it.scopedLive(
-    "with a reorganisation to do gets the blocks that it takes back from a peer that left them",
+    "with a pending reorganisation gets the blocks to disconnect from a peer that has reorganised away from them",
     () =>
       Effect.gen(function*() {
         const { address, node: good } = yield* peer

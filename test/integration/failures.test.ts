@@ -36,7 +36,7 @@ const fileOf = (height: number): Buffer =>
     })
   )
 
-/** The node ended with plain words about a file. */
+/** Checks that the node ended with an error about a file. */
 const endsPlainly = (end: Ended, ...words: ReadonlyArray<string | RegExp>): void => {
   assert.strictEqual(end.code, 1, end.stderr + end.stdout)
   for (const word of words) {
@@ -92,7 +92,7 @@ describe.skipIf(!canMount)("a full disk", () => {
       const filler = disk.fill()
       const next = blocks.slice(501).map(({ bytes }) => toHex(bytes))
       for (const block of next) {
-        // The one that fails gets an error for an answer, or none at all.
+        // The call that fails gets an error for an answer, or none at all.
         const answer = yield* Effect.either(node.call("submitblock", block))
         if (answer._tag === "Left") break
       }
@@ -124,7 +124,7 @@ describe.skipIf(!canLimit)("a limit on the size of files", () => {
       Effect.gen(function*() {
         const directory = yield* temporaryDirectory
         const data = join(directory, "data")
-        // Plain, so that it is not the unpacked file that is too large.
+        // Uncompressed, so that the unpacked file is not the one that is too large.
         const plain = join(directory, "plain.dat")
         writeFileSync(
           plain,

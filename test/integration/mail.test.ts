@@ -10,7 +10,7 @@ import { temporaryDirectory } from "../support/chain.ts"
 import { freePort, run, start, startNode } from "../support/daemon.ts"
 import { testUpstream } from "../support/smtp.ts"
 
-/** From an empty wallet to a letter that arrives: the programs of the build, and mail clients as Debian has them. */
+/** From an empty wallet to a mail that arrives: the programs of the build, and mail clients from Debian. */
 
 /** Blocks from a NAME_NEW to the first that may hold its NAME_FIRSTUPDATE, and until the first coins can be spent. */
 const DEPTH = 12
@@ -18,7 +18,7 @@ const MATURE = 101
 
 const PASSWORD = "s3cret pass"
 
-/** What name_new answers. */
+/** The answer of name_new. */
 const Commitment = Schema.parseJson(Schema.Tuple(Schema.String.pipe(Schema.length(64)), Schema.String))
 
 const LETTER = "From: Sender <sender@example.org>\nSubject: =?utf-8?q?Gr=C3=BC=C3=9Fe?=\n\nHello\n.dot\n"
@@ -34,7 +34,7 @@ const isInstalled = (program: string): boolean => {
 
 const execute = promisify(execFile)
 
-/** Runs a program that is given a text; its failure shows what it said. */
+/** Runs a program with a text on standard input; its failure shows its output. */
 const tell = async (program: string, args: ReadonlyArray<string>, input = ""): Promise<string> => {
   const running = execute(program, [...args], { timeout: 20_000 })
   running.child.stdin?.end(input)
@@ -43,7 +43,7 @@ const tell = async (program: string, args: ReadonlyArray<string>, input = ""): P
 
 const CLI = fileURLToPath(new URL("../../build/src/bin/svcd-cli.js", import.meta.url))
 
-/** Runs the command line number `at` that a tool printed, as a person would who fills in what is missing. */
+/** Runs the command line number `at` that a tool printed, with the placeholders filled in, as a user would. */
 const follow = async (printed: string, at: number, filled: Readonly<Record<string, string>> = {}): Promise<string> => {
   const lines = printed.split("\n").filter((line) => line.startsWith("svcd-cli "))
   const line = Object.entries(filled).reduce((text, [word, value]) => text.replace(word, value), lines[at] ?? "exit 9")
@@ -121,7 +121,7 @@ const made = (): Place => {
   return place
 }
 
-/** The message that arrives next at the upstream server when `send` has sent it. */
+/** The next message that arrives at the upstream server once `send` has sent it. */
 const arriving = async (send: () => Promise<unknown>) => {
   const { upstream } = made()
   const before = upstream.messages.length

@@ -3,7 +3,7 @@ import { Effect, Schema } from "effect"
 import { temporaryDirectory } from "../support/chain.ts"
 import { freePort, type Node, startNode, until } from "../support/daemon.ts"
 
-/** Pays whoever knows the key of nobody. */
+/** An address without a known key. */
 const NOBODY = "mrCDrCybB6J1vRfbwM5hemdJz73FwDBC8r"
 
 const NAME = "d/travels"
@@ -20,7 +20,7 @@ const isTip = (hash: unknown) => (found: unknown) => found === hash
 
 const has = (txid: unknown) => (pool: unknown) => Array.isArray(pool) && pool.includes(txid)
 
-/** Two nodes with wallets, and one without that mines and that both call. */
+/** Two nodes with wallets, and a miner without one that both call. */
 const network = Effect.gen(function*() {
   const port = yield* freePort
   const online = ["-maxpeers", "20"]
@@ -58,7 +58,7 @@ const network = Effect.gen(function*() {
     })
   /** Waits until a transaction has come to the miner by itself, and confirms it. */
   const confirmRelayed = (txid: unknown) => Effect.zipRight(until(miner, "getrawmempool", has(txid)), mine(1))
-  /** Takes a transaction to the miner, as relay makes it wait for some random seconds, and confirms it. */
+  /** Hands a transaction to the miner directly, as relay delays it by some random seconds, and confirms it. */
   const confirm = (node: Node, txid: unknown) =>
     node.call("gettransaction", txid).pipe(
       Effect.flatMap(Schema.decodeUnknown(Schema.Struct({ hex: Schema.String }))),
@@ -68,7 +68,7 @@ const network = Effect.gen(function*() {
   return { confirm, confirmRelayed, first, mine, miner, second }
 })
 
-/** What all agree on about the name: its record, as all nodes tell it but for whose it is. */
+/** The record of the name, on which all nodes agree except for its owner. */
 const agreed = (nodes: ReadonlyArray<Node>) =>
   Effect.gen(function*() {
     const [told, ...others] = yield* Effect.forEach(nodes, (node) =>
@@ -89,7 +89,7 @@ const agreed = (nodes: ReadonlyArray<Node>) =>
 const Record = Schema.Struct({ value: Schema.String, height: Schema.Number, expires_in: Schema.Number })
 const Owned = Schema.Struct({ value: Schema.String, ismine: Schema.Boolean, expired: Schema.Boolean })
 
-/** What a wallet says of its share in the name. */
+/** A wallet's view of the name. */
 interface Share {
   /** Whether it is its own, by name_show. */
   readonly shown: boolean
@@ -134,7 +134,7 @@ describe("a name", () => {
           yield* registration(node, "done")
         })
 
-      /** Checks what both nodes tell of the name. */
+      /** Checks the answers of both nodes about the name. */
       const check = (expected: {
         readonly values: ReadonlyArray<string>
         readonly left: number
@@ -170,7 +170,7 @@ describe("a name", () => {
       yield* check({ values: ["one", "two", "three"], left: LIFETIME, first: gave(false), second: owns("three") })
       assert.deepInclude(yield* Effect.flip(first.call("name_update", NAME, "stolen")), { code: -6 })
 
-      // The wallet that gave the name away does not know of what others do with it.
+      // The wallet that gave the name away does not know of later operations on it.
       yield* confirmRelayed(yield* second.call("name_update", NAME, "four"))
       const values = ["one", "two", "three", "four"]
       yield* check({ values, left: LIFETIME, first: gave(false), second: owns("four") })

@@ -35,7 +35,7 @@ describe("names.db", () => {
         yield* first.ready
         yield* first.running.end()
         cpSync(directory, before, { recursive: true })
-        // One more block, of which the chain then knows nothing: blocks and chainstate are those from before.
+        // One more block, which the chain then does not know: blocks and chainstate are those from before it.
         const second = yield* startNode(directory)
         yield* second.ready
         const address = yield* second.call("getnewaddress")

@@ -11,12 +11,12 @@ const { checkpoints, tipHash } = fixtureJson<{
   readonly checkpoints: ReadonlyArray<{ readonly utxo: { readonly hash_serialized_3: string } }>
 }>("regtest-names/expected.json")
 
-/** Pays whoever knows the key of nobody. */
+/** An address without a known key. */
 const ADDRESS = "mrCDrCybB6J1vRfbwM5hemdJz73FwDBC8r"
 
 const untilTip = (node: Node, hash: unknown) => until(node, "getbestblockhash", (found) => found === hash)
 
-/** A node that has the whole chain and lets peers call. */
+/** A node that has the whole chain and accepts peers. */
 const server = Effect.gen(function*() {
   const port = yield* freePort
   const node = yield* startNode(
@@ -48,7 +48,7 @@ describe("two nodes", () => {
       yield* untilTip(other, Array.isArray(made) ? made[1] : undefined)
       const back = yield* other.call("generatetoaddress", 1, ADDRESS)
       yield* untilTip(one, Array.isArray(back) ? back[0] : undefined)
-      // The block that both have goes, and a longer branch comes in its place.
+      // The common block is disconnected, and a longer branch replaces it.
       yield* one.call("invalidateblock", yield* one.call("getbestblockhash"))
       const branch = yield* one.call("generatetoaddress", 2, "mkBg6GwqZ4XdYQ72vTEqiwfgb6T6WRSDm5")
       yield* untilTip(other, Array.isArray(branch) ? branch[1] : undefined)

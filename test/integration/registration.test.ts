@@ -6,7 +6,7 @@ import { join } from "node:path"
 import { temporaryDirectory } from "../support/chain.ts"
 import { type Node, startNode, until } from "../support/daemon.ts"
 
-/** Pays whoever knows the key of nobody. */
+/** An address without a known key. */
 const NOBODY = "mrCDrCybB6J1vRfbwM5hemdJz73FwDBC8r"
 
 const NAME = "d/survivor"
@@ -34,7 +34,7 @@ const Output = Schema.Struct({
   })
 })
 
-/** What of wallet.json tells how far a registration is. */
+/** The part of wallet.json that shows the progress of a registration. */
 const Stored = Schema.parseJson(Schema.Struct({
   registrations: Schema.Array(Schema.Struct({
     rand: Schema.String,
@@ -67,7 +67,7 @@ const mine = (node: Node, count = 1) => node.call("generatetoaddress", count, NO
 const stored = (directory: string) =>
   Effect.suspend(() => Schema.decode(Stored)(readFileSync(join(directory, "wallet.json"), "utf8")))
 
-/** Waits until wallet.json says so. */
+/** Waits until wallet.json has that. */
 const untilStored = (directory: string, fits: (entry: StoredEntry) => boolean) =>
   stored(directory).pipe(
     Effect.filterOrFail(({ registrations: [entry] }) => entry !== undefined && fits(entry), () => "not yet"),
@@ -155,14 +155,14 @@ const begin = (node: Node) => node.call("name_autoregister", NAME, VALUE)
 /** Waits until as much is done as can be, and mines. */
 const advance = (node: Node, blocks: number) => Effect.zipRight(untilSettled(node), mine(node, blocks))
 
-/** Leads a registration from its beginning to the block after which its NAME_FIRSTUPDATE is due. */
+/** Runs a registration from its beginning to the block after which its NAME_FIRSTUPDATE is due. */
 const mature = (node: Node) =>
   begin(node).pipe(
     Effect.zipRight(advance(node, 1)),
     Effect.zipRight(advance(node, DEPTH - 1))
   )
 
-/** The moments at which something is about to be sent: each leads from the beginning to where the node is killed. */
+/** The moments at which a transaction is about to be sent: each runs from the beginning to the kill of the node. */
 const MOMENTS: Readonly<Record<string, (node: Node, directory: string) => Effect.Effect<unknown, unknown>>> = {
   "before its name_new is sent": (node, directory) =>
     Effect.zipRight(Effect.forkDaemon(Effect.ignore(begin(node))), untilStored(directory, () => true)),
@@ -173,7 +173,7 @@ const MOMENTS: Readonly<Record<string, (node: Node, directory: string) => Effect
 describe("a registration", () => {
   let funded = ""
 
-  /** Where a wallet has money, which all tests start from. */
+  /** The directory of a wallet with money, from which all tests start. */
   beforeAll(async () => {
     funded = mkdtempSync(join(tmpdir(), "svcd-test-"))
     const fund = Effect.gen(function*() {
@@ -203,7 +203,7 @@ describe("a registration", () => {
         assert.isDefined(entry)
         const again = yield* start(directory)
         yield* complete(again)
-        // Nothing was sent before a transaction is on disk: another salt is as good then.
+        // Nothing was sent before a transaction is on disk: another salt is valid then.
         yield* assertRegistered(again, transactions.length > 0 ? entry.rand : undefined)
       }))
   }

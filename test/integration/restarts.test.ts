@@ -16,7 +16,7 @@ const damage = (directory: string): void => {
   flipByte(target, statSync(target).size >> 1)
 }
 
-/** Waits until something is so, for a minute at most. */
+/** Waits until a condition holds, for a minute at most. */
 const until = async (what: string, test: () => boolean): Promise<void> => {
   const end = performance.now() + 60_000
   while (!test()) {
@@ -25,12 +25,12 @@ const until = async (what: string, test: () => boolean): Promise<void> => {
   }
 }
 
-/** What is answered differently; that a branch was the best one once is not in the blocks. */
+/** Answers that differ: stored blocks do not record that a branch was once the best one. */
 const differences = async (port: number): Promise<ReadonlyArray<string>> =>
   (await otherAnswers(port, "stopped")).filter((difference) => !difference.includes("getchaintips"))
 
 describe("a daemon whose chain state is damaged while it runs", () => {
-  it("starts again in the same process, twice; the third time it ends, and says what to look at", () =>
+  it("restarts in the same process twice; the third time it ends with an error that names the disk", () =>
     withOldDirectory("stopped", async (directory) => {
       const daemon = await InnerDaemon.open(directory, FIXTURE_FLAGS)
       const ready = async (): Promise<void> =>

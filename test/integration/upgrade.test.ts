@@ -63,7 +63,7 @@ describe("a data directory of svcd 0.1.0", () => {
           await withNode(directory, async (daemon) => {
             assert.deepStrictEqual(await otherAnswers(daemon.port, kind), [])
             await upgraded(directory, daemon.port)
-            // Nothing was made anew that could be kept.
+            // The node rebuilt nothing that could be kept.
             assert.notMatch(daemon.log(), /made anew|rebuil|damaged/, time)
           })
         }

@@ -6,7 +6,7 @@ import * as NameRecipients from "../../src/mail/NameRecipients.ts"
 import { type NoSuchRecipient, Recipients, type RecipientsUnavailable } from "../../src/mail/Recipients.ts"
 import { NameExpired, NameNotFound } from "../../src/names/errors.ts"
 
-/** Names that a test changes, and how often they were asked for. */
+/** Names that a test changes, and the lookups of each. */
 class Names {
   readonly asked: Array<string> = []
   readonly records = new Map<string, NameRecord>()
@@ -57,7 +57,7 @@ const withNames = <E>(work: (names: Names) => Effect.Effect<void, E, Recipients>
 const emailOf = (label: string) =>
   Effect.flatMap(Recipients, ({ forwardingOf }) => Effect.map(forwardingOf(label), ({ email }) => email))
 
-/** What is said of a label for which there is no address. */
+/** The refusal of a label without an address. */
 const refusal = (label: string) =>
   Effect.flatMap(
     Recipients,
@@ -70,7 +70,7 @@ const refusal = (label: string) =>
   )
 
 describe("where the mail for a label goes", () => {
-  it.effect("is what its name says", () =>
+  it.effect("is the address in the value of its name", () =>
     withNames((names) =>
       Effect.gen(function*() {
         const { forwardingOf } = yield* Recipients
@@ -80,12 +80,12 @@ describe("where the mail for a label goes", () => {
       })
     ))
 
-  it.effect("is nowhere, for a reason", () =>
+  it.effect("is refused with a reason for a label without an address", () =>
     withNames((names) =>
       Effect.gen(function*() {
         names.set("id/chatty", "{\"name\":\"no mail here\"}")
         names.set("id/gone", mail("gone@example.org"), 100)
-        assert.strictEqual(yield* refusal("nobody"), "unknown")
+        assert.strictEqual(yield* refusal("missing"), "unknown")
         assert.strictEqual(yield* refusal("chatty"), "no-mail")
         assert.strictEqual(yield* refusal("gone"), "expired")
         const asked = names.asked.length
@@ -107,7 +107,7 @@ describe("where the mail for a label goes", () => {
       })
     ))
 
-  it.effect("is looked for again 5 seconds after there was nothing", () =>
+  it.effect("is looked up again 5 seconds after a refusal", () =>
     withNames((names) =>
       Effect.gen(function*() {
         assert.strictEqual(yield* refusal("late"), "unknown")
@@ -130,14 +130,14 @@ describe("where the mail for a label goes", () => {
         assert.strictEqual(yield* emailOf("old"), "old@example.org")
         assert.strictEqual(names.asked.filter((name) => name === "id/old").length, 1)
         names.height = 102
-        // That the height changed is learnt from any other name.
+        // A lookup of any other name shows the new height.
         yield* emailOf("alice")
         assert.strictEqual(yield* refusal("old"), "expired")
         assert.strictEqual(names.asked.filter((name) => name === "id/old").length, 2)
       })
     ))
 
-  it.effect("is not known while nobody can be asked, and asked for at once afterwards", () =>
+  it.effect("is unavailable while the daemon is unreachable, and looked up at once afterwards", () =>
     withNames((names) =>
       Effect.gen(function*() {
         names.answer = new DaemonUnreachable({ address: "127.0.0.1:8336", reason: "connection refused" })
@@ -161,7 +161,7 @@ describe("where the mail for a label goes", () => {
       })
     ))
 
-  it.effect("is asked for once by those who ask at once, and one who leaves does not disturb the others", () =>
+  it.effect("is looked up once for simultaneous callers, and a caller that leaves does not affect the others", () =>
     withNames((names) =>
       Effect.gen(function*() {
         const gate = yield* Deferred.make<void>()
@@ -175,7 +175,7 @@ describe("where the mail for a label goes", () => {
       })
     ))
 
-  it.effect("is remembered for so many labels, those that were asked for last", () =>
+  it.effect("is remembered for a limited number of labels, those asked for last", () =>
     withNames((names) =>
       Effect.gen(function*() {
         yield* emailOf("alice")

@@ -6,12 +6,12 @@ import { TEST_CERTIFICATE, TEST_KEY } from "../support/certificate.ts"
 import { directory, LETTER, quiet, relay, relayAt, scenario, send, untilQueued } from "../support/mailRelay.ts"
 import { testUpstream } from "../support/smtp.ts"
 
-/** A client that Debian has. */
+/** The swaks client of Debian. */
 const hasSwaks = spawnSync("swaks", ["--version"], { stdio: "ignore" }).status === 0
 
 describe.concurrent("SmtpRelay", () => {
   scenario(
-    "forwards a message word for word, with traces in front and a sender of its own",
+    "forwards a message unchanged, with trace headers in front and a rewritten sender",
     Effect.gen(function*() {
       const upstream = yield* testUpstream()
       const { address, stats } = yield* relay(upstream)
@@ -31,7 +31,7 @@ describe.concurrent("SmtpRelay", () => {
   )
 
   scenario(
-    "gives each recipient of a message his own delivery",
+    "delivers to each recipient of a message separately",
     Effect.gen(function*() {
       const upstream = yield* testUpstream()
       const { address } = yield* relay(upstream)
@@ -39,7 +39,7 @@ describe.concurrent("SmtpRelay", () => {
       const messages = yield* Effect.promise(() => upstream.received(2))
       const to = messages.map((message) => message.to.join()).sort()
       assert.deepStrictEqual(to, ["alice@destination.example", "bert@two.example"])
-      // Who else got it is nobody's business.
+      // A copy must not show the other recipients.
       for (const { text } of messages) {
         assert.notStrictEqual(/alice@bit/i.test(text.slice(0, -LETTER.length)), text.includes("bert@bit"))
       }
@@ -47,7 +47,7 @@ describe.concurrent("SmtpRelay", () => {
   )
 
   scenario(
-    "tries the backup addresses in order, and does not report what reached one",
+    "tries the backup addresses in order, and does not report a recipient that one of them reached",
     Effect.gen(function*() {
       const upstream = yield* testUpstream({
         rcpt: (to) => to.startsWith("full@") ? "550 5.1.1 no such user" : undefined,
@@ -67,7 +67,7 @@ describe.concurrent("SmtpRelay", () => {
   )
 
   scenario(
-    "says an address beyond ASCII to a server that takes it, its domain in ASCII",
+    "sends an address beyond ASCII to a server with SMTPUTF8, its domain in ASCII",
     Effect.gen(function*() {
       const upstream = yield* testUpstream()
       const { address } = yield* relay(upstream)
@@ -79,7 +79,7 @@ describe.concurrent("SmtpRelay", () => {
   )
 
   scenario(
-    "reports an address beyond ASCII to a server that does not take it",
+    "reports an address beyond ASCII for a server without SMTPUTF8",
     Effect.gen(function*() {
       const upstream = yield* testUpstream({ features: ["8BITMIME"] })
       const { address } = yield* relay(upstream)
@@ -87,13 +87,13 @@ describe.concurrent("SmtpRelay", () => {
       const [message] = yield* Effect.promise(() => upstream.received(1))
       assert.deepStrictEqual([message?.from, message?.to], ["", ["sender@example.org"]])
       assert.include(message?.text ?? "", "Status: 5.6.7")
-      // The server was not asked, so it has not answered.
+      // The server got no command for it, so there is no reply of it.
       assert.notInclude(message?.text ?? "", "Diagnostic-Code")
     })
   )
 
   scenario(
-    "tells the sender once, with a report, when nobody takes the message",
+    "sends one bounce to the sender when all addresses refuse the message",
     Effect.gen(function*() {
       const upstream = yield* testUpstream({
         rcpt: (to) => to.startsWith("alice@") ? "550-5.1.1 no such\r\n550 5.1.1 user here" : undefined
@@ -124,7 +124,7 @@ describe.concurrent("SmtpRelay", () => {
   )
 
   scenario(
-    "never reports what has no sender",
+    "never reports a message without a sender",
     Effect.gen(function*() {
       const upstream = yield* testUpstream({ rcpt: () => "550 5.1.1 no" })
       const { address, stats } = yield* relay(upstream)
@@ -137,7 +137,7 @@ describe.concurrent("SmtpRelay", () => {
   )
 
   scenario(
-    "sends a bounce of a forwarded message to its first sender",
+    "sends a bounce of a forwarded message to its original sender",
     Effect.gen(function*() {
       const upstream = yield* testUpstream()
       const { address } = yield* relay(upstream)
@@ -147,14 +147,14 @@ describe.concurrent("SmtpRelay", () => {
       assert.strictEqual(reply.code, 250, reply.text)
       const bounce = (yield* Effect.promise(() => upstream.received(2)))[1]
       assert.deepStrictEqual([bounce?.from, bounce?.to], ["", ["sender@example.org"]])
-      // Not what is no bounce: with such an address anybody could write to anybody.
+      // Only bounces: otherwise such an address would let any client write to any address.
       const mail = yield* send(address.port, [rewritten])
       assert.deepStrictEqual([mail.code, mail.text.includes("5.7.1")], [550, true])
     })
   )
 
   scenario(
-    "tries again later what is put off, and delivers each message once",
+    "tries deferred mail again later, and delivers each message once",
     Effect.gen(function*() {
       let refusals = 0
       const upstream = yield* testUpstream({ rcpt: () => refusals++ < 3 ? "451 4.2.1 busy" : undefined })
@@ -168,7 +168,7 @@ describe.concurrent("SmtpRelay", () => {
   )
 
   scenario(
-    "gives up in time and reports what the server said last",
+    "gives up in time and reports the server's last reply",
     Effect.gen(function*() {
       const upstream = yield* testUpstream({ rcpt: (to) => to.startsWith("alice") ? "451 4.2.1 busy" : undefined })
       const { address } = yield* relay(upstream, { retry: { giveUpAfter: Duration.millis(1_500) } })
@@ -221,7 +221,7 @@ describe.concurrent("SmtpRelay", () => {
   )
 
   scenario(
-    "does not knock again for each message while the upstream server is away",
+    "does not connect again for each message while the upstream server is unreachable",
     Effect.gen(function*() {
       const upstream = yield* testUpstream({ greeting: () => "hang" })
       const { address, stats } = yield* relay(upstream, {
@@ -237,7 +237,7 @@ describe.concurrent("SmtpRelay", () => {
   )
 
   scenario(
-    "gives up in time what no server was there for",
+    "gives up in time a message for which no server was reachable",
     Effect.gen(function*() {
       const upstream = yield* testUpstream({ greeting: () => "close" })
       const { address, stats } = yield* relay(upstream, { retry: { giveUpAfter: Duration.millis(300) } })
@@ -261,7 +261,7 @@ describe.concurrent("SmtpRelay", () => {
   )
 
   scenario(
-    "adds a Message-ID only where there is none",
+    "adds a Message-ID only to a message without one",
     Effect.gen(function*() {
       const upstream = yield* testUpstream()
       const { address } = yield* relay(upstream)
@@ -273,7 +273,7 @@ describe.concurrent("SmtpRelay", () => {
   )
 
   scenario(
-    "logs in where it has credentials",
+    "logs in with configured credentials",
     Effect.gen(function*() {
       const upstream = yield* testUpstream({ login: ["relay", "s3cret pass"] })
       const { address } = yield* relay(upstream, {
@@ -302,7 +302,7 @@ describe.concurrent("SmtpRelay", () => {
     "never sends credentials without encryption to another machine",
     Effect.gen(function*() {
       const upstream = yield* testUpstream({ login: ["relay", "secret"] })
-      // A name of this machine that is not known to be one: as far as the relay can tell it is another.
+      // A name of this machine that is not known as such: for the relay it is another machine.
       const { address, stats } = yield* relay(upstream, {
         config: {
           upstream: { host: "ip6-unknown.localhost", port: upstream.port },

@@ -65,14 +65,14 @@ describe("an address to forward to", () => {
     assert.strictEqual(address(text), undefined)
   })
 
-  it("says what is wrong", () => {
+  it("reports what is wrong", () => {
     const why = (text: string): string => Either.match(parseAddress(text), { onLeft: (why) => why, onRight: () => "" })
     assert.match(why("nowhere"), /has no @/)
     assert.match(why("a@localhost"), /not the domain of a mail server/)
     assert.match(why(`${"l".repeat(65)}@example.org`), /more than 64 bytes/)
   })
 
-  it("is one word that ends no line, whatever was read, and reads as itself", () => {
+  it("returns one word without line ends, which parses to itself, for any input", () => {
     const unit = FastCheck.oneof(
       FastCheck.constantFrom("a", "B", "1", ".", "+", "-", "é", "e\u0308", "ß", "。", "\u212a"),
       FastCheck.constantFrom("@", "<", ">", "\"", "%", " ", "\r", "\n", "\0", "\u00ad", "\u200b", "\u202e", "\ud800")

@@ -12,8 +12,8 @@ const text = (value: Partial<MailValue>): string =>
 const problems = (value: Partial<MailValue>) =>
   Either.match(written(value), { onLeft: (found) => found, onRight: () => [] })
 
-describe("writing the value of a name", () => {
-  it("has the three fields of the specification, in their order", () => {
+describe("writeValue", () => {
+  it("writes the three fields of the specification, in their order", () => {
     assert.strictEqual(text({}), "{\"email\":\"alice@example.org\",\"backup\":[],\"pubkey\":\"\"}")
     assert.strictEqual(
       text({ backup: ["b@example.net", "c@example.net"], pubkey: "AAEC" }),
@@ -21,7 +21,7 @@ describe("writing the value of a name", () => {
     )
   })
 
-  it("is ASCII, so that every node shows it as it is", () => {
+  it("writes ASCII, so that every node shows the value unchanged", () => {
     assert.strictEqual(
       text({ email: "zoë@bücher.example" }),
       "{\"email\":\"zo\\u00eb@xn--bcher-kva.example\",\"backup\":[],\"pubkey\":\"\"}"
@@ -29,7 +29,7 @@ describe("writing the value of a name", () => {
     assert.match(text({ email: "\u{1f600}@example.org" }), /^[ -~]+$/)
   })
 
-  it("says of every field what is wrong with it", () => {
+  it("reports what is wrong with every field", () => {
     const found = problems({ email: "nowhere", backup: ["ok@example.org", "@@"], pubkey: "not base64" })
     assert.deepStrictEqual(found.map(({ field }) => field), ["email", "backup", "pubkey"])
     assert.match(found[0]?.reason ?? "", /^"nowhere" is not an e-mail address/)
@@ -37,13 +37,13 @@ describe("writing the value of a name", () => {
     assert.match(found[2]?.reason ?? "", /is not base64/)
   })
 
-  it("takes so many backup addresses and no more", () => {
+  it("accepts the highest number of backup addresses and no more", () => {
     const many = (count: number) => Array.from({ length: count }, (_, i) => `b${i}@example.org`)
     assert.deepStrictEqual(problems({ backup: many(MAX_BACKUPS) }), [])
     assert.deepStrictEqual(problems({ backup: many(MAX_BACKUPS + 1) }).map(({ field }) => field), ["backup"])
   })
 
-  it("fits into a name", () => {
+  it("limits the value to what a name can hold", () => {
     const room = MAX_MAIL_VALUE - text({}).length
     const key = "A".repeat(room - room % 4)
     assert.deepStrictEqual(problems({ pubkey: key }), [])
@@ -56,8 +56,8 @@ describe("writing the value of a name", () => {
   })
 })
 
-describe("reading the value of a name", () => {
-  it("finds what was written", () => {
+describe("readValue", () => {
+  it("reads what writeValue wrote", () => {
     const part = FastCheck.stringMatching(/^[a-z0-9#$&'*+/=?^_{}~é][a-z0-9#$&'*+/=?^_{}~é-]{0,11}$/)
     const email = FastCheck.tuple(part, FastCheck.stringMatching(/^[a-z0-9]{1,9}$/)).map(([local, domain]) =>
       `${local.normalize("NFC")}@${domain}.example`
@@ -76,7 +76,7 @@ describe("reading the value of a name", () => {
 
   it.each([
     ["{\"email\":\"a@b.example\"}", "a@b.example", []],
-    // An identity says more about its owner.
+    // An identity has more fields.
     ["{\"name\":\"A\",\"email\":\"a@b.example\",\"bitcoin\":{\"address\":\"x\"}}", "a@b.example", []],
     ["{\"email\":\"a@b.example\",\"backup\":null,\"pubkey\":null}", "a@b.example", []],
     ["{\"email\":\"a@b.example\",\"backup\":[\"c@d.example\",\"c@d.example\",\"a@B.example\"]}", "a@b.example", [
@@ -111,7 +111,7 @@ describe("reading the value of a name", () => {
     assert.strictEqual(readValue(value), undefined)
   })
 
-  it("takes the first backup addresses where there are too many", () => {
+  it("takes the first backup addresses if there are too many", () => {
     const backup = Array.from({ length: MAX_BACKUPS + 3 }, (_, i) => `b${i}@example.org`)
     assert.deepStrictEqual(
       readValue(JSON.stringify({ email: "a@b.example", backup }))?.backup,

@@ -29,7 +29,7 @@ describe("the name of a label", () => {
     "not a label!",
     "alice\n",
     "älice",
-    // Kelvin sign, whose lower case is the letter k.
+    // The lower case of the Kelvin sign is the letter k.
     "\u212a",
     "a".repeat(65)
   ])("none of %j", (label) => {
@@ -40,7 +40,7 @@ describe("the name of a label", () => {
   it("follows the namespace", () => {
     assert.strictEqual(nameOf("d/", "xn--bcher-kva"), "d/xn--bcher-kva")
     assert.strictEqual(nameOf("d/", "example"), "d/example")
-    // A domain has other characters than digits.
+    // The namespace of domains allows other characters than digits here.
     assert.strictEqual(nameOf("d/", "123"), undefined)
     assert.strictEqual(nameOf("mail/", "123"), "mail/123")
   })

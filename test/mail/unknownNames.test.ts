@@ -8,9 +8,9 @@ import { NameNotFound } from "../../src/names/errors.ts"
 import { directory, scenario, SHORT } from "../support/mailRelay.ts"
 import { SmtpClient, testUpstream } from "../support/smtp.ts"
 
-describe("svcd-mail while names are not those of the tip", () => {
+describe("svcd-mail with a daemon behind the tip", () => {
   scenario(
-    "asks the sender to come back (451) for a name that it cannot judge, and refuses it (550) once it can",
+    "defers mail (451) for a name whose state is unknown, and refuses it (550) once the name is known not to exist",
     Effect.gen(function*() {
       const upstream = yield* testUpstream()
       let behind = true

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { FEE, output, pay, reward, withNode } from "../support/mempool.ts"
 
 describe("Mempool", () => {
-  it.live("takes transactions in and knows them by everything that they are known by", () =>
+  it.live("adds transactions and finds them by all their identifiers", () =>
     withNode(({ mine, pool, take }) =>
       Effect.gen(function*() {
         const parent = yield* take(pay([reward(1)], { outputs: 2 }))

@@ -27,7 +27,7 @@ const commitmentTo = (salt: number, from = salt) => {
 }
 
 describe("NamePool", () => {
-  it("remembers a commitment when its transaction is gone, for others alone", () => {
+  it("remembers a commitment after its transaction is gone, and refuses only other transactions with it", () => {
     const pool = new NamePool()
     const one = commitmentTo(1)
     pool.add(one.entry)

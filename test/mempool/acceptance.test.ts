@@ -54,12 +54,12 @@ const expectRefusal = (
     const error = yield* refused(transaction)
     assert.deepStrictEqual([error.kind, shown(error)], [kind, words])
     assert.strictEqual(error.txid, displayHash(transaction.txid))
-    // A test says the same, and nothing of it stays.
+    // A test returns the same, and leaves nothing in the pool.
     assert.deepStrictEqual(trial, { type: "rejected", rejected: error })
     assert.strictEqual(pool.get(transaction.txidKey), undefined)
   })
 
-/** Refusals of a transaction that needs nothing but coins of the base chain. */
+/** Refusals of transactions that only need coins of the base chain. */
 const REFUSALS: ReadonlyArray<readonly [string, Transaction, RejectionKind, string]> = [
   ["without inputs", currency([], [to(1)]), "consensus", "bad-txns-vin-empty"],
   ["without outputs", currency([spending(coin)], []), "consensus", "bad-txns-vout-empty"],
@@ -103,7 +103,7 @@ const REFUSALS: ReadonlyArray<readonly [string, Transaction, RejectionKind, stri
   ],
   ["that waits for a height", pay([coin], { lockTime: BASE + 1 }), "premature", "non-final"],
   [
-    "whose input nobody knows",
+    "with an unknown input",
     currency([spending(coin, { prevout: outpoint(SOME_HASH, 0) })], [to(1)]),
     "missing-inputs",
     "bad-txns-inputs-missingorspent"
@@ -168,7 +168,7 @@ const REFUSALS: ReadonlyArray<readonly [string, Transaction, RejectionKind, stri
 ]
 
 describe("acceptance", () => {
-  it.live("refuses what breaks a rule, with the reference node's reason", () =>
+  it.live("refuses transactions that break a rule, with the reference node's reason", () =>
     withNode((node) =>
       Effect.gen(function*() {
         for (const [, transaction, kind, words] of REFUSALS) yield* expectRefusal(node, transaction, kind, words)
@@ -177,7 +177,7 @@ describe("acceptance", () => {
       })
     ))
 
-  it.live("takes what stands at the good side of the limits", () =>
+  it.live("accepts transactions just within the limits", () =>
     withNode(({ take, pool }) =>
       Effect.gen(function*() {
         yield* take(pay([reward(1)], { version: 1 }))
@@ -193,7 +193,7 @@ describe("acceptance", () => {
       })
     ))
 
-  it.live("refuses a wrong signature for good, and what only we refuse as policy", () =>
+  it.live("refuses a wrong signature by consensus, not by policy", () =>
     withNode((node) =>
       Effect.gen(function*() {
         const wrong = currency([spending(coin, { scriptSig: pushData(Uint8Array.of(Op.OP_1, Op.OP_NOP)) })], [to(1)])
@@ -204,7 +204,7 @@ describe("acceptance", () => {
         ])
       }), { requireStandard: false }))
 
-  it.live("says of a lost witness that it is the witness", () =>
+  it.live("refuses a stripped witness as a witness failure", () =>
     withNode((node) =>
       Effect.gen(function*() {
         const made = yield* node.take(pay([coin], { more: [to(1_000_000, WITNESS_ADDRESS)] }))
@@ -225,7 +225,7 @@ describe("acceptance", () => {
       })
     ))
 
-  it.live("knows what is mined, and what spends it", () =>
+  it.live("recognises confirmed transactions, and those that spend them", () =>
     withNode((node) =>
       Effect.gen(function*() {
         const mined = pay([coin])
@@ -237,7 +237,7 @@ describe("acceptance", () => {
       })
     ))
 
-  it.live("refuses scripts that cost too many signature operations", () =>
+  it.live("refuses scripts with too many signature operations", () =>
     withNode((node) =>
       Effect.gen(function*() {
         // Each output counts for 20 operations outside of witnesses, at four units each.
@@ -251,7 +251,7 @@ describe("acceptance", () => {
         yield* node.take(many(20))
       }), { requireStandard: false }))
 
-  it.live("holds a fee below 0 against the rate for relaying while the pool asks for nothing", () =>
+  it.live("checks a fee below 0 against the minimum relay fee while the rolling minimum is 0", () =>
     withNode((node) =>
       Effect.gen(function*() {
         const poor = pay([coin], { fee: 0 })
@@ -260,7 +260,7 @@ describe("acceptance", () => {
       })
     ))
 
-  it.live("counts each change that a block is put together by, and changes of fees not as acceptances", () =>
+  it.live("counts each change that affects a block template, and fee changes not as acceptances", () =>
     withNode((node) =>
       Effect.gen(function*() {
         const counts = () => {
@@ -280,7 +280,7 @@ describe("acceptance", () => {
       })
     ))
 
-  it.live("adds no more to a fee than all money, up or down", () =>
+  it.live("limits the fee deltas of a transaction to all money, up or down", () =>
     withNode((node) =>
       Effect.gen(function*() {
         const { txidKey } = yield* node.take(pay([coin]))
@@ -298,7 +298,7 @@ describe("acceptance", () => {
       })
     ))
 
-  it.live("counts what was added to a fee", () =>
+  it.live("counts fee deltas", () =>
     withNode((node) =>
       Effect.gen(function*() {
         const poor = pay([coin], { fee: 0 })

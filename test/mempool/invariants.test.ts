@@ -9,7 +9,7 @@ import { nameTx, output, pay, reward, type TestNode, withNode } from "../support
 import { numbers } from "../support/numbers.ts"
 import { nameNew, saltOf, text } from "../support/regtest.ts"
 
-/** Random operations on a node; after each the pool has to be what reference/protocol.md 5.5 and 5.6 promise. */
+/** Random operations on a node; after each the pool has to meet reference/protocol.md 5.5 and 5.6. */
 
 const NAMES = ["d/a", "d/b"].map(text)
 
@@ -40,7 +40,7 @@ const check = ({ chain, pool }: TestNode): Effect.Effect<void> =>
         const key = binaryString(name.script.operation.name)
         const current = claim(key)
         const alive = current !== undefined && !isExpired(current.height, height, regtestParams)
-        assert.isTrue(alive || registered.has(key), "an update of a name that nobody has")
+        assert.isTrue(alive || registered.has(key), "an update of an unregistered name")
       }
       const info = pool.info()
       assert.strictEqual(info.size, entries.length)
@@ -60,11 +60,11 @@ const check = ({ chain, pool }: TestNode): Effect.Effect<void> =>
 
 interface Made {
   readonly transaction: Transaction
-  /** The name that it is about, with its salt. */
+  /** The name of the operation, with its salt. */
   readonly about: { readonly name: Uint8Array; readonly rand: Uint8Array } | undefined
 }
 
-/** Something to do with coins, names or both; often it is refused. */
+/** An operation on coins, names or both; it is often refused. */
 const something = (made: ReadonlyArray<Made>, next: (below: number) => number): Made => {
   const fee = 30_000 + next(400_000)
   const pick = next(6)
@@ -98,7 +98,7 @@ describe("the mempool under random operations", () => {
           for (let step = 0; step < 250; step++) {
             const action = next(20)
             if (action === 0) {
-              // Some of the pool, those whose commitments are mature alone: whatever a block takes of it.
+              // A part of the pool without name operations and their descendants.
               const waiting = node.pool.chunks().flatMap(({ entries }) => entries)
               const plain = waiting.filter(({ name, transaction }) =>
                 name === undefined && node.pool.ancestors(transaction.txidKey).every((one) => one.name === undefined)
@@ -128,7 +128,7 @@ describe("the mempool under random operations", () => {
             }
             yield* check(node)
           }
-          // Otherwise it would be a test of refusals.
+          // Otherwise it would only test refusals.
           for (
             const [kind, least] of [["currency", 20], ["name_new", 5], ["name_firstupdate", 2], [
               "name_update",

@@ -3,7 +3,7 @@ import { Effect, TestClock } from "effect"
 import { output, pay, removals, reward, shown, withNode } from "../support/mempool.ts"
 
 describe("the limits of the mempool", () => {
-  it.effect("throw out what pays worst, and ask for more until a block came and time went by", () =>
+  it.effect("evict the worst chunks, and raise the minimum fee rate until a block connects and time passes", () =>
     withNode((node) =>
       Effect.gen(function*() {
         const { maxUsage, usage: none } = node.pool.info()
@@ -17,7 +17,7 @@ describe("the limits of the mempool", () => {
         const removed = yield* removals(node)
         yield* node.take(pay([reward(10)]))
         assert.deepStrictEqual(yield* removed, [[worst.txidKey, "size-limit"]])
-        // 20,000 for 85 virtual bytes, and a step above that.
+        // 20,000 for 85 virtual bytes, plus one increment.
         const asked = Math.floor(20_000_000 / 85) + 100
         assert.strictEqual(node.pool.info().minFeeRate, asked)
         const fee = Math.ceil(asked * 85 / 1000)
@@ -27,7 +27,7 @@ describe("the limits of the mempool", () => {
           "mempool-full",
           `mempool min fee not met, ${fee - 1} < ${fee}`
         ])
-        // Enough to be judged, and the worst at once.
+        // Enough to be checked, and the worst at once.
         const events = yield* removals(node)
         assert.strictEqual(shown(yield* node.refused(pay([reward(11)], { fee }))), "mempool full")
         assert.deepStrictEqual(yield* events, [])
@@ -40,7 +40,7 @@ describe("the limits of the mempool", () => {
         assert.strictEqual(node.pool.info().minFeeRate, Math.max(100_000, Math.round(now / 2)))
       }), { maxUsage: 9_600 }))
 
-  it.effect("let nothing wait for longer than it may, nor what needs it", () =>
+  it.effect("expire a transaction and its descendants", () =>
     withNode((node) =>
       Effect.gen(function*() {
         const old = yield* node.take(pay([reward(1)]))
@@ -54,7 +54,7 @@ describe("the limits of the mempool", () => {
         yield* Effect.repeatN(Effect.yieldNow(), 50)
         assert.deepStrictEqual(yield* removed, [[child.txidKey, "expiry"], [old.txidKey, "expiry"]])
         assert.isTrue(node.has(young))
-        // Another one that comes looks as well.
+        // An arriving transaction triggers the expiry as well.
         yield* TestClock.adjust("45 minutes")
         assert.isTrue(node.has(young))
         yield* TestClock.adjust("6 minutes")

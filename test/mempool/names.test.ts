@@ -18,7 +18,7 @@ const first = (value = "one", rand = saltOf(1), name = NAME): NameOperation => (
 
 const update = (value: string, name = NAME): NameOperation => ({ op: "name_update", name, value: text(value) })
 
-/** Mines a commitment, makes it old enough, and mines the registration of the name. */
+/** Mines a commitment, matures it, and mines the registration of the name. */
 const register = ({ mine, mineEmpty }: TestNode): Effect.Effect<Transaction> =>
   Effect.gen(function*() {
     const commitment = nameTx(nameNew(NAME, saltOf(1)), [reward(1)])
@@ -29,7 +29,7 @@ const register = ({ mine, mineEmpty }: TestNode): Effect.Effect<Transaction> =>
     return registration
   })
 
-/** Two commitments to the same name with salts of their own, both mined and old enough. */
+/** Two commitments to the same name with different salts, both mined and mature. */
 const twoCommitments = ({ mine, mineEmpty }: TestNode): Effect.Effect<readonly [Transaction, Transaction]> =>
   Effect.gen(function*() {
     const commitments = [
@@ -48,7 +48,7 @@ const updateOf = (value: string, spent: Transaction, fee = FEE) =>
   nameTx(update(value), [output(spent), output(spent, 1)], { fee })
 
 describe("names in the mempool", () => {
-  it.live("M1: knows a commitment from its first transaction on, whatever became of that", () =>
+  it.live("M1: the pool remembers a commitment from its first transaction on, whatever happens to that", () =>
     withNode(({ has, mine, refused, take }) =>
       Effect.gen(function*() {
         const commitment = nameTx(nameNew(NAME, saltOf(1)), [reward(1)])
@@ -56,7 +56,7 @@ describe("names in the mempool", () => {
         const other = nameTx(nameNew(NAME, saltOf(1)), [reward(2)])
         const error = yield* refused(other)
         assert.deepStrictEqual([error.kind, shown(error)], ["conflict", "txn-mempool-name-error"])
-        // Not even for more fees.
+        // Not even with a higher fee.
         assert.strictEqual(
           (yield* refused(nameTx(nameNew(NAME, saltOf(1)), [reward(1)], { fee: 9 * FEE }))).reason,
           "txn-mempool-name-error"
@@ -68,7 +68,7 @@ describe("names in the mempool", () => {
       })
     ))
 
-  it.live("M1: remembers nothing of a refused commitment or a test", () =>
+  it.live("M1: the pool does not remember the commitment of a refused transaction or of a test", () =>
     withNode(({ pool, refused, take }) =>
       Effect.gen(function*() {
         yield* refused(nameTx(nameNew(NAME, saltOf(1)), [reward(1)], { fee: 0 }))
@@ -77,7 +77,7 @@ describe("names in the mempool", () => {
       })
     ))
 
-  it.live("M2: takes one registration of a name, and replaces it for no fee", () =>
+  it.live("M2: the pool accepts one registration of a name, and no fee replaces it", () =>
     withNode((node) =>
       Effect.gen(function*() {
         const [a, b] = yield* twoCommitments(node)
@@ -86,7 +86,7 @@ describe("names in the mempool", () => {
           const error = yield* node.refused(other)
           assert.deepStrictEqual([error.kind, shown(error)], ["conflict", "txn-mempool-name-error"])
         }
-        // Another name is another matter.
+        // A registration of another name is independent.
         const elsewhere = text("d/other")
         const commitment = yield* node.take(nameTx(nameNew(elsewhere, saltOf(3)), [reward(3)]))
         yield* node.take(nameTx(first("x", saltOf(3), elsewhere), [output(commitment), output(commitment, 1)]))
@@ -95,7 +95,7 @@ describe("names in the mempool", () => {
       })
     ))
 
-  it.live("M3: chains updates and replaces them", () =>
+  it.live("M3: the pool chains updates and replaces them", () =>
     withNode((node) =>
       Effect.gen(function*() {
         const registration = yield* register(node)
@@ -112,7 +112,7 @@ describe("names in the mempool", () => {
       })
     ))
 
-  it.live("M4: takes a registration before its commitment is old enough, or mined", () =>
+  it.live("M4: the pool accepts a registration before its commitment is mature, or mined", () =>
     withNode(({ has, mine, mineEmpty, take }) =>
       Effect.gen(function*() {
         const commitment = yield* take(nameTx(nameNew(NAME, saltOf(1)), [reward(1)]))
@@ -126,7 +126,7 @@ describe("names in the mempool", () => {
       })
     ))
 
-  it.live("refuses what the name rules refuse", () =>
+  it.live("the pool refuses transactions that break name rules", () =>
     withNode((node) =>
       Effect.gen(function*() {
         const registration = yield* register(node)
@@ -166,7 +166,7 @@ describe("names in the mempool", () => {
       })
     ))
 
-  it.live("M5: a mined registration takes the one of the pool out, with what needs it", () =>
+  it.live("M5: a mined registration removes the one of the pool, with its descendants", () =>
     withNode((node) =>
       Effect.gen(function*() {
         const [a, b] = yield* twoCommitments(node)
@@ -184,7 +184,7 @@ describe("names in the mempool", () => {
       })
     ))
 
-  it.live("M5: updates of a name go when its coin does, one block before it is free", () =>
+  it.live("M5: the pool drops updates of a name when its coin expires, one block before the name is free", () =>
     withNode((node) =>
       Effect.gen(function*() {
         const registration = yield* register(node)
@@ -192,7 +192,7 @@ describe("names in the mempool", () => {
         yield* node.mine([commitment])
         const a = yield* node.take(updateOf("a", registration))
         const b = yield* node.take(updateOf("b", a))
-        // Registered at h, expired at h + 30: its coin goes with block h + 29, one came already.
+        // Registered at h, expired at h + 30: its coin is gone with block h + 29; one block is mined already.
         yield* node.mineEmpty(27)
         assert.isTrue(node.has(a) && node.has(b))
         const early = nameTx(first("x", saltOf(7)), [output(commitment), output(commitment, 1)])
@@ -202,7 +202,7 @@ describe("names in the mempool", () => {
         assert.isFalse(node.has(a) || node.has(b))
         assert.deepStrictEqual((yield* removed).map(([, reason]) => reason), ["name-conflict", "name-conflict"])
         assert.strictEqual((yield* node.refused(updateOf("c", registration))).reason, "bad-txns-inputs-missingorspent")
-        // Now anyone may have it, and update what is to come.
+        // Now any wallet may register it, and update that registration.
         yield* node.take(early)
         const after = yield* node.take(updateOf("after", early))
         yield* node.mineEmpty(2)
@@ -210,7 +210,7 @@ describe("names in the mempool", () => {
       })
     ))
 
-  it.live("M6: the registration of a name that comes back goes", () =>
+  it.live("M6: the pool drops a registration of a name that a reorg registers again", () =>
     withNode((node) =>
       Effect.gen(function*() {
         yield* register(node)
@@ -229,7 +229,7 @@ describe("names in the mempool", () => {
       })
     ))
 
-  it.live("a registration that was mined comes back, with updates that were made meanwhile as its children", () =>
+  it.live("a disconnected registration returns to the pool, with the updates made meanwhile as its children", () =>
     withNode((node) =>
       Effect.gen(function*() {
         const registration = yield* register(node)

@@ -8,7 +8,7 @@ import { temporaryDirectory } from "../support/chain.ts"
 import { output, pay, reward, withNode } from "../support/mempool.ts"
 
 describe("the file of the mempool", () => {
-  it.scoped("brings back transactions, times, deltas and what nobody asked for", () =>
+  it.scoped("restores transactions, times, deltas and transactions that no peer has requested", () =>
     Effect.gen(function*() {
       yield* TestClock.setTime(0)
       const filename = join(yield* temporaryDirectory, "mempool.dat")
@@ -46,7 +46,7 @@ describe("the file of the mempool", () => {
           assert.isFalse(node.pool.isUnbroadcast(child.txidKey))
           assert.strictEqual(yield* node.pool.save, filename)
         }), { filename })
-      // What is too old by now stays away, and what needs it.
+      // Expired transactions stay away, with their descendants.
       yield* TestClock.adjust("90 minutes")
       yield* withNode((node) =>
         Effect.gen(function*() {
@@ -62,7 +62,7 @@ describe("the file of the mempool", () => {
       assert.isFalse(existsSync(filename))
     }))
 
-  it.scoped("is put aside where it is damaged", () =>
+  it.scoped("is renamed if it is damaged", () =>
     Effect.gen(function*() {
       const filename = join(yield* temporaryDirectory, "mempool.dat")
       yield* withNode((node) => Effect.zipRight(node.pool.load, node.take(pay([reward(1)]))), { filename })
@@ -79,7 +79,7 @@ describe("the file of the mempool", () => {
         }), { filename })
     }))
 
-  it.effect("says that there is none where the pool is in memory alone", () =>
+  it.effect("is missing for a pool in memory, and saving fails", () =>
     withNode((node) =>
       Effect.gen(function*() {
         yield* node.pool.load
@@ -88,7 +88,7 @@ describe("the file of the mempool", () => {
       })
     ))
 
-  it("refuses any change of a bit, and any end before its end", () => {
+  it("is refused with any bit changed, and cut off anywhere", () => {
     const transaction = pay([reward(1)])
     const content = {
       transactions: [{ transaction, time: 1_700_000_000 }],

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { BASE, blockOn, output, pay, removals, reward, withNode } from "../support/mempool.ts"
 
 describe("the mempool when the tip moves", () => {
-  it.live("drops what was mined, and what stands against it", () =>
+  it.live("drops mined transactions, and those that conflict with them", () =>
     withNode((node) =>
       Effect.gen(function*() {
         const mined = yield* node.take(pay([reward(1)]))
@@ -25,7 +25,7 @@ describe("the mempool when the tip moves", () => {
       })
     ))
 
-  it.live("offers again what was in blocks that are gone, fees or not", () =>
+  it.live("offers the transactions of disconnected blocks again, with any fee", () =>
     withNode((node) =>
       Effect.gen(function*() {
         const a = pay([reward(1)], { fee: 0 })
@@ -45,7 +45,7 @@ describe("the mempool when the tip moves", () => {
       })
     ))
 
-  it.live("keeps what the other branch mined out, and drops what it made impossible", () =>
+  it.live("leaves out what the other branch mined, and drops what it made invalid", () =>
     withNode((node) =>
       Effect.gen(function*() {
         const tip = yield* node.chain.block((yield* node.chain.tip).hash)
@@ -64,7 +64,7 @@ describe("the mempool when the tip moves", () => {
       })
     ))
 
-  it.live("drops what is immature or not final any more", () =>
+  it.live("drops transactions that are immature or no longer final", () =>
     withNode((node) =>
       Effect.gen(function*() {
         const block = yield* node.mine()
@@ -82,7 +82,7 @@ describe("the mempool when the tip moves", () => {
       })
     ))
 
-  it.live("offers the ten highest blocks again, and drops what needs deeper ones", () =>
+  it.live("offers the ten highest blocks again, and drops what depends on deeper ones", () =>
     withNode((node) =>
       Effect.gen(function*() {
         const deep = pay([reward(1)])
@@ -97,7 +97,7 @@ describe("the mempool when the tip moves", () => {
       })
     ))
 
-  it.live("keeps clusters within their limits when blocks bring them together", () =>
+  it.live("keeps clusters within their limits when disconnected blocks join them", () =>
     withNode((node) =>
       Effect.gen(function*() {
         const root = pay([reward(1)], { outputs: 70 })

@@ -5,7 +5,7 @@ import { errors } from "../../src/metrics/metrics.ts"
 
 const counted = () => ({ defect: errors.of("defect").value(), failure: errors.of("failure").value() })
 
-/** What an effect adds to the counts, where its log goes nowhere. */
+/** What an effect adds to the counts, with its log dropped. */
 const added = (effect: Effect.Effect<void>) =>
   Effect.gen(function*() {
     const before = counted()
@@ -15,7 +15,7 @@ const added = (effect: Effect.Effect<void>) =>
   })
 
 describe("countErrors", () => {
-  it.effect("counts what is logged as an error, and tells our own mistakes apart", () =>
+  it.effect("counts what is logged as an error, and defects separately", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual(yield* added(Effect.logError("no room on the disk")), { defect: 0, failure: 1 })
       const failed = Effect.logError("it failed", Cause.fail(new Error("disk")))
@@ -23,7 +23,7 @@ describe("countErrors", () => {
       const died = Effect.logError("it broke", { peer: "x" }, Cause.die(new Error("undefined is not a function")))
       assert.deepStrictEqual(yield* added(died), { defect: 1, failure: 0 })
       assert.deepStrictEqual(yield* added(Effect.logFatal("the end")), { defect: 0, failure: 1 })
-      // The daemon adds it around a node that adds it, too.
+      // The daemon wraps an effect that is already wrapped.
       const twice = Effect.provide(Effect.logError("once"), ErrorCount.layer)
       assert.deepStrictEqual(yield* added(twice), { defect: 0, failure: 1 })
     }))

@@ -4,7 +4,7 @@ import { exposition } from "../../src/metrics/exposition.ts"
 import { METRICS } from "../../src/metrics/metrics.ts"
 import { readExposition } from "../support/exposition.ts"
 
-/** Names that were given by the first user: types are what a collector makes of the name. */
+/** Names that are fixed by the first user: a collector derives types from the name. */
 const SPECIFIED: ReadonlyArray<{ readonly name: string; readonly kind: string; readonly label?: string }> = [
   { name: "svcd_rpc_requests_total", kind: "counter", label: "method" },
   { name: "svcd_rpc_request_duration_seconds", kind: "histogram", label: "method" },

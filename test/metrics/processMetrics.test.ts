@@ -3,7 +3,7 @@ import { Effect, Metric, MetricState } from "effect"
 import { eventLoopLag, residentMemory } from "../../src/metrics/metrics.ts"
 import { sampleProcess, watchEventLoop } from "../../src/metrics/processMetrics.ts"
 
-/** How many times the event loop was looked at, and how late that was in all, in seconds. */
+/** How often the lag of the event loop was measured, and its sum in seconds. */
 const lag = () => {
   const pair = Metric.unsafeSnapshot().find(({ metricKey }) => metricKey.name === eventLoopLag.name)
   if (pair === undefined || !MetricState.isHistogramState(pair.metricState)) return { count: 0, sum: 0 }
@@ -21,7 +21,7 @@ const looked = Effect.async<void>((resume) => {
 })
 
 describe("processMetrics", () => {
-  it.live("measure how long somebody kept the event loop", () =>
+  it.live("measure how long work blocked the event loop", () =>
     Effect.gen(function*() {
       const before = lag()
       yield* Effect.scoped(Effect.gen(function*() {
@@ -35,7 +35,7 @@ describe("processMetrics", () => {
       assert.isAtLeast(after.sum - before.sum, 0.19)
     }))
 
-  it.effect("tell what memory the process takes", () =>
+  it.effect("report the memory of the process", () =>
     Effect.gen(function*() {
       yield* sampleProcess
       assert.isBelow(Math.abs(residentMemory.value() / process.memoryUsage.rss() - 1), 0.5)

@@ -15,7 +15,7 @@ const text = (path: string): string => readFileSync(contrib(path), "utf8")
 const promtool = (args: ReadonlyArray<string>, input = "") =>
   spawnSync("promtool", args, { encoding: "utf8", input, cwd: contrib("prometheus") })
 
-/** Where Prometheus is not installed, what needs it is skipped. */
+/** Tests that need Prometheus are skipped where it is not installed. */
 const hasPromtool = promtool(["--version"]).status === 0
 
 /** Series that a family is stored as. */
@@ -26,7 +26,7 @@ const KNOWN: ReadonlySet<string> = new Set(METRICS.flatMap(seriesOf))
 
 const namesIn = (expressions: string): ReadonlyArray<string> => expressions.match(/\bsvcd_[a-z_]+/g) ?? []
 
-/** All members of a JSON value with a name, however deep. */
+/** All members of a JSON value with a name, at any depth. */
 const members = (json: unknown, name: string): ReadonlyArray<unknown> => {
   if (typeof json !== "object" || json === null) return []
   const own = Object.entries(json).flatMap(([key, value]) => key === name ? [value] : [])
@@ -40,7 +40,7 @@ const expressions = members(dashboard, "expr").filter((expr) => typeof expr === 
 describe("alerts", () => {
   const rules = text("prometheus/svcd.rules.yml")
 
-  it("are about metrics that there are", () => {
+  it("are about existing metrics", () => {
     const used = namesIn(rules)
     assert.isAbove(used.length, 20)
     assert.deepStrictEqual(used.filter((name) => !KNOWN.has(name)), [])
@@ -63,14 +63,14 @@ describe("alerts", () => {
 })
 
 describe("the dashboard", () => {
-  it("shows every metric, and none that there is not", () => {
+  it("shows every metric, and only existing ones", () => {
     const used = new Set(expressions.flatMap(namesIn))
     assert.deepStrictEqual([...used].filter((name) => !KNOWN.has(name)), [])
     const shown = METRICS.filter((family) => seriesOf(family).some((name) => used.has(name)))
     assert.deepStrictEqual(METRICS.filter((family) => !shown.includes(family)).map(({ name }) => name), [])
   })
 
-  it("asks for the data source, and for nothing of anybody's own", () => {
+  it("refers to the data source variable, and to no address", () => {
     const sources = members(dashboard, "datasource").filter((source) => typeof source === "object")
     assert.isAbove(sources.length, 30)
     for (const source of sources) assert.deepStrictEqual(source, { type: "prometheus", uid: "${datasource}" })

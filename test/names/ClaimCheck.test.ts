@@ -16,7 +16,7 @@ const blocks = [
   blockAt(1, [{ name: text("d/b") }, { name: Uint8Array.of(0xff) }])
 ]
 
-/** The claims that a chain of these blocks ends with. */
+/** The claims at the end of a chain of these blocks. */
 const right: Claims = [
   ...new Map(
     blocks.flatMap(({ effects }) =>
@@ -27,7 +27,7 @@ const right: Claims = [
   )
 ]
 
-/** What a comparison with these claims finds, after `spoil` ran on the file. */
+/** Returns the faults that a comparison with these claims finds, after `spoil` ran on the file. */
 const faultsWith = (claims: Claims, spoil = "") =>
   Effect.gen(function*() {
     const filename = join(yield* temporaryDirectory, "names.db")
@@ -35,7 +35,7 @@ const faultsWith = (claims: Claims, spoil = "") =>
     const database = new SQLite(filename)
     database.exec(spoil)
     database.close()
-    // As if these pages had always been.
+    // Without sums, the changed pages count as intact.
     rmSync(`${filename}.sums`)
     return yield* withDb(filename, (db) =>
       Effect.gen(function*() {
@@ -46,13 +46,13 @@ const faultsWith = (claims: Claims, spoil = "") =>
   })
 
 describe("a comparison with the claims of the chain state", () => {
-  it.scoped("finds nothing where all is well", () =>
+  it.scoped("a comparison of matching claims finds no fault", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual(yield* faultsWith(right), { names: 3, faults: [] })
       assert.deepStrictEqual(yield* faultsWith([...right].reverse()), { names: 3, faults: [] })
     }))
 
-  it.scoped("of nothing with nothing finds nothing", () =>
+  it.scoped("a comparison of an empty file with no claims finds no fault", () =>
     Effect.gen(function*() {
       const result = yield* withDb(join(yield* temporaryDirectory, "names.db"), (db) =>
         Effect.flatMap(db.check, ({ result }) => result))
@@ -116,7 +116,7 @@ describe("a comparison with the claims of the chain state", () => {
       assert.isTrue(faults.some((found) => fault.test(found)), faults.join("; ") || "found nothing")
     }))
 
-  it.scoped("puts some of very many into words", () =>
+  it.scoped("a comparison reports only some of very many faults", () =>
     Effect.gen(function*() {
       const wrong: Claims = Array.from({ length: 5_000 }, (_, i) => [`d/${i}`, { height: 0, outpoint: "" }])
       const { faults, names } = yield* faultsWith(wrong)

@@ -12,19 +12,19 @@ import { applyAll, blockAt, blocksWith, effectOf, hashAt, type Operation, text, 
 const name = text("d/example")
 const rand = new Uint8Array(20).fill(7)
 
-/** Names of a stream as text. */
+/** The names of a stream as text. */
 const namesOf = (stream: Stream.Stream<NameRecord, unknown>) =>
   Effect.map(
     Stream.runCollect(stream),
     (found) => Chunk.toReadonlyArray(found).map((record) => new TextDecoder().decode(record.name))
   )
 
-/** An empty block at each height up to the last, but for these. */
+/** An empty block at each height up to the last, except for the given blocks. */
 const chainTo = (last: number, at: Readonly<Record<number, ReadonlyArray<Operation>>>) =>
   blocksWith(Array.from({ length: last + 1 }, (_, height) => at[height] ?? []))
 
 describe("resolve", () => {
-  it.effect("gives every field of the last operation, in plain bytes", () =>
+  it.effect("resolve returns every field of the last operation, in plain bytes", () =>
     withNewDb((db) =>
       Effect.gen(function*() {
         const operation = { name, value: text("{}"), owner: text("owner"), rand, amount: 12_345 }
@@ -46,7 +46,7 @@ describe("resolve", () => {
       })
     ))
 
-  it.effect("fails for a name that nobody registered, and says which", () =>
+  it.effect("resolve fails for an unregistered name, and reports the name", () =>
     withNewDb((db) =>
       Effect.gen(function*() {
         const error = yield* Effect.flip(db.resolve(name))
@@ -57,7 +57,7 @@ describe("resolve", () => {
       })
     ))
 
-  it.effect("knows names and values of any length and content", () =>
+  it.effect("resolve finds names and values of any length and content", () =>
     withNewDb((db) =>
       Effect.gen(function*() {
         const odd: ReadonlyArray<Bytes> = [EMPTY, Uint8Array.of(0), Uint8Array.of(0, 0), new Uint8Array(70_000).fill(1)]
@@ -69,7 +69,7 @@ describe("resolve", () => {
       })
     ))
 
-  it.effect("answers anew each time it is run, not each time it is made", () =>
+  it.effect("resolve reads the name each time the effect runs, not when it is created", () =>
     withNewDb((db) =>
       Effect.gen(function*() {
         const resolve = Effect.map(db.resolve(name), ({ value }) => new TextDecoder().decode(value))
@@ -83,7 +83,7 @@ describe("resolve", () => {
       })
     ))
 
-  it.scoped("gives the same without a cache", () =>
+  it.scoped("resolve returns the same records without a cache", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
       yield* withDb(join(directory, "names.db"), (db) =>
@@ -96,7 +96,7 @@ describe("resolve", () => {
 })
 
 describe("resolveActive", () => {
-  it.effect("fails from the tip on that is a full depth above the update, not one sooner", () =>
+  it.effect("resolveActive fails from exactly one full depth above the update on", () =>
     withNewDb((db) =>
       Effect.gen(function*() {
         yield* applyAll(db, [chainTo(3, { 3: [{ name }] })])
@@ -109,7 +109,7 @@ describe("resolveActive", () => {
       })
     ))
 
-  it.effect("fails otherwise for a name that never was", () =>
+  it.effect("resolveActive fails with NameNotFound for a name that never existed", () =>
     withNewDb((db) =>
       Effect.gen(function*() {
         const error = yield* Effect.flip(db.resolveActive(name, { tipHeight: 0, params: regtestParams }))
@@ -119,7 +119,7 @@ describe("resolveActive", () => {
 })
 
 describe("resolveByHash", () => {
-  it.effect("finds a name by its double SHA-256 in digest order", () =>
+  it.effect("resolveByHash finds a name by its double SHA-256 in digest order", () =>
     withNewDb((db) =>
       Effect.gen(function*() {
         yield* applyAll(db, [[blockAt(0, [{ name: text("d/other") }, { name }])]])
@@ -128,7 +128,7 @@ describe("resolveByHash", () => {
       })
     ))
 
-  it.effect("compares the whole hash, and shows the one it does not find as hashes are shown", () =>
+  it.effect("resolveByHash compares the whole hash, and reports a missing hash in its displayed form", () =>
     withNewDb((db) =>
       Effect.gen(function*() {
         yield* applyAll(db, [[blockAt(0, [{ name }])]])
@@ -143,7 +143,7 @@ describe("resolveByHash", () => {
 })
 
 describe("history", () => {
-  it.effect("tells every operation in the order of the chain, several in a block too, with salts", () =>
+  it.effect("history returns every operation in chain order with salts, also several per block", () =>
     withNewDb((db) =>
       Effect.gen(function*() {
         const other = text("d/other")
@@ -168,7 +168,7 @@ describe("history", () => {
       })
     ))
 
-  it.effect("can be asked for in parts, the newest first, with how much there is", () =>
+  it.effect("historyPage returns a part of the history, newest first, and the total", () =>
     withNewDb((db) =>
       Effect.gen(function*() {
         const rest = Array.from({ length: 4 }, () => ({ name }))
@@ -186,7 +186,7 @@ describe("history", () => {
       })
     ))
 
-  it.effect("is whole where it takes several pages", () =>
+  it.effect("a history of several pages is complete", () =>
     withNewDb((db) =>
       Effect.gen(function*() {
         for (const [height, count] of [999, 1, 1, 1_499].entries()) {
@@ -198,7 +198,7 @@ describe("history", () => {
       })
     ))
 
-  it.effect("fails for a name that nobody registered", () =>
+  it.effect("history fails for an unregistered name", () =>
     withNewDb((db) =>
       Effect.gen(function*() {
         assert.strictEqual((yield* Effect.flip(db.history(name)))._tag, "NameNotFound")
@@ -207,7 +207,7 @@ describe("history", () => {
 })
 
 describe("byAddress", () => {
-  it.effect("lists the names that a script owns now, by their bytes", () =>
+  it.effect("byAddress lists the names that a script owns now, in the order of their bytes", () =>
     withNewDb((db) =>
       Effect.gen(function*() {
         const [alice, bob] = [text("script of alice"), text("script of bob")]
@@ -222,7 +222,7 @@ describe("byAddress", () => {
       })
     ))
 
-  it.effect("tells scripts apart that differ anywhere", () =>
+  it.effect("byAddress distinguishes scripts that differ in any byte", () =>
     withNewDb((db) =>
       Effect.gen(function*() {
         const scripts = ["", "1", "123", "1234567890", "12345678901", "x2345678901", "12345678902", "12345678901 "]
@@ -235,7 +235,7 @@ describe("byAddress", () => {
 })
 
 describe("expiringBetween", () => {
-  it.effect("lists what expires at the tips of a range, both ends included, the first to expire first", () =>
+  it.effect("expiringBetween lists names that expire in a range, both ends included, in the order of expiry", () =>
     withNewDb((db) =>
       Effect.gen(function*() {
         const at = Object.fromEntries([5, 6, 7, 8].map((height) => [height, [{ name: text(`d/${height}`) }]]))
@@ -249,7 +249,7 @@ describe("expiringBetween", () => {
       })
     ))
 
-  it.effect("follows the depth as it grew on the main network (reference/protocol.md 4.7)", () =>
+  it.effect("expiringBetween uses the growing depth of the main network (reference/protocol.md 4.7)", () =>
     withNewDb((db) =>
       Effect.gen(function*() {
         const heights = [11_999, 12_000, 12_001]
@@ -266,7 +266,7 @@ describe("expiringBetween", () => {
 })
 
 describe("heightOfTransaction", () => {
-  it.effect("finds transactions that changed a name, the last one where a txid comes twice", () =>
+  it.effect("heightOfTransaction finds transactions that changed a name, the last one for a repeated txid", () =>
     withNewDb((db) =>
       Effect.gen(function*() {
         const twice = blockAt(2, [{ name }])
@@ -282,7 +282,7 @@ describe("heightOfTransaction", () => {
 })
 
 describe("stats and cursor", () => {
-  it.effect("count names, those alive, and operations", () =>
+  it.effect("stats count names, active names and operations", () =>
     withNewDb((db) =>
       Effect.gen(function*() {
         const statsAt = (tipHeight: number) =>
@@ -302,7 +302,7 @@ describe("stats and cursor", () => {
       })
     ))
 
-  it.effect("the cursor is where the blocks end", () =>
+  it.effect("the cursor is at the last block", () =>
     withNewDb((db) =>
       Effect.gen(function*() {
         assert.isUndefined(yield* db.cursor)
@@ -313,7 +313,7 @@ describe("stats and cursor", () => {
       })
     ))
 
-  it.effect("what is in memory is what was committed last, and nothing while that changes", () =>
+  it.effect("recent returns the last committed record, and nothing while it changes", () =>
     withNewDb((db) =>
       Effect.gen(function*() {
         const inMemory = () => {
@@ -322,7 +322,7 @@ describe("stats and cursor", () => {
         }
         const ask = Effect.zipRight(db.resolve(name), db.cursor)
         yield* applyAll(db, [[blockAt(0), blockAt(1, [{ name, value: text("1") }])]])
-        assert.isUndefined(inMemory(), "nobody has asked")
+        assert.isUndefined(inMemory(), "the name was not requested")
         yield* ask
         assert.deepStrictEqual(inMemory(), ["1", 1])
         yield* applyAll(db, [[blockAt(2)]])
@@ -341,11 +341,11 @@ describe("stats and cursor", () => {
 })
 
 describe("changes", () => {
-  it.effect("tells what was committed, in order", () =>
+  it.effect("changes publishes committed events in order", () =>
     withNewDb((db) =>
       Effect.gen(function*() {
         const heard = yield* Effect.fork(Stream.runCollect(Stream.take(db.changes, 3)))
-        // The stream subscribes once its fiber runs.
+        // The stream subscribes when its fiber runs.
         yield* turnOfEventLoop
         yield* applyAll(db, [[blockAt(0, [{ name, value: text("1") }, { name, value: text("2") }])]])
         const record = yield* db.resolve(name)

@@ -47,7 +47,11 @@ describe("apply", () => {
         yield* dies(db, db.follower.apply([blockAt(1, [{ name }])]), /given block 1, and needs block 0/)
         yield* applyAll(db, [[blockAt(0), blockAt(1)]])
         yield* dies(db, db.follower.apply([blockAt(1, [{ name }])]), /given block 1, and needs block 2/)
-        yield* dies(db, db.follower.apply([blockAt(2), blockAt(4, [{ name }])]), /block 4 comes where block 3 should/)
+        yield* dies(
+          db,
+          db.follower.apply([blockAt(2), blockAt(4, [{ name }])]),
+          /block 4 comes where block 3 should/
+        )
         assert.strictEqual((yield* Effect.flip(db.resolve(name)))._tag, "NameNotFound")
         yield* applyAll(db, [[blockAt(2, [{ name }])]])
         assert.strictEqual((yield* db.resolve(name)).height, 2)

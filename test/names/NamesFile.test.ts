@@ -86,7 +86,7 @@ describe("a file that is no names.db", () => {
       const filename = (yield* files)("names.db")
       yield* withRaw(filename, (database) => database.exec("CREATE TABLE names (id INTEGER)"))
       const error = yield* opening(filename)
-      assert.include(String(error), "it is a database of something else")
+      assert.include(String(error), "it is a database of another program")
       yield* withRaw(filename, (database) => {
         const tables = database.prepare("SELECT name FROM sqlite_master").pluck().all()
         assert.deepStrictEqual(tables, ["names"])

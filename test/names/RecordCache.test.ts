@@ -3,7 +3,7 @@ import { FastCheck } from "effect"
 import { RecordCache } from "../../src/names/RecordCache.ts"
 
 describe("RecordCache", () => {
-  it("gives back what was put, until it is put again", () => {
+  it("the cache returns a value until it is replaced", () => {
     const cache = new RecordCache<number>(4)
     assert.isUndefined(cache.get("a"))
     cache.put("a", 1)
@@ -12,7 +12,7 @@ describe("RecordCache", () => {
     assert.strictEqual(cache.get("a"), 2)
   })
 
-  it("keeps what is asked for, and forgets what is not", () => {
+  it("the cache keeps requested values, and drops others", () => {
     const cache = new RecordCache<number>(8)
     cache.put("hot", 0)
     for (let i = 0; i < 100; i++) {
@@ -23,7 +23,7 @@ describe("RecordCache", () => {
     assert.strictEqual(cache.get("cold 99"), 99)
   })
 
-  it.each([0, 1, 2, 7, 8])("never holds more than a limit of %d asks for, rounded up to even", (limit) => {
+  it.each([0, 1, 2, 7, 8])("the cache never exceeds a limit of %d, rounded up to even", (limit) => {
     const cache = new RecordCache<number>(limit)
     for (let i = 0; i < 50; i++) {
       cache.put(`${i}`, i)
@@ -33,7 +33,7 @@ describe("RecordCache", () => {
     assert.strictEqual(cache.get("49"), limit === 0 ? undefined : 49)
   })
 
-  it("takes nothing while a write is under way, and has lost what that touches", () => {
+  it("during a write the cache accepts nothing, and has dropped the touched values", () => {
     const cache = new RecordCache<number>(4)
     cache.put("touched", 1)
     cache.put("other", 1)
@@ -47,7 +47,7 @@ describe("RecordCache", () => {
     assert.strictEqual(cache.get("touched"), 2)
   })
 
-  it("loses everything to a write that touches anything", () => {
+  it("a write that may touch any key clears the cache", () => {
     const cache = new RecordCache<number>(4)
     for (const key of ["a", "b", "c"]) cache.put(key, 1)
     cache.freeze("all")
@@ -61,7 +61,7 @@ describe("RecordCache", () => {
   })
 
   it.prop(
-    "never gives what a write has made wrong",
+    "the cache never returns a value that a write changed",
     { limit: FastCheck.nat(8), steps: FastCheck.array(step) },
     (given) => {
       const store = new Map<string, number>()

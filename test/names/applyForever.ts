@@ -2,8 +2,8 @@ import { Effect } from "effect"
 import { applyAll, crashBlock, withDb } from "./blocks.ts"
 
 /**
- * Applies blocks to the names.db of the first argument, from its cursor on and in batches of 1 to 7, and says how far
- * it is. Runs until it is killed or cannot go on; then it says why, and whether the file still answers.
+ * Applies blocks to the names.db of the first argument, from its cursor on and in batches of 1 to 7, and prints its
+ * height. Runs until it is killed or fails; then it prints the error, and whether the file still answers.
  */
 const [filename = ""] = process.argv.slice(2)
 

@@ -10,11 +10,11 @@ import { regtest } from "../../src/protocol/networks.ts"
 import { makeTransaction } from "../../src/protocol/transaction.ts"
 import * as DataHealth from "../../src/storage/DataHealth.ts"
 
-/** Blocks as a follower of the chain gets them, of which only what happens to names is real. */
+/** Blocks as a follower of the chain receives them. Only their changes of names are real. */
 
 export const text = (characters: string): Uint8Array => new TextEncoder().encode(characters)
 
-/** What a test says about an operation. An owner is a letter or two; `rand` makes it a registration. */
+/** A test's description of an operation. An owner is a letter or two; `rand` makes it a registration. */
 export interface Operation {
   readonly name: Bytes
   readonly value?: Bytes
@@ -25,7 +25,7 @@ export interface Operation {
 
 const genesis = decodeBlock(regtest.genesisBlock)
 
-/** A txid of its own for each operation. */
+/** A distinct txid for each operation. */
 const transactionOf = (height: number, index: number) =>
   makeTransaction({
     version: 0x7100,
@@ -80,7 +80,7 @@ export const withDb = <A, E, R>(
     NameDb.layer({ filename, pageSize: 4096, ...options }).pipe(Layer.provide(DataHealth.layer))
   )
 
-/** Works with a database that nobody used yet. */
+/** Works with an empty database. */
 export const withNewDb = <A, E, R>(use: (db: Db) => Effect.Effect<A, E, R>) =>
   Effect.provide(Effect.flatMap(NameDb.NameDb, use), Layer.provide(NameDb.layerTemporary, DataHealth.layer))
 
@@ -89,7 +89,7 @@ export const applyAll = (db: Db, all: ReadonlyArray<ReadonlyArray<ConnectedBlock
 
 const shown = (cell: unknown): unknown => cell instanceof Uint8Array ? toHex(cell) : cell
 
-/** Every row of every table, readable. Fails where SQLite finds the file damaged. */
+/** Every row of every table as text. Fails if SQLite finds the file damaged. */
 export const dump = (filename: string): Readonly<Record<string, ReadonlyArray<unknown>>> => {
   const database = new SQLite(filename, { readonly: true })
   try {
@@ -105,7 +105,9 @@ export const dump = (filename: string): Readonly<Record<string, ReadonlyArray<un
   }
 }
 
-/** A block for a process that is to be killed: 40 operations on 200 names, some names twice, from its height alone. */
+/**
+ * A block for a process that is to be killed: 40 operations on 200 names, some names twice. Depends on the height only.
+ */
 export const crashBlock = (height: number): ConnectedBlock =>
   blockAt(
     height,

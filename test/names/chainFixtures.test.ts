@@ -65,7 +65,7 @@ const scanned = (db: Db) =>
 const chain = fixtureBlocks("regtest-names/blocks.dat").map(connected)
 
 describe("regtest-names", () => {
-  it.effect("has the reference node's names at every checkpoint, in its order", () => {
+  it.effect("names.db has the reference node's names at every checkpoint, in its order", () => {
     const { checkpoints } = fixtureJson<{ readonly checkpoints: ReadonlyArray<Checkpoint> }>(
       "regtest-names/expected.json"
     )
@@ -87,7 +87,7 @@ describe("regtest-names", () => {
     )
   })
 
-  it.effect("has every record, history and hash at the tip", () => {
+  it.effect("names.db has every record, history and hash at the tip", () => {
     const { names } = fixtureJson<{
       readonly names: ReadonlyArray<{
         readonly nameHex: string
@@ -115,7 +115,7 @@ describe("regtest-names", () => {
     )
   })
 
-  it.scoped("is the same whether branches that lose were the best chain for a while or not", () => {
+  it.scoped("names.db is the same whether or not losing branches were the best chain for a while", () => {
     const { branches } = fixtureJson<{
       readonly branches: ReadonlyArray<{
         readonly forkHeight: number
@@ -149,7 +149,7 @@ describe("regtest-names", () => {
 })
 
 describe("regtest-coinbase-names", () => {
-  it.effect("has the names that coinbases made", () => {
+  it.effect("names.db has the names that coinbases created", () => {
     const blocks = fixtureBlocks("regtest-coinbase-names/blocks.dat").map(connected)
     const expected = fixtureJson<{ readonly checkpoints?: ReadonlyArray<Checkpoint> }>(
       "regtest-coinbase-names/expected.json"

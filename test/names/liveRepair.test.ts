@@ -25,7 +25,7 @@ const withNames = <A, E>(
       Effect.provide(Names.layer({ filename: join(directory, "names.db"), pageSize: 4096, cacheEntries: 0 }))
     )).pipe(Effect.provide(Logger.remove(Logger.defaultLogger)))
 
-/** All that is answered of all names, a line each. */
+/** All answers about all names, one per line. */
 const answers = (db: typeof NameDb.Service) =>
   Effect.gen(function*() {
     const records = [...yield* Stream.runCollect(db.scan({}))]
@@ -33,7 +33,7 @@ const answers = (db: typeof NameDb.Service) =>
     return [yield* db.cursor, ...records, ...histories].map((answer) => JSON.stringify(answer))
   })
 
-/** Says where answers differ, and not all of both. */
+/** Reports the first difference, not both complete lists. */
 const assertSame = (answers: ReadonlyArray<string>, before: ReadonlyArray<string>): void => {
   assert.strictEqual(answers.length, before.length)
   assert.strictEqual(answers.find((answer, i) => answer !== before[i]), undefined)
@@ -56,29 +56,33 @@ const ready = Effect.gen(function*() {
 })
 
 describe("names.db that is damaged while the node runs", () => {
-  it.scopedLive("is noticed by a read, in doubt, and made anew with the same answers", () =>
-    Effect.gen(function*() {
-      const { before, directory, file } = yield* filled
-      yield* withNames(directory, (db) =>
-        Effect.gen(function*() {
-          assert.strictEqual(yield* ready, 200)
-          spoilPages(file)
-          const failure = yield* Effect.flip(answers(db))
-          assert.strictEqual(failure._tag, "StorageCorrupted")
-          assert.deepStrictEqual(yield* doubted, ["names.db"])
-          assert.strictEqual(yield* ready, 503)
-          yield* untilSound
-          assert.strictEqual(yield* ready, 200)
-          assertSame(yield* answers(db), before)
-          assert.strictEqual(yield* damageOf("names.db"), 1)
-          yield* checkAll("names.db")
-          assert.deepStrictEqual(yield* doubted, [])
-        }))
-      assertSame(yield* withNames(directory, answers), before)
-    }), 60_000)
+  it.scopedLive(
+    "damage is noticed by a read, is in doubt, and names.db is rebuilt with the same answers",
+    () =>
+      Effect.gen(function*() {
+        const { before, directory, file } = yield* filled
+        yield* withNames(directory, (db) =>
+          Effect.gen(function*() {
+            assert.strictEqual(yield* ready, 200)
+            spoilPages(file)
+            const failure = yield* Effect.flip(answers(db))
+            assert.strictEqual(failure._tag, "StorageCorrupted")
+            assert.deepStrictEqual(yield* doubted, ["names.db"])
+            assert.strictEqual(yield* ready, 503)
+            yield* untilSound
+            assert.strictEqual(yield* ready, 200)
+            assertSame(yield* answers(db), before)
+            assert.strictEqual(yield* damageOf("names.db"), 1)
+            yield* checkAll("names.db")
+            assert.deepStrictEqual(yield* doubted, [])
+          }))
+        assertSame(yield* withNames(directory, answers), before)
+      }),
+    60_000
+  )
 
   it.scopedLive(
-    "by a bit that SQLite reads without complaint is noticed by the check, and made anew",
+    "a flipped bit that SQLite does not notice is found by the check, and names.db is rebuilt",
     () =>
       Effect.gen(function*() {
         const { before, directory, file } = yield* filled

@@ -7,29 +7,29 @@ import { blockAt, text } from "./blocks.ts"
 const [a, b] = [text("d/a"), text("d/b")]
 
 describe("batchOf", () => {
-  it("numbers operations by height and place in the block", () => {
+  it("batchOf numbers operations by height and position in the block", () => {
     const { operations } = batchOf([blockAt(0), blockAt(1, [{ name: a }, { name: b }]), blockAt(2, [{ name: a }])])
     assert.deepStrictEqual(operations.map(({ id }) => id), [0x100000, 0x100001, 0x200000])
     assert.deepStrictEqual(operations.map(({ effect }) => effect.height), [1, 1, 2])
   })
 
-  it("keeps the last operation of each name, names in the order in which they come", () => {
+  it("batchOf keeps the last operation of each name, in the order of first appearance", () => {
     const { latest } = batchOf([blockAt(7, [{ name: b }, { name: a }, { name: a }]), blockAt(8, [{ name: b }])])
     assert.deepStrictEqual([...latest.keys()], [binaryString(b), binaryString(a)])
     assert.deepStrictEqual([...latest.values()].map(({ id }) => id), [8 * 0x100000, 7 * 0x100000 + 2])
   })
 
-  it("gives heights beyond any chain numbers that stay apart", () => {
+  it("batchOf gives distinct numbers at heights beyond any chain", () => {
     const { operations } = batchOf([blockAt(2 ** 32, [{ name: a }, { name: b }])])
     assert.deepStrictEqual(operations.map(({ id }) => id), [2 ** 52, 2 ** 52 + 1])
   })
 
-  it("refuses blocks that do not follow each other", () => {
+  it("batchOf refuses blocks that are not consecutive", () => {
     assert.throws(() => batchOf([blockAt(3), blockAt(5)]), /block 5 comes where block 4 should/)
     assert.throws(() => batchOf([blockAt(3), blockAt(3)]), /block 3 comes where block 4 should/)
   })
 
-  it("has nothing for no blocks", () => {
+  it("batchOf returns an empty batch for no blocks", () => {
     assert.deepStrictEqual(batchOf([]), { operations: [], latest: new Map() })
   })
 })
@@ -43,12 +43,12 @@ describe("prefixEnd", () => {
     { prefix: "ff", end: undefined, why: "nothing follows" },
     { prefix: "ffff", end: undefined, why: "nothing follows" },
     { prefix: "00", end: "01", why: "zero is a byte like others" }
-  ])("of $prefix is $end: $why", ({ end, prefix }) => {
+  ])("prefixEnd of $prefix is $end: $why", ({ end, prefix }) => {
     const found = prefixEnd(hex(prefix))
     assert.strictEqual(found === undefined ? undefined : toHex(found), end)
   })
 
-  it.prop("is above all that begins so, and not above anything else that is larger", {
+  it.prop("prefixEnd is above all names with the prefix, and not above larger names", {
     prefix: bytesOf(0, 3),
     rest: bytesOf(0, 3)
   }, ({ prefix, rest }) => {
@@ -62,7 +62,7 @@ describe("prefixEnd", () => {
 
 describe("successor", () => {
   it.prop(
-    "leaves no room between a name and the next",
+    "no name lies between a name and its successor",
     { name: bytesOf(0, 3), other: bytesOf(0, 4) },
     ({ name, other }) => {
       const next = successor(name)

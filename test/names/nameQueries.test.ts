@@ -17,7 +17,7 @@ const namesOf = <E>(stream: Stream.Stream<NameRecord, E>) =>
 
 const scanned = (db: Db, options: ScanOptions) => namesOf(db.scan(options))
 
-/** One block a name, in this order. */
+/** One block per name, in this order. */
 const withNames = (names: ReadonlyArray<string>, use: (db: Db) => Effect.Effect<void, unknown>) =>
   withNewDb((db) =>
     Effect.zipRight(applyAll(db, [blocksWith(names.map((name) => [{ name: fromBinaryString(name) }]))]), use(db))
@@ -26,13 +26,13 @@ const withNames = (names: ReadonlyArray<string>, use: (db: Db) => Effect.Effect<
 describe("scan", () => {
   const names = ["d/b", "d/aa", "id/a", "d/a", "d/c", "x", "", "d/a\xff"]
 
-  it.effect("goes by length and then by bytes (reference/rpc.md 5.4)", () =>
+  it.effect("scan orders names by length, then by bytes (reference/rpc.md 5.4)", () =>
     withNames(names, (db) =>
       Effect.gen(function*() {
         assert.deepStrictEqual(yield* scanned(db, {}), ["", "x", "d/a", "d/b", "d/c", "d/aa", "d/a\xff", "id/a"])
       })))
 
-  it.effect("starts at a name, or at the next one where it does not exist", () =>
+  it.effect("scan starts at a name, or at the next one if the name does not exist", () =>
     withNames(names, (db) =>
       Effect.gen(function*() {
         assert.deepStrictEqual(yield* scanned(db, { start: text("d/b"), count: 3 }), ["d/b", "d/c", "d/aa"])
@@ -43,7 +43,7 @@ describe("scan", () => {
         assert.deepStrictEqual(yield* scanned(db, { start: text("d/a"), prefix: text("d/a"), count: 1 }), ["d/a"])
       })))
 
-  it.effect("counts what it finds, and gives nothing for no count", () =>
+  it.effect("scan returns at most count names, and none for count 0", () =>
     withNames(names, (db) =>
       Effect.gen(function*() {
         assert.deepStrictEqual(yield* scanned(db, { count: 2, prefix: text("d/a") }), ["d/a", "d/aa"])
@@ -51,7 +51,7 @@ describe("scan", () => {
         assert.deepStrictEqual(yield* scanned(db, { count: -1 }), [])
       })))
 
-  it.effect("finds by height of the last update, both ends included", () =>
+  it.effect("scan filters by the height of the last update, both ends included", () =>
     withNames(names, (db) =>
       Effect.gen(function*() {
         assert.deepStrictEqual(yield* scanned(db, { minHeight: 2, maxHeight: 4 }), ["d/a", "d/c", "id/a"])
@@ -62,7 +62,7 @@ describe("scan", () => {
         assert.deepStrictEqual(yield* scanned(db, { maxHeight: 2, count: 3, matches }), ["d/b", "d/aa", "id/a"])
       })))
 
-  it.effect("sees the record of now, not of before", () =>
+  it.effect("scan uses the current record, not an earlier one", () =>
     withNewDb((db) =>
       Effect.gen(function*() {
         const name = text("d/a")
@@ -73,13 +73,13 @@ describe("scan", () => {
       })
     ))
 
-  /** Few different bytes make names that begin alike; ff and 00 are where ranges end. */
+  /** Few different bytes give names with common prefixes. Ranges end at ff and 00. */
   const someName = FastCheck.array(FastCheck.constantFrom(0x00, 0x61, 0x62, 0xff), { maxLength: 4 }).map((list) =>
     Uint8Array.from(list)
   )
   const optional = <A>(arbitrary: FastCheck.Arbitrary<A>) => FastCheck.option(arbitrary, { nil: undefined })
 
-  it.effect.prop("gives what a walk over all names gives", {
+  it.effect.prop("scan returns the same names as a filter over all names", {
     names: FastCheck.uniqueArray(someName, { maxLength: 40, selector: binaryString }),
     scans: FastCheck.array(
       FastCheck.record({
@@ -116,7 +116,7 @@ describe("scan", () => {
 })
 
 describe("lists in pages", () => {
-  /** 2,500 names: one full page of a length, one name more, and less than one. */
+  /** 2,500 names: one full page of one length, one name more, and less than one page. */
   const many = Array.from({ length: 2_500 }, (_, i) => {
     const longer = i < 1_000 ? 0 : i < 2_001 ? 1 : 2
     return `d/${"x".repeat(longer)}${String(i * 7 % 2_500).padStart(4, "0")}`
@@ -124,7 +124,7 @@ describe("lists in pages", () => {
   const byBytes = [...many].sort()
   const byLength = [...byBytes].sort((a, b) => a.length - b.length)
 
-  it.effect("are whole, without a name twice", () =>
+  it.effect("lists of several pages are complete, without repeated names", () =>
     withNewDb((db) =>
       Effect.gen(function*() {
         const owner = text("owner of many")
@@ -155,7 +155,7 @@ describe("lists in pages", () => {
       })
     ))
 
-  it.effect("find by height whether few names or many have it", () =>
+  it.effect("lists by height are correct for few and for many names", () =>
     withNewDb((db) =>
       Effect.gen(function*() {
         const all = Array.from({ length: 5_001 }, (_, i) => `d/${String(i).padStart(4, "0")}`)
@@ -171,7 +171,7 @@ describe("lists in pages", () => {
       })
     ))
 
-  it.effect("read no further than somebody asks", () =>
+  it.effect("lists read no further than the consumer requests", () =>
     withNewDb((db) =>
       Effect.gen(function*() {
         yield* applyAll(db, [[blockAt(0, many.map((name) => ({ name: text(name) })))]])
@@ -187,7 +187,7 @@ describe("lists in pages", () => {
       })
     ))
 
-  it.effect("let the event loop have its turn", () =>
+  it.effect("lists give the event loop a turn between pages", () =>
     withNewDb((db) =>
       Effect.gen(function*() {
         yield* applyAll(db, [[blockAt(0, many.map((name) => ({ name: text(name) })))]])
@@ -203,7 +203,7 @@ describe("lists in pages", () => {
 
 describe("scanByPrefix", () => {
   it.effect.prop(
-    "gives the names that begin so, by their bytes",
+    "scanByPrefix returns the names with the prefix, in the order of their bytes",
     {
       names: FastCheck.uniqueArray(bytesOf(0, 3), { maxLength: 30, selector: binaryString }),
       prefix: FastCheck.oneof(bytesOf(0, 2), FastCheck.constantFrom(Uint8Array.of(0xff), Uint8Array.of(0x61, 0xff))),
@@ -228,7 +228,7 @@ describe("scanByPrefix", () => {
   )
 })
 
-/** Keeps the thread for some microseconds. */
+/** Blocks the thread for some microseconds. */
 const busyFor = (microseconds: number): void => {
   const until = performance.now() + microseconds / 1000
   while (performance.now() < until);

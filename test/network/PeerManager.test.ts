@@ -19,7 +19,7 @@ import { freePort, memoryStore, NO_INFO, type TestNetwork, testNetwork } from ".
 const connectTo = ({ port }: TestNetwork, from?: string) =>
   Effect.tap(remotePeer(port, from === undefined ? {} : { from }), (remote) => remote.call())
 
-/** Waits until the manager has so many peers. */
+/** Waits until the manager has this many peers. */
 const untilPeers = (network: TestNetwork, count: number) =>
   inTime(
     Effect.gen(function*() {
@@ -31,7 +31,7 @@ const untilPeers = (network: TestNetwork, count: number) =>
 const calls = (network: TestNetwork, message: string) => network.logs.filter((entry) => entry.message === message)
 
 describe("PeerManager: inbound", () => {
-  it.scoped("lets peers in, lists and counts them, and says so in the log", () =>
+  it.scoped("the manager admits, lists, counts and logs inbound peers", () =>
     Effect.gen(function*() {
       const network = yield* testNetwork({
         listening: true,
@@ -68,7 +68,7 @@ describe("PeerManager: inbound", () => {
       assert.isAbove(sent, 100)
     }))
 
-  it.scoped("listens on both families where no host is given", () =>
+  it.scoped("the manager listens on IPv4 and IPv6 if no host is given", () =>
     Effect.gen(function*() {
       const port = yield* freePort
       const network = yield* testNetwork({ listen: { host: "", port } })
@@ -79,7 +79,7 @@ describe("PeerManager: inbound", () => {
       assert.deepStrictEqual(names, ["ipv4", "ipv6"])
     }))
 
-  it.scoped("fails where it cannot listen", () =>
+  it.scoped("the manager fails if it cannot listen", () =>
     Effect.gen(function*() {
       const first = yield* testNetwork({ listening: true })
       const error = yield* Effect.flip(testNetwork({ listen: { host: "127.0.0.1", port: first.port } }))
@@ -88,7 +88,7 @@ describe("PeerManager: inbound", () => {
       assert.include(error.message, "in use")
     }))
 
-  it.scoped("keeps within maxPeers, of which one slot at least is for who calls", () =>
+  it.scoped("the manager keeps maxPeers, and reserves at least one slot for inbound peers", () =>
     Effect.gen(function*() {
       const network = yield* testNetwork({ listening: true, maxPeers: 3 })
       const remotes: Array<RemotePeer> = []
@@ -98,7 +98,7 @@ describe("PeerManager: inbound", () => {
       yield* untilPeers(network, 1)
     }))
 
-  it.scoped("neither listens nor calls with maxPeers 0", () =>
+  it.scoped("the manager neither listens nor connects with maxPeers 0", () =>
     Effect.gen(function*() {
       const listener = yield* remoteListener()
       const network = yield* testNetwork({
@@ -119,7 +119,7 @@ describe("PeerManager: inbound", () => {
       assert.isTrue(refused)
     }))
 
-  it.scoped("evicts somebody for a newcomer when all slots are taken, and never more than one", () =>
+  it.scoped("a new peer evicts one inbound peer, and never more, when all slots are taken", () =>
     Effect.gen(function*() {
       const network = yield* testNetwork({ listening: true, maxInbound: 60 })
       const remotes: Array<RemotePeer> = []
@@ -131,7 +131,7 @@ describe("PeerManager: inbound", () => {
       assert.strictEqual(remotes.filter(({ closed }) => closed).length, 1)
     }))
 
-  it.scoped("refuses banned addresses, and disconnects who is banned", () =>
+  it.scoped("the manager refuses banned addresses, and disconnects a peer when its address is banned", () =>
     Effect.gen(function*() {
       let saved = 0
       const store = memoryStore({ save: Effect.sync(() => void (saved += 1)) })
@@ -150,7 +150,7 @@ describe("PeerManager: inbound", () => {
       assert.isAbove(saved, 1)
     }))
 
-  it.scoped("lets discouraged addresses in only as long as there is room", () =>
+  it.scoped("the manager admits discouraged addresses only while there is room", () =>
     Effect.gen(function*() {
       const store = memoryStore()
       store.bans.discourage({ network: "ipv4", bytes: Uint8Array.of(127, 0, 0, 9) })
@@ -162,7 +162,7 @@ describe("PeerManager: inbound", () => {
       yield* untilPeers(network, 3)
     }))
 
-  it.scoped("goes on among 200 connections that send garbage", () =>
+  it.scoped("the manager continues under 200 connections that send garbage", () =>
     Effect.gen(function*() {
       const network = yield* testNetwork({ listening: true })
       for (let i = 0; i < 200; i++) {
@@ -180,7 +180,7 @@ describe("PeerManager: inbound", () => {
       assert.deepStrictEqual(yield* network.manager.count, { inbound: 1, outbound: 0 })
     }))
 
-  it.scoped("holds little for peers that announce 32 MiB and send nothing of it", () =>
+  it.scoped("the manager holds little memory for peers that announce 32 MiB and send nothing", () =>
     Effect.gen(function*() {
       const network = yield* testNetwork({ listening: true })
       const before = process.memoryUsage().arrayBuffers
@@ -197,7 +197,7 @@ describe("PeerManager: inbound", () => {
 })
 
 describe("PeerManager: peers of the operator", () => {
-  it.scoped("calls them by host name too, and nobody else", () =>
+  it.scoped("the manager connects to configured peers, also by host name, and to no others", () =>
     Effect.gen(function*() {
       const listener = yield* remoteListener()
       const network = yield* testNetwork({
@@ -221,7 +221,7 @@ describe("PeerManager: peers of the operator", () => {
       assert.strictEqual(network.store.book.size, 0)
     }))
 
-  it.scoped("calls again after 1, 2, 4… up to 60 seconds, and warns once", () =>
+  it.scoped("the manager reconnects to a configured peer after 1, 2, 4… up to 60 seconds", () =>
     Effect.gen(function*() {
       const listener = yield* remoteListener()
       const network = yield* testNetwork({ addPeers: [{ host: "127.0.0.1", port: listener.port }] })
@@ -236,7 +236,7 @@ describe("PeerManager: peers of the operator", () => {
         assert.strictEqual(listener.connections.length, index + 1, `before ${pause} s`)
         yield* TestClock.adjust("1 millis")
       }
-      // A connection that lasts makes it patient again.
+      // A lasting connection resets the pause.
       const good = yield* listener.accept
       yield* good.answer()
       yield* untilPeers(network, 1)
@@ -248,7 +248,7 @@ describe("PeerManager: peers of the operator", () => {
       yield* (yield* listener.accept).answer()
     }))
 
-  it.scoped("warns once of a peer that cannot be reached, and goes on trying", () =>
+  it.scoped("the manager warns once about an unreachable peer, and keeps trying", () =>
     Effect.gen(function*() {
       const port = yield* freePort
       const network = yield* testNetwork({ addPeers: [{ host: "127.0.0.1", port }] })
@@ -258,14 +258,14 @@ describe("PeerManager: peers of the operator", () => {
       }
       const warnings = calls(network, "peer cannot be reached").filter(({ level }) => level === "WARN")
       assert.strictEqual(warnings.length, 1)
-      assert.strictEqual(warnings[0]?.facts["reason"], "nobody listens there")
+      assert.strictEqual(warnings[0]?.facts["connection refused"], "nobody listens there")
       const listener = yield* remoteListener({ port })
       yield* TestClock.adjust("60 seconds")
       yield* (yield* listener.accept).answer()
       yield* untilPeers(network, 1)
     }))
 
-  it.scoped("gives up a call that is not answered after 5 seconds, and a handshake after 60", () =>
+  it.scoped("the manager times out a connection attempt after 5 seconds, and a handshake after 60", () =>
     Effect.gen(function*() {
       const listener = yield* remoteListener()
       yield* testNetwork({ addPeers: [{ host: "127.0.0.1", port: listener.port }] })
@@ -277,7 +277,7 @@ describe("PeerManager: peers of the operator", () => {
       yield* remote.disconnected
     }))
 
-  it.scoped("notices that it calls itself, and never does so again", () =>
+  it.scoped("the manager detects a connection to itself, and never repeats it", () =>
     Effect.gen(function*() {
       const port = yield* freePort
       const network = yield* testNetwork({
@@ -295,7 +295,7 @@ describe("PeerManager: peers of the operator", () => {
       assert.strictEqual((yield* network.manager.peers).length, 0)
     }))
 
-  it.scoped("disconnects one that misbehaves, does not discourage it, and calls it later", () =>
+  it.scoped("a misbehaving manual peer is disconnected, is not discouraged, and is tried again later", () =>
     Effect.gen(function*() {
       const listener = yield* remoteListener()
       const misbehaving: PeerHandler = {
@@ -318,7 +318,7 @@ describe("PeerManager: peers of the operator", () => {
       assert.isFalse(network.store.bans.isDiscouraged({ network: "ipv4", bytes: Uint8Array.of(127, 0, 0, 1) }))
     }))
 
-  it.scoped("adds, lists and removes peers; the connection of a removed one stays, and is its last", () =>
+  it.scoped("the manager adds, lists and removes peers; the connection of a removed peer stays", () =>
     Effect.gen(function*() {
       const listener = yield* remoteListener()
       const node = `127.0.0.1:${listener.port}`
@@ -341,7 +341,7 @@ describe("PeerManager: peers of the operator", () => {
       assert.deepStrictEqual(yield* network.manager.added, [{ node: "no such: host", connected: undefined }])
     }))
 
-  it.scoped("calls once, disconnects by address and by number, and says where there is nobody", () =>
+  it.scoped("the manager connects once, disconnects by address and by number, and reports an unknown peer", () =>
     Effect.gen(function*() {
       const listener = yield* remoteListener()
       const network = yield* testNetwork()
@@ -361,7 +361,7 @@ describe("PeerManager: peers of the operator", () => {
       assert.strictEqual(listener.connections.length, 2)
     }))
 
-  it.scoped("ends all connections and makes none while it is off", () =>
+  it.scoped("disabling the network closes all connections and prevents new ones", () =>
     Effect.gen(function*() {
       const listener = yield* remoteListener()
       const network = yield* testNetwork({
@@ -383,7 +383,7 @@ describe("PeerManager: peers of the operator", () => {
       yield* connectTo(network)
     }))
 
-  it.scoped("asks every peer for a pong when told to", () =>
+  it.scoped("the manager sends every peer a ping on request", () =>
     Effect.gen(function*() {
       const network = yield* testNetwork({ listening: true })
       const remotes = [yield* connectTo(network), yield* connectTo(network)]
@@ -392,7 +392,7 @@ describe("PeerManager: peers of the operator", () => {
       for (const remote of remotes) yield* remote.expect("ping")
     }))
 
-  it.scoped("calls through a proxy, which gets the name", () =>
+  it.scoped("the manager connects through a proxy, which gets the host name", () =>
     Effect.gen(function*() {
       const asked: Array<string> = []
       const proxyPort = yield* Effect.acquireRelease(
@@ -425,8 +425,8 @@ describe("PeerManager: peers of the operator", () => {
     }))
 })
 
-describe("PeerManager: peers of its own choice", () => {
-  /** Addresses of loopback in the book, all on one port. */
+describe("PeerManager: automatic outbound peers", () => {
+  /** Loopback addresses for the book, all on one port. */
   const bookOf = (port: number, count: number, services = 0x409n) => {
     const store = memoryStore()
     const addresses = Array.from({ length: count }, (_, i) => ({
@@ -441,7 +441,7 @@ describe("PeerManager: peers of its own choice", () => {
 
   const everywhere = remoteListener({ host: "0.0.0.0" })
 
-  it.scoped("calls one address of a group, tells the book, and refuses one without the services", () =>
+  it.scoped("the manager selects one address per group, records it as tried, and disconnects a peer without the required services", () =>
     Effect.gen(function*() {
       const listener = yield* everywhere
       const store = bookOf(listener.port, 5)
@@ -460,13 +460,13 @@ describe("PeerManager: peers of its own choice", () => {
       assert.strictEqual(info?.peer.type, "outbound-full-relay")
       const tried = store.book.all().filter((entry) => entry.tried)
       assert.strictEqual(tried.length, 1)
-      // All others are of the same group, which is that of what leads nowhere.
+      // All other addresses share the group of unroutable addresses.
       yield* TestClock.adjust("30 seconds")
       yield* realSleep(50)
       assert.strictEqual(listener.connections.length, 2)
     }))
 
-  it.scoped("discourages a peer that misbehaves, unless it is of this machine", () =>
+  it.scoped("a misbehaving peer is discouraged, unless it is on this machine", () =>
     Effect.gen(function*() {
       const network = yield* testNetwork({ listening: true })
       const remote = yield* connectTo(network)
@@ -480,7 +480,7 @@ describe("PeerManager: peers of its own choice", () => {
       assert.isFalse(local !== undefined && network.store.bans.isDiscouraged(local.address))
     }))
 
-  it.scoped("tries anchors first, without transactions, and leaves them behind at the end", () =>
+  it.scoped("the manager tries anchors first, without transaction relay, and stores anchors at shutdown", () =>
     Effect.gen(function*() {
       const listener = yield* everywhere
       const anchor = { address: { network: "ipv4" as const, bytes: Uint8Array.of(127, 0, 3, 3) }, port: listener.port }
@@ -498,7 +498,7 @@ describe("PeerManager: peers of its own choice", () => {
       assert.strictEqual(kept.length, 1)
     }))
 
-  it.scoped("does not call an address that is not known to offer what we need", () =>
+  it.scoped("the manager does not connect to an address that is not known to offer the required services", () =>
     Effect.gen(function*() {
       const listener = yield* everywhere
       yield* testNetwork({ party: { store: bookOf(listener.port, 3, 0n) } })
@@ -507,7 +507,7 @@ describe("PeerManager: peers of its own choice", () => {
       assert.strictEqual(listener.connections.length, 0)
     }))
 
-  it.scoped("asks DNS seeds where no address is known", () =>
+  it.scoped("the manager queries DNS seeds if no address is known", () =>
     Effect.gen(function*() {
       const listener = yield* everywhere
       const asked: Array<string> = []
@@ -526,8 +526,8 @@ describe("PeerManager: peers of its own choice", () => {
     }))
 })
 
-describe("PeerManager: the end", () => {
-  it.scoped("frees the port and ends all connections within a second, also while a handler is busy", () =>
+describe("PeerManager: shutdown", () => {
+  it.scoped("shutdown frees the port and closes all connections within a second, even if a handler is busy", () =>
     Effect.gen(function*() {
       const busy = yield* Deferred.make<void>()
       const gone: Array<number> = []
@@ -549,7 +549,7 @@ describe("PeerManager: the end", () => {
       yield* testNetwork({ listen: { host: "127.0.0.1", port: network.port } })
     }))
 
-  it.scoped("a version message of another time, or none at all, costs its sender alone", () =>
+  it.scoped("a version message with another time, or none, affects only its own connection", () =>
     Effect.gen(function*() {
       const network = yield* testNetwork({ listening: true, party: { info: () => NO_INFO } })
       const odd = yield* remotePeer(network.port)

@@ -21,7 +21,7 @@ const setting = (rebuild: boolean) =>
   })
 
 describe("Restarts", () => {
-  it.scoped("lets a node start again twice within an hour, and says why it does not a third time", () =>
+  it.scoped("lets a node restart twice within an hour, and logs why it refuses a third restart", () =>
     Effect.gen(function*() {
       const { logged, mayMend } = yield* setting(true)
       for (let time = 0; time < RESTARTS_AN_HOUR; time++) {
@@ -44,14 +44,14 @@ describe("Restarts", () => {
       assert.isTrue(yield* mayMend(damage))
     }))
 
-  it.scoped("does not for damage that a start does not mend, nor for another failure", () =>
+  it.scoped("refuses a restart for damage that a start does not repair, and for other failures", () =>
     Effect.gen(function*() {
       const without = yield* setting(false)
       assert.isFalse(yield* without.mayMend(damage))
       const { mayMend } = yield* setting(true)
       const full = new StorageUnavailable({ file: "chainstate.db", doing: "writing", reason: "the disk is full" })
       assert.isFalse(yield* mayMend(full))
-      // These count for nothing.
+      // These are not counted.
       for (let time = 0; time < RESTARTS_AN_HOUR; time++) assert.isTrue(yield* mayMend(damage))
     }))
 })

@@ -46,7 +46,7 @@ interface ShownName {
   }
 }
 
-/** A branch that loses, and where its blocks are. */
+/** A branch that loses, and the file of its blocks. */
 interface Branch {
   readonly forkHeight: number
   readonly length: number
@@ -111,7 +111,7 @@ describe("the embedded client", () => {
               asOf: { height: HEIGHT, synced: true }
             } satisfies NameRecord
           )
-          // The second time it comes from memory.
+          // The second time the record comes from memory.
           assert.deepStrictEqual(yield* client.resolveName(name), record)
         }
         assert.isAbove(active.length, 30)
@@ -135,7 +135,7 @@ describe("the embedded client", () => {
           domains.slice(0, 2)
         )
         assert.deepStrictEqual(yield* client.listNames({ limit: 0 }), [])
-        assert.deepStrictEqual(yield* client.listNames({ namespace: "nobody has that/" }), [])
+        assert.deepStrictEqual(yield* client.listNames({ namespace: "none has that/" }), [])
         const error = yield* Effect.flip(client.listNames({ limit: -1 }))
         assert.deepInclude({ ...error }, { _tag: "InvalidRequest", field: "limit" })
       })
@@ -173,16 +173,16 @@ describe("the embedded client", () => {
         assert.deepStrictEqual(yield* client.freshness, { height: HEIGHT, synced: false })
         const insisted = yield* Effect.flip(client.resolveName(name, { requireSynced: true }))
         assert.strictEqual(insisted._tag, "NotSynced")
-        const missing = yield* Effect.flip(client.resolveName("d/nobody"))
+        const missing = yield* Effect.flip(client.resolveName("d/absent"))
         assert.deepInclude({ ...missing }, { _tag: "NotSynced", height: HEIGHT })
         const { name: expired = "" } = textNames.find(({ show }) => show.expired) ?? {}
         assert.strictEqual((yield* Effect.flip(client.resolveName(expired)))._tag, "NotSynced")
         assert.strictEqual((yield* Effect.flip(client.listNames({ namespace: "none/" })))._tag, "NotSynced")
-        const update = yield* Effect.flip(client.updateName("d/nobody", "v"))
+        const update = yield* Effect.flip(client.updateName("d/absent", "v"))
         assert.deepInclude({ ...update }, { _tag: "NotSynced", height: HEIGHT })
-        // A registration may begin: whether the name is free is judged again when it is claimed.
-        assert.strictEqual((yield* Effect.flip(client.registerName("d/nobody", "v")))._tag, "InsufficientFunds")
-        // A peer is configured that nobody reaches: there may be blocks that we have not heard of.
+        // A registration may begin: whether the name is free is checked again when it is claimed.
+        assert.strictEqual((yield* Effect.flip(client.registerName("d/absent", "v")))._tag, "InsufficientFunds")
+        // The configured peer is unreachable: there may be blocks that the node does not know.
       }).pipe(
         Effect.provide(embedded({ dataDir, disableWallet: false, maxPeers: 1, bootstrapPeers: ["127.0.0.1:9"] }))
       )
@@ -196,14 +196,14 @@ describe("the embedded client", () => {
         const chain = yield* Chain
         const blocks = fixtureBlocks("regtest-names/blocks.dat.gz").slice(1, 201)
         const [last = [], most] = [blocks.slice(-1), blocks.slice(0, -1)]
-        // While many come, names follow when it pays: nothing that is known of is missing now but names.
+        // While many blocks come, the name database follows in batches: only names of known blocks are missing now.
         yield* chain.acceptHeaders(most)
         yield* chain.deliver(most, true)
         assert.strictEqual((yield* chain.tip).height, most.length)
         const { height, synced } = yield* client.freshness
         assert.strictEqual(synced, height === most.length)
         assert.isBelow(height, most.length)
-        assert.strictEqual((yield* Effect.flip(client.resolveName("d/nobody")))._tag, "NotSynced")
+        assert.strictEqual((yield* Effect.flip(client.resolveName("d/absent")))._tag, "NotSynced")
         yield* chain.deliver(last, false)
         assert.deepStrictEqual(yield* client.freshness, { height: blocks.length, synced: true })
       }).pipe(Effect.provide(nodeWithClient({ dataDir, disableWallet: true })))
@@ -216,7 +216,7 @@ describe("the embedded client", () => {
       assert.deepStrictEqual(threads, [0, 1, 3])
     }))
 
-  it.scopedLive("tells changes block by block, and names again that a reorganisation takes back", () =>
+  it.scopedLive("reports changes block by block, and again the names that a reorganisation rolls back", () =>
     Effect.gen(function*() {
       const { branches } = fixtureJson<{ readonly branches: ReadonlyArray<Branch> }>("regtest-names/stale.json.gz")
       const losing = fixtureBlocks("regtest-names/stale.dat.gz")
@@ -250,17 +250,17 @@ describe("the embedded client", () => {
         const told = yield* Fiber.join(listening).pipe(Effect.timeout("20 seconds"))
         const before = told.filter(({ height, record }) => record?.height === height)
         assert.isAbove(before.length, 0)
-        // What every name was told to be last is what it is now.
+        // The last reported record of every name is its current one.
         const latest = new Map<string, NameChange>(told.map((change) => [change.name, change]))
         for (const [name, { record }] of latest) {
           const now = yield* Effect.option(client.resolveName(name))
           if (now._tag === "Some") assert.strictEqual(record?.txid, now.value.txid, name)
           else assert.isTrue(record === undefined || record.expired, name)
         }
-        // Names of the branch were told, and told again.
+        // Names of the branch were reported, and reported again.
         const ofBranch = namesIn(stale)
         assert.isAbove(ofBranch.size, 0)
-        // Told again is what they said before the branch: an earlier record, or none.
+        // The second report is the record before the branch: an earlier one, or none.
         const again = told.filter(({ height, record }) => record?.height !== height)
         assert.sameMembers([...new Set(again.map(({ name }) => name))], [...ofBranch])
         for (const name of ofBranch) {

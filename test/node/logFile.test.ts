@@ -54,7 +54,7 @@ describe("LogFile", () => {
       assert.strictEqual(statSync(path).mode & 0o777, 0o640)
     }))
 
-  it("goes on in a new file once the old one was renamed and it is told", () =>
+  it("continues in a new file once the old one was renamed and it is told to reopen", () =>
     withDirectory((directory) => {
       const [path, rotated] = [join(directory, "a.log"), join(directory, "a.log.1")]
       const { file } = opened(path)
@@ -67,7 +67,7 @@ describe("LogFile", () => {
       assert.deepStrictEqual([linesOf(rotated), linesOf(path)], [["1", "2"], ["3"]])
     }))
 
-  it("stays in its file where the path cannot be opened anew", () =>
+  it("stays in its file where the path cannot be reopened", () =>
     withDirectory((directory) => {
       const [path, rotated] = [join(directory, "a.log"), join(directory, "a.log.1")]
       const { file } = opened(path)
@@ -89,7 +89,7 @@ describe("LogFile", () => {
       assert.deepStrictEqual([linesOf(path), complaints], [["1"], []])
     }))
 
-  it("says once that it cannot be written, goes on, and says how much is lost", () =>
+  it("complains once that it cannot be written, continues, and reports how much is lost", () =>
     withDirectory((directory) => {
       const path = join(directory, "a.log")
       let room = 4
@@ -131,7 +131,7 @@ describe("LogFile", () => {
   const reasonFor = (path: string) =>
     Effect.map(Effect.flip(Effect.scoped(LogFile.open({ path, complain: () => {} }))), ({ message }) => message)
 
-  it.effect("says why it cannot be opened, and how to name another", () =>
+  it.effect("reports why it cannot be opened, and how to name another", () =>
     Effect.promise(() =>
       withDirectoryAsync(async (directory) => {
         assert.strictEqual(

@@ -57,7 +57,7 @@ describe("levels", () => {
 
   const inSubsystem = (subsystem: string) => Effect.annotateLogs(ofEveryLevel, "subsystem", subsystem)
 
-  it.effect("do not hold back a subsystem that is debugged, and only that (spec 1, flags)", () =>
+  it.effect("do not suppress a subsystem that is debugged, and only that (spec 1, flags)", () =>
     Effect.gen(function*() {
       const program = Effect.all([inSubsystem("rpc"), inSubsystem("network"), ofEveryLevel])
       const seen = yield* entries(program, { level: "error", debugSubsystems: ["rpc"] })
@@ -163,17 +163,17 @@ describe("json", () => {
 
   it.effect("hides secrets and cuts what is long", () =>
     Effect.gen(function*() {
-      const password = Redacted.make("tell-nobody")
+      const password = Redacted.make("top-secret")
       const [line = ""] = yield* logged(
         Effect.logInfo("x", { password, nested: [{ password }], agent: "a".repeat(5_000) })
       )
-      assert.notInclude(line, "tell-nobody")
+      assert.notInclude(line, "top-secret")
       assert.include(line, "<redacted>")
       assert.include(line, `${"a".repeat(4_096)}… (904 more)`)
       assert.notInclude(line, "a".repeat(4_097))
     }))
 
-  it.effect("tells the cause of a defect, on its line", () =>
+  it.effect("shows the cause of a defect, on its line", () =>
     Effect.gen(function*() {
       const failing = Effect.catchAllCause(
         Effect.dieMessage("undo record does not match"),
@@ -192,7 +192,7 @@ describe("json", () => {
       assert.include(String(entry?.["msg"]), "refused it")
     }))
 
-  it.effect("tells how long a span took", () =>
+  it.effect("shows how long a span took", () =>
     Effect.gen(function*() {
       const program = Effect.withLogSpan(Effect.zipRight(TestClock.adjust("250 millis"), Effect.logInfo("x")), "import")
       assert.strictEqual((yield* entries(program))[0]?.["import_ms"], 250)
@@ -272,7 +272,7 @@ describe("streamOutput", () => {
     output.writeLine("b")
   })
 
-  it.live("keeps the process running when nobody reads its output any more (spec 1.9)", () =>
+  it.live("keeps the process running when the reader of its output has gone (spec 1.9)", () =>
     Effect.promise(async () => {
       const program = new TsProcess(new URL("talk.ts", import.meta.url), [])
       await program.says("still here")

@@ -32,7 +32,7 @@ const operationsIn = (all: ReadonlyArray<Block>): Record<string, number> => {
   return counts
 }
 
-/** A name that somebody registered. */
+/** A name that a transaction registered. */
 const firstNameIn = (all: ReadonlyArray<Block>) => {
   for (const { outputs } of all.flatMap(({ transactions }) => transactions)) {
     for (const { script } of outputs) {
@@ -118,7 +118,7 @@ describe("the metrics of a node", () => {
         assert.deepInclude(yield* growth(names.resolve(name)), { reads: 0 })
       }))
 
-    it.scoped("look up the tip, the names, the pool and the peers", () =>
+    it.scoped("read the tip, the names, the pool and the peers", () =>
       Effect.gen(function*() {
         const { chain, names } = yield* MethodNode
         const { sample } = yield* sampler
@@ -188,7 +188,7 @@ describe("the metrics of a node", () => {
         assert.deepInclude(transaction, { consensus: 1, refused: 0 })
       }))
 
-    it.effect("count a block that is taken back, and one that comes again", () =>
+    it.effect("count a block that is disconnected, and one that is connected again", () =>
       Effect.gen(function*() {
         const { chain } = yield* MethodNode
         const away = yield* growth(chain.invalidate(last.hash))

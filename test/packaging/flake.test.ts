@@ -78,7 +78,7 @@ const evaluated = <A, I>(schema: Schema.Schema<A, I>, attribute: string, service
   return Schema.decodeUnknownSync(Schema.parseJson(schema))(stdout)
 }
 
-/** What the module makes of definitions of services.svcd. */
+/** The unit and the rules that the module makes from definitions of services.svcd. */
 const serviceOf = (definitions: unknown) => evaluated(Service, "service", definitions)
 
 /** The assignments of the section [Service] of a unit file; those that are given twice, as a list. */
@@ -141,7 +141,7 @@ describe.skipIf(!hasNix)("flake.nix, evaluated with Nix", () => {
     }
   })
 
-  it("has in the lock whatever the packages in it need", () => {
+  it("has all dependencies of its packages in the lock", () => {
     for (const { lock, project } of Object.values(flake.packages)) {
       const isThere = (from: string, name: string) => {
         for (let folder = from;; folder = folder.slice(0, Math.max(0, folder.lastIndexOf("/node_modules/")))) {
@@ -218,7 +218,7 @@ describe.skipIf(!hasNix)("the NixOS module, evaluated with Nix", () => {
     assert.match(unit?.script ?? "", /SVCD_RPC_PASSWORD=\$\(cat "\$CREDENTIALS_DIRECTORY\/rpcpassword"\)/)
   })
 
-  it("makes a data directory elsewhere, and opens no port that nobody listens on", () => {
+  it("makes a data directory elsewhere, and opens no port without a listener", () => {
     const elsewhere = serviceOf({ enable: true, dataDir: "/srv/svcd", openFirewall: true, settings: { maxpeers: 0 } })
     assert.deepStrictEqual(elsewhere.rules, ["d /srv/svcd 0700 svcd svcd -"])
     assert.deepStrictEqual(elsewhere.unit?.serviceConfig["ReadWritePaths"], ["/srv/svcd"])
@@ -229,7 +229,7 @@ describe.skipIf(!hasNix)("the NixOS module, evaluated with Nix", () => {
     assert.strictEqual(silent.settings["listen"], "")
   })
 
-  it("refuses what would be open to others or in the store", () => {
+  it("refuses settings that would expose RPC or put secrets into the store", () => {
     const failures = (definitions: object) => serviceOf({ enable: true, ...definitions }).failures.join("\n")
     assert.match(failures({ rpc: { user: "alice" } }), /user and passwordFile go together/)
     assert.match(failures({ rpc: { passwordFile: "/run/p" } }), /user and passwordFile go together/)

@@ -177,7 +177,7 @@ describe("RpcClient", () => {
       assert.deepInclude({ ...yield* Effect.flip(other.call("x")) }, { _tag: "DaemonUnreachable", wasSent: true })
       assert.match(
         new RpcClient.DaemonUnreachable({ address: "h:1", code: "HPE_INVALID_CONSTANT", wasSent: true }).message,
-        /: what answers does not speak HTTP$/
+        /: the server does not speak HTTP$/
       )
     }))
 

@@ -167,6 +167,6 @@ describe("a batch", () => {
       const { post } = yield* testServer()
       const { status, text } = yield* post(`[${"1,".repeat(100_000)}1]`)
       assert.strictEqual(status, 400)
-      assert.include(text, "A batch holds at most 100000 requests; this one 100001")
+      assert.include(text, "A batch holds at most 100000 requests, not 100001")
     }))
 })

@@ -18,18 +18,18 @@ const held: Figures = {
   sentMB: 100
 }
 
-/** Answers of which two in a hundred took so long. */
+/** Answers of which two in a hundred took this long. */
 const slow = (milliseconds: number) => latency([...Array.from({ length: 98 }, () => 1), milliseconds, milliseconds])
 
 describe("the figures of an attack", () => {
-  it("are judged by the nearest rank", () => {
+  it("use the nearest-rank quantile", () => {
     const hundred = Array.from({ length: 100 }, (_, i) => 100 - i)
     expect(latency(hundred)).toEqual({ count: 100, p50: 50, p99: 99, worst: 100 })
     expect(latency([7])).toEqual({ count: 1, p50: 7, p99: 7, worst: 7 })
     expect(latency([])).toEqual({ count: 0, p50: 0, p99: 0, worst: 0 })
   })
 
-  it("pass where the node stood it", () => {
+  it("pass where the node is within all limits", () => {
     expect(judge(held, LIMITS)).toEqual([])
     expect(judge({ ...held, ping: slow(249), nameShow: slow(49) }, LIMITS)).toEqual([])
     expect(judge({ ...held, attack: BASELINE, connections: 0 }, LIMITS)).toEqual([])
@@ -50,7 +50,7 @@ describe("the figures of an attack", () => {
     expect(line(figures, LIMITS)).toContain(`| FAILED: ${fault} |`)
   })
 
-  it("have wider limits where a slow machine asks for them", () => {
+  it("have wider limits where a slow machine needs them", () => {
     const { limits } = readOptions(["--short", "--ping", "2000", "--nameshow", "1000"])
     expect(judge({ ...held, ping: slow(1_999), nameShow: slow(999) }, limits)).toEqual([])
     expect(judge({ ...held, ping: slow(2_000) }, limits)).toHaveLength(1)

@@ -16,7 +16,7 @@ beforeAll(() => {
 
 afterAll(() => rmSync(root, { recursive: true, force: true }))
 
-/** Writes a source tree and checks it. The compiler takes its time to load, so a tree holds many cases. */
+/** Writes a source tree and checks it. The compiler loads slowly, so a tree holds many cases. */
 const check = (sources: Readonly<Record<string, string>>) => {
   const tree = mkdtempSync(join(root, "tree-"))
   const manifest = { dependencies: { effect: "1", "@effect/sql": "1", "@noble/hashes": "1" } }
@@ -44,14 +44,14 @@ const FAULTS: ReadonlyArray<readonly [file: string, text: string, line: number, 
   ["storage/f.ts", `import "../chain/none.ts"`, 1, `"../chain/none.ts": leads nowhere`],
   ["node/a.ts", `import "../index.ts"`, 1, `"../index.ts": index.ts comes after node`],
   ["index.ts", `import "./bin/a.ts"`, 1, `"./bin/a.ts": bin comes after index.ts`],
-  ["protocol/a.ts", `import "../version.ts"`, 1, `"../version.ts": the core is plain, synchronous and knows nobody`],
+  ["protocol/a.ts", `import "../version.ts"`, 1, `"../version.ts": the core is plain and synchronous, and imports only itself`],
   ["protocol/b.ts", `import "node:fs"`, 1, `"node:fs": the core takes nothing from outside but @noble/*`],
   ["consensus/a.ts", `import "effect/Array"`, 1, `"effect/Array": the core takes nothing from outside but @noble/*`],
   [
     "network/wire/a.ts",
     `import "../../chain/errors.ts"`,
     1,
-    `"../../chain/errors.ts": the core is plain, synchronous and knows nobody`
+    `"../../chain/errors.ts": the core is plain and synchronous, and imports only itself`
   ],
   [
     "chain/a.ts",
@@ -89,13 +89,13 @@ describe("check-imports", () => {
     assert.strictEqual(status, 1)
   })
 
-  it("refuses a folder that has no place in the order", () => {
+  it("refuses a folder that is missing from the order", () => {
     assert.deepStrictEqual(check({ "src/helpers/text.ts": "" }).problems, [
       "src/helpers/text.ts:1: helpers has no place in the order of folders"
     ])
   })
 
-  it("finds the way on which svcd-cli loads a part of the node, and minds no types", () => {
+  it("reports the import path by which svcd-cli loads a part of the node, and ignores type imports", () => {
     const { problems } = check({
       ...CHAIN,
       "src/rpc/json.ts": `import type { chain } from "../chain/errors.ts"`,
@@ -107,7 +107,7 @@ describe("check-imports", () => {
     ])
   })
 
-  it("refuses files that import each other, also where only types go round", () => {
+  it("refuses files that import each other, also where only type imports form the cycle", () => {
     const { problems } = check({
       "src/chain/a.ts": `import type { B } from "./b.ts"\nexport type A = B`,
       "src/chain/b.ts": `import "../names/none.ts"\nimport { C } from "./c.ts"`,

@@ -21,7 +21,7 @@ describe("write-metrics-docs", () => {
     assert.deepStrictEqual(rows, METRICS.map(({ kind, name }) => ({ name, kind })))
   })
 
-  it("finds a page that says something else, writes it anew, and leaves what people wrote", () =>
+  it("finds an outdated page, rewrites its generated part, and leaves the handwritten part", () =>
     withDirectory((directory) => {
       const page = join(directory, "metrics.md")
       copyFileSync(join(ROOT, "docs/metrics.md"), page)

@@ -42,7 +42,7 @@ describe("package-lock.json", () => {
     assert.strictEqual(status, 0)
   })
 
-  it("does not say where packages came from", () => {
+  it("does not contain the registry that packages came from", () => {
     assert.notInclude(readFileSync(join(ROOT, "package-lock.json"), "utf8"), "\"resolved\"")
   })
 
@@ -58,7 +58,7 @@ describe("package-lock.json", () => {
     }
   })
 
-  it("gets the hashes that npm knows, and says which it does not", () =>
+  it("gets the hashes that npm knows, and names the packages without one", () =>
     inTemporaryDirectory((directory) => {
       const file = join(directory, "package-lock.json")
       const integrity = `sha512-${"A".repeat(86)}==`
@@ -89,7 +89,7 @@ describe("package-lock.json", () => {
       assert.deepStrictEqual(Object.keys(written["node_modules/@a/tool"]), ["version", "integrity", "dev"])
     }))
 
-  it("gets what a registry lacked, in the form of npm", () =>
+  it("gets the packages that a registry lacked, in npm's form", () =>
     inTemporaryDirectory((directory) => {
       const file = join(directory, "package-lock.json")
       const optionalDependencies = { "tool-linux-arm64-musl": "1.2.3", "tool-darwin-x64": "1.2.3", fsevents: "~2.3.2" }

@@ -18,7 +18,7 @@ describe("write-rpc-docs", () => {
   }, 60_000)
 
   it(
-    "finds a page that says something else, writes it anew, and leaves what people wrote",
+    "finds an outdated page, rewrites its generated part, and leaves the handwritten part",
     () =>
       withDirectory((directory) => {
         const page = join(directory, "rpc.md")

@@ -32,7 +32,7 @@ describe("set-version", () => {
     })
   })
 
-  it("leaves a file that is right as it is", () => {
+  it("leaves a file with the right version unchanged", () => {
     withTree("1.2.3", (root) => {
       setVersion(root)
       const file = join(root, "src/version.ts")

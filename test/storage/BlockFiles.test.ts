@@ -22,7 +22,7 @@ const withFiles = (work: (files: BlockFiles, directory: string) => void): void =
     }
   })
 
-/** What `work` throws, which has to be of this kind and name this file. */
+/** Returns the error of `work`, which has to be of this class and name this file. */
 const corrupted = (file: string, work: () => unknown): string => {
   try {
     work()
@@ -36,7 +36,7 @@ const corrupted = (file: string, work: () => unknown): string => {
 }
 
 describe("records", () => {
-  it("lie in the file as the reference node writes them", () => {
+  it("records are in the file as the reference node writes them", () => {
     withFiles((files, directory) => {
       assert.deepStrictEqual(files.appendBlock(hex("aabbcc")), { file: 0, offset: 8, size: 3 })
       assert.deepStrictEqual(files.appendBlock(hex("")), { file: 0, offset: 19, size: 0 })
@@ -50,7 +50,7 @@ describe("records", () => {
     })
   })
 
-  it("are read back in any order, after opening again too", () => {
+  it("records are read back in any order, also after a reopening", () => {
     FastCheck.assert(
       FastCheck.property(
         FastCheck.array(FastCheck.tuple(FastCheck.boolean(), bytesOf(0, 300)), { maxLength: 12 }),
@@ -84,7 +84,7 @@ describe("records", () => {
     )
   })
 
-  it("may come while those before are being synced", async () => {
+  it("records can be appended during the sync of earlier ones", async () => {
     await withDirectoryAsync(async (directory) => {
       const files = new BlockFiles(directory, regtest.magic)
       const first = files.appendBlock(hex("aabbcc"))
@@ -101,7 +101,7 @@ describe("records", () => {
     })
   })
 
-  it("that begin or end beyond the file are corruption", () => {
+  it("records that begin or end beyond the end of the file are corruption", () => {
     withFiles((files) => {
       const place = files.appendBlock(hex("aabbcc"))
       const path = files.path("blk", 0)
@@ -113,7 +113,7 @@ describe("records", () => {
     })
   })
 
-  it("that somebody cut off or deleted while the file is open are corruption", () => {
+  it("records that are cut off or deleted while the file is open are corruption", () => {
     withFiles((files) => {
       const place = files.appendBlock(hex("aabbcc"))
       const path = files.path("blk", 0)
@@ -126,7 +126,7 @@ describe("records", () => {
 })
 
 describe("undo data", () => {
-  it("are held to the block and to every byte", () => {
+  it("undo data are checked against the block and every byte", () => {
     withFiles((files, directory) => {
       const undo = hex("0102030405060708")
       const place = files.appendUndo(HASH, undo)
@@ -152,7 +152,7 @@ describe("undo data", () => {
 })
 
 describe("cut", () => {
-  it("takes off what lies behind, and appending goes on from there", () => {
+  it("cut removes the records after an offset, and appending continues there", () => {
     withFiles((files) => {
       const first = files.appendBlock(hex("aabbcc"))
       const second = files.appendBlock(hex("dd"))
@@ -168,7 +168,7 @@ describe("cut", () => {
     })
   })
 
-  it("takes off a torn end that was there at the start", () => {
+  it("cut removes an incomplete record that existed at the start", () => {
     withDirectory((directory) => {
       const before = new BlockFiles(directory, regtest.magic)
       before.appendBlock(hex("aabbcc"))
@@ -189,7 +189,7 @@ describe("a full file", () => {
     ["one byte less begins a new one", 8 + 99, 1]
   ])("%s", (_, left, expected) => {
     withDirectory((directory) => {
-      // A sparse file: it takes no room on disk.
+      // A sparse file uses no disk space.
       const path = join(directory, "blk00000.dat")
       writeFileSync(path, "")
       truncateSync(path, MAX_FILE_SIZE - left)
@@ -200,7 +200,7 @@ describe("a full file", () => {
       assert.deepStrictEqual(files.numbers("blk"), expected === 0 ? [0] : [0, 1])
       assert.strictEqual(files.appendBlock(hex("01")).file, 1)
       assert.strictEqual(files.readBlock(place)[99], 7)
-      // Undo data have files of their own.
+      // Undo data have separate files.
       assert.strictEqual(files.appendUndo(HASH, hex("01")).file, 0)
       files.close()
       const again = new BlockFiles(directory, regtest.magic)
@@ -211,7 +211,7 @@ describe("a full file", () => {
 })
 
 describe("a folder", () => {
-  it("may hold other files, and block files with gaps", () => {
+  it("the folder may contain other files, and block files with gaps", () => {
     withDirectory((directory) => {
       for (
         const name of ["blk00003.dat", "blk00001.dat", "blk1.dat", "rev00009.dat", "blk00009.dat.old", "xblk00008.dat"]
@@ -225,14 +225,14 @@ describe("a folder", () => {
     })
   })
 
-  it("that is not there is unavailable", () => {
+  it("a missing folder is unavailable", () => {
     withDirectory((directory) => {
       const missing = join(directory, "missing")
       assert.throws(() => new BlockFiles(missing, regtest.magic), StorageUnavailable)
     })
   })
 
-  it("that goes away is unavailable", () => {
+  it("a folder that disappears is unavailable", () => {
     withDirectory((directory) => {
       writeFileSync(join(directory, "file"), "")
       assert.throws(() => new BlockFiles(join(directory, "file"), regtest.magic), StorageUnavailable, /reading .*file/)

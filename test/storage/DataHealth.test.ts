@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { DataHealth, layer } from "../../src/storage/DataHealth.ts"
 
 describe("DataHealth", () => {
-  it.effect("holds a doubt until it is taken back, however often", () =>
+  it.effect("a doubt remains until it is withdrawn, also if it is withdrawn repeatedly", () =>
     Effect.gen(function*() {
       const health = yield* DataHealth
       const repaired = yield* health.doubt({ what: "names.db", reason: "page 7 has changed" })
@@ -13,7 +13,7 @@ describe("DataHealth", () => {
       assert.deepStrictEqual(yield* health.doubts, [])
     }).pipe(Effect.provide(layer)))
 
-  it.effect("knows a part while its scope lives, with what was found of it", () =>
+  it.effect("a part is registered while its scope is open, with its findings", () =>
     Effect.gen(function*() {
       const health = yield* DataHealth
       yield* Effect.scoped(Effect.gen(function*() {

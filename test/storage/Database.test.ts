@@ -19,7 +19,7 @@ const optionsOf = (filename: string, options: Partial<OpenOptions> = {}): OpenOp
   ...options
 })
 
-/** Opens a database that its guard closes, whoever closes it. */
+/** Opens a database whose `close` also closes the guard. */
 const openDatabase = (options: OpenOptions): Database => {
   const { database, guard } = openWithGuard(options)
   const close = database.close.bind(database)
@@ -31,7 +31,7 @@ const openDatabase = (options: OpenOptions): Database => {
   return database
 }
 
-/** Runs `work` with the path of a database that is not there yet. */
+/** Runs `work` with the path of a missing database. */
 const withFile = (work: (file: string, directory: string) => void): void =>
   withDirectory((directory) => work(join(directory, "test.db"), directory))
 
@@ -46,21 +46,21 @@ const failure = (work: () => unknown): StorageFailure => {
 }
 
 describe("openDatabase", () => {
-  it.each([512, 4096, 65536])("gives a new file pages of %d bytes, and a log", (pageSize) => {
+  it.each([512, 4096, 65536])("openDatabase creates a file with pages of %d bytes and a log", (pageSize) => {
     withFile((file) => {
       const database = openDatabase(optionsOf(file, { pageSize }))
       assert.strictEqual(database.pragma("page_size", { simple: true }), pageSize)
       assert.strictEqual(database.pragma("journal_mode", { simple: true }), "wal")
       assert.strictEqual(database.pragma("user_version", { simple: true }), 1)
       database.close()
-      // An old file keeps its size.
+      // An existing file keeps its page size.
       const again = openDatabase(optionsOf(file, { pageSize: 8192 }))
       assert.strictEqual(again.pragma("page_size", { simple: true }), pageSize)
       again.close()
     })
   })
 
-  it("brings an older file to the present form, once, and keeps what it holds", () => {
+  it("openDatabase migrates an older file once, and keeps its content", () => {
     withFile((file) => {
       const first = openDatabase(optionsOf(file))
       first.exec("INSERT INTO one (a) VALUES (7)")
@@ -74,7 +74,7 @@ describe("openDatabase", () => {
     })
   })
 
-  it("a step that fails leaves the file as it was", () => {
+  it("a failing migration leaves the file unchanged", () => {
     withFile((file) => {
       openDatabase(optionsOf(file)).close()
       const broken = "CREATE TABLE two (a); CREATE TABLE one (a)"
@@ -110,12 +110,12 @@ describe("openDatabase", () => {
       assert.instanceOf(error, StorageCorrupted)
       assert.strictEqual(error.file, file)
       assert.include(error.message, REMEDY)
-      // What it is, nobody knows: it stays.
+      // The file is of unknown origin: it is not removed.
       assert.strictEqual(readFileSync(file, "latin1"), content)
     })
   })
 
-  it("a folder in its place is unavailable", () => {
+  it("a folder at the path of the database is unavailable", () => {
     withFile((file) => {
       mkdirSync(file)
       const error = failure(() => openDatabase(optionsOf(file)))
@@ -125,7 +125,7 @@ describe("openDatabase", () => {
     })
   })
 
-  it("a folder that is not there is unavailable", () => {
+  it("a database in a missing folder is unavailable", () => {
     withDirectory((directory) => {
       const file = join(directory, "missing", "test.db")
       const error = failure(() => openDatabase(optionsOf(file)))
@@ -134,7 +134,7 @@ describe("openDatabase", () => {
     })
   })
 
-  // Whoever may do everything is not kept from writing.
+  // The root user can write despite the mode.
   it.skipIf(process.getuid?.() === 0)("a file or folder that must not be written is unavailable", () => {
     withFile((file, directory) => {
       openDatabase(optionsOf(file)).close()
@@ -151,11 +151,11 @@ describe("openDatabase", () => {
 })
 
 describe("guarded", () => {
-  it("passes results through", () => {
+  it("guarded returns the result of the work", () => {
     assert.strictEqual(guarded("f", "reading", REMEDY, () => 5), 5)
   })
 
-  it("tells a full disk", () => {
+  it("guarded reports a full disk", () => {
     withFile((file) => {
       const database = openDatabase(optionsOf(file))
       database.pragma("max_page_count = 5")
@@ -168,7 +168,7 @@ describe("guarded", () => {
     })
   })
 
-  it("tells damage that is met later", () => {
+  it("guarded reports damage that a later read finds", () => {
     withFile((file) => {
       const database = openDatabase(optionsOf(file))
       const insert = database.prepare("INSERT INTO one (b) VALUES (zeroblob(1000))")
@@ -184,7 +184,7 @@ describe("guarded", () => {
     })
   })
 
-  it("turns what the file system throws, and keeps what is a failure already", () => {
+  it("guarded converts errors of the file system, and keeps storage failures", () => {
     const error = failure(() => guarded("f", "reading", REMEDY, () => readFileSync("/does/not/exist")))
     assert.instanceOf(error, StorageUnavailable)
     assert.include(error.message, "ENOENT")
@@ -199,7 +199,7 @@ describe("guarded", () => {
     )
   })
 
-  it("leaves mistakes of ours alone", () => {
+  it("guarded rethrows programming errors", () => {
     for (const cause of [new TypeError("mistake"), "text", undefined]) {
       let thrown: unknown = "nothing"
       try {
@@ -213,7 +213,7 @@ describe("guarded", () => {
     }
   })
 
-  it("a database that another holds for too long is unavailable", () => {
+  it("a database that another connection locks for too long is unavailable", () => {
     withFile((file) => {
       const database = openDatabase(optionsOf(file))
       database.pragma("busy_timeout = 1")
@@ -243,7 +243,7 @@ describe.skipIf(process.platform === "win32")("the mode of a database's files", 
     }
   }
 
-  it("is 600, whatever the umask", () =>
+  it("the mode is 600 with any umask", () =>
     withOpenUmask(() =>
       withFile((file, directory) => {
         const database = openDatabase(optionsOf(file))
@@ -254,7 +254,7 @@ describe.skipIf(process.platform === "win32")("the mode of a database's files", 
       })
     ))
 
-  it("becomes 600 where an earlier version made them for everybody, and one for its owner's reading stays", () =>
+  it("the mode of world-readable files becomes 600, and a read-only mode of the owner stays", () =>
     withOpenUmask(() =>
       withFile((file, directory) => {
         const old = new SQLite(file)

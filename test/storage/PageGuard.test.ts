@@ -31,7 +31,7 @@ const open = (filename: string) => openDatabase({ filename, pageSize: PAGE, migr
 const withFile = (work: (file: string, directory: string) => void): void =>
   withDirectory((directory) => work(join(directory, "test.db"), directory))
 
-/** Looks at a file as a start does; returns how often damage was found. */
+/** Inspects a file as at a start. Returns how often damage was found. */
 const inspected = async (filename: string): Promise<number> => {
   const looked = Effect.gen(function*() {
     yield* removeDamaged({
@@ -39,7 +39,7 @@ const inspected = async (filename: string): Promise<number> => {
       what: "other",
       remedy: REMEDY,
       newer: newerThan(1, filename),
-      instead: "made anew"
+      instead: "it is rebuilt"
     })
     const health = yield* DataHealth.DataHealth
     yield* health.register({
@@ -56,7 +56,7 @@ const inspected = async (filename: string): Promise<number> => {
   ))
 }
 
-/** What a process that ends now leaves behind. */
+/** Copies the files that a process leaves behind if it ends now. */
 const copyTo = (file: string, directory: string): string => {
   mkdirSync(directory, { recursive: true })
   const copy = join(directory, "test.db")
@@ -91,7 +91,7 @@ const rowsOf = (database: Opened["database"]): unknown =>
 const put = ({ database }: Opened, id: number, size: number): void =>
   void database.prepare("INSERT OR REPLACE INTO rows (id, data) VALUES (?, ?)").run(id, Buffer.alloc(size, id))
 
-/** Takes the steps; calls `after` after each. */
+/** Runs the steps and calls `after` after each. */
 const take = (
   file: string,
   all: typeof steps extends FastCheck.Arbitrary<infer A> ? A : never,
@@ -120,7 +120,7 @@ const take = (
 }
 
 describe("readWal", () => {
-  it("finds what SQLite recovers from a log, wherever it is cut or changed", () => {
+  it("readWal finds what SQLite recovers from a log that is truncated or changed anywhere", () => {
     FastCheck.assert(
       FastCheck.property(steps, FastCheck.nat(), FastCheck.nat(), (all, cut, bit) =>
         withFile((file, directory) => {
@@ -130,7 +130,7 @@ describe("readWal", () => {
           const copy = copyTo(file, join(directory, "copy"))
           opened.guard.close()
           const log = readFileSync(walFile(copy))
-          // The main file without what the log holds: SQLite's recovery is what counts.
+          // The main file without the content of the log: SQLite's recovery is the reference.
           const changed = cut % 2 === 0 ? log.subarray(0, cut % (log.length + 1)) : log
           writeFileSync(walFile(copy), changed)
           if (cut % 2 === 1) flipBit(walFile(copy), bit)
@@ -157,7 +157,7 @@ describe("readWal", () => {
 })
 
 describe("the sums of a database", () => {
-  it("hold after every step, also for a process that ends there", async () => {
+  it("the sums match after every step, also if the process ends there", async () => {
     await FastCheck.assert(
       FastCheck.asyncProperty(steps, async (all) => {
         const pending: Array<() => Promise<void>> = []
@@ -184,7 +184,7 @@ describe("the sums of a database", () => {
     )
   })
 
-  it("hold between the write of the sums and the copy of the log", async () => {
+  it("the sums match between the write of the sums and the copy of the log", async () => {
     await withDirectoryAsync(async (directory) => {
       const file = join(directory, "test.db")
       const opened = open(file)
@@ -203,7 +203,7 @@ describe("the sums of a database", () => {
     })
   })
 
-  it("tell of any single bit that changes in a closed file", async () => {
+  it("the sums reveal any flipped bit in a closed file", async () => {
     await FastCheck.assert(
       FastCheck.asyncProperty(FastCheck.nat(), async (bit) =>
         withDirectoryAsync(async (directory) => {
@@ -221,7 +221,7 @@ describe("the sums of a database", () => {
     )
   })
 
-  it("are made anew where they are gone or changed, and the database is sound", async () => {
+  it("missing or changed sums of an intact database are computed again", async () => {
     await withDirectoryAsync(async (directory) => {
       const file = join(directory, "test.db")
       const opened = open(file)
@@ -240,7 +240,7 @@ describe("the sums of a database", () => {
     })
   })
 
-  it("are not taken from a changed file of sums", () => {
+  it("a changed file of sums is refused", () => {
     withFile((file) => {
       open(file).guard.close()
       const bytes = readFileSync(sumsFile(file))
@@ -252,7 +252,7 @@ describe("the sums of a database", () => {
     })
   })
 
-  it("tell of a page that changed under an open database: by the check, and before it is overwritten", () => {
+  it("the sums reveal a changed page of an open database: in the check, and before it is overwritten", () => {
     for (const how of ["check", "copy"] as const) {
       withFile((file) => {
         const opened = open(file)
@@ -264,7 +264,7 @@ describe("the sums of a database", () => {
         flipBit(file, 8 * (changed - 1) * PAGE + 777)
         if (how === "copy") assert.throws(() => opened.guard.copyLog(), PageDamaged, "has changed")
         else {
-          // The log has this page: nothing reads it.
+          // The log supersedes this page, so the check does not read it.
           assert.isUndefined(opened.guard.check(0))
           flipBit(file, 8 * (changed - 1) * PAGE + 777)
           opened.guard.copyLog()
@@ -276,7 +276,7 @@ describe("the sums of a database", () => {
     }
   })
 
-  it("tell of a log that changed under an open database", () => {
+  it("the sums reveal a changed log of an open database", () => {
     withFile((file) => {
       const opened = open(file)
       put(opened, 1, 700)
@@ -288,7 +288,7 @@ describe("the sums of a database", () => {
     })
   })
 
-  it("wait for a reader of an older state", () => {
+  it("the copy of the log waits for a reader of an older state", () => {
     withFile((file) => {
       const opened = open(file)
       put(opened, 1, 700)
@@ -310,7 +310,7 @@ describe("the sums of a database", () => {
 })
 
 describe("a guard that is closed", () => {
-  it("leaves alone what has its descriptor's number since", () =>
+  it("a closed guard does not close another file with the same descriptor number", () =>
     withFile((file, directory) => {
       const { guard } = open(file)
       const other = join(directory, "other")

@@ -10,18 +10,18 @@ import type { BlockDelta, ChainView, Coin, NameClaim, ScriptCheck } from "../../
 import { type Block, decodeBlock } from "../../src/protocol/block.ts"
 import { binaryString } from "../../src/protocol/bytes.ts"
 
-/** Answers what is wrong with the scripts of a transaction, in the reference node's words. */
+/** Returns what is wrong with the scripts of a transaction, in the reference node's words. */
 export type VerifyScripts = (check: ScriptCheck, flags: number) => string | undefined
 
 export const verifyScripts: VerifyScripts = (check, flags) => verifyTransaction(check, flags)?.message
 
-/** For tests of everything else. */
+/** For tests of other things than scripts. */
 export const trustScripts: VerifyScripts = () => undefined
 
-/** What came of a block that was offered: its effect on the tip's state, or why it is refused. */
+/** The result for a block that was offered: its effect on the tip's state, or the reason for its refusal. */
 export type Verdict =
   | { readonly type: "valid"; readonly delta: BlockDelta }
-  /** Good as far as can be said of a block that is not on top of the tip. */
+  /** Valid as far as can be checked for a block that is not on top of the tip. */
   | { readonly type: "stored" }
   | { readonly type: "refused"; readonly reject: Reject }
 
@@ -36,12 +36,12 @@ interface Linked {
   readonly undo: BlockUndo
 }
 
-/** A time between those at which all fixtures give the same answer. */
+/** A time at which all fixtures give the same answer. */
 const SOME_TIME = 1_900_000_000
 
 /**
- * A chain in memory: the rules in the order in which a node applies them, over plain maps. Keeps one branch; a block
- * on another place of it is judged as far as it goes without coins.
+ * A chain in memory: the rules in the order in which a node applies them, over plain maps. It keeps one branch; a block
+ * with another parent is checked as far as that goes without coins.
  */
 export class MemoryChain implements ChainView {
   readonly params: ConsensusParams
@@ -108,7 +108,7 @@ export class MemoryChain implements ChainView {
     return times.sort((a, b) => a - b)[times.length >> 1] ?? 0
   }
 
-  /** Judges a block without changing anything but the memory of what failed. */
+  /** Validates a block; changes nothing but the memory of invalid blocks. */
   judge(block: Block, { now = SOME_TIME, verify = this.verify }: JudgeOptions = {}): Verdict {
     const { params } = this
     const broken = checkBlock(block, params)
@@ -162,7 +162,7 @@ export class MemoryChain implements ChainView {
     return broken
   }
 
-  /** Adds a block that has to be valid to the chain. */
+  /** Adds a block to the chain; throws where it is invalid. */
   connect(block: Block, options?: JudgeOptions): BlockDelta {
     const verdict = this.judge(block, options)
     if (verdict.type !== "valid") {
@@ -175,7 +175,7 @@ export class MemoryChain implements ChainView {
     return delta
   }
 
-  /** Takes the last block back. */
+  /** Disconnects the last block. */
   disconnect(): Block {
     const { block, undo } = this.at(this.height)
     const { claims, coins } = undoBlock(block, undo)

@@ -4,7 +4,7 @@ import { Reader } from "../../src/protocol/Reader.ts"
 import { readTransaction } from "../../src/protocol/transaction.ts"
 import { fixtureBytes } from "./fixtures.ts"
 
-/** The outputs that a block's inputs spend, in the order of the inputs: each as it stands in a transaction. */
+/** The outputs that a block's inputs spend, in the order of the inputs, each as a transaction stores it. */
 const readSpent = (name: string): ReadonlyArray<Coin> => {
   const reader = new Reader(fixtureBytes(`bitcoin-blocks/bcoin/${name}-undo.raw`))
   const coins: Array<Coin> = []

@@ -7,14 +7,14 @@ import { DecodeError } from "../../src/protocol/Reader.ts"
 export const hex = (text: string): Uint8Array =>
   fromHex(text.replace(/\s+/g, "")) ?? assert.fail(`not hexadecimal: ${text}`)
 
-/** A hash written as people see it. */
+/** A hash in the order in which it is displayed. */
 export const hash = (text: string): Uint8Array => parseDisplayHash(text) ?? assert.fail(`not a hash: ${text}`)
 
 /** Arbitrary bytes of a length. */
 export const bytesOf = (minLength: number, maxLength = minLength): FastCheck.Arbitrary<Uint8Array> =>
   FastCheck.uint8Array({ minLength, maxLength })
 
-/** What `work` throws, which has to be a `DecodeError`. */
+/** What `work` throws, which must be a `DecodeError`. */
 export const decodeError = (work: () => unknown): DecodeError => {
   try {
     work()
@@ -25,7 +25,7 @@ export const decodeError = (work: () => unknown): DecodeError => {
   return assert.fail("nothing was thrown")
 }
 
-/** Every proper prefix of `bytes` has to fail with a `DecodeError`. `step` leaves prefixes of long bytes out. */
+/** Checks that every proper prefix of `bytes` fails with a `DecodeError`. `step` leaves prefixes of long bytes out. */
 export const everyTruncationFails = (bytes: Bytes, decode: (bytes: Bytes) => unknown, step = 1): void => {
   for (let length = 0; length < bytes.length; length += step) decodeError(() => decode(bytes.subarray(0, length)))
 }

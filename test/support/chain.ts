@@ -10,7 +10,7 @@ import { displayHash, fromBinaryString } from "../../src/protocol/bytes.ts"
 import * as DataHealth from "../../src/storage/DataHealth.ts"
 import { fixtureBytes } from "./fixtures.ts"
 
-/** A directory of its own that goes with the scope. */
+/** A directory of its own that is removed with the scope. */
 export const temporaryDirectory = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(join(tmpdir(), "svcd-test-"))),
   (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
@@ -57,7 +57,7 @@ export const blocksOf = (fixture: string): ReadonlyArray<Block> => {
   return blocks
 }
 
-/** The statistics of the coins as the fixtures have them. */
+/** The statistics of the coins in the form of the fixtures. */
 export const coinState = (chain: typeof Chain.Chain.Service) =>
   chain.atRest(({ tip, visitCoins }) =>
     Effect.gen(function*() {
@@ -84,6 +84,6 @@ export const coinState = (chain: typeof Chain.Chain.Service) =>
     })
   )
 
-/** The word that the reference node has for what came of a block. */
+/** The reference node's word for the result of a block. */
 export const verdictOf = (submission: Chain.Submission): string | null =>
   submission.type === "connected" ? null : submission.type === "rejected" ? submission.reject.reason : submission.type

@@ -4,7 +4,7 @@ import { parseNameScript } from "../../src/protocol/nameOperation.ts"
 import { Reader } from "../../src/protocol/Reader.ts"
 import { fixtureBytes } from "./fixtures.ts"
 
-/** The chains of blocks that the reference node judged: how they lie in files, and what is said about the coins. */
+/** The chains of blocks that the reference node validated: their files, and its figures about the coins. */
 
 /** The records of a block file: magic, length, block. */
 export const readRecords = (bytes: Uint8Array): ReadonlyArray<Uint8Array> => {

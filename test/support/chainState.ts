@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { ChainState } from "../../src/chain/state/ChainState.ts"
 import { regtestParams } from "../../src/consensus/params.ts"
 
-/** What a batch of blocks may have. */
+/** The limits of a batch of blocks. */
 export const BATCH_LIMITS = { blocks: 64, inputs: 4_000, bytes: 4_000_000 }
 
 /** A chain state on real files in `directory`. */
@@ -26,14 +26,14 @@ export const closeState = (state: ChainState): void => {
   state.close()
 }
 
-/** Connects what is on the way, as long as nothing has to be taken back; scripts are taken as valid. */
+/** Connects blocks as long as no block has to be disconnected; scripts are assumed valid. */
 export const connectAll = (state: ChainState): void => {
   for (let step = state.nextStep(); step.type === "connect"; step = state.nextStep()) {
     state.settle(state.prepare(step.target, BATCH_LIMITS, () => {}), undefined)
   }
 }
 
-/** Goes to the best chain, back and forth, until nothing is left to do or a block is waited for. */
+/** Connects and disconnects up to the best chain, until nothing is left to do or a block is missing. */
 export const moveAll = (state: ChainState): void => {
   for (let step = state.nextStep(); step.type === "connect" || step.type === "disconnect"; step = state.nextStep()) {
     if (step.type === "disconnect") state.disconnectTip()

@@ -44,7 +44,7 @@ export const connect = (chain: MemoryChain, block: Block, overrides: Partial<Blo
   })
 }
 
-/** What a connected block does. */
+/** The effect of a connected block. */
 export const deltaOf = (result: ReturnType<typeof connectBlock>): BlockDelta => {
   if ("reject" in result) throw new Error(`refused: ${result.reject.reason}`)
   return result.delta
@@ -58,7 +58,7 @@ export const reasonOf = (result: ReturnType<typeof connectBlock>): string | unde
 export const pay = (from: Outpoint, ...values: ReadonlyArray<number>): Transaction =>
   currency([input(from)], values.map((value) => ({ value, script: ANYONE })))
 
-/** The name of those transactions that are about none in particular. */
+/** The name in transactions whose test does not depend on one. */
 export const NAME = text("d/example")
 
 /** The first output of a transaction. */
@@ -68,7 +68,7 @@ export const first = (transaction: Transaction): Outpoint => ({ transaction, vou
 export const register = (salt: number, spent: Outpoint, name: Bytes = NAME): Transaction =>
   nameTransaction({ op: "name_firstupdate", name, rand: saltOf(salt), value: text("{}") }, [spent])
 
-/** Gives a name another value. */
+/** Updates a name to another value. */
 export const update = (spent: Outpoint, value: string, name: Bytes = NAME): Transaction =>
   nameTransaction({ op: "name_update", name, value: text(value) }, [spent])
 

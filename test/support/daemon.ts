@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url"
 /** Programs of the build, as users run them: `npm test` builds before it tests. */
 const program = (name: string): string => fileURLToPath(new URL(`../../build/src/bin/${name}.js`, import.meta.url))
 
-/** A loopback port that nobody listens on. */
+/** A loopback port without a listener. */
 export const freePort = Effect.async<number, Error>((resume) => {
   const server = createServer()
   server.once("error", (error) => resume(Effect.fail(error)))
@@ -16,7 +16,7 @@ export const freePort = Effect.async<number, Error>((resume) => {
   })
 })
 
-/** How a program ended, and what it said. */
+/** How a program ended, and its output. */
 export interface Ended {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
@@ -31,7 +31,7 @@ export class Running {
   stderr = ""
   private readonly exit: Promise<readonly [number | null, NodeJS.Signals | null]>
 
-  /** `under` is a command that runs what is given to it as arguments, with less than it has itself. */
+  /** `under` is a command that runs its arguments as a program, with fewer rights or less room. */
   constructor(name: string, args: ReadonlyArray<string>, under: ReadonlyArray<string> = []) {
     const [command = process.execPath, ...rest] = [...under, process.execPath, program(name), ...args]
     this.child = spawn(command, rest, { stdio: ["ignore", "pipe", "pipe"] })
@@ -66,11 +66,11 @@ export const run = (name: string, ...args: ReadonlyArray<string>): Effect.Effect
 export interface Node {
   readonly running: Running
   readonly port: number
-  /** Sends a call; the result, or the error as a failure. */
+  /** Sends a call; returns the result, or the error as a failure. */
   readonly call: (method: string, ...params: ReadonlyArray<unknown>) => Effect.Effect<unknown, unknown>
   /** HTTP status of a path. */
   readonly status: (path: string) => Effect.Effect<number, unknown>
-  /** Waits until every block is there. */
+  /** Waits until the node has every block. */
   readonly ready: Effect.Effect<void, unknown>
 }
 
@@ -112,7 +112,7 @@ export const startNodeUnder = (under: ReadonlyArray<string>, directory: string, 
     return node
   })
 
-/** Waits until a method answers so. */
+/** Waits until a method answers as wanted. */
 export const until = (node: Node, method: string, fits: (result: unknown) => boolean) =>
   node.call(method).pipe(
     Effect.filterOrFail(fits, () => "not yet"),

@@ -6,8 +6,8 @@ const lacking = (): void => {
 }
 
 /**
- * Describes what needs the shared fixtures from its first line on: the body of a `describe` that is skipped runs all the
- * same, to collect its tests. Skips visibly where the fixtures are not there.
+ * A `describe` for tests that need the shared fixtures from the first line of its body: vitest runs the body of a
+ * skipped `describe` too, to collect its tests. Without the fixtures it skips visibly.
  */
 export const describeShared = (title: string, body: () => void): void => {
   const tests = hasShared ? body : lacking

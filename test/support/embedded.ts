@@ -11,7 +11,7 @@ import { fixtureBlocks } from "./chainFixture.ts"
 
 /** Embedded clients for tests, and a data directory with the chain of the fixtures. */
 
-/** A directory that goes with the scope. */
+/** A directory that is removed with the scope. */
 export const temporaryDirectory = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(join(tmpdir(), "svcd-test-"))),
   (directory) => Effect.sync(() => rmSync(directory, { recursive: true, force: true }))
@@ -35,6 +35,6 @@ export const fillDirectory = (dataDir: string, height: number) =>
     yield* chain.deliver(blocks, true)
   }).pipe(Effect.provide(nodeWithClient({ dataDir, disableWallet: true })))
 
-/** A copy of a directory, which goes with the scope. */
+/** A copy of a directory, which is removed with the scope. */
 export const copyOf = (directory: string) =>
   Effect.tap(temporaryDirectory, (copy) => Effect.sync(() => cpSync(directory, copy, { recursive: true })))

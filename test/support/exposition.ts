@@ -28,7 +28,7 @@ const readLabels = (text: string): Record<string, string> => {
 
 const readValue = (text: string): number => text === "+Inf" ? Infinity : text === "-Inf" ? -Infinity : Number(text)
 
-/** Reads the text format 0.0.4, in the order of its families. Throws what a collector would complain of. */
+/** Reads the text format 0.0.4, in the order of its families. Throws where a collector would complain. */
 export const readExposition = (text: string): ReadonlyArray<ExposedFamily> => {
   if (!text.endsWith("\n")) throw new Error("the last line does not end")
   const families: Array<

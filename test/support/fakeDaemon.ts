@@ -2,16 +2,16 @@ import { Effect } from "effect"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 
-/** A daemon that answers as a test says. */
+/** A daemon with scripted answers. */
 
-/** What is answered to one call: a result, an error, or something that is no reply at all. */
+/** The answer to one call: a result, an error, or something that is no reply at all. */
 export type Reply =
   | { readonly result: unknown }
   | { readonly code: number; readonly message: string }
   | { readonly status: number; readonly body?: string }
   /** The connection ends without an answer. */
   | "hang up"
-  /** Nothing is answered, ever. */
+  /** No answer comes, ever. */
   | "silence"
 
 export interface Call {
@@ -52,8 +52,8 @@ const envelope = ({ id }: Envelope, reply: Reply) => {
 const isReply = (reply: Reply): boolean => typeof reply === "object" && ("result" in reply || "code" in reply)
 
 /**
- * Starts one on a free port, for as long as the scope lives. `answer` is asked for each call; where it says nothing, the
- * daemon is on regtest at height 700. `GET` is answered with 404, as the reference node does, or with a report.
+ * Starts a daemon on a free port, for as long as the scope lives. `answer` is called for each call; where it returns
+ * nothing, the daemon is on regtest at height 700. `GET` gets 404, as from the reference node, or a report.
  */
 export const fakeDaemon = (answer: (call: Call) => Reply | undefined, health?: string) =>
   Effect.gen(function*() {

@@ -16,9 +16,9 @@ import { type Calls, callsOf } from "./methodNode.ts"
 
 export { noWallets } from "./noWallets.ts"
 
-/** A wallet of lists, for what stands on the interface: it owns what a test puts into it, and does nothing by itself. */
+/** A wallet of lists behind the wallet interface: it owns what a test puts into it, and does nothing by itself. */
 
-/** The private key of a number: the same key whoever asks. */
+/** The private key of a number: always the same key for the same number. */
 export const secretOf = (number: number): Uint8Array => {
   const secret = new Uint8Array(32)
   new DataView(secret.buffer).setUint32(28, number)
@@ -50,7 +50,7 @@ export const ownScript = (number: number, overrides: Partial<OwnScript> = {}): O
   }
 }
 
-/** A transaction of the wallet: pending, and none of its inputs ours, unless a test says otherwise. */
+/** A transaction of the wallet: pending, and none of its inputs ours, unless a test overrides that. */
 export const walletTx = (transaction: Transaction, overrides: Partial<WalletTx> = {}): WalletTx => ({
   transaction,
   state: { type: "pending" },
@@ -89,7 +89,7 @@ export const walletCoin = (
   }
 }
 
-/** What a fake wallet holds; lists may be changed while it is in use. */
+/** The content of a fake wallet; lists may be changed while it is in use. */
 export interface FakeState {
   readonly scripts: Array<OwnScript>
   /** Numbers of the keys that it signs with. */
@@ -97,7 +97,7 @@ export interface FakeState {
   readonly transactions: Array<WalletTx>
   readonly coins: Array<WalletCoin>
   readonly labels: Map<string, { readonly label: string; readonly purpose: "send" | "receive" }>
-  /** Every call that would have changed something: the name of the member and what it was given. */
+  /** Every call that would have changed something: the name of the member and its arguments. */
   readonly calls: Array<readonly [member: string, ...given: ReadonlyArray<unknown>]>
 }
 
@@ -106,10 +106,10 @@ export interface FakeWallet extends FakeState {
 }
 
 const unprepared = (member: string) => (): never => {
-  throw new Error(`nobody told the fake wallet what to do in ${member}`)
+  throw new Error(`the test gives the fake wallet no ${member}`)
 }
 
-/** Makes a fake wallet. Members that a test needs and that a list cannot answer come as overrides. */
+/** Makes a fake wallet. Members that a test needs and that a list cannot answer are given as overrides. */
 export const fakeWallet = (overrides: Partial<Wallet> = {}, held: Partial<FakeState> = {}): FakeWallet => {
   const state: FakeState = {
     scripts: [],
@@ -121,7 +121,7 @@ export const fakeWallet = (overrides: Partial<Wallet> = {}, held: Partial<FakeSt
     ...held
   }
   const { calls, coins, keys, labels, scripts, transactions } = state
-  /** Notes the call and does no more. */
+  /** Records the call and does no more. */
   const noted = (member: string) => (...given: ReadonlyArray<unknown>): Effect.Effect<void> =>
     Effect.sync(() => void calls.push([member, ...given]))
   let fresh = 1_000

@@ -3,7 +3,7 @@ import { type Header, makeHeader } from "../../src/protocol/header.ts"
 /** Regtest's bits: two hashes of work. */
 export const EASY_BITS = 0x207fffff
 
-/** A header behind `parent`, told from its siblings by `nonce`. */
+/** A header on top of `parent`; `nonce` makes it different from its siblings. */
 export const childOf = (
   parent: Header | undefined,
   nonce: number,

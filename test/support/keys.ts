@@ -13,7 +13,7 @@ export const hashes: FastCheck.Arbitrary<Uint8Array> = FastCheck.uint8Array({ mi
 
 export const pubkeyOf = (secret: Bytes, compressed = true): Uint8Array => secp256k1.getPublicKey(secret, compressed)
 
-/** An uncompressed key that says the parity of its y in its first byte. */
+/** An uncompressed key whose first byte holds the parity of its y. */
 export const hybridOf = (secret: Bytes): Uint8Array => {
   const key = pubkeyOf(secret, false)
   key[0] = 0x06 | ((key[64] ?? 0) & 1)

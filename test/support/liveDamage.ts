@@ -4,7 +4,7 @@ import { closeSync, fstatSync, openSync, readSync, writeSync } from "node:fs"
 import { turnOfEventLoop } from "../../src/base/turnOfEventLoop.ts"
 import { DataHealth } from "../../src/storage/DataHealth.ts"
 
-/** Damage of databases that a node has open: written in place, as a disk changes bits. */
+/** Damage of databases that a node has open: written in place, like bits that change on the disk. */
 
 const PAGE = 4096
 
@@ -54,19 +54,19 @@ export const checkAll = (what: string) =>
     for (let next: number | undefined = 0; next !== undefined;) next = yield* part.check(next)
   })
 
-/** What is in doubt now. */
+/** The current doubts of the node. */
 export const doubted = Effect.flatMap(
   DataHealth,
   ({ doubts }) => Effect.map(doubts, (list) => list.map(({ what }) => what))
 )
 
-/** Waits until nothing is in doubt. */
+/** Waits until the node has no doubts. */
 export const untilSound = Effect.gen(function*() {
   const { doubts } = yield* DataHealth
   while ((yield* doubts).length > 0) yield* turnOfEventLoop
 })
 
-/** How often damage of a file was noted. */
+/** How often damage of a file was recorded. */
 export const damageOf = (what: string) =>
   Effect.flatMap(
     DataHealth,

@@ -19,9 +19,9 @@ import { chainLayer } from "./chain.ts"
 import { ADDRESS } from "./mempool.ts"
 import { BLOCK_VERSION, makeCoinbase, solve } from "./regtest.ts"
 
-/** A node with wallets on real files, put together as the daemon does it. */
+/** A node with wallets on real files, composed as the daemon does it. */
 
-/** A block with work on another one, its coinbase paying to a script. `extra` tells coinbases apart. */
+/** A block with work on another one, its coinbase paying to a script. `extra` makes coinbases different. */
 const blockTo = (
   prev: Block,
   height: number,
@@ -95,11 +95,11 @@ const nodeOf = Effect.gen(function*() {
       return wallet()
     },
     address,
-    /** Mines what the pool holds. */
+    /** Mines the transactions of the pool. */
     minePool: Effect.suspend(() =>
       mine(1, { transactions: pool.chunks().flatMap(({ entries }) => entries.map((entry) => entry.transaction)) })
     ),
-    /** Mines a reward for the wallet, and the blocks that let it be spent. */
+    /** Mines a reward for the wallet, and the blocks after which it can be spent. */
     fund: Effect.flatMap(address, (script) => Effect.zipRight(mine(1, { script }), mine(100)))
   }
 })
@@ -107,13 +107,13 @@ const nodeOf = Effect.gen(function*() {
 export type LiveNode = Effect.Effect.Success<typeof nodeOf>
 
 export interface LiveNodeOptions extends Partial<Parameters<typeof Wallets.layer>[0]> {
-  /** What stands between the wallets and the mempool. */
+  /** Wraps the mempool that the wallets use. */
   readonly mempool?: (pool: typeof Mempool.Mempool.Service) => typeof Mempool.Mempool.Service
   /** Rules in place of the private network's. */
   readonly params?: ConsensusParams
 }
 
-/** Runs work on a node in a directory, and ends the node. */
+/** Runs work on a node in a directory, and stops the node. */
 export const withWallets = <A, E>(
   directory: string,
   use: (node: LiveNode) => Effect.Effect<A, E, Scope.Scope | DataHealth.DataHealth>,
@@ -147,7 +147,7 @@ export const withWallets = <A, E>(
   )
 }
 
-/** Waits for what a fiber of the wallet does, for two seconds at most. */
+/** Waits for the work of a fiber of the wallet, for two seconds at most. */
 export const eventually = (what: string, is: () => boolean): Effect.Effect<void> =>
   Effect.gen(function*() {
     for (let i = 0; i < 200 && !is(); i++) yield* Effect.promise(() => new Promise((done) => setTimeout(done, 10)))

@@ -1,6 +1,6 @@
 import { type Account, MemoryBudget } from "../../src/base/MemoryBudget.ts"
 
-/** A budget that no test comes near. */
+/** A budget larger than any test needs. */
 export const ampleBudget = (): MemoryBudget => new MemoryBudget(1_000_000_000)
 
 /** The account of a peer in such a budget. */

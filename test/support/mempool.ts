@@ -21,13 +21,13 @@ import { BLOCK_VERSION, currency, input, makeCoinbase, type Outpoint, solve } fr
 
 const REDEEM = Uint8Array.of(Op.OP_1)
 
-/** What unlocks `ADDRESS`. */
+/** The script that unlocks `ADDRESS`. */
 export const UNLOCK = pushData(REDEEM)
 
 /** A standard address that anyone can spend from: P2SH of a script that is true. */
 export const ADDRESS = concat(Uint8Array.of(Op.OP_HASH160, 20), hash160(REDEEM), Uint8Array.of(Op.OP_EQUAL))
 
-/** Fee of a transaction where the test does not care. */
+/** Fee of a transaction where the test does not depend on it. */
 export const FEE = 100_000
 
 export const spending = (coin: Outpoint, overrides: Partial<TransactionInput> = {}): TransactionInput =>
@@ -37,7 +37,7 @@ export const valueOf = ({ transaction, vout }: Outpoint): number => transaction.
 
 export interface PayOptions {
   readonly fee?: number
-  /** Outputs that share what is over the fee. */
+  /** Outputs that share what is left after the fee. */
   readonly outputs?: number
   readonly version?: number
   readonly lockTime?: number
@@ -57,7 +57,7 @@ export const pay = (coins: ReadonlyArray<Outpoint>, options: PayOptions = {}): T
   return currency(coins.map((coin) => spending(coin, { sequence })), [...shares, ...more], { version, lockTime })
 }
 
-/** A name transaction: its name output is the first, what is over goes to a second one. */
+/** A name transaction: its first output is the name, a second one gets the rest of the amount. */
 export const nameTx = (
   operation: NameOperation,
   coins: ReadonlyArray<Outpoint>,
@@ -73,7 +73,7 @@ export const nameTx = (
 
 export const output = (transaction: Transaction, vout = 0): Outpoint => ({ transaction, vout })
 
-/** A block with work on another one, its coinbase paying to `ADDRESS`. `extra` tells coinbases apart. */
+/** A block with work on another one, its coinbase paying to `ADDRESS`. `extra` makes coinbases different. */
 export const blockOn = (
   prev: Block,
   height: number,
@@ -118,9 +118,9 @@ export interface TestNode {
   readonly mine: (transactions?: ReadonlyArray<Transaction>) => Effect.Effect<Block>
   /** Connects some empty blocks. */
   readonly mineEmpty: (count: number) => Effect.Effect<void>
-  /** Takes a transaction in that has to be good. */
+  /** Adds a transaction, which must be valid. */
   readonly take: (transaction: Transaction) => Effect.Effect<Transaction>
-  /** What is said of a transaction that has to be refused. */
+  /** The refusal of a transaction that must be refused. */
   readonly refused: (transaction: Transaction) => Effect.Effect<TransactionRejected>
   readonly has: (transaction: Transaction) => boolean
 }
@@ -128,7 +128,7 @@ export interface TestNode {
 const nodeOf = Effect.gen(function*() {
   const chain = yield* Chain
   const pool = yield* Mempool.Mempool
-  // No block is made twice, also where the first was taken as invalid.
+  // No block is made twice, also where the first one was invalidated.
   let mined = 1_000
   const mine = (transactions: ReadonlyArray<Transaction> = []) =>
     Effect.gen(function*() {
@@ -179,7 +179,7 @@ export const withNode = <A, E>(
 export const shown = ({ detail, reason }: TransactionRejected): string =>
   detail === undefined ? reason : `${reason}, ${detail}`
 
-/** Starts to note what leaves the pool: the txid and the reason of each so far. */
+/** Starts to record what leaves the pool: the txid and the reason of each so far. */
 export const removals = ({ pool }: TestNode) =>
   Effect.gen(function*() {
     const seen: Array<readonly [txid: string, reason: RemovalReason]> = []

@@ -42,7 +42,7 @@ export interface Calls {
 
 /**
  * The methods of a daemon on a real chain in a directory of its own, called as the dispatcher calls them. Every result
- * is held against what its method says of it.
+ * is checked against the method's description of it.
  */
 export class MethodNode extends Context.Tag("test/MethodNode")<
   MethodNode,
@@ -54,19 +54,19 @@ export class MethodNode extends Context.Tag("test/MethodNode")<
     readonly status: typeof SyncStatus.SyncStatus.Service
     readonly lifecycle: typeof Lifecycle.Lifecycle.Service
     readonly methods: MethodTable
-    /** Makes a table of methods on the same chain for an operator who decided otherwise. */
+    /** Makes a table of methods on the same chain, with other options of the operator. */
     readonly withOptions: (
       options: Partial<typeof NodeOptions.Service>
     ) => Effect.Effect<Calls>
   }
 >() {}
 
-/** A result: as it is sent, read again as our reader and as everybody's reads it, and which of the documented ones. */
+/** A result: the text that is sent, that text read by our reader and by `JSON.parse`, and its documented form. */
 export interface Answer {
   readonly text: string
   readonly json: Json
   readonly value: unknown
-  /** Under which condition the method documents it. */
+  /** The condition under which the method documents this form. */
   readonly when: string | undefined
 }
 
@@ -93,7 +93,7 @@ const scalarFault = (shape: Shape, json: Json, path: string): string | undefined
   return (shape.kind === "integer" || shape.kind === "time") && !isInteger ? `${path} is not an integer` : undefined
 }
 
-/** What `mismatch` leaves open: digits of numbers and hexadecimal texts, and members in another order than described. */
+/** Checks what `mismatch` leaves open: digits of numbers and hexadecimal texts, and the order of members. */
 const fineFault = (shape: Shape, json: Json, path = "result"): string | undefined => {
   if (shape.kind === "array" && Array.isArray(json)) {
     return json.map((item, at) => fineFault(shape.items, item, `${path}[${at}]`)).find((fault) => fault !== undefined)
@@ -135,7 +135,7 @@ export const callsOf = (methods: MethodTable): Calls => {
       const method = methods.get(name) ?? assert.fail(`no method ${name}`)
       const given = parseJson(params)
       if (!Array.isArray(given) && !(given instanceof JsonObject)) return assert.fail(`no parameters: ${params}`)
-      // A handler that throws is a defect, but for what the reading of parameters throws.
+      // A handler that throws is a defect, except while it reads parameters.
       const begin = (): Effect.Effect<JsonValue, RpcError> => {
         try {
           return method.call(given, context)
@@ -170,14 +170,14 @@ export interface MethodNodeOptions {
   readonly options?: Partial<typeof NodeOptions.Service>
   /** Whether it has wallets, the default one loaded. */
   readonly wallets?: boolean
-  /** Whether the node still expects something to be loaded. */
+  /** Whether the node is still loading data. */
   readonly loading?: boolean
 }
 
-/** The tip of `regtest-names`. Its scripts were checked elsewhere. */
+/** The tip of `regtest-names`. Other tests check its scripts. */
 const TIP = "c8497e03e7decb23935810c77cb8617b509de2239bdde5a8b1e2cb37a5783e7b"
 
-/** Notes what time is set. Tests have a clock of their own, which must not be replaced. */
+/** Records the time that is set. Tests have a clock of their own, which must not be replaced. */
 const clockNobodyKeeps = Layer.sync(NodeClock.MockTime, () => {
   let now: number | undefined
   return NodeClock.MockTime.of({

@@ -4,8 +4,8 @@ import { pushData } from "../../src/protocol/script.ts"
 import { hex } from "./bytes.ts"
 
 /**
- * Miniscript text to script, as the specification's table of fragments has it: the way that the decoder goes back.
- * Knows no types: what is not valid compiles too.
+ * Compiles miniscript text to script by the specification's table of fragments: the inverse of the decoder. It checks
+ * no types: invalid text compiles too.
  */
 
 /** Instructions in hex, one an item. */

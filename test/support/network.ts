@@ -16,12 +16,12 @@ import type { Bytes } from "../../src/protocol/bytes.ts"
 import { regtest } from "../../src/protocol/networks.ts"
 import { ampleAccount } from "./memory.ts"
 
-/** Peers for tests: scripted ones over loopback, and one that is no more than a record of what was sent to it. */
+/** Peers for tests: scripted ones over loopback, and one that only records what it is sent. */
 
-/** How long a test waits for what has to happen, milliseconds of real time whatever the test's clock says. */
+/** How long a test waits for an expected event: milliseconds of real time, independent of the test's clock. */
 const PATIENCE = 10_000
 
-/** Fails the test, by a defect, where nothing comes of an effect in time. Real time, also under a `TestClock`. */
+/** Fails the test, by a defect, where an effect does not end in time. Real time, also under a `TestClock`. */
 export const inTime = <A, E, R>(
   effect: Effect.Effect<A, E, R>,
   what: string,
@@ -42,7 +42,7 @@ export const realSleep = (ms: number): Effect.Effect<void> =>
     return Effect.sync(() => clearTimeout(timer))
   })
 
-/** Looks every few milliseconds whether something is so, until it is. */
+/** Checks every few milliseconds whether a condition holds, until it does. */
 export const eventually = (what: string, holds: () => boolean, within = PATIENCE): Effect.Effect<void> =>
   inTime(
     Effect.gen(function*() {
@@ -74,11 +74,11 @@ export const versionMessage = (changes: Partial<Version> = {}): Version => ({
 export interface HandshakeOptions {
   /** Fields of the `version` that differ. */
   readonly version?: Partial<Version>
-  /** What is said between `version` and `verack`. */
+  /** The messages between `version` and `verack`. */
   readonly features?: ReadonlyArray<Message>
 }
 
-/** The other end of a connection: says what a test tells it to and keeps what it hears. */
+/** The other end of a connection: sends what a test orders and keeps what it receives. */
 export class RemotePeer {
   readonly socket: Socket
   /** Every message so far, in order. */
@@ -120,7 +120,7 @@ export class RemotePeer {
   }
 
   /**
-   * Waits for the next message of a type that fits, and takes it and all before it: the next `expect` looks at what
+   * Waits for the next message of a type that matches, and consumes it and all before it: the next `expect` reads what
    * came later.
    */
   expect<C extends Command>(
@@ -144,7 +144,7 @@ export class RemotePeer {
     return this.received.filter((message) => message.type === type).length
   }
 
-  /** Asks whether the other side answers, with a `ping` of its own: all that was sent before has been handled then. */
+  /** Checks with a `ping` that the other side answers: it has then handled all that was sent before. */
   readonly alive: Effect.Effect<void> = Effect.suspend(() => {
     const nonce = BigInt(Math.floor(Math.random() * 2 ** 52))
     return Effect.zipRight(
@@ -161,7 +161,7 @@ export class RemotePeer {
     this.await("the end of the connection", () => this.closed ? true : undefined, true)
   )
 
-  /** The handshake of whoever called, to the end; returns the other side's `version`. */
+  /** Completes the handshake of the side that called; returns the other side's `version`. */
   readonly call = (options: HandshakeOptions = {}): Effect.Effect<Version> =>
     Effect.gen(this, function*() {
       yield* this.send(versionMessage(options.version))
@@ -171,7 +171,7 @@ export class RemotePeer {
       return theirs
     })
 
-  /** The handshake of whoever was called. */
+  /** Completes the handshake of the side that was called. */
   readonly answer = (options: HandshakeOptions = {}): Effect.Effect<Version> =>
     Effect.gen(this, function*() {
       const theirs = yield* this.expect("version")
@@ -223,13 +223,13 @@ export const remotePeer = (
     (remote) => remote.close
   )
 
-/** A listener on loopback that keeps the connections that come. */
+/** A listener on loopback that keeps the incoming connections. */
 export interface RemoteListener {
   readonly port: number
   readonly server: Server
   /** All so far. */
   readonly connections: ReadonlyArray<RemotePeer>
-  /** Waits for the next that was not taken yet. */
+  /** Waits for the next connection that was not consumed yet. */
   readonly accept: Effect.Effect<RemotePeer>
 }
 
@@ -274,14 +274,14 @@ export interface FakePeerOptions {
   readonly connectedAt?: number
 }
 
-/** A peer without a connection, for tests of what handles messages. */
+/** A peer without a connection, for tests of message handlers. */
 export interface FakePeer {
   readonly peer: Peer
   /** What was sent or posted, in order. */
   readonly sent: Array<Message>
   /** Why it was disconnected; `undefined` as long as it was not. */
   readonly disconnection: () => Disconnection | undefined
-  /** Messages of a type that were sent, and takes them. */
+  /** Returns the messages of a type that were sent, and removes them. */
   readonly take: <C extends Command>(type: C) => ReadonlyArray<MessageOf<C>>
 }
 

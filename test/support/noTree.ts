@@ -6,7 +6,7 @@ const asked = (): never => {
   throw new Error("this test has no header tree")
 }
 
-/** The header tree of a chain that is never asked for it. */
+/** The header tree of a chain on which no test uses it. */
 export const noTree: HeaderTree = {
   find: asked,
   hash: asked,

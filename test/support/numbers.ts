@@ -1,4 +1,4 @@
-/** Numbers that look random and are the same in every run: each call gives one from 0 up to, not with, `below`. */
+/** Numbers that look random and are the same in every run: each call gives one from 0 up to, but without, `below`. */
 export const numbers = (seed: number) => {
   let state = seed
   return (below: number): number => {

@@ -12,7 +12,7 @@ import { withDirectoryAsync } from "./temporary.ts"
 
 const FIXTURE = "data-directory-0.1.0"
 
-/** How the node ended that wrote it. */
+/** How the node that wrote the directory ended. */
 export type Kind = "stopped" | "killed"
 
 const recorded = fixtureJson<Readonly<Record<Kind, ReadonlyArray<Recorded>>>>(`${FIXTURE}/answers.json`)
@@ -36,7 +36,7 @@ export const withOldDirectory = (kind: Kind, use: (directory: string) => Promise
     await use(directory)
   })
 
-/** What a node answers differently than 0.1.0 did. */
+/** Answers that differ from those of 0.1.0. */
 export const otherAnswers = async (port: number, kind: Kind): Promise<ReadonlyArray<string>> => {
   const [rpc, second] = [new RpcClient(port), new RpcClient(port, SECOND)]
   const differences: Array<string> = []

@@ -23,7 +23,7 @@ export const freePort: Effect.Effect<number> = Effect.async((resume) => {
   })
 })
 
-/** What is known of addresses, in memory alone. */
+/** An address book in memory alone. */
 export const memoryStore = (changes: Partial<AddressStore> = {}): AddressStore => ({
   book: new AddressBook({ random: Math.random, allowLocal: true }),
   bans: new BanList({ key: new Uint8Array(16) }),

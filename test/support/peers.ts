@@ -3,7 +3,7 @@ import { PeerManager } from "../../src/network/PeerManager.ts"
 
 type Manager = typeof PeerManager.Service
 
-/** A network without peers, but for what a test says otherwise. */
+/** A network without peers, except for what a test overrides. */
 export const peerManager = (said: Partial<Manager> = {}): Manager =>
   PeerManager.of({
     peers: Effect.succeed([]),

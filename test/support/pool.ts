@@ -32,13 +32,13 @@ export const chunkOf = (...entries: ReadonlyArray<PoolEntry>): Chunk => ({
   weight: entries.reduce((sum, { weight }) => sum + weight, 0)
 })
 
-/** A pool that holds what it is given, and judges nothing: for those who only read it. */
+/** A pool that holds the given transactions, and validates nothing: for code that only reads it. */
 export class FakePool {
   chunks: ReadonlyArray<Chunk> = []
   sequence = 0
   changes = 0
 
-  /** Puts other chunks in. */
+  /** Replaces the chunks. */
   hold(...chunks: ReadonlyArray<Chunk>): void {
     this.chunks = chunks
     this.sequence++

@@ -24,7 +24,7 @@ import { pubkeyOf, secretKeys, signEcdsa } from "./keys.ts"
 const bytes = (minLength: number, maxLength = minLength): FastCheck.Arbitrary<Uint8Array> =>
   FastCheck.uint8Array({ minLength, maxLength })
 
-/** 32 bytes that are not all zeros, which would stand for none. */
+/** 32 bytes that are not all zeros, which would mean that there is none. */
 const hash = bytes(32).map((value) => value.with(0, 1))
 
 const optional = <A>(of: FastCheck.Arbitrary<A>): FastCheck.Arbitrary<A | undefined> =>
@@ -48,7 +48,7 @@ const pubkey = FastCheck.tuple(secretKeys, FastCheck.boolean()).map(([secret, co
 )
 const compressed = secretKeys.map((secret) => pubkeyOf(secret))
 
-/** Keys of types that nobody knows. */
+/** Keys of unknown types. */
 const unknown = records(
   FastCheck.record({ key: bytes(1, 6).map((key) => concat(Uint8Array.of(0x77), key)), value: bytes(0, 20) }),
   ({ key }) => key
@@ -111,7 +111,7 @@ const shares = (size: number) =>
     shareKey
   )
 
-/** What an input has that is not finished. */
+/** The fields of an input that is not finalized. */
 const unfinished: FastCheck.Arbitrary<PsbtInput> = FastCheck.record({
   map: shared,
   input: FastCheck.record({

@@ -8,7 +8,7 @@ import { fixtureText } from "./fixtures.ts"
 
 export const recordedJson = (name: string): Json => parseJson(fixtureText(name)) ?? assert.fail(`${name} is not JSON`)
 
-/** What stands at a path of member names and positions. */
+/** The value at a path of member names and positions. */
 export const at = (json: Json, ...path: ReadonlyArray<string | number>): Json => {
   let value = json
   for (const step of path) {

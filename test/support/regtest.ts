@@ -62,7 +62,7 @@ export const nameOutput = (operation: NameOperation, value = MIN_NAME_AMOUNT): T
   script: nameScript(operation, ANYONE)
 })
 
-/** A name transaction: its name output is the first, what is over goes to a second one. */
+/** A name transaction: its first output is the name, a second one gets the rest of the amount. */
 export const nameTransaction = (
   operation: NameOperation,
   spent: ReadonlyArray<Outpoint>,
@@ -88,7 +88,7 @@ export const coinbaseInput = (scriptSig: Bytes, witness: ReadonlyArray<Bytes> = 
   witness
 })
 
-/** The coinbase of a height. `extra` tells coinbases of the same height apart. */
+/** The coinbase of a height. `extra` makes coinbases of the same height different. */
 export const makeCoinbase = (
   height: number,
   outputs: ReadonlyArray<TransactionOutput>,
@@ -131,7 +131,7 @@ export const minimalAuxpow = ({ bits, hash }: Header): Auxpow => {
   return makeAuxpow({ coinbase, coinbaseBranch: [], chainBranch: [], chainIndex: 0, parent })
 }
 
-/** What a block differs in from an ordinary one. */
+/** How a block differs from an ordinary one. */
 export interface BlockOverrides {
   readonly coinbase?: Transaction
   readonly version?: number

@@ -132,7 +132,7 @@ export const httpRequest = (port: number, options: HttpRequest): Effect.Effect<H
     return Effect.sync(() => outgoing.destroy())
   })
 
-/** Opens a socket, sends text as it is, and returns what has come when it is closed or nothing more comes. */
+/** Opens a socket, sends text unchanged, and returns what was received until it is closed or silent. */
 export const converse = (port: number, text: string, quiet = 300): Effect.Effect<string> =>
   Effect.async((resume) => {
     const socket = connect(port, "127.0.0.1")

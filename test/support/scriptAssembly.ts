@@ -3,7 +3,7 @@ import { Op, pushData } from "../../src/protocol/script.ts"
 
 /**
  * Scripts as the reference node's test data writes them: words between white space, each a number to push, `0x` and
- * bytes to take over as they are, a text between apostrophes to push, or an opcode with or without its `OP_`.
+ * bytes to copy unchanged, a text between apostrophes to push, or an opcode with or without its `OP_`.
  * Rules: upstream `core_io.cpp`, `ParseScript`.
  */
 
@@ -44,6 +44,6 @@ const parseWord = (word: string): Bytes => {
   return Uint8Array.of(opcode)
 }
 
-/** The script that a text stands for. */
+/** Compiles a script from its text. */
 export const parseScript = (text: string): Uint8Array =>
   concat(...text.split(/[ \t\n]/).filter((word) => word !== "").map(parseWord))

@@ -21,7 +21,7 @@ export interface SigningKind {
   /** Whether its signatures cover amounts. */
   readonly segwit: boolean
   readonly taproot: boolean
-  /** Keys that are asked for, by their places in the list. */
+  /** The required keys, by their places in the list. */
   readonly make: (keys: ReadonlyArray<SigningKey>) => { readonly script: Bytes; readonly provider: SigningProvider }
   readonly compressedOnly: boolean
 }

@@ -4,16 +4,16 @@ import { closeSync, existsSync, mkdtempSync, openSync, rmSync, writeSync } from 
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
-/** Disks that are full: a file system in memory where that is permitted, and a limit on the size of files elsewhere. */
+/** Full disks: a file system in memory where that is permitted, and a limit on the size of files elsewhere. */
 
 const mount = (...args: ReadonlyArray<string>): boolean => spawnSync("mount", args).status === 0
 
-/** A small disk of one's own. */
+/** A small disk for one test. */
 export interface SmallDisk {
   readonly path: string
   /** Changes mount options: `size=64m`, `ro`. */
   readonly remount: (options: string) => void
-  /** Writes until there is no room left; returns the file to delete. */
+  /** Writes until no room is left; returns the file to delete. */
   readonly fill: () => string
 }
 
@@ -52,7 +52,7 @@ const close = ({ path }: SmallDisk): void => {
   rmSync(path, { recursive: true, force: true })
 }
 
-/** A small disk that goes with the scope. */
+/** A small disk that is removed with the scope. */
 export const smallDisk = (size: string) =>
   Effect.acquireRelease(
     Effect.sync(() => {
@@ -83,7 +83,7 @@ export const withFileLimit = (kilobytes: number): ReadonlyArray<string> => [
 
 const NOBODY = "65534"
 
-/** Runs a program as a user to whom read-only files are read-only. `undefined` where that cannot be arranged. */
+/** The command prefix that runs a program as a user that cannot write read-only files; `undefined` where it fails. */
 export const asOrdinaryUser = ((): ReadonlyArray<string> | undefined => {
   if (process.getuid?.() !== 0) return []
   const under = ["setpriv", `--reuid=${NOBODY}`, `--regid=${NOBODY}`, "--clear-groups"]

@@ -1,31 +1,31 @@
 import { Effect } from "effect"
 import { connect, createServer, type Server, type Socket } from "node:net"
 
-/** Both ends of SMTP for tests: an upstream server that does what a test tells it to, and a client that says anything. */
+/** Both ends of SMTP for tests: a scripted upstream server, and a client that sends any text. */
 
 /** A message that reached the upstream server. */
 export interface Arrived {
   readonly from: string
   readonly to: ReadonlyArray<string>
-  /** Byte for byte, as latin1 text, without the dots that SMTP adds. */
+  /** The exact bytes as latin1 text, without the dots that SMTP adds. */
   readonly text: string
-  /** What stood behind the sender's address. */
+  /** The text after the sender's address. */
   readonly parameters: string
 }
 
-/** What the server does instead of saying yes: an answer, or `hang` for none, or `close`. */
+/** What the server does instead of accepting: an answer, or `hang` for none, or `close`. */
 export type Misbehaviour = string | undefined
 
 export interface UpstreamBehaviour {
   greeting?: (session: number) => Misbehaviour
   mail?: (from: string) => Misbehaviour
   rcpt?: (to: string) => Misbehaviour
-  /** Asked when DATA begins. */
+  /** Called when DATA begins. */
   data?: () => Misbehaviour
-  /** Asked when a message is whole; the message counts as taken only without an answer of its own. */
+  /** Called when a message is complete; the server accepts it only where this gives no answer of its own. */
   message?: (message: Arrived) => Misbehaviour
   features?: ReadonlyArray<string>
-  /** User and password, where they are asked for. */
+  /** User and password, where the server requires them. */
   login?: readonly [string, string]
 }
 
@@ -80,7 +80,7 @@ export class TestUpstream {
     return this.messages
   }
 
-  /** Waits for a command that begins so. */
+  /** Waits for a command with this beginning. */
   async heard(prefix: string): Promise<void> {
     while (!this.commands.some((command) => command.startsWith(prefix))) {
       await new Promise((resolve) => setTimeout(resolve, 5))
@@ -93,7 +93,7 @@ export class TestUpstream {
     socket.on("error", () => undefined)
     socket.on("close", () => this.#sockets.delete(socket))
     const say = (text: string): void => void socket.write(`${text}\r\n`, "latin1")
-    /** Answers, or does what the test wants instead. Returns whether it was as usual. */
+    /** Answers as usual, or as the test wants. Returns whether it was as usual. */
     const answer = (instead: Misbehaviour, usual: string): boolean => {
       if (instead === "close") socket.destroy()
       else if (instead !== "hang") say(instead ?? usual)
@@ -176,7 +176,7 @@ export interface SmtpReply {
   readonly text: string
 }
 
-/** A client that says what a test wants said. */
+/** A client that sends the text that a test gives it. */
 export class SmtpClient {
   readonly socket: Socket
   greeting: SmtpReply = { code: 0, text: "" }

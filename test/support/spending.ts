@@ -6,10 +6,10 @@ import { type Bytes, EMPTY } from "../../src/protocol/bytes.ts"
 import { Op } from "../../src/protocol/script.ts"
 import { makeTransaction, NO_WITNESS, outpoint, type Transaction } from "../../src/protocol/transaction.ts"
 
-/** The coin that an output becomes, in a block of no importance. */
+/** The coin that an output becomes, in an arbitrary block. */
 export const coinOf = (script: Bytes, value = 0): Coin => ({ script, value, height: 1, coinbase: false })
 
-/** A transaction as upstream's script tests credit with: two empty pushes unlock it, its output has the script. */
+/** The crediting transaction of upstream's script tests: two empty pushes unlock it, its output has the script. */
 export const creditingTransaction = (script: Bytes, value = 0): Transaction =>
   makeTransaction({
     version: 1,
@@ -23,7 +23,7 @@ export const creditingTransaction = (script: Bytes, value = 0): Transaction =>
     lockTime: 0
   })
 
-/** What unlocks the input of a spending transaction, and what that says about time. */
+/** What unlocks the input of a spending transaction, and its fields about time. */
 export interface Unlock {
   readonly scriptSig?: Bytes
   readonly witness?: ReadonlyArray<Bytes>
@@ -32,7 +32,7 @@ export interface Unlock {
   readonly lockTime?: number
 }
 
-/** A transaction as upstream's script tests spend with: one input, one output without a script. */
+/** The spending transaction of upstream's script tests: one input, one output without a script. */
 export const spendingTransaction = (credit: Transaction, unlock: Unlock = {}): Transaction =>
   makeTransaction({
     version: unlock.version ?? 1,
@@ -50,6 +50,6 @@ export const spendingTransaction = (credit: Transaction, unlock: Unlock = {}): T
 export const spendingContext = (script: Bytes, unlock: Unlock = {}, value = 0): SighashContext =>
   new SighashContext(spendingTransaction(creditingTransaction(script, value), unlock), [coinOf(script, value)])
 
-/** Spends an output with this script; answers why that fails. */
+/** Spends an output with this script; returns why that fails. */
 export const spend = (script: Bytes, unlock: Unlock, flags: number, value = 0): ScriptError | undefined =>
   verifyInput({ context: spendingContext(script, unlock, value), index: 0, flags })

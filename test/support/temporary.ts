@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
-/** Runs `work` with a directory of its own, which is gone afterwards. */
+/** Runs `work` with a directory of its own, which is removed afterwards. */
 export const withDirectory = <A>(work: (directory: string) => A): A => {
   const directory = mkdtempSync(join(tmpdir(), "svcd-test-"))
   try {
@@ -12,7 +12,7 @@ export const withDirectory = <A>(work: (directory: string) => A): A => {
   }
 }
 
-/** As `withDirectory`, for work that waits. */
+/** As `withDirectory`, for asynchronous work. */
 export const withDirectoryAsync = async <A>(work: (directory: string) => Promise<A>): Promise<A> => {
   const directory = mkdtempSync(join(tmpdir(), "svcd-test-"))
   try {

@@ -31,7 +31,7 @@ const OPTIONS: typeof NodeOptions.Service = {
   nameHashIndex: true
 }
 
-/** Makes them for a node with these wallets. */
+/** Makes the methods for a node with these wallets. */
 export const walletNode = (wallets: Context.Tag.Service<Wallets>) =>
   Effect.gen(function*() {
     const directory = yield* temporaryDirectory

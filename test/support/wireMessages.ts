@@ -70,14 +70,14 @@ export const netAddresses: FastCheck.Arbitrary<NetAddress> = oneof(
   record({ network: constant("cjdns" as const), bytes: bytesOf(16) })
 )
 
-/** Numbers of networks that BIP 155 does not give to one that is in use, or that we do not know. */
+/** Network numbers that BIP 155 does not assign to a network in use, or that are unknown to us. */
 const unknownAddresses: FastCheck.Arbitrary<UnknownAddress> = record({
   network: constant("unknown" as const),
   id: oneof(constant(0), constant(3), integer({ min: 7, max: 0xff })),
   bytes: bytesOf(0, 512)
 })
 
-/** Addresses as 16 bytes can tell them. */
+/** Addresses that fit into 16 bytes. */
 const ipAddresses = oneof(bytesOf(16), bytesOf(4).map((bytes) => toIpv6({ network: "ipv4", bytes }))).map(fromIpv6)
 
 const addressEntries = (addresses: FastCheck.Arbitrary<NetAddress | UnknownAddress>) =>
@@ -116,7 +116,7 @@ const prefilled = indexes.chain((list) =>
 const tagged = <C extends Command, A>(type: C, fields: { readonly [K in keyof A]: FastCheck.Arbitrary<A[K]> }) =>
   record(fields).map((parts) => ({ type, ...parts }))
 
-/** For each command its messages. */
+/** The messages of each command. */
 export const messages: { readonly [C in Command]: FastCheck.Arbitrary<Message & { readonly type: C }> } = {
   version: oneof(
     record(full),

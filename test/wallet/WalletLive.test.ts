@@ -29,7 +29,7 @@ const shown = (transaction: Transaction): string => displayHash(transaction.txid
 const to = (script: Uint8Array, value: number) => ({ outputs: [{ value, script }] })
 
 describe("Wallet", () => {
-  it.scopedLive("rewards are immature for a hundred blocks, then trusted", () =>
+  it.scopedLive("a reward is immature for a hundred blocks, then trusted", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
       yield* withWallets(directory, ({ address, mine, wallet }) =>
@@ -44,7 +44,7 @@ describe("Wallet", () => {
         }))
     }))
 
-  it.scopedLive("a payment is on disk before it is offered, pending after, and leaves wallet.json six deep", () =>
+  it.scopedLive("a payment is on disk before it is offered, then pending, and leaves wallet.json six blocks deep", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
       const seen: Array<boolean> = []
@@ -84,7 +84,7 @@ describe("Wallet", () => {
       })
     }))
 
-  it.scopedLive("a payment in a block outlives the loss of the last blocks and of the index", () =>
+  it.scopedLive("a confirmed payment survives the loss of the last blocks and of the index", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
       const txid = yield* withWallets(directory, ({ fund, mine, minePool, wallet }) =>
@@ -104,7 +104,7 @@ describe("Wallet", () => {
         }))
     }))
 
-  it.scopedLive("the index is on disk for certain before wallet.json leaves a payment to it", () =>
+  it.scopedLive("the wallet syncs the index before it removes a confirmed payment from wallet.json", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
       const keptAtSync: Array<ReadonlyArray<string>> = []
@@ -129,7 +129,7 @@ describe("Wallet", () => {
         }))
     }))
 
-  it.scopedLive("an index of an older version whose row holds another transaction is made anew", () =>
+  it.scopedLive("the wallet rebuilds an index of an older version whose row holds another transaction", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
       const file = join(directory, "chainstate", "wallet.db")
@@ -147,14 +147,14 @@ describe("Wallet", () => {
         const database = new SQLite(file)
         database.exec(`UPDATE transactions SET ${change}`)
         database.close()
-        // Without the sums of its pages the rows alone tell.
+        // Without the checksums of its pages only the rows show the damage.
         rmSync(`${file}.sums`)
         const after = yield* withWallets(directory, ({ wallet }) => Effect.sync(() => wallet.transactions().length))
         assert.strictEqual(after, before)
       }
     }))
 
-  it.scopedLive("a registration whose salt does not open its NAME_NEW is refused, whoever holds the transaction", () =>
+  it.scopedLive("the wallet refuses a registration whose salt does not open its NAME_NEW, in any transaction", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
       const file = join(directory, "wallet.json")
@@ -178,7 +178,7 @@ describe("Wallet", () => {
       assert.strictEqual(readFileSync(file, "utf8"), damaged)
     }))
 
-  it.scopedLive("what the mempool refuses is taken out of the file, and its coins are there again", () =>
+  it.scopedLive("a transaction that the mempool refuses leaves the file, and its coins are spendable again", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
       yield* withWallets(directory, ({ fund, wallet }) =>
@@ -197,7 +197,7 @@ describe("Wallet", () => {
         }))
     }))
 
-  it.scopedLive("payments that fund and keep exclusively spend different coins, however many come at once", () =>
+  it.scopedLive("simultaneous payments that fund and keep exclusively spend different coins", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
       yield* withWallets(directory, ({ fund, wallet }) =>
@@ -236,7 +236,7 @@ describe("Wallet", () => {
         }))
     }))
 
-  it.scopedLive("a rival in a block makes a payment conflicted, and its going makes it whole again", () =>
+  it.scopedLive("a confirmed double spend makes a payment conflicted, and a reorg of it makes the payment valid", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
       yield* withWallets(directory, ({ chain, fund, mine, wallet }) =>
@@ -256,7 +256,7 @@ describe("Wallet", () => {
         }))
     }))
 
-  it.scopedLive("after a restart everything is as before, and what the mempool lost is offered again", () =>
+  it.scopedLive("after a restart the wallet is unchanged, and offers what the mempool lost again", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
       const before = yield* withWallets(directory, ({ fund, mine, minePool, wallet }) =>
@@ -279,7 +279,7 @@ describe("Wallet", () => {
         }))
     }))
 
-  it.scopedLive("an index that was deleted is built again of the blocks", () =>
+  it.scopedLive("the wallet rebuilds a deleted index from the blocks", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
       const balances = yield* withWallets(directory, ({ fund, wallet }) => Effect.zipRight(fund, wallet.balances))
@@ -292,11 +292,11 @@ describe("Wallet", () => {
         }))
     }))
 
-  it.scopedLive("payments to addresses beyond those that were given out are found in one block", () =>
+  it.scopedLive("the wallet finds payments in one block to addresses beyond those that it gave out", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
       const other = yield* temporaryDirectory
-      // The scripts of the first wallet, paid in the wrong order to the second, which knows the first hundred alone.
+      // The scripts of the first wallet, paid in reverse to the second, which knows only the first hundred.
       const scripts = yield* withWallets(directory, ({ address }) => Effect.replicateEffect(address, 180))
       const [early, late] = [scripts[90], scripts[170]]
       if (early === undefined || late === undefined) return assert.fail("no scripts")
@@ -320,7 +320,7 @@ describe("Wallet", () => {
         }))
     }))
 
-  it.scopedLive("coins can be locked, over a restart as well", () =>
+  it.scopedLive("locked coins stay locked after a restart", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
       const key = yield* withWallets(directory, ({ fund, wallet }) =>
@@ -342,7 +342,7 @@ describe("Wallet", () => {
         }))
     }))
 
-  it.scopedLive("a payment is replaced by one that pays more, and the names of both are noted", () =>
+  it.scopedLive("a payment is replaced by one with a higher fee, and both record the other", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
       yield* withWallets(directory, ({ fund, pool, wallet }) =>
@@ -382,7 +382,7 @@ describe("Wallet", () => {
         }))
     }))
 
-  it.scopedLive("the fee rate is never below what the wallet pays at least, nor the fee above what is sane", () =>
+  it.scopedLive("the fee rate is never below the wallet's minimum, nor the fee above the sane maximum", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
       yield* withWallets(directory, ({ fund, wallet }) =>
@@ -398,7 +398,7 @@ describe("Wallet", () => {
         }))
     }))
 
-  it.scopedLive("a transaction that is not in the mempool can be given up, and its coins are free", () =>
+  it.scopedLive("a transaction outside of the mempool can be abandoned, and its coins are free", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
       const { txidKey } = yield* withWallets(directory, ({ fund, wallet }) =>
@@ -418,12 +418,12 @@ describe("Wallet", () => {
           assert.deepInclude(yield* Effect.flip(wallet.abandon("00".repeat(32))), { code: "unknown-transaction" })
           assert.deepStrictEqual(documentOf(directory).transactions.map(({ abandoned }) => abandoned), [true])
         }), {
-        // Nothing is offered before the pool has loaded.
+        // The wallet offers nothing before the pool has loaded.
         mempool: (pool) => ({ ...pool, info: () => ({ ...pool.info(), loaded: false }) })
       })
     }))
 
-  it.scopedLive("the queue keeps what is not final yet, sends it when it is, and refuses what never can be valid", () =>
+  it.scopedLive("the queue keeps non-final transactions, sends them when final, and refuses invalid ones", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
       const transaction = yield* withWallets(directory, ({ fund, wallet }) =>
@@ -453,7 +453,7 @@ describe("Wallet", () => {
         }))
     }))
 
-  it.scopedLive("payments of others are seen in the mempool, and cannot be counted on there", () =>
+  it.scopedLive("the wallet shows payments of others in the mempool, and does not trust them", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
       yield* withWallets(directory, ({ address, mine, pool, wallet }) =>
@@ -473,7 +473,7 @@ describe("Wallet", () => {
         }))
     }))
 
-  it.scopedLive("an import finds what its key received, and is looked for again where that was cut off", () =>
+  it.scopedLive("an import finds the payments to its key, and an interrupted search is resumed", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
       const other = yield* temporaryDirectory
@@ -508,7 +508,7 @@ describe("Wallet", () => {
           assert.isUndefined(wallet.scanning())
           yield* wallet.pay(to(ADDRESS, COIN))
         }))
-      // As if the node had ended within the scan.
+      // As if the node had stopped during the scan.
       const database = new SQLite(join(other, "chainstate", "wallet.db"))
       database.exec("DELETE FROM sources WHERE descriptor LIKE 'pkh(%'; DELETE FROM transactions")
       database.close()
@@ -521,7 +521,7 @@ describe("Wallet", () => {
       )
     }))
 
-  it.scopedLive("rescans say where they end, and refuse ranges that are none", () =>
+  it.scopedLive("a rescan returns where it ended, and refuses invalid ranges", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
       yield* withWallets(directory, ({ fund, wallet }) =>
@@ -538,7 +538,7 @@ describe("Wallet", () => {
         }))
     }))
 
-  it.scopedLive("labels are kept, and say whose address it is", () =>
+  it.scopedLive("labels are kept, and mark addresses as the wallet's own", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
       const [mine, foreign] = yield* withWallets(directory, ({ wallet }) =>
@@ -555,7 +555,7 @@ describe("Wallet", () => {
         }))
     }))
 
-  it.scopedLive("a key that nobody has is no coin of ours", () =>
+  it.scopedLive("an output to a key outside of the wallet is no coin of the wallet", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
       yield* withWallets(directory, ({ fund, wallet }) =>

@@ -17,7 +17,7 @@ const request = {
 }
 
 describe("Wallets", () => {
-  it.scopedLive("the first start makes wallet.json with a seed, later ones read it", () =>
+  it.scopedLive("the first start creates wallet.json with a seed, later starts read it", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
       const file = join(directory, "wallet.json")
@@ -32,7 +32,7 @@ describe("Wallets", () => {
       assert.deepStrictEqual(JSON.parse(readFileSync(file, "utf8")).seed, seed)
     }))
 
-  it.scopedLive("without wallets, or without a default one, no file is made", () =>
+  it.scopedLive("a node without wallets, or without a default one, makes no file", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
       yield* withWallets(directory, ({ wallets }) =>
@@ -46,7 +46,7 @@ describe("Wallets", () => {
       assert.isFalse(existsSync(join(directory, "wallet.json")))
     }))
 
-  it.scopedLive("named wallets are made, kept up with the chain, unloaded, loaded, and remembered where it is asked", () =>
+  it.scopedLive("named wallets are created, follow the chain, unload, load, and load on startup if asked to", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
       yield* withWallets(directory, ({ mine, wallets }) =>
@@ -61,7 +61,7 @@ describe("Wallets", () => {
           assert.isUndefined(wallets.get("w1"))
           assert.deepInclude(yield* Effect.flip(wallets.unload("w1", undefined)), { code: "missing" })
           yield* mine(2, { script })
-          assert.strictEqual(wallet.lastBlock().height, 1, "an unloaded wallet hears of nothing")
+          assert.strictEqual(wallet.lastBlock().height, 1, "an unloaded wallet receives no blocks")
           const again = yield* wallets.load("w1", undefined)
           assert.strictEqual((yield* again.balances).immature, 150 * COIN)
           assert.deepStrictEqual(yield* wallets.onDisk, ["", "w1"])
@@ -75,7 +75,7 @@ describe("Wallets", () => {
       yield* withWallets(directory, ({ wallets }) => Effect.sync(() => assert.deepStrictEqual(wallets.loaded(), [])))
     }))
 
-  it.scopedLive("a damaged wallets.json is put aside, and all wallets are loaded from then on", () =>
+  it.scopedLive("a damaged wallets.json is renamed, and all wallets are loaded from then on", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
       const file = join(directory, "wallets.json")
@@ -95,7 +95,7 @@ describe("Wallets", () => {
         }
         assert.strictEqual(readFileSync(`${file}.damaged`, "utf8"), damaged)
       }
-      // One of 0.1.0 has no checksum.
+      // Version 0.1.0 writes no checksum.
       writeFileSync(file, withoutChecksum(whole))
       yield* withWallets(
         directory,
@@ -103,7 +103,7 @@ describe("Wallets", () => {
       )
     }))
 
-  it.scopedLive("restoring leaves the copy and its folder as they are", () =>
+  it.scopedLive("a restore leaves the copy and its folder unchanged", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
       const elsewhere = yield* temporaryDirectory
@@ -111,7 +111,7 @@ describe("Wallets", () => {
         Effect.gen(function*() {
           const copy = join(elsewhere, "copy.json")
           yield* wallet.backup(copy)
-          // Of another node's copy, which may be under way.
+          // Of another node's copy, which may be in progress.
           const draft = `${copy}.${"0".repeat(32)}.new`
           writeFileSync(draft, "another's")
           yield* wallets.restore("again", copy, undefined)
@@ -119,7 +119,7 @@ describe("Wallets", () => {
         }))
     }))
 
-  it.scopedLive("names that mean something in a path are refused", () =>
+  it.scopedLive("a wallet name with a meaning in paths is refused", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
       yield* withWallets(directory, ({ wallets }) =>
@@ -134,7 +134,7 @@ describe("Wallets", () => {
         }))
     }))
 
-  it.scopedLive("a wallet that is made with a passphrase is sealed from its first byte on, and locked", () =>
+  it.scopedLive("a wallet created with a passphrase is encrypted from its first byte on, and locked", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
       const passphrase = Redacted.make("correct horse")
@@ -172,14 +172,14 @@ describe("Wallets", () => {
         }))
     }))
 
-  it.scopedLive("whoever still holds an unloaded wallet cannot write its file", () =>
+  it.scopedLive("a caller with a reference to an unloaded wallet cannot write its file", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
       const file = join(directory, "wallets", "w1.json")
       yield* withWallets(directory, ({ wallets }) =>
         Effect.gen(function*() {
           const old = yield* wallets.create(request)
-          // One that is under way when the wallet is unloaded, and one that comes later.
+          // One change in progress when the wallet is unloaded, and one later.
           const slow = yield* Effect.fork(Effect.either(old.encrypt(Redacted.make("slow"))))
           yield* Effect.sleep("20 millis")
           yield* wallets.unload("w1", undefined)
@@ -194,7 +194,7 @@ describe("Wallets", () => {
         }))
     }), 30_000)
 
-  it.scopedLive("a link to a file that is away for now is not replaced by a new wallet", () =>
+  it.scopedLive("a new wallet does not replace a link to a file that is missing for now", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
       const file = join(directory, "wallet.json")
@@ -205,7 +205,7 @@ describe("Wallets", () => {
       assert.isFalse(existsSync(join(directory, "away.json")))
     }))
 
-  it.scopedLive("a damaged wallet.json is named, and left as it is", () =>
+  it.scopedLive("the error of a damaged wallet.json names the file, which stays unchanged", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
       const file = join(directory, "wallet.json")

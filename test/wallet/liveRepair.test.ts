@@ -7,7 +7,7 @@ import { temporaryDirectory } from "../support/chain.ts"
 import { checkAll, damageOf, doubted, flipIn, spoilPages } from "../support/liveDamage.ts"
 import { withWallets } from "../support/liveWallets.ts"
 
-/** What the wallet has, as far as it comes from blocks. */
+/** The state of the wallet that comes from blocks. */
 const known = (wallet: Wallet) =>
   wallet.transactions().map(({ state, transaction }) => [toHex(transaction.txid), state.type])
 
@@ -23,7 +23,7 @@ const filled = Effect.gen(function*() {
 })
 
 describe("the index of a wallet that is damaged while the node runs", () => {
-  it.scopedLive("is made anew from memory when a block for it comes", () =>
+  it.scopedLive("is rebuilt from memory when a block changes it", () =>
     Effect.gen(function*() {
       const { before, directory, file } = yield* filled
       const after = yield* withWallets(directory, ({ address, mine, wallet }) =>
@@ -41,18 +41,22 @@ describe("the index of a wallet that is damaged while the node runs", () => {
       assert.deepStrictEqual(yield* withWallets(directory, ({ wallet }) => Effect.sync(() => known(wallet))), after)
     }), 60_000)
 
-  it.scopedLive("by a bit that SQLite reads without complaint is made anew by the check", () =>
-    Effect.gen(function*() {
-      const { before, directory, file } = yield* filled
-      yield* withWallets(directory, ({ wallet }) =>
-        Effect.gen(function*() {
-          flipIn(file, wallet.transactions()[0]?.transaction.bytes ?? assert.fail("no transaction"))
-          yield* checkAll("wallet.db")
-          assert.strictEqual(yield* damageOf("wallet.db"), 1)
-          yield* checkAll("wallet.db")
-          assert.strictEqual(yield* damageOf("wallet.db"), 1)
-          assert.deepStrictEqual(known(wallet), before)
-        }))
-      assert.deepStrictEqual(yield* withWallets(directory, ({ wallet }) => Effect.sync(() => known(wallet))), before)
-    }), 60_000)
+  it.scopedLive(
+    "is rebuilt by the check after a bit flip that SQLite reads without an error",
+    () =>
+      Effect.gen(function*() {
+        const { before, directory, file } = yield* filled
+        yield* withWallets(directory, ({ wallet }) =>
+          Effect.gen(function*() {
+            flipIn(file, wallet.transactions()[0]?.transaction.bytes ?? assert.fail("no transaction"))
+            yield* checkAll("wallet.db")
+            assert.strictEqual(yield* damageOf("wallet.db"), 1)
+            yield* checkAll("wallet.db")
+            assert.strictEqual(yield* damageOf("wallet.db"), 1)
+            assert.deepStrictEqual(known(wallet), before)
+          }))
+        assert.deepStrictEqual(yield* withWallets(directory, ({ wallet }) => Effect.sync(() => known(wallet))), before)
+      }),
+    60_000
+  )
 })

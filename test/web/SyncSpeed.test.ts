@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { SyncSpeed } from "../../src/web/SyncSpeed.ts"
 
 describe("SyncSpeed", () => {
-  it("says nothing before two seconds, then the blocks a second since it was made", () => {
+  it("returns nothing before two seconds, then the blocks a second since it was made", () => {
     const speed = new SyncSpeed({ at: 0, height: 100 })
     assert.isUndefined(speed.note({ at: 1_999, height: 200 }))
     assert.strictEqual(speed.note({ at: 2_000, height: 200 }), 50)
@@ -14,7 +14,7 @@ describe("SyncSpeed", () => {
     assert.strictEqual(speed.note({ at: 62_000, height: 1_000 }), 0)
   })
 
-  it("tells who did not look for long about the time since", () => {
+  it("returns the speed since the last sample after a long pause", () => {
     const speed = new SyncSpeed({ at: 0, height: 0 })
     speed.note({ at: 5_000, height: 50 })
     assert.strictEqual(speed.note({ at: 105_000, height: 150 }), 1)
@@ -25,7 +25,7 @@ describe("SyncSpeed", () => {
     assert.strictEqual(speed.note({ at: 5_000, height: 5 }), 0)
   })
 
-  it("keeps few samples however often somebody looks", () => {
+  it("keeps few samples however often it is read", () => {
     const speed = new SyncSpeed({ at: 0, height: 0 })
     for (let at = 1; at <= 10_000; at++) speed.note({ at, height: at })
     assert.strictEqual(speed.note({ at: 10_000, height: 10_000 }), 1_000)

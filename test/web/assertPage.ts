@@ -2,13 +2,13 @@ import { assert } from "@effect/vitest"
 import { createHash } from "node:crypto"
 import type { Page } from "./pages.ts"
 
-/** What holds for every page. */
+/** Checks that hold for every page. */
 
-/** What stands in a page beside its own style and script. */
+/** Parts of a page beside its own style and script. */
 const contentOf = ({ body }: Page): string =>
   body.replace(/<style>.*?<\/style>/s, "").replace(/<script>.*?<\/script>/s, "")
 
-/** Elements of all pages. Whatever else is in one came from outside. */
+/** Elements of all pages. Any other element was injected. */
 const ELEMENTS = new Set(
   ("html head meta title link body a header span form label input button main section h1 h2 p dl div dt dd b time " +
     "table thead tr th abbr tbody td code ul li footer bdi i pre details summary nav progress").split(" ")
@@ -53,7 +53,7 @@ const policyOf = ({ headers }: Page): ReadonlyMap<string, string> =>
 
 const sha256 = (content: string): string => `'sha256-${createHash("sha256").update(content).digest("base64")}'`
 
-/** Checks what every page is sent with. */
+/** Checks the headers of every page. */
 export const assertGuarded = (page: Page): void => {
   const policy = policyOf(page)
   assert.strictEqual(policy.get("default-src"), "'none'")

@@ -31,7 +31,7 @@ const browser = (executablePath: string) =>
     (browser) => Effect.promise(() => browser.close())
   )
 
-/** A page that notes everything that went wrong, and every request. */
+/** A page that records every error and every request. */
 const watched = async (browser: Browser, width: number) => {
   const page = await browser.newPage()
   const faults: Array<string> = []
@@ -82,7 +82,7 @@ it.scopedLive.skipIf(chromium === undefined)(
         assert.strictEqual(await heading(page), "Up to date")
         assert.strictEqual(await overflow(page), 0)
 
-        // Coming back to the overview brings it up to date at once; what did not change stays, with its focus.
+        // Returning to the overview refreshes it at once; unchanged parts stay, with their focus.
         await page.evaluate("window.stays = true; document.querySelector('#operations a').focus()")
         const focused = await page.evaluate("document.activeElement.href")
         assert.strictEqual(await numberOf(page, "document.querySelectorAll('#peers tbody tr').length"), 1)
@@ -112,7 +112,7 @@ it.scopedLive.skipIf(chromium === undefined)(
         await page.setViewport({ width: 360, height: 800 })
         await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: "dark" }])
         assert.strictEqual(await overflow(page), 0)
-        // The overview, a name of 255 bytes that nobody has, a search that finds several.
+        // The overview, an unregistered name of 255 bytes, a search that finds several.
         for (const target of ["/", `/?name=${"y".repeat(255)}`, "/?q=d/"]) {
           await page.goto(origin + target)
           assert.strictEqual(await overflow(page), 0, `${target} is wider than the window`)
@@ -126,7 +126,7 @@ it.scopedLive.skipIf(chromium === undefined)(
         await Promise.all([page.waitForNavigation(), page.click("form button")])
         assert.strictEqual(page.url(), `${origin}/?name=d%2Fembermapleb831`)
 
-        // What is not there is not found, and the browser says so in the console.
+        // A missing page answers 404, and the browser logs that to the console.
         assert.deepStrictEqual(faults.filter((fault) => !fault.includes("404 (Not Found)")), [])
         assert.deepStrictEqual(requests.filter((url) => !url.startsWith("data:") && !url.startsWith(`${origin}/`)), [])
       })

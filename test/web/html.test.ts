@@ -10,7 +10,7 @@ const unescape = (text: string): string =>
       ({ "&amp;": "&", "&lt;": "<", "&gt;": ">", "&quot;": "\"", "&#39;": "'", "&#96;": "`" })[whole] ?? assert.fail()
   )
 
-/** Text with more than its share of what means something in HTML. */
+/** Text with many characters that are special in HTML. */
 const nasty = FastCheck.array(
   FastCheck.oneof(
     FastCheck.fullUnicodeString({ maxLength: 5 }),

@@ -18,7 +18,7 @@ import { peerManager } from "../support/peers.ts"
 
 /** The status page of a node under test, asked directly or served over HTTP. */
 
-/** A peer that is said to be connected. */
+/** A peer that counts as connected. */
 export const peer = (id: number, changes: { readonly name?: string; readonly userAgent?: string } = {}): PeerInfo => ({
   ...NO_INFO,
   sync: { ...NO_INFO.sync, syncedBlocks: 600 + id },
@@ -65,7 +65,7 @@ export const peer = (id: number, changes: { readonly name?: string; readonly use
   }
 })
 
-/** The status page of the node, with these peers. The overview is made anew each time. */
+/** The status page of the node, with these peers. The overview is rebuilt for each request. */
 export const statusPageOf = (peers: ReadonlyArray<PeerInfo> = [], overviewMs = 0) =>
   Effect.gen(function*() {
     const { chain, names, pool, status } = yield* MethodNode
@@ -93,17 +93,17 @@ export interface Page extends PageAnswer {
   readonly body: string
 }
 
-/** What a target answers with, as text. */
+/** The answer to a target, as text. */
 export const get = (handler: PageHandler, target: string): Effect.Effect<Page> => {
   const request = requestOf(target)
-  assert.isTrue(handler.serves(request), `nobody serves ${target}`)
+  assert.isTrue(handler.serves(request), `no page serves ${target}`)
   return Effect.map(handler.answer(request), (answer) => ({
     ...answer,
     body: typeof answer.body === "string" ? answer.body : new TextDecoder().decode(answer.body)
   }))
 }
 
-/** Serves a handler on a free port of loopback. Returns where, and the targets that were asked for so far. */
+/** Serves a handler on a free port of loopback. Returns its origin, and the targets that were requested so far. */
 export const serve = (handler: PageHandler) =>
   Effect.gen(function*() {
     const run = Runtime.runFork(yield* Effect.runtime())

@@ -29,7 +29,7 @@ const linkTo = (name: Bytes): string => `/${nameLink(name)}`
 
 const text = (value: string): Uint8Array => new TextEncoder().encode(value)
 
-/** Checks that a handler takes what a browser asks of the root, whatever the query, and nothing else. */
+/** Checks that a handler serves what a browser requests of the root, whatever the query, and nothing else. */
 const assertServesRoot = (handler: PageHandler): void => {
   assert.isTrue(handler.authenticated)
   assert.isTrue(handler.serves(requestOf("/")))
@@ -42,7 +42,7 @@ const assertServesRoot = (handler: PageHandler): void => {
 }
 
 describe("startingPage", () => {
-  it.effect("says that the node starts, and comes back without a script", () =>
+  it.effect("reports that the node starts, and reloads without a script", () =>
     Effect.gen(function*() {
       assertServesRoot(startingPage)
       const page = yield* get(startingPage, "/?name=d/a")
@@ -56,7 +56,7 @@ describe("startingPage", () => {
 })
 
 layer(methodNode())("on a chain full of names", (it) => {
-  it.effect("the overview tells how the node is", () =>
+  it.effect("the overview shows the state of the node", () =>
     Effect.gen(function*() {
       const handler = yield* statusPageOf([
         peer(1),
@@ -115,7 +115,7 @@ layer(methodNode())("on a chain full of names", (it) => {
       }
     }))
 
-  it.effect("a name that nobody registered is not found, and others that begin so are named", () =>
+  it.effect("an unregistered name is not found, and registered names with that prefix are listed", () =>
     Effect.gen(function*() {
       const handler = yield* statusPageOf()
       const page = yield* get(handler, "/?name=d/at")
@@ -158,7 +158,7 @@ layer(methodNode())("on a chain full of names", (it) => {
       assert.include(nasty.body, "value=\"&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;\"")
     }))
 
-  it.effect("a query that means nothing is refused in words", () =>
+  it.effect("an invalid query is refused with an explanation", () =>
     Effect.gen(function*() {
       const handler = yield* statusPageOf()
       const wrong = yield* get(handler, "/?hex=xyz")
@@ -170,7 +170,7 @@ layer(methodNode())("on a chain full of names", (it) => {
       assert.include(behind.body, "fewer pages")
     }))
 
-  it.effect("the overview is made once for all who ask within its time", () =>
+  it.effect("the overview is made once for all callers within its time", () =>
     Effect.gen(function*() {
       const { chain, names, pool, status } = yield* MethodNode
       let made = 0
@@ -219,7 +219,7 @@ layer(methodNode())("on a chain full of names", (it) => {
     }))
 })
 
-/** Values that try to get out of where they are shown. */
+/** Values that try to break out of their markup. */
 const NASTY = [
   "\"><script>alert(1)</script>",
   "</pre></details><img src=x onerror=alert(1)>",

@@ -1,10 +1,11 @@
 /**
- * The branches that a script is in: true where it runs, false where it is passed over. Nobody asks for more than
- * whether all are true, so the lowest false one says enough, and no depth of nesting costs more than another.
+ * The nested branches of a script: true for an executed branch, false for a skipped one. The interpreter only asks
+ * whether all are true, so the position of the lowest false branch is enough, and the cost does not depend on the
+ * depth.
  */
 export class ConditionStack {
   private size = 0
-  /** Position of the lowest false one; -1 for none. */
+  /** Position of the lowest false branch; -1 for none. */
   private firstFalse = -1
 
   get isEmpty(): boolean {
@@ -20,7 +21,7 @@ export class ConditionStack {
     this.size++
   }
 
-  /** Leaves the innermost branch; answers false where there is none. */
+  /** Leaves the innermost branch. Returns false if there is none. */
   pop(): boolean {
     if (this.size === 0) return false
     this.size--
@@ -28,7 +29,7 @@ export class ConditionStack {
     return true
   }
 
-  /** Turns to the other side of the innermost branch; answers false where there is none. */
+  /** Switches to the other side of the innermost branch. Returns false if there is none. */
   toggle(): boolean {
     if (this.size === 0) return false
     const top = this.size - 1

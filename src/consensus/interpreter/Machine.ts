@@ -6,7 +6,7 @@ import { ConditionStack } from "./ConditionStack.ts"
 import type { ScriptError } from "./scriptError.ts"
 import { decodeNumber, encodeNumber } from "./scriptNumber.ts"
 
-/** An input whose scripts are to be verified. WITNESS among the flags needs P2SH beside it, CLEANSTACK needs both. */
+/** An input to verify. The flag WITNESS requires P2SH, and CLEANSTACK requires both. */
 export interface InputCheck {
   readonly context: SighashContext
   readonly index: number
@@ -14,23 +14,23 @@ export interface InputCheck {
   readonly flags: number
 }
 
-/** What taproot adds to the execution of a leaf (BIP 342). */
+/** The additional state of the execution of a leaf (BIP 342). */
 export interface TapscriptRun {
   readonly leafHash: Bytes
   readonly annexHash: Bytes | undefined
-  /** Budget for signatures; falls with each. */
+  /** Budget for signatures. Each signature reduces it. */
   weightLeft: number
 }
 
-/** The rules by which a script runs: those outside of witnesses, of witness version 0, or of tapscript. */
+/** The rules of an execution: of scripts outside of witnesses, of witness version 0, or of tapscript. */
 export type ScriptVersion = "base" | "witness-v0" | "tapscript"
 
-/** The position of the last executed OP_CODESEPARATOR where there was none. */
+/** The position of the last executed OP_CODESEPARATOR if there was none. */
 export const NO_CODE_SEPARATOR = 0xffffffff
 
 /**
- * One script that runs. The stack outlives it: the next script goes on with what this one left. Elements of the stack
- * are views of scripts and witnesses and are never changed. What is on it when a script fails is of no meaning.
+ * The execution of one script. The stack outlives it: the next script continues with it. Elements of the stack are
+ * views of scripts and witnesses and are never changed. After a failure the content of the stack has no meaning.
  */
 export class Machine {
   readonly check: InputCheck
@@ -44,9 +44,9 @@ export class Machine {
   readonly cursor: ScriptCursor
   /** Instructions that count towards the limit. */
   operations = 0
-  /** How many instructions came before the current one. */
+  /** The number of instructions before the current one. */
   position = 0
-  /** Where the code begins that signatures cover: behind the last executed OP_CODESEPARATOR. */
+  /** The start of the code that signatures cover: after the last executed OP_CODESEPARATOR. */
   codeStart = 0
   /** The position of that OP_CODESEPARATOR. */
   codeSeparator = NO_CODE_SEPARATOR
@@ -70,17 +70,17 @@ export class Machine {
     return (this.check.flags & flag) !== 0
   }
 
-  /** The element at a depth: 1 is on top. `undefined` where the stack does not reach so far. */
+  /** The element at a depth: 1 is on top. `undefined` beyond the end of the stack. */
   top(depth: number): Bytes | undefined {
     return this.stack[this.stack.length - depth]
   }
 
-  /** Takes elements away that are known to be there. */
+  /** Removes elements that the stack is known to have. */
   drop(count: number): void {
     this.stack.length -= count
   }
 
-  /** The number that an element holds, under the rules that this script runs by; `undefined` for one that is none. */
+  /** The number in an element, under the rules of this execution; `undefined` if it is not a number. */
   number(element: Bytes, maxSize?: number): number | undefined {
     return decodeNumber(element, this.has(Flag.MINIMALDATA), maxSize)
   }
@@ -90,7 +90,7 @@ export class Machine {
   }
 }
 
-/** What an instruction does. It has read its opcode; the cursor stands behind it. */
+/** The implementation of an instruction. Its opcode is already read; the cursor is after it. */
 export type Operation = (machine: Machine) => ScriptError | undefined
 
 /** Instructions by their opcode. */

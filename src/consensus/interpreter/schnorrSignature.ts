@@ -18,7 +18,7 @@ export const checkSchnorrSignature = (
 ): ScriptError | undefined => {
   if (signature.length !== 64 && signature.length !== 65) return "SCHNORR_SIG_SIZE"
   const hashType = signature[64]
-  // The default is said by leaving the byte out, and in no other way.
+  // The only encoding of the default is a missing byte.
   if (hashType === Sighash.DEFAULT) return "SCHNORR_SIG_HASHTYPE"
   const hash = context.taproot(index, hashType ?? Sighash.DEFAULT, spend)
   if (hash === undefined) return "SCHNORR_SIG_HASHTYPE"
@@ -26,9 +26,8 @@ export const checkSchnorrSignature = (
 }
 
 /**
- * Whether a signature in tapscript counts as given: an empty one does not, and one that is not empty has to be valid.
- * A key of an unknown form takes any signature.
- * Source: upstream `script/interpreter.cpp`, `EvalChecksigTapscript` (BIP 342).
+ * Whether a signature in tapscript counts as given. An empty one does not; any other has to be valid. A key of an
+ * unknown form accepts every signature. Source: upstream `script/interpreter.cpp`, `EvalChecksigTapscript` (BIP 342).
  */
 export const checkTapscriptSignature = (
   machine: Machine,

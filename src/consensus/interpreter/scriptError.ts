@@ -1,6 +1,6 @@
 /**
- * Why a script fails: the reference node's errors, by the names of its `ScriptError` without their prefix, with the
- * words that it puts into a reject reason. Source: upstream `script/script_error.cpp`, `ScriptErrorString`.
+ * The reference node's script errors, by the names of its `ScriptError` without their prefix, with the text of its
+ * reject reasons. Source: upstream `script/script_error.cpp`, `ScriptErrorString`.
  */
 export const scriptErrorMessages = {
   EVAL_FALSE: "Script evaluated without error but finished with a false/empty top stack element",

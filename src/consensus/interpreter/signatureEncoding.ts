@@ -11,9 +11,8 @@ const isDefinedHashType = (hashType: number): boolean => {
 }
 
 /**
- * What the flags say of the form of an ECDSA signature with its hash type. An empty one is always well formed: it
- * is how a script says that there is none.
- * Source: upstream `script/interpreter.cpp`, `CheckSignatureEncoding`.
+ * Checks the form of an ECDSA signature with its hash type under the flags. An empty one is always well formed: it
+ * stands for a missing signature. Source: upstream `script/interpreter.cpp`, `CheckSignatureEncoding`.
  */
 export const checkSignatureEncoding = (signature: Bytes, flags: number): ScriptError | undefined => {
   const hashType = signature[signature.length - 1]
@@ -28,8 +27,7 @@ const isCompressed = (pubkey: Bytes): boolean => pubkey.length === 33 && (pubkey
 const isUncompressed = (pubkey: Bytes): boolean => pubkey.length === 65 && pubkey[0] === 0x04
 
 /**
- * What the flags say of the form of a public key.
- * Source: upstream `script/interpreter.cpp`, `CheckPubKeyEncoding`.
+ * Checks the form of a public key under the flags. Source: upstream `script/interpreter.cpp`, `CheckPubKeyEncoding`.
  */
 export const checkPubkeyEncoding = (
   pubkey: Bytes,

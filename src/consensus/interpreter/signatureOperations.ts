@@ -19,12 +19,15 @@ const hashes = (hash: (data: Bytes) => Bytes): Operation => ({ stack }) => {
   return undefined
 }
 
-/** The code that signatures cover, as long as none of them was taken out. */
+/** The code that signatures cover, before any signature is removed from it. */
 const scriptCode = ({ codeStart, script }: Machine): Bytes => codeStart === 0 ? script : script.subarray(codeStart)
 
-/** Takes a signature out of the code that it covers: of old, outside of witnesses. `undefined` where that is forbidden. */
+/**
+ * Removes a signature from the code that it covers: legacy behaviour, outside of witnesses. `undefined` if that is
+ * forbidden.
+ */
 const withoutSignature = (machine: Machine, code: Bytes, signature: Bytes): Bytes | undefined => {
-  // No push is shorter than what it pushes.
+  // No push is shorter than its data.
   if (machine.version !== "base" || signature.length >= code.length) return code
   const rest = findAndDelete(code, pushData(signature))
   return rest !== code && machine.has(Flag.CONST_SCRIPTCODE) ? undefined : rest
@@ -35,7 +38,7 @@ const checkEncoding = (machine: Machine, signature: Bytes, pubkey: Bytes): Scrip
   return checkSignatureEncoding(signature, flags) ?? checkPubkeyEncoding(pubkey, flags, machine.version)
 }
 
-/** Whether a signature with its hash type is by the key and covers this input and code. */
+/** Whether a signature with its hash type is valid for the key, this input and this code. */
 const isSignedBy = (machine: Machine, signature: Bytes, pubkey: Bytes, code: Bytes): boolean => {
   const { check: { context, index }, version } = machine
   const size = signature.length - 1
@@ -54,7 +57,7 @@ const checkEcdsaSignature = (machine: Machine, signature: Bytes, pubkey: Bytes):
   return signature.length > 0 && machine.has(Flag.NULLFAIL) ? "SIG_NULLFAIL" : false
 }
 
-/** Whether a signature counts as given, under the rules by which the script runs; or why the script fails at once. */
+/** Whether a signature counts as given, under the rules of this execution; or the error that fails the script. */
 const checkSignature = (machine: Machine, signature: Bytes, pubkey: Bytes): boolean | ScriptError =>
   machine.tapscript === undefined
     ? checkEcdsaSignature(machine, signature, pubkey)
@@ -83,7 +86,7 @@ const checkSigAdd: Operation = (machine) => {
   return machine.pushNumber(number + (given ? 1 : 0))
 }
 
-/** Takes as many elements as a number on top of them says, which is at most `most`; the topmost first. */
+/** Takes the number on top, at most `most`, and then as many elements, the topmost first. */
 const takeCounted = (
   machine: Machine,
   most: number,
@@ -103,7 +106,7 @@ const takeCounted = (
   return stack.splice(stack.length - count, count).reverse()
 }
 
-/** Whether every signature is by a key, both in the same order: no key is tried again once it was. */
+/** Whether every signature matches a key. Both are in the same order: a key is tried only once. */
 const areSignedBy = (
   machine: Machine,
   signatures: ReadonlyArray<Bytes>,
@@ -115,7 +118,7 @@ const areSignedBy = (
     const signature = signatures[signed]
     const pubkey = pubkeys[key]
     if (signature === undefined || pubkey === undefined) break
-    // With fewer keys left than signatures, some signature stays without; the forms of the rest do not matter.
+    // If fewer keys than signatures are left, some signature has no key. The form of the rest does not matter.
     if (signatures.length - signed > pubkeys.length - key) return false
     const error = checkEncoding(machine, signature, pubkey)
     if (error !== undefined) return error
@@ -124,7 +127,7 @@ const areSignedBy = (
   return signed === signatures.length
 }
 
-/** The code that the signatures of a multisig cover; `undefined` where one of them stands in it and may not. */
+/** The code that the signatures of a multisig cover; `undefined` if it contains one of them and that is forbidden. */
 const multisigCode = (machine: Machine, signatures: ReadonlyArray<Bytes>): Bytes | undefined => {
   let code: Bytes | undefined = scriptCode(machine)
   for (const signature of signatures) {
@@ -141,7 +144,7 @@ const takeMultisig = (machine: Machine): boolean | ScriptError => {
   if (typeof pubkeys === "string") return pubkeys
   const signatures = takeCounted(machine, pubkeys.length, "SIG_COUNT")
   if (typeof signatures === "string") return signatures
-  // One element more than it needs, by an old bug that is consensus.
+  // One more element than needed: an old bug that is consensus.
   const dummy = machine.stack.pop()
   if (dummy === undefined) return "INVALID_STACK_OPERATION"
   const code = multisigCode(machine, signatures)
@@ -154,7 +157,7 @@ const takeMultisig = (machine: Machine): boolean | ScriptError => {
   return dummy.length > 0 && machine.has(Flag.NULLDUMMY) ? "SIG_NULLDUMMY" : given
 }
 
-/** Makes an operation that leaves its verdict on the stack. */
+/** Makes an operation that pushes its result. */
 const answers = (take: (machine: Machine) => boolean | ScriptError): Operation => (machine) => {
   const verdict = take(machine)
   if (typeof verdict === "string") return verdict
@@ -162,14 +165,14 @@ const answers = (take: (machine: Machine) => boolean | ScriptError): Operation =
   return undefined
 }
 
-/** Makes an operation that fails with `error` where its verdict is no. */
+/** Makes an operation that fails with `error` if its result is false. */
 const demands = (take: (machine: Machine) => boolean | ScriptError, error: ScriptError): Operation => (machine) => {
   const verdict = take(machine)
   if (typeof verdict === "string") return verdict
   return verdict ? undefined : error
 }
 
-/** Instructions that hash and that check signatures. */
+/** Instructions for hashes and for signature checks. */
 export const signatureOperations: Operations = {
   [Op.OP_RIPEMD160]: hashes(ripemd160),
   [Op.OP_SHA1]: hashes(sha1),

@@ -2,27 +2,27 @@ import { Op } from "../../protocol/script.ts"
 import type { Machine, Operation, Operations } from "./Machine.ts"
 import { isTrue } from "./scriptNumber.ts"
 
-/** Makes an operation that needs `count` elements and cannot fail where they are there. */
+/** Makes an operation that needs `count` elements and fails only if they are missing. */
 const needs = (count: number, act: (machine: Machine) => void): Operation => (machine) => {
   if (machine.stack.length < count) return "INVALID_STACK_OPERATION"
   act(machine)
   return undefined
 }
 
-/** Pushes copies of the `count` elements of which the lowest is at `depth`. */
+/** Pushes copies of `count` elements, the lowest of them at `depth`. */
 const copy = (depth: number, count = depth): Operation =>
   needs(depth, ({ stack }) => {
     const from = stack.length - depth
     stack.push(...stack.slice(from, from + count))
   })
 
-/** Moves the `count` elements of which the lowest is at `depth` to the top. */
+/** Moves `count` elements to the top, the lowest of them at `depth`. */
 const raise = (depth: number, count: number): Operation =>
   needs(depth, ({ stack }) => {
     stack.push(...stack.splice(stack.length - depth, count))
   })
 
-/** The element that OP_PICK and OP_ROLL speak of, as its place in the stack, once its number is taken off. */
+/** Takes the number of OP_PICK and OP_ROLL, and returns the index of its element in the stack. */
 const takeDepth = (machine: Machine): number | "SCRIPTNUM" | "INVALID_STACK_OPERATION" => {
   const { stack } = machine
   const top = stack.pop()

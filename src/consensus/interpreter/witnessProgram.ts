@@ -29,13 +29,13 @@ const verifyVersion0 = (check: InputCheck, program: Bytes): ScriptError | undefi
   return executeWitness(new Machine(check, script, stack, "witness-v0"))
 }
 
-/** Pay to anchor: a program that anyone may spend without a witness. */
+/** Pay to anchor: a program that can be spent without a witness or key. */
 const isAnchor = (version: number, program: Bytes): boolean =>
   version === 1 && program.length === 2 && program[0] === 0x4e && program[1] === 0x73
 
 /**
- * Verifies the spend of a witness program. Versions without rules are open to anyone, so that they can get some.
- * Source: upstream `script/interpreter.cpp`, `VerifyWitnessProgram`.
+ * Verifies the spend of a witness program. Versions without rules can be spent without conditions, so that later rules
+ * can restrict them. Source: upstream `script/interpreter.cpp`, `VerifyWitnessProgram`.
  */
 export const verifyWitnessProgram = (
   check: InputCheck,

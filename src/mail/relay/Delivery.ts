@@ -32,16 +32,16 @@ export interface DeliveryParts {
   readonly upstream: Upstream
   readonly tally: Tally
   readonly isOver: (arrivedAt: number, now: number) => boolean
-  /** Whether the relay is about to end: no attempt is begun any more. */
+  /** Whether the relay is shutting down: no more attempts begin. */
   readonly isStopping: () => boolean
   /** Begins the delivery of another message. */
   readonly start: (message: Queued) => void
 }
 
-/** Recipients of one message that are tried at the same time. */
+/** Recipients of one message under delivery at the same time. */
 const AT_ONCE = 4
 
-/** After the spool could not be read or written, in which nothing can be done, in milliseconds. */
+/** Pause after the spool could not be read or written, in milliseconds. */
 const SPOOL_PAUSE = 60_000
 
 const LOOP: Reply = { code: 0, status: "5.4.6", text: "the message has been here before: it goes round in circles" }
@@ -50,9 +50,9 @@ const EXPIRED = "it could not be delivered in time"
 type Waiting = Extract<RecipientState, { readonly _tag: "Waiting" }>
 
 /**
- * Does what is due for one message: hands it to each recipient's first address that takes it, and reports to the
- * sender where nobody takes it. Returns when to look at it again, in milliseconds since 1970; `undefined` when the
- * message has left the spool.
+ * Does what is due for one message: tries each recipient's addresses until the upstream server takes one, and reports
+ * to the sender the recipients without such an address. Returns when the message is due again, in milliseconds since
+ * 1970; `undefined` when the message has left the spool.
  */
 export const deliver = (parts: DeliveryParts, entry: Entry): Effect.Effect<number | undefined> =>
   Effect.gen(function*() {
@@ -79,7 +79,7 @@ export const deliver = (parts: DeliveryParts, entry: Entry): Effect.Effect<numbe
         continue
       }
       const next = nextDue(message.state) ?? now
-      // What is farther away than any pause was noted before the clock was set back.
+      // A due time beyond the longest pause was recorded before the clock was set back.
       const isDue = next <= now || next > now + longest
       if (!isDue) return next
       if (!parts.upstream.isReachable()) return now
@@ -87,7 +87,7 @@ export const deliver = (parts: DeliveryParts, entry: Entry): Effect.Effect<numbe
       yield* eachWaiting(message, until, (index, state) => attempt(parts, message, index, state))
     }
   }).pipe(
-    // What nobody foresaw must not lose the message: it is tried again, and a person is told.
+    // An unexpected defect must not lose the message: the relay logs an error and tries again.
     Effect.catchAllDefect((defect) =>
       Effect.zipRight(
         Effect.logError("delivery failed unexpectedly", { id: entry.id, reason: String(defect) }),
@@ -96,14 +96,14 @@ export const deliver = (parts: DeliveryParts, entry: Entry): Effect.Effect<numbe
     )
   )
 
-/** In milliseconds: no attempt is farther away. */
+/** In milliseconds: no attempt is further away. */
 export const longestPause = ({ retry }: RelayConfig): number =>
   Math.max(...retry.pauses.map((pause) => Duration.toMillis(pause))) * (1 + JITTER)
 
-/** Pauses are longer or shorter by so much of them. */
+/** Share by which pauses are longer or shorter. */
 const JITTER = 0.1
 
-/** Reads a message that is not at hand. One that does not hold what it should is put aside. */
+/** Reads a message that is not in memory. Moves one with damaged content aside. */
 const load = ({ spool }: DeliveryParts, entry: Entry): Effect.Effect<Queued | "unreadable" | "damaged"> =>
   Effect.gen(function*() {
     const { id } = entry
@@ -132,7 +132,7 @@ const load = ({ spool }: DeliveryParts, entry: Entry): Effect.Effect<Queued | "u
 const attemptAt = <A>(path: string, doing: string, run: () => Promise<A>) =>
   Effect.tryPromise({ try: run, catch: (error) => storageUnavailable(path, doing, error) })
 
-/** Runs `work` for the recipients that wait, and no longer than until `until`. */
+/** Runs `work` for the waiting recipients that are due by `until`. */
 const eachWaiting = (
   message: Queued,
   until: number,
@@ -146,7 +146,7 @@ const eachWaiting = (
     { concurrency: AT_ONCE, discard: true }
   )
 
-/** Gives a recipient up whose time is over. */
+/** Gives up a recipient whose time is over. */
 const give = (parts: DeliveryParts, message: Queued, index: number, { last }: Waiting): Effect.Effect<void> => {
   const reply: Reply = last === undefined
     ? { code: 0, status: "5.4.7", text: EXPIRED }
@@ -154,7 +154,7 @@ const give = (parts: DeliveryParts, message: Queued, index: number, { last }: Wa
   return note(parts, message, { event: "failed", recipient: index, reply })
 }
 
-/** Tries a recipient's next address. What came of it is noted even if the relay is told to end meanwhile. */
+/** Tries a recipient's next address. Records the outcome even if the relay shuts down meanwhile. */
 const attempt = (parts: DeliveryParts, message: Queued, index: number, state: Waiting): Effect.Effect<void> => {
   const { envelope } = message
   const recipient = envelope.recipients[index]
@@ -183,7 +183,7 @@ const attempt = (parts: DeliveryParts, message: Queued, index: number, state: Wa
   )
 }
 
-/** Says that somebody may get a message twice: no protocol can tell when a connection ends before the last answer. */
+/** Logs that a recipient may get a message twice: a connection that ends before the last reply leaves that open. */
 export const mayRepeat = (id: string, reason: string): Effect.Effect<void> =>
   Effect.zipRight(
     Effect.sync(() => mailCounters.repeated.increase()),
@@ -227,7 +227,7 @@ const noteOutcome = (
     }
   })
 
-/** Takes a record in; puts it on the disk unless the message goes now in any case. */
+/** Applies a record to the state; writes it to the disk unless the message is finished and about to be deleted. */
 const note = (parts: DeliveryParts, message: Queued, record: DeliveryRecord): Effect.Effect<void> =>
   Effect.suspend(() => {
     message.state = afterRecord(message.envelope, message.state, record)
@@ -241,7 +241,7 @@ const note = (parts: DeliveryParts, message: Queued, record: DeliveryRecord): Ef
     )
   })
 
-/** Deletes a message. Where that fails it is delivered again after a restart. */
+/** Deletes a message. If that fails, the message is delivered again after a restart. */
 const forget = ({ spool }: DeliveryParts, { bytes, id }: Pick<Entry, "bytes" | "id">): Effect.Effect<void> =>
   attemptAt(spool.path(id, "msg"), "deleting", () => spool.remove(id, bytes)).pipe(
     Effect.catchAll((failure) =>
@@ -251,7 +251,7 @@ const forget = ({ spool }: DeliveryParts, { bytes, id }: Pick<Entry, "bytes" | "
   )
 
 /**
- * Tells the sender, once, whom a message did not reach: with a message of its own, which is spooled like any other.
+ * Reports the failed recipients of a message to its sender, once, with a bounce that is spooled like any message.
  * Returns whether that is done.
  */
 const report = (parts: DeliveryParts, message: Queued, failed: ReadonlyArray<number>): Effect.Effect<boolean> =>
@@ -271,7 +271,7 @@ const report = (parts: DeliveryParts, message: Queued, failed: ReadonlyArray<num
       return false
     }
     const { bodyLength, envelope: { id } } = spooled.right
-    // On the disk before the report can be delivered, or it would be made again after a crash.
+    // Written before the bounce can be delivered: otherwise a crash would lead to a second bounce.
     const recorded = yield* Effect.either(
       attemptAt(spool.path(envelope.id, "log"), "writing", () => spool.record(envelope.id, reported))
     )

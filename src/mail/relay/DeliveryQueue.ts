@@ -1,50 +1,50 @@
 import type { Queued } from "./deliveryState.ts"
 
-/** A message that waits. Small, as there may be very many: what is on the disk is read when its time has come. */
+/** A waiting message. Small, as there may be very many: the relay reads the rest from the disk when it is due. */
 export interface Entry {
   readonly id: string
-  /** What it counts for in the spool. */
+  /** Its bytes in the count of the spool. */
   readonly bytes: number
-  /** Milliseconds since 1970, and never in the future, whatever was done to the clock. */
+  /** Milliseconds since 1970; never in the future, even if the clock was set. */
   arrivedAt: number
-  /** When something is to be done, in milliseconds since 1970; 0: nobody looked yet. */
+  /** When the message is due, in milliseconds since 1970; 0: not read from the disk yet. */
   due: number
-  /** All of it, where that is at hand. */
+  /** The whole message, if it is in memory. */
   message: Queued | undefined
-  /** Whether an earlier relay may have delivered it without noting so. */
+  /** Whether an earlier relay may have delivered it without a record. */
   suspect: boolean
 }
 
 export interface QueueOptions {
-  /** Messages that are worked at together. */
+  /** Messages under way at the same time. */
   readonly atOnce: number
-  /** In milliseconds: nothing waits longer for its next attempt. */
+  /** In milliseconds: no message waits longer for its next attempt. */
   readonly longestPause: number
-  /** Whether there is anything to be done but to give up. */
+  /** Whether the upstream server is reachable; while it is not, messages can only be given up. */
   readonly isReachable: () => boolean
-  /** Whether a message is to be given up that came at this time. */
+  /** Whether the relay gives up a message that arrived at `arrivedAt`. */
   readonly isOver: (arrivedAt: number, now: number) => boolean
-  /** Works at a message; ends with `finished`. */
+  /** Starts the delivery of a message; it ends with `finished`. */
   readonly begin: (entry: Entry) => void
 }
 
-/** Recipients of messages that are kept in memory while they wait. */
+/** Recipients of waiting messages that are kept in memory. */
 const HELD_RECIPIENTS = 10_000
 
-/** While nothing can be delivered, messages whose time is over are looked for so often, in milliseconds. */
+/** Milliseconds between searches for messages to give up, while the upstream server is unreachable. */
 const SWEEP = 1_000
 
-/** The clock may be set: so often it is looked at, in milliseconds. */
+/** The clock may be set: the queue reads it at least this often, in milliseconds. */
 const LONGEST_SLEEP = 60_000
 
 const before = (a: Entry, b: Entry): boolean => a.due < b.due || (a.due === b.due && a.arrivedAt < b.arrivedAt)
 
-/** The messages in the spool in the order in which something is to be done with them. */
+/** The messages in the spool, ordered by when they are due. */
 export class DeliveryQueue {
   readonly #options: QueueOptions
   /** A binary heap: the parent of `i` is at `(i - 1) >> 1` and not after it. */
   #heap: Array<Entry> = []
-  /** Taken out of the heap because their time is over. */
+  /** Taken out of the heap to be given up. */
   #over: Array<Entry> = []
   #active = 0
   #held = 0
@@ -67,7 +67,7 @@ export class DeliveryQueue {
     this.wake()
   }
 
-  /** Ends the work at a message, which is due again at a time or, where there is none, has left the spool. */
+  /** Ends the delivery of a message. `due`: when it is due again; `undefined` if it has left the spool. */
   finished(entry: Entry, due: number | undefined): void {
     this.#active -= 1
     if (due === undefined) return this.wake()
@@ -75,7 +75,7 @@ export class DeliveryQueue {
     this.add(entry)
   }
 
-  /** Begins what is due. To be called when the upstream server answers again. */
+  /** Begins what is due. To be called when the upstream server is reachable again. */
   wake(): void {
     if (this.#ended) return
     clearTimeout(this.#timer)
@@ -87,11 +87,11 @@ export class DeliveryQueue {
       this.#active += 1
       this.#options.begin(entry)
     }
-    // Whoever ends makes room, and wakes.
+    // At the limit no timer is needed: a delivery that ends wakes the queue.
     if (this.#active < this.#options.atOnce) this.#sleep(now)
   }
 
-  /** Begins nothing any more. */
+  /** Begins no more deliveries. */
   end(): void {
     this.#ended = true
     clearTimeout(this.#timer)
@@ -107,14 +107,14 @@ export class DeliveryQueue {
   #next(now: number): Entry | undefined {
     if (this.#options.isReachable()) {
       const [first] = this.#heap
-      // Where it is farther away than any pause, the clock was set back.
+      // A due time beyond the longest pause shows that the clock was set back.
       const isDue = first !== undefined && (first.due <= now || first.due > now + this.#options.longestPause)
       if (isDue) return this.#pop()
     } else if (this.#over.length === 0 && performance.now() - this.#sweptAt >= SWEEP) this.#sweep(now)
     return this.#over.pop()
   }
 
-  /** Takes out what has to be given up. */
+  /** Takes out the messages to give up. */
   #sweep(now: number): void {
     this.#sweptAt = performance.now()
     this.#over = this.#heap.filter(({ arrivedAt }) => this.#options.isOver(arrivedAt, now))

@@ -2,19 +2,19 @@ import type { FileHandle } from "node:fs/promises"
 import { syncDirectory } from "../../base/atomicFile.ts"
 
 interface Waiting {
-  /** `undefined` where only names have changed. */
+  /** `undefined` if only names have changed. */
   readonly file: FileHandle | undefined
   readonly whenSynced: () => Promise<void>
   readonly resolve: () => void
   readonly reject: (error: unknown) => void
 }
 
-/** For names that nobody waits for: they are synced with the next group or, if there is none, after so many ms. */
+/** For changed names that no caller waits for: synced with the next group or, without one, after this many ms. */
 const SOON = 500
 
 /**
- * Brings files to the disk in groups. While one group is on its way the next one gathers: all its files are synced at
- * the same time, which the file system's journal turns into few writes, and their directory once for all of them.
+ * Syncs files to the disk in groups. While one group is syncing the next one gathers: all its files are synced at the
+ * same time, which the file system's journal merges into few writes, and their directory is synced once for all.
  */
 export class GroupCommit {
   readonly #directory: string
@@ -27,23 +27,23 @@ export class GroupCommit {
   }
 
   /**
-   * Resolves when a file's content is on the disk, what `whenSynced` did to its name is too, and the file is closed.
-   * Closes the file in any case.
+   * Resolves when a file's content and the change that `whenSynced` made to its name are on the disk, and the file is
+   * closed. Closes the file in any case.
    */
   commit(file: FileHandle, whenSynced: () => Promise<void>): Promise<void> {
     return this.#gather(file, whenSynced)
   }
 
-  /** Resolves when the names that files have now, or no longer have, are on the disk. */
+  /** Resolves when all changes of file names are on the disk. */
   syncNames(): Promise<void> {
     return this.#gather(undefined, () => Promise.resolve())
   }
 
-  /** The same some time, for those who do not have to know. */
+  /** Syncs changed names later, for callers that do not wait. */
   syncSoon(): void {
     this.#soon ??= setTimeout(() => {
       this.#soon = undefined
-      // Whoever needs the disk finds out what is wrong with it, and says so.
+      // The next caller that waits for the disk gets the error and reports it.
       this.syncNames().catch(() => undefined)
     }, SOON).unref()
   }

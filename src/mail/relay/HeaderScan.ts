@@ -1,18 +1,18 @@
-/** The fields that say where a message has been. */
+/** The fields that trace a message's way. */
 const RECEIVED = "received"
 const DELIVERED_TO = "delivered-to"
 const MESSAGE_ID = "message-id"
 
-/** Bytes of a header line that are looked at: enough for a field of ours. */
+/** Bytes of a header line that are parsed: enough for a field of this relay. */
 const LINE = 400
 
-/** Traces that are remembered; more of them than hops that are allowed say nothing new. */
+/** Traces that are remembered. More of them than the hop limit add nothing. */
 const MAX_TRACES = 200
 
 const CR = 13
 const LF = 10
 
-/** What a message says about its way, and whether its lines end as they should. */
+/** What the header of a message says about its way, and properties of its bytes. */
 export interface Scanned {
   /** Number of `Received` fields. */
   readonly received: number
@@ -21,13 +21,13 @@ export interface Scanned {
   readonly hasMessageId: boolean
   /** Whether there is a byte beyond ASCII. */
   readonly eightBit: boolean
-  /** Whether a CR or LF stands alone. Servers disagree about where such lines end (SMTP smuggling). */
+  /** Whether a CR or LF stands alone. Servers disagree whether such lines end there (SMTP smuggling). */
   readonly bareLineEnd: boolean
-  /** Whether the first line continues a field that is not there: it would continue ours. */
+  /** Whether the first line continues a header field: it would continue the relay's own trace fields. */
   readonly startsFolded: boolean
 }
 
-/** Looks over a message while it comes in, whatever pieces it comes in. One pass over its bytes. */
+/** Scans a message while it is received, in chunks of any size, in one pass. */
 export class HeaderScan {
   #inHeader = true
   /** The beginning of the current line of the header. */

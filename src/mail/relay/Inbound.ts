@@ -29,39 +29,39 @@ export interface InboundParts {
   readonly run: <A, E>(effect: Effect.Effect<A, E>) => Fiber.RuntimeFiber<A, E>
   /** Takes over a message that is in the spool. */
   readonly take: (message: Queued) => void
-  /** Is told why a message could not be stored. */
+  /** Called with the reason when a message cannot be stored. */
   readonly spoolFailed: (failure: unknown) => void
 }
 
 type Answer = (error?: Error | null) => void
 
-/** A connection that was let in. */
+/** An admitted connection. */
 interface Client {
   readonly address: ClientAddress
-  /** Whether the current message has no sender, as bounces have none. */
+  /** Whether the current message has an empty envelope sender, as bounces have. */
   isBounce: boolean
-  /** Where the recipients of the current message go, by what the client called them, in lower case. */
+  /** Where the recipients of the current message go, keyed by the address that the client gave, in lower case. */
   recipients: Map<string, Recipient>
-  /** Whether a message is coming in or being stored. */
+  /** Whether a message is being received or stored. */
   inData: boolean
 }
 
-/** A command line; RFC 5321 has 512, extensions add to that. */
+/** Octets of a command line; RFC 5321 has 512, extensions add to that. */
 const LONGEST_COMMAND = 4_096
 
-/** Messages a minute and client where nothing is configured. */
+/** Messages a minute and client by default. */
 const DEFAULT_RATE = 120
 
 /** The longest path of RFC 5321 4.5.3.1.3, without its angle brackets. */
 const LONGEST_PATH = 254
 
-/** Connections that were refused and are not closed yet by who made them. */
+/** Refused connections that their clients have not closed yet. */
 const MOST_CLOSING = 256
 
-/** What nobody needs of a relay that has no users. */
+/** Commands that a relay without users does not need. */
 const UNUSED_COMMANDS = ["AUTH", "HELP", "VRFY", "WIZ", "SHELL", "KILL", "XCLIENT", "XFORWARD"]
 
-/** Takes mail from clients. The protocol is smtp-server's; what is taken and what is answered is decided here. */
+/** Takes mail from clients. The protocol is smtp-server's; this class decides what is taken, and the replies. */
 export class Inbound {
   readonly server: SMTPServer
   readonly #parts: InboundParts
@@ -72,14 +72,14 @@ export class Inbound {
   #stopping = false
   #whenIdle: (() => void) | undefined
 
-  /** Throws where key and certificate are none. */
+  /** Throws for an invalid key or certificate. */
   constructor(parts: InboundParts) {
     this.#parts = parts
     const { messagesPerMinute } = parts.config.limits
     this.#rates = new RateLimiter(messagesPerMinute === 0 ? DEFAULT_RATE : messagesPerMinute)
     this.server = new SMTPServer(this.#options())
     this.server.server.maxConnections = parts.config.limits.connections + MOST_CLOSING
-    // Clients that break off. Nobody has to do anything about it.
+    // Broken connections of clients. They need no action.
     this.server.on("error", (error: Error) => {
       parts.run(Effect.logDebug("mail connection failed", { reason: error.message }))
     })
@@ -187,7 +187,7 @@ export class Inbound {
     })
   }
 
-  /** Who asks for one label after the other that there is none of is sent away: each has to be looked up. */
+  /** Disconnects a client that asks for many unknown labels: each of them costs a lookup. */
   #refusalOf(rejection: Rejection, client: Client): Rejection {
     return rejection.forGood && this.#isTooFast(client.address) ? rejections.tooManyRefusals() : rejection
   }
@@ -209,7 +209,7 @@ export class Inbound {
     void this.#store(client, receive({ config, spool, disconnect }, introduction, stream), answer)
   }
 
-  /** Answers for a message once it is known what became of it. */
+  /** Replies to a message once the outcome of its storage is known. */
   async #store(
     client: Client,
     receiving: Promise<Received>,
@@ -242,7 +242,7 @@ export class Inbound {
     }
   }
 
-  /** Takes no more mail; ends connections that do nothing, and waits for the messages that are coming in. */
+  /** Takes no more mail; ends idle connections, and waits for the messages that are being received. */
   drain(milliseconds: number): Promise<void> {
     this.#stopping = true
     return new Promise((resolve) => {
@@ -274,7 +274,7 @@ export class Inbound {
   }
 }
 
-/** For answers that are on their way when the relay ends, in milliseconds. */
+/** For replies on their way when the relay shuts down, in milliseconds. */
 const LAST_MOMENT = 200
 
 const introductionOf = (session: SMTPServerSession, { recipients }: Client): Introduction | undefined => {

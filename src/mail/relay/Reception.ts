@@ -11,7 +11,7 @@ import type { Spool } from "./Spool.ts"
 import { isPassing } from "./spoolErrors.ts"
 import type { SpoolWriter } from "./SpoolWriter.ts"
 
-/** What the client said before DATA. */
+/** What the client sent before DATA. */
 export interface Introduction {
   readonly sender: string
   readonly recipients: readonly [Recipient, ...ReadonlyArray<Recipient>]
@@ -20,24 +20,24 @@ export interface Introduction {
   readonly protocol: string
 }
 
-/** How a message ended: in the spool, or not. */
+/** The result of a reception: in the spool, or not. */
 export type Received =
   | { readonly _tag: "Spooled"; readonly message: Queued }
   | { readonly _tag: "Rejected"; readonly rejection: Rejection; readonly failure?: unknown }
-  /** The client left, or took too long. There is nobody to answer. */
+  /** The client disconnected or timed out. No reply is possible. */
   | { readonly _tag: "Gone" }
 
 export interface ReceptionParts {
   readonly config: RelayConfig
   readonly spool: Spool
-  /** Ends the client's connection; the message breaks off. */
+  /** Closes the client's connection; the message breaks off. */
   readonly disconnect: (rejection: Rejection | undefined) => void
 }
 
-/** A message that has passed more servers goes round in circles. */
+/** A message that has passed more servers is in a loop. */
 const MOST_HOPS = 100
 
-/** What a client may go on sending of a message that is too large, in messages of the largest size. */
+/** How much of a too large message a client may send before it is disconnected, in messages of the largest size. */
 const PATIENCE = 2
 
 /** Receives one message into the spool. Resolves when it is on the disk; never rejects. */
@@ -88,10 +88,10 @@ export const receive = async (
   }
 }
 
-/** Sorts by time of arrival, and is not guessed. */
+/** Sorts by time of arrival, and cannot be guessed. */
 const messageId = (at: number): string => `${at.toString(36)}-${randomBytes(8).toString("hex")}`
 
-/** Reads a message to its end, whether or not it is wanted: a client listens only then. */
+/** Reads a message to its end, even a refused one: a client reads the reply only then. */
 const readAll = async (
   { config, disconnect, spool }: ReceptionParts,
   writer: SpoolWriter,
@@ -110,7 +110,7 @@ const readAll = async (
         disconnect(rejections.tooLarge(limit))
         return { _tag: "Gone" }
       }
-      // Others may have filled the spool since it was looked at, and not everybody says the size before.
+      // Other messages may have filled the spool since the check at MAIL, and not every client declares the size there.
       hasRoom &&= spool.bytes + length <= spoolBytes
       if (length > limit || !hasRoom || failed !== undefined) continue
       scan.push(chunk)
@@ -134,11 +134,11 @@ const notStored = (failure: unknown): Received & { readonly _tag: "Rejected" } =
   failure
 })
 
-/** Returns why a message is not forwarded to anybody. */
+/** Returns why the relay forwards a message to no recipient. */
 const rejectionOf = (scanned: Scanned, recipients: ReadonlyArray<Recipient>): Rejection | undefined => {
   if (scanned.bareLineEnd) return rejections.bareLineEnd()
   if (scanned.startsFolded) return rejections.badHeader()
   if (scanned.received > MOST_HOPS) return rejections.tooManyHops()
-  // Where only some have had it, the others get it, and the sender is told of these.
+  // If only some recipients have had the message, the others get it and a bounce reports these to the sender.
   return recipients.every(({ loops }) => loops) ? rejections.loop() : undefined
 }

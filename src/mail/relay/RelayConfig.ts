@@ -4,37 +4,35 @@ import { type Address, isLoopback } from "../../base/addresses.ts"
 
 /** How the connection to the upstream server is encrypted. */
 export type UpstreamTls =
-  /** STARTTLS where it is offered, without asking who the server is. */
+  /** STARTTLS where it is offered, without a check of the server's certificate. */
   | "opportunistic"
-  /** STARTTLS with a certificate for the host; nothing is sent without. */
+  /** STARTTLS with a certificate for the host; without it the relay sends nothing. */
   | "required"
   /** TLS from the first byte, with a certificate for the host. */
   | "implicit"
 
 export interface RelayConfig {
-  /** Where mail is taken. An empty host is every interface, port 0 any free one. */
+  /** Where the relay listens. An empty host means every interface, port 0 any free one. */
   readonly listen: Address
-  /** The server that all mail is handed to. */
+  /** The server that the relay hands all mail to. */
   readonly upstream: Address
   readonly credentials: { readonly user: string; readonly password: Redacted.Redacted } | undefined
   readonly upstreamTls: UpstreamTls
-  /** Certificates, as PEM text, that the upstream server's is checked against; the system's where there are none. */
+  /** Trusted certificates for the upstream server, as PEM text; `undefined`: the system's. */
   readonly upstreamCa: string | undefined
-  /** PEM texts. STARTTLS is offered to clients where this is there. */
+  /** PEM texts. With them the relay offers STARTTLS to clients. */
   readonly tls: { readonly key: string; readonly cert: string } | undefined
-  /** What labels' addresses end in. Compared without regard to case. */
+  /** The domains of the labels' addresses. Compared without regard to case. */
   readonly domains: ReadonlyArray<string>
   /** This relay's name in greetings, trace headers and reports. */
   readonly hostname: string
-  /**
-   * Where bounces of forwarded mail come back to: the domain of rewritten senders (SRS). Its MX has to be this relay.
-   */
+  /** The domain of rewritten senders (SRS), where bounces of forwarded mail return. Its MX has to be this relay. */
   readonly senderDomain: string
-  /** From: in reports of failed deliveries. Their envelope has no sender. */
+  /** From: in delivery reports. Their envelope sender is empty. */
   readonly reportSender: string
-  /** Gets the mail to `postmaster`; without it that is refused like an unknown label. */
+  /** Gets the mail to `postmaster`; without it that mail is refused like an unknown label. */
   readonly postmaster: string | undefined
-  /** Made where it is missing. One relay at a time. */
+  /** Created if it is missing. One relay at a time uses it. */
   readonly spoolDirectory: string
   readonly limits: RelayLimits
   readonly retry: RetryPolicy
@@ -48,7 +46,7 @@ export interface RelayLimits {
   readonly connections: number
   /** Connections of one client: of one IPv4 address, of one IPv6 /64. */
   readonly connectionsPerClient: number
-  /** Messages a minute and client; -1 for no limit, 0 for 120 and none for clients on this machine. */
+  /** Messages a minute and client; -1: no limit; 0: 120, and no limit for clients on this machine. */
   readonly messagesPerMinute: number
   /** Messages that wait in the spool. */
   readonly spoolMessages: number
@@ -56,24 +54,24 @@ export interface RelayLimits {
   readonly spoolBytes: number
   /** Connections to the upstream server. */
   readonly upstreamConnections: number
-  /** A client that says nothing for so long is disconnected. */
+  /** The relay disconnects a client that is silent for this long. */
   readonly idleTimeout: Duration.Duration
   /** For the whole text of one message. */
   readonly dataTimeout: Duration.Duration
-  /** The upstream server's time for its greeting. */
+  /** For the upstream server's greeting. */
   readonly connectTimeout: Duration.Duration
-  /** The upstream server's time for each answer. */
+  /** For each reply of the upstream server. */
   readonly answerTimeout: Duration.Duration
-  /** What is under way when the relay stops has so long to end. */
+  /** Time that transactions under way get at shutdown. */
   readonly drainTime: Duration.Duration
 }
 
 export interface RetryPolicy {
-  /** Pauses after the first, second, … attempt that was put off; the last one repeats. Never empty. */
+  /** Pauses after the first, second, … deferred attempt; the last one repeats. Never empty. */
   readonly pauses: ReadonlyArray<Duration.Duration>
   /** Pauses between attempts to connect to an upstream server that is down; the last one repeats. Never empty. */
   readonly reconnect: ReadonlyArray<Duration.Duration>
-  /** A message that is not delivered so long after it came is returned. */
+  /** Age at which the relay gives up a message and reports it to the sender. */
   readonly giveUpAfter: Duration.Duration
 }
 
@@ -106,7 +104,7 @@ export const DEFAULT_RETRY: RetryPolicy = {
   giveUpAfter: Duration.days(5)
 }
 
-/** Fills in everything that nobody has to configure. */
+/** Fills in the defaults of all optional settings. */
 export const relayConfig = (
   given:
     & Pick<RelayConfig, "listen" | "upstream" | "spoolDirectory" | "hostname">
@@ -126,7 +124,7 @@ export const relayConfig = (
   retry: { ...DEFAULT_RETRY, ...given.retry }
 })
 
-/** The encryption that is used: credentials are sent without it only to this machine itself. */
+/** The encryption in use: credentials go over an unencrypted connection only to this machine itself. */
 export const upstreamTlsOf = (config: Pick<RelayConfig, "credentials" | "upstream" | "upstreamTls">): UpstreamTls =>
   config.credentials !== undefined && config.upstreamTls === "opportunistic" && !isLoopback(config.upstream.host)
     ? "required"

@@ -1,4 +1,4 @@
-/** What the relay has done since it started, and what it holds. */
+/** Counts since the relay started, and what it holds now. */
 export interface RelayStats {
   /** Clients connected now. */
   readonly connections: number
@@ -6,20 +6,20 @@ export interface RelayStats {
   readonly queued: number
   /** Bytes of the messages in the spool. */
   readonly queuedBytes: number
-  /** Whether the upstream server answered last time. */
+  /** Whether the upstream server was reachable at the last attempt. */
   readonly upstreamReachable: boolean
   /** Messages taken from clients: answered with 250. */
   readonly accepted: number
-  /** Recipients and messages that were refused for good (5xx). */
+  /** Recipients and messages that the relay refused permanently (5xx). */
   readonly refused: number
-  /** Recipients and messages that were put off (4xx). */
+  /** Recipients and messages that the relay refused temporarily (4xx). */
   readonly putOff: number
   /** Recipients whose message the upstream server took. */
   readonly delivered: number
-  /** Attempts that the upstream server put off. */
+  /** Attempts that the upstream server deferred. */
   readonly deferred: number
-  /** Recipients whose message could not be delivered, and of whom the sender was told. */
+  /** Recipients whose message could not be delivered, and was reported to the sender. */
   readonly bounced: number
-  /** Recipients whose message could not be delivered, and of whom nobody was told: it had no sender. */
+  /** Recipients whose message could not be delivered, without a report: the message had no sender. */
   readonly discarded: number
 }

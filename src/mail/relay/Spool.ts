@@ -13,20 +13,20 @@ import { PROLOGUE_LENGTH } from "./spoolFile.ts"
 import { FILE_MODE, SpoolWriter } from "./SpoolWriter.ts"
 
 /**
- * The messages that this relay has answered for. One directory:
+ * The messages that this relay is responsible for. One directory:
  *
  * ```
- * <id>.part   a message that is coming in; of no worth after a crash, for its client was never told 250
+ * <id>.part   an incoming message; worthless after a crash, because its client never got 250
  * <id>.msg    a message (spoolFile.ts), never changed
- * <id>.log    what happened to it since, a line a record (deliveryState.ts); there only if something did
- * corrupt/    files that do not hold what they should, kept for a person to look at
+ * <id>.log    the message's delivery so far, a line a record (deliveryState.ts); missing before the first record
+ * corrupt/    files with damaged content, kept for the operator
  * srs.key     the secret of rewritten senders
- * CLEAN       there while no relay runs, if the last one ended properly
- * LOCK        keeps the directory to one process
+ * CLEAN       present while no relay runs, if the last one shut down cleanly
+ * LOCK        limits the directory to one process
  * ```
  *
- * A message is in the spool from when its `.part`, whole and synced, is renamed and the directory is synced, until its
- * `.msg` is deleted; the directory is synced soon after that too. What throws here throws Node's own errors.
+ * A message enters the spool when its `.part`, complete and synced, is renamed and the directory is synced. It leaves
+ * the spool when its `.msg` is deleted; the directory is synced soon after that. Methods throw Node's own errors.
  */
 export class Spool {
   readonly directory: string
@@ -35,7 +35,7 @@ export class Spool {
   #bytes = 0
   /** Messages that have a log. */
   readonly #logged = new Set<string>()
-  /** Messages that were just written, for they are about to be delivered. */
+  /** Messages just written: they are about to be delivered. */
   readonly #recent = new Map<string, Buffer>()
   #recentBytes = 0
 
@@ -48,18 +48,18 @@ export class Spool {
     return this.#messages
   }
 
-  /** Of the messages' own bytes. */
+  /** Bytes of the messages themselves. */
   get bytes(): number {
     return this.#bytes
   }
 
-  /** Counts a message that was found at the start. */
+  /** Counts a message found at the start. */
   adopt(id: string, bytes: number, hasLog: boolean): void {
     if (hasLog) this.#logged.add(id)
     this.#count(bytes)
   }
 
-  /** Reads a message, all of it, and what happened to it; `undefined` where it does not hold what it should. */
+  /** Reads a whole message and its log; `undefined` for damaged content. */
   async load(id: string): Promise<Queued | undefined> {
     const message = await readSpoolFile(this.path(id, "msg"))
     if (message === undefined || message.envelope.id !== id) return undefined
@@ -69,7 +69,7 @@ export class Spool {
     return { envelope, bodyLength, state }
   }
 
-  /** Moves a message to where a person can look at it. */
+  /** Moves a message to the directory where the operator can inspect it. */
   async putAside(id: string, bytes: number): Promise<void> {
     const target = join(this.directory, CORRUPT_DIRECTORY)
     makeDirectory(target)
@@ -78,12 +78,12 @@ export class Spool {
     this.#count(bytes, -1)
   }
 
-  /** Begins a message. Touches the disk only when there is much of it, or when it is committed. */
+  /** Begins a message. Writes to the disk only when the message is long, or when it is committed. */
   create(id: string): SpoolWriter {
     return new SpoolWriter(this.path(id, "part"))
   }
 
-  /** Resolves when the message survives a power cut. Where it fails nothing is left of the message. */
+  /** Resolves when the message survives a power cut. A failure leaves nothing of the message. */
   async commit(writer: SpoolWriter, envelope: Envelope): Promise<number> {
     const target = this.path(envelope.id, "msg")
     try {
@@ -99,7 +99,7 @@ export class Spool {
     return writer.bodyLength
   }
 
-  /** Notes what happened to a message. Resolves when that is on the disk. */
+  /** Records an event of a message. Resolves when the record is on the disk. */
   async record(id: string, record: DeliveryRecord): Promise<void> {
     const file = await open(this.path(id, "log"), "a", FILE_MODE)
     this.#logged.add(id)
@@ -113,8 +113,8 @@ export class Spool {
   }
 
   /**
-   * Forgets a message. Its log goes last, and not before the message is gone for good: without it the message would be
-   * delivered, or reported, again after a crash.
+   * Deletes a message. Its log is deleted last, after the deletion of the message is on the disk: without its log the
+   * message would be delivered, or reported, again after a crash.
    */
   async remove(id: string, bytes: number): Promise<void> {
     this.#forget(id)
@@ -129,7 +129,7 @@ export class Spool {
     }
   }
 
-  /** Returns a message's own bytes: whole where they are few, as a stream where they are many. */
+  /** Returns a message's own bytes: a buffer for a short message, a stream for a long one. */
   async read(id: string, bodyLength: number): Promise<Buffer | Readable> {
     const recent = this.#recent.get(id)
     if (recent !== undefined) {
@@ -152,7 +152,7 @@ export class Spool {
     }
   }
 
-  /** Says that nothing was under way when the relay ended. */
+  /** Marks the spool as shut down cleanly: no delivery was under way. */
   async markClean(): Promise<void> {
     await writeFile(join(this.directory, CLEAN_FILE), "", { mode: FILE_MODE })
     await this.#commits.syncNames()
@@ -167,7 +167,7 @@ export class Spool {
     this.#bytes += sign * bytes
   }
 
-  /** Keeps a message for its first reader, while there is room; later readers have the file. */
+  /** Keeps a message for its first reader, while there is room; later readers use the file. */
   #remember(id: string, body: Buffer | undefined): void {
     if (body === undefined || this.#recentBytes + body.length > RECENT) return
     this.#recent.set(id, body)
@@ -184,7 +184,7 @@ const ignoreMissing = (error: unknown): void => {
   if (codeOf(error) !== "ENOENT") throw error
 }
 
-/** Deletes a file, if it is there. */
+/** Deletes a file if it exists. */
 const removeFile = (path: string): Promise<void> => unlink(path).catch(ignoreMissing)
 
 /** Bytes of messages that are kept in memory until they are read for the first time. */
@@ -194,5 +194,5 @@ export const CLEAN_FILE = "CLEAN"
 
 export const CORRUPT_DIRECTORY = "corrupt"
 
-/** Messages of up to so many bytes are read in one go. */
+/** Messages of up to this many bytes are read in one go. */
 const WHOLE = 262_144

@@ -3,13 +3,13 @@ import { crc32 } from "node:zlib"
 import type { Envelope } from "./envelope.ts"
 import { encodeEnvelope, encodePrologue, PROLOGUE_LENGTH } from "./spoolFile.ts"
 
-/** Only this user reads others' mail. */
+/** Only this user may read the mail in the spool. */
 export const FILE_MODE = 0o600
 
-/** Bytes that are kept in memory before they are written. */
+/** Bytes buffered in memory before a write. */
 const BUFFERED = 262_144
 
-/** Writes one spool file, in one go where the message is short. */
+/** Writes one spool file, a short message in one write. */
 export class SpoolWriter {
   readonly path: string
   #file: FileHandle | undefined
@@ -29,19 +29,19 @@ export class SpoolWriter {
     return this.#bodyLength
   }
 
-  /** The message, once it is finished, if it was short enough to be written in one go. */
+  /** The finished message, if it was short enough for one write. */
   get whole(): Buffer | undefined {
     return this.#whole
   }
 
-  /** Takes a piece of the message. Resolves when the next one may come. */
+  /** Appends a chunk of the message. Resolves when the caller may write the next one. */
   async write(chunk: Uint8Array): Promise<void> {
     this.#add(chunk)
     this.#bodyLength += chunk.length
     if (this.#buffered >= BUFFERED) await this.#flush(await this.#opened())
   }
 
-  /** Writes the rest, the envelope and the line at the front. Returns the file, which is open and not synced. */
+  /** Writes the rest, the envelope and the first line. Returns the file, open and not synced. */
   async finish(envelope: Envelope): Promise<FileHandle> {
     const json = encodeEnvelope(envelope)
     const { bodyLength } = this
@@ -61,7 +61,7 @@ export class SpoolWriter {
     return file
   }
 
-  /** Deletes what was written. Does not fail: a file that stays is deleted at the next start. */
+  /** Deletes what was written. Never fails: the next start deletes a file that stays. */
   async abort(): Promise<void> {
     const file = this.#file
     this.#file = undefined

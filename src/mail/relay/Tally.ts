@@ -3,7 +3,7 @@ import type { RelayStats } from "./RelayStats.ts"
 
 type Counted = Exclude<keyof RelayStats, "connections" | "queued" | "queuedBytes" | "upstreamReachable">
 
-/** Counts for one relay's `stats`, and for the metrics of the process at the same time. */
+/** Counts for one relay's `stats` and for the metrics of the process. */
 export class Tally {
   readonly #counts: Record<Counted, number> = {
     accepted: 0,

@@ -6,18 +6,18 @@ import type { Outcome } from "./outcome.ts"
 import type { RelayConfig } from "./RelayConfig.ts"
 import { connectUpstream, type Transaction, type UpstreamConnection } from "./UpstreamConnection.ts"
 
-/** The server that all mail is handed to. */
+/** The server that the relay hands all mail to. */
 export interface Upstream {
-  /** Hands over one message, on a connection that is open already if there is one. Interrupted, it ends that. */
+  /** Sends one message, on an open idle connection if there is one. An interruption ends that connection. */
   readonly deliver: (transaction: Transaction) => Effect.Effect<Outcome>
-  /** Whether the server answered last time. Nothing is sent while it does not. */
+  /** Whether the server was reachable at the last attempt. The relay sends nothing while it is unreachable. */
   readonly isReachable: () => boolean
 }
 
-/** Messages on one connection; servers end those that are used for too many. */
+/** Messages on one connection; servers close connections that send too many. */
 const MESSAGES_PER_CONNECTION = 100
 
-/** How long a connection is kept that nobody uses, in milliseconds. */
+/** How long an idle connection is kept, in milliseconds. */
 const IDLE_TIME = 10_000
 
 interface Idle {
@@ -26,8 +26,8 @@ interface Idle {
 }
 
 /**
- * Makes the connections to the upstream server. While it cannot be reached one fiber tries to connect, and all
- * messages wait for that one: `retry.reconnect` says how long it pauses, and `reachableAgain` is called when it could.
+ * Makes the connections to the upstream server. While the server is unreachable one fiber tries to connect, and all
+ * messages wait for it. `retry.reconnect` sets its pauses, and it calls `reachableAgain` when it has connected.
  */
 export const makeUpstream = (
   config: RelayConfig,
@@ -39,10 +39,10 @@ export const makeUpstream = (
     const connect = connectUpstream(config)
     const server = formatAddress(config.upstream)
     const idle: Array<Idle> = []
-    /** Why nothing can be sent; `undefined` where something can. */
+    /** Why nothing can be sent; `undefined` while the server is reachable. */
     let trouble: Outcome | undefined
     let ended = false
-    /** Attempts to connect since a message was last answered, whatever the answer. */
+    /** Attempts to connect since the last reply to a message, whatever the reply. */
     let attempts = 0
 
     const takeIdle = (): UpstreamConnection | undefined => {
@@ -79,7 +79,7 @@ export const makeUpstream = (
       }
     })
 
-    /** Makes all messages wait; the first to find out sees to it that they go on. */
+    /** Makes all messages wait. The first caller starts the fiber that reconnects. */
     const shut = (outcome: Outcome): Effect.Effect<Outcome> =>
       Effect.gen(function*() {
         if (trouble !== undefined) return outcome
@@ -100,12 +100,12 @@ export const makeUpstream = (
 
     const deliver = (transaction: Transaction): Effect.Effect<Outcome> =>
       Effect.gen(function*() {
-        // It may have been lost while this message waited for its turn.
+        // The server may have become unreachable while this message waited for its permit.
         if (trouble !== undefined) return trouble
         const connection = takeIdle()
         if (connection === undefined) return yield* sendOnNew(transaction)
         const outcome = yield* sendOn(connection, transaction)
-        // The server may have ended a connection just when it was to be used again.
+        // The server may have closed an idle connection just before its reuse.
         const stale = outcome._tag === "Deferred" && !outcome.uncertain && !connection.usable
         return stale ? yield* sendOnNew(transaction) : outcome
       }).pipe(

@@ -9,24 +9,24 @@ import { needsUtf8 } from "./mailbox.ts"
 import { type ClientFailure, type Outcome, outcomeOfFailure, replyOf, unreachable } from "./outcome.ts"
 import { type RelayConfig, upstreamTlsOf } from "./RelayConfig.ts"
 
-/** No connection on which mail can be sent. */
+/** No usable connection to the upstream server. */
 export class NoConnection extends Data.TaggedError("NoConnection")<{ readonly outcome: Outcome }> {}
 
 /** One message for one address. */
 export interface Transaction {
   readonly sender: string
   readonly recipient: string
-  /** Bytes, headers that are put in front included. */
+  /** Bytes, with the headers that the relay adds in front. */
   readonly size: number
   readonly eightBit: boolean
-  /** Opens the message. Touches the disk when it is read, and only if the server wants it. */
+  /** Opens the message. Reads the disk only when the stream is read, and only if the server wants the message. */
   readonly body: () => Readable
 }
 
-/** An answer of more bytes than this ends the connection. */
+/** A longer reply, in bytes, ends the connection. */
 const LONGEST_REPLY = 65_536
 
-/** After this relay's side of a connection is closed, in milliseconds. */
+/** Time to close after this relay has closed its side of a connection, in milliseconds. */
 const CLOSE_TIMEOUT = 1_000
 
 /** A session with the upstream server: greeted, encrypted and logged in. */
@@ -42,7 +42,7 @@ export class UpstreamConnection {
     client.once("end", () => void (this.#usable = false))
   }
 
-  /** Messages that were tried on it. */
+  /** Messages sent on it, delivered or not. */
   get sent(): number {
     return this.#sent
   }
@@ -51,7 +51,7 @@ export class UpstreamConnection {
     return this.#usable && !this.#client.destroyed
   }
 
-  /** Hands over one message. Interrupted, it ends the connection. Never fails. */
+  /** Sends one message. An interruption ends the connection. Never fails. */
   send(transaction: Transaction): Effect.Effect<Outcome> {
     return Effect.async<Outcome>((resume) => {
       const { eightBit, recipient, sender, size } = transaction
@@ -69,7 +69,7 @@ export class UpstreamConnection {
         if (error === null) {
           return resume(Effect.succeed({ _tag: "Delivered", reply: replyOf(250, info.response) }))
         }
-        // Half a message must not be ended, or it would be taken for a whole one.
+        // A broken-off message must not be terminated: the server would take it for a complete one.
         if (error.code === "ESTREAM") this.close()
         resume(Effect.as(this.#recover, outcomeOfFailure(error, whole)))
       })
@@ -80,7 +80,7 @@ export class UpstreamConnection {
     })
   }
 
-  /** Ends a transaction that failed, so that another one can begin; or the connection. */
+  /** Resets the session after a failed transaction, so that another one can begin; or closes the connection. */
   get #recover(): Effect.Effect<void> {
     return Effect.async((resume) => {
       if (!this.usable) return resume(Effect.void)
@@ -92,7 +92,7 @@ export class UpstreamConnection {
     })
   }
 
-  /** Says goodbye, and does not wait long for an answer. */
+  /** Sends QUIT and closes the connection if no reply comes within `CLOSE_TIMEOUT`. */
   quit(): void {
     if (!this.usable) return this.close()
     this.#usable = false
@@ -119,7 +119,7 @@ const clientOptions = (config: RelayConfig): SMTPConnectionOptions => {
     requireTLS: mode === "required",
     opportunisticTLS: mode === "opportunistic",
     tls: {
-      // Encryption that is used where it is offered keeps out who only listens; a forged server would not offer it.
+      // Opportunistic encryption protects only against passive listeners; a forged server would not offer STARTTLS.
       rejectUnauthorized: mode !== "opportunistic",
       ...(config.upstreamCa === undefined ? {} : { ca: config.upstreamCa })
     },
@@ -133,7 +133,7 @@ const clientOptions = (config: RelayConfig): SMTPConnectionOptions => {
   }
 }
 
-/** Opens a session: connects, greets, encrypts and logs in. Interrupted, it closes what it opened. */
+/** Opens a session: connects, greets, encrypts and logs in. An interruption closes the connection. */
 export const connectUpstream = (config: RelayConfig): Effect.Effect<UpstreamConnection, NoConnection> =>
   Effect.async((resume) => {
     const client = new SMTPConnection(clientOptions(config))
@@ -141,7 +141,7 @@ export const connectUpstream = (config: RelayConfig): Effect.Effect<UpstreamConn
       client.close()
       resume(new NoConnection({ outcome: unreachable(error) }))
     }
-    // Stays: an error of a connection that is not in use has nobody else to tell.
+    // This listener stays: an error of an idle connection has no other handler.
     client.on("error", failed)
     client.connect((error) => {
       if (error !== undefined) return failed(error)

@@ -1,13 +1,13 @@
 import * as Schema from "effect/Schema"
 import { type Envelope, Reply } from "./envelope.ts"
 
-/** One thing that happened to a message, in the order in which it happened. `recipient` is an index. */
+/** One event of a message's delivery; records are in the order of events. `recipient` is an index. */
 export const DeliveryRecord = Schema.Union(
   /** The upstream server took the message for the recipient. */
   Schema.Struct({ event: Schema.Literal("delivered"), recipient: Schema.Number }),
-  /** It refused one of his addresses for good; the next one is tried. */
+  /** The upstream server refused one of the recipient's addresses permanently; the next one is tried. */
   Schema.Struct({ event: Schema.Literal("refused"), recipient: Schema.Number, target: Schema.Number, reply: Reply }),
-  /** It put the recipient off. `nextAt` in milliseconds since 1970. */
+  /** The upstream server deferred the recipient. `nextAt` in milliseconds since 1970. */
   Schema.Struct({
     event: Schema.Literal("deferred"),
     recipient: Schema.Number,
@@ -15,14 +15,14 @@ export const DeliveryRecord = Schema.Union(
     nextAt: Schema.Number,
     reply: Reply
   }),
-  /** Nobody takes the message for him. */
+  /** No address of the recipient takes the message. */
   Schema.Struct({ event: Schema.Literal("failed"), recipient: Schema.Number, reply: Reply }),
-  /** A report of failed recipients is in the spool, or there is nobody to tell. */
+  /** A bounce for failed recipients is in the spool, or the message has no sender to report to. */
   Schema.Struct({ event: Schema.Literal("reported"), recipients: Schema.Array(Schema.Number) })
 )
 export type DeliveryRecord = typeof DeliveryRecord.Type
 
-/** An address of a recipient that was refused for good. */
+/** An address of a recipient that the upstream server refused permanently. */
 export interface Refusal {
   readonly address: string
   readonly reply: Reply
@@ -31,13 +31,13 @@ export interface Refusal {
 export type RecipientState =
   | {
     readonly _tag: "Waiting"
-    /** Which of his addresses is next. */
+    /** Index of the address to try next. */
     readonly target: number
     readonly attempts: number
-    /** Milliseconds since 1970; 0: at once. */
+    /** Milliseconds since 1970; 0: now. */
     readonly nextAt: number
     readonly refusals: ReadonlyArray<Refusal>
-    /** Why it was put off last. */
+    /** The reply of the last deferral. */
     readonly last: Reply | undefined
   }
   | { readonly _tag: "Delivered" }
@@ -61,7 +61,7 @@ export const initialState = (envelope: Envelope): DeliveryState =>
     last: undefined
   }))
 
-/** Returns the state after a record. A record that does not fit the state changes nothing. */
+/** Returns the state after a record. A record that does not match the state changes nothing. */
 export const afterRecord = (envelope: Envelope, state: DeliveryState, record: DeliveryRecord): DeliveryState => {
   if (record.event === "reported") {
     return state.map((each, index) =>
@@ -94,22 +94,22 @@ const moved = (
   }
 }
 
-/** Whether nothing is left to do for a message. */
+/** Whether the delivery of a message is complete. */
 export const isFinished = (state: DeliveryState): boolean =>
   state.every((each) => each._tag === "Delivered" || (each._tag === "Failed" && each.reported))
 
-/** The recipients, by index, whose failure nobody was told of yet. */
+/** The failed recipients, by index, that no bounce has reported yet. */
 export const unreported = (state: DeliveryState): ReadonlyArray<number> =>
   state.flatMap((each, index) => each._tag === "Failed" && !each.reported ? [index] : [])
 
 /**
- * The recipients, by index, of whom the sender is to be told now: all that failed, once nobody waits any more. So a
- * message, to however many names whose owners choose what becomes of it, leads to one report.
+ * The recipients, by index, to report to the sender now: all that failed, once none is waiting any more. So a message
+ * leads to one bounce, however many recipients it has: the owners of names choose what happens to their copies.
  */
 export const dueForReport = (state: DeliveryState): ReadonlyArray<number> =>
   state.some((each) => each._tag === "Waiting") ? [] : unreported(state)
 
-/** When the next recipient is due, in milliseconds since 1970; `undefined` where none waits. */
+/** When the next recipient is due, in milliseconds since 1970; `undefined` if none is waiting. */
 export const nextDue = (state: DeliveryState): number | undefined => {
   const times = state.flatMap((each) => each._tag === "Waiting" ? [each.nextAt] : [])
   return times.length === 0 ? undefined : Math.min(...times)
@@ -118,21 +118,21 @@ export const nextDue = (state: DeliveryState): number | undefined => {
 const encode = Schema.encodeSync(Schema.parseJson(DeliveryRecord))
 const decode = Schema.decodeUnknownOption(Schema.parseJson(DeliveryRecord))
 
-/** Returns a record as a line of the message's log, with an end before it: the line before may have been cut off. */
+/** Returns a record as a line of the message's log. It starts with a line end: the line before may be cut off. */
 export const encodeRecord = (record: DeliveryRecord): string => `\n${encode(record)}\n`
 
-/** Reads the records of a log. A line that was being written when the machine stopped is left out. */
+/** Reads the records of a log. Skips a line that a crash cut off. */
 export const decodeRecords = (text: string): ReadonlyArray<DeliveryRecord> =>
   text.split("\n").slice(0, -1).flatMap((line) => {
     const record = decode(line)
     return record._tag === "Some" ? [record.value] : []
   })
 
-/** A message that the relay answers for. */
+/** A message that the relay is responsible for. */
 export interface Queued {
   readonly envelope: Envelope
   readonly bodyLength: number
   state: DeliveryState
-  /** Whether something happened to it that could not be noted on the disk. */
+  /** Whether an event of it could not be written to the disk. */
   unsaved?: boolean
 }

@@ -2,11 +2,11 @@ import * as Effect from "effect/Effect"
 import { counter, type Facts, gauge, type Table } from "../../metrics/families.ts"
 import type { RelayStats } from "./RelayStats.ts"
 
-/** The metrics of `svcd-mail serve`. They are the process's: two relays in one process count together. */
+/** The metrics of `svcd-mail serve`. They belong to the process: two relays in one process share the counts. */
 
 const facts = (name: string, help: string): Facts => ({ category: "mail", name, help })
 
-/** Counted where they happen. */
+/** Counters, increased where the events happen. */
 export const mailCounters = {
   connections: counter(facts("svcd_mail_connections_total", "Connections of mail clients that were let in.")),
   accepted: counter(facts(
@@ -18,10 +18,10 @@ export const mailCounters = {
   putOff: counter(facts("svcd_mail_put_off_total", "Commands and messages that clients have to repeat later (4xx).")),
   delivered: counter(facts("svcd_mail_delivered_total", "Recipients whose message the upstream server took.")),
   deferred: counter(facts("svcd_mail_deferred_total", "Attempts to deliver that the upstream server put off.")),
-  bounced: counter(facts("svcd_mail_bounced_total", "Recipients not delivered to, of whom the sender was told.")),
+  bounced: counter(facts("svcd_mail_bounced_total", "Recipients not delivered to and reported to the sender.")),
   discarded: counter(facts(
     "svcd_mail_discarded_total",
-    "Recipients not delivered to, of whom there was nobody to tell: the message had no sender."
+    "Recipients not delivered to and not reported: the message had no sender."
   )),
   repeated: counter(facts(
     "svcd_mail_possibly_repeated_total",
@@ -39,10 +39,10 @@ const gauges = {
   ))
 } as const
 
-/** All of them, as the metrics endpoint shows them. */
+/** All mail metrics, as the metrics endpoint shows them. */
 export const mailTable: Table = [...Object.values(mailCounters), ...Object.values(gauges)]
 
-/** Brings the gauges up to date: to be run before each answer of the metrics endpoint. */
+/** Updates the gauges. To be run before each answer of the metrics endpoint. */
 export const sampleMail = (stats: Effect.Effect<RelayStats>): Effect.Effect<void> =>
   Effect.map(stats, (now) => {
     gauges.connections.set(now.connections)

@@ -1,9 +1,9 @@
 import { domainToASCII } from "node:url"
 
-/** The two sides of an address. */
+/** The two parts of an address. */
 export interface Mailbox {
   readonly local: string
-  /** In lower case and, where it was written in another script, in its ASCII form; an address literal as it was. */
+  /** In lower case and, if written in another script, in its ASCII form; an address literal unchanged. */
   readonly domain: string
 }
 
@@ -19,23 +19,23 @@ const LONGEST_DOMAIN = 253
 const ATOM = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~\\u00a0-\\u{10ffff}-]+"
 const DOT_ATOM = new RegExp(`^${ATOM}(?:\\.${ATOM})*$`, "u")
 
-/** Neither seen nor meant: what hides in an address or ends a line. */
+/** Characters that hide in an address or end a line: invisible and never intended. */
 const UNSAFE = /[\p{C}\p{Z}]/u
 
 const LABEL = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
 const HOST_NAME = new RegExp(`^${LABEL}(?:\\.${LABEL})*$`)
 const LITERAL = /^\[(?:\d{1,3}(?:\.\d{1,3}){3}|IPv6:[0-9A-Fa-f:.]+)\]$/
 
-/** Returns a host name in its ASCII form and in lower case; `undefined` for what is none. */
+/** Returns a host name in its ASCII form and in lower case; `undefined` for an invalid one. */
 export const hostName = (text: string): string | undefined => {
-  // The conversion drops some characters that nobody sees.
+  // The conversion drops some invisible characters.
   if (text.length > LONGEST_DOMAIN || UNSAFE.test(text)) return undefined
   const ascii = domainToASCII(text)
   return ascii.length <= LONGEST_DOMAIN && HOST_NAME.test(ascii) ? ascii : undefined
 }
 
 /**
- * Reads `local@domain` with a local part that needs no quotes. What it returns can stand in an SMTP command: it has no
+ * Parses `local@domain` with a local part that needs no quotes. The result is safe in an SMTP command: it has no
  * spaces, no control characters and no brackets but those of an address literal.
  */
 export const parseMailbox = (text: string): Mailbox | undefined => {
@@ -50,14 +50,14 @@ export const parseMailbox = (text: string): Mailbox | undefined => {
 
 export const formatMailbox = ({ domain, local }: Mailbox): string => `${local}@${domain}`
 
-/** Whether an address can be said only where SMTPUTF8 is understood (RFC 6531). */
+/** Whether an address needs SMTPUTF8 (RFC 6531). */
 export const needsUtf8 = (address: string): boolean => /[^\x00-\x7f]/.test(address)
 
-/** What forwards to elsewhere in old mail systems (`user%host`, `host!user`), or would need quotes. */
+/** What old mail systems route elsewhere (`user%host`, `host!user`), or what would need quotes. */
 const NO_LABEL = /[\p{C}\p{Z}%!"(),:;<>@[\\\]]/u
 
 const LONGEST_LABEL = 255
 
-/** The label that a local part names; `undefined` where it is written as an address of another place. */
+/** The label that a local part names; `undefined` for one written as an address of another server. */
 export const labelOf = (local: string): string | undefined =>
   local === "" || Buffer.byteLength(local) > LONGEST_LABEL || NO_LABEL.test(local) ? undefined : local

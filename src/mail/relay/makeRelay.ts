@@ -28,10 +28,10 @@ interface Relay {
   readonly failure: Effect.Effect<never, StorageFailure>
 }
 
-/** Messages that are worked at for each connection to the upstream server: some of them wait for the disk. */
+/** Messages under way for each connection to the upstream server: some of them wait for the disk. */
 const MESSAGES_A_CONNECTION = 2
 
-/** Puts the parts together: what comes in goes into the spool, what is in the spool goes to the upstream server. */
+/** Assembles the relay: incoming mail goes into the spool, spooled mail goes to the upstream server. */
 export const makeRelay = (
   config: RelayConfig
 ): Effect.Effect<Relay, BindFailed | StorageFailure, Recipients | Scope.Scope> =>
@@ -120,12 +120,12 @@ export const makeRelay = (
     return { address, stats, failure: Deferred.await(failed) }
   }).pipe(Effect.annotateLogs("subsystem", "mail"))
 
-/** A report of a message is named after it. */
+/** A bounce is named after the message that it reports on. */
 const REPORT = /^(?<original>.+)-r\d+$/
 
 /**
- * Notes what reports in the spool say before anything is delivered, so that no report is made twice: the relay may have
- * been killed when one was on the disk and nothing said so.
+ * Records which failures the bounces in the spool report, before any delivery, so that no bounce is made twice: the
+ * relay may have been killed after it wrote a bounce and before it recorded that.
  */
 const noteReports = ({ found, spool }: OpenedSpool): Effect.Effect<void, StorageUnavailable> =>
   Effect.gen(function*() {

@@ -14,9 +14,9 @@ import { FILE_MODE } from "./SpoolWriter.ts"
 /** A message that was in the spool when the relay started. Its file is not read yet. */
 export interface FoundMessage {
   readonly id: string
-  /** Of its file. */
+  /** Size of its file. */
   readonly bytes: number
-  /** About when it came, in milliseconds since 1970. */
+  /** About when it arrived, in milliseconds since 1970. */
   readonly arrivedAt: number
 }
 
@@ -25,14 +25,14 @@ export interface OpenedSpool {
   readonly found: ReadonlyArray<FoundMessage>
   /** The key of rewritten senders. */
   readonly secret: Uint8Array
-  /** Whether the last relay ended properly, so that none of its deliveries can have been under way. */
+  /** Whether the last relay shut down cleanly, so that none of its deliveries can have been under way. */
   readonly clean: boolean
 }
 
 const KEY_FILE = "srs.key"
 const KEY_LENGTH = 32
 
-/** Files that are looked at at the same time. */
+/** Files whose metadata is read at the same time. */
 const READERS = 64
 
 const attempt = <A>(path: string, doing: string, run: () => Promise<A>): Effect.Effect<A, StorageUnavailable> =>
@@ -52,8 +52,8 @@ const lock = (directory: string): Effect.Effect<void, StorageUnavailable, Scope.
   )
 
 /**
- * Opens the spool, and makes it where it is missing. It stays locked while the scope is open. Deletes what a crash left
- * half written, and returns the messages that wait, oldest first.
+ * Opens the spool, and creates a missing one. It stays locked while the scope is open. Deletes files that a crash left
+ * incomplete, and returns the waiting messages, oldest first.
  */
 export const openSpool = (directory: string): Effect.Effect<OpenedSpool, StorageFailure, Scope.Scope> =>
   Effect.gen(function*() {
@@ -89,7 +89,7 @@ const lookAt = async (spool: Spool, ids: ReadonlyArray<string>): Promise<Array<F
   return found
 }
 
-/** Deletes messages whose clients were never told 250, and logs of messages that are gone. */
+/** Deletes messages whose clients never got 250, and logs of deleted messages. */
 const discardParts = (spool: Spool, names: ReadonlySet<string>): Effect.Effect<void, StorageUnavailable> =>
   Effect.gen(function*() {
     const files = [...names]
@@ -103,7 +103,7 @@ const discardParts = (spool: Spool, names: ReadonlySet<string>): Effect.Effect<v
     }
   })
 
-/** Reads the secret of rewritten senders, or makes one that nobody else can read. */
+/** Reads the secret of rewritten senders, or creates one that only this user can read. */
 const readKey = (directory: string): Effect.Effect<Uint8Array, StorageFailure> =>
   Effect.gen(function*() {
     const path = join(directory, KEY_FILE)

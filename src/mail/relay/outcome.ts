@@ -1,51 +1,51 @@
 import type { Reply } from "./envelope.ts"
 
-/** What came of an attempt to hand a message for one address to the upstream server. */
+/** The result of an attempt to deliver a message for one address to the upstream server. */
 export type Outcome =
   | { readonly _tag: "Delivered"; readonly reply: Reply }
-  /** The address, or the message for it, is refused for good. */
+  /** The address, or the message for it, is refused permanently. */
   | { readonly _tag: "Refused"; readonly reply: Reply }
-  /** To be tried again. `uncertain`: the server had the whole message and may have taken it. */
+  /** The relay tries again. `uncertain`: the server had the whole message and may have taken it. */
   | { readonly _tag: "Deferred"; readonly reply: Reply; readonly uncertain: boolean }
-  /** No message can be delivered just now. */
+  /** No message can be delivered at present. */
   | { readonly _tag: "Unreachable"; readonly reply: Reply }
 
-/** What is kept of an answer, in characters. */
+/** Length to which a reply is cut, in characters. */
 const LONGEST_TEXT = 400
 
-/** One line of printable ASCII: replies come from strangers and go into logs and reports. */
+/** One line of printable ASCII: replies come from foreign servers and go into logs and reports. */
 export const plainText = (text: string): string => text.replace(/[^\x20-\x7e]+/g, " ").trim().slice(0, LONGEST_TEXT)
 
 const ENHANCED = /^\d{3}[ -](?<status>[245]\.\d{1,3}\.\d{1,3})\b/
 
-/** Reads an answer. Without a status of RFC 3463 it gets the general one of its class. */
+/** Parses a reply. Without a status of RFC 3463 it gets the general one of its class. */
 export const replyOf = (code: number, response: string, general = `${Math.floor(code / 100)}.0.0`): Reply => ({
   code,
   status: ENHANCED.exec(response)?.groups?.["status"] ?? general,
   text: plainText(response)
 })
 
-/** What the SMTP client says of a failure, as far as it decides anything. */
+/** The fields of an SMTP client's error that decide the outcome. */
 export interface ClientFailure {
   readonly message: string
   readonly code?: string | undefined
-  /** The command that failed: `CONN` where it was the connection, `API` where nothing was sent. */
+  /** The command that failed: `CONN` for the connection itself, `API` if nothing was sent. */
   readonly command?: string | undefined
   readonly response?: string | undefined
   readonly responseCode?: number | undefined
 }
 
-/** Refusals that are about who this relay is, not about the message: the operator has to do something. */
+/** Refusals of this relay, not of the message: the operator has to act. */
 const NOT_LOGGED_IN: ReadonlySet<number> = new Set([530, 534, 535, 538])
 
-/** A bad sequence of commands is the connection's trouble; so is a server that is about to close. */
+/** A bad sequence of commands is a problem of the connection; so is a server that is about to close it. */
 const NOT_THE_MESSAGE: ReadonlySet<number> = new Set([421, 503])
 
-/** Judges a failure between MAIL and the end of the message. `uncertain`: all of the message had been sent. */
+/** Returns the outcome of a failure between MAIL and the end of the message. `uncertain`: all of it had been sent. */
 export const outcomeOfFailure = (failure: ClientFailure, uncertain: boolean): Outcome => {
   const { command, response, responseCode } = failure
   if (responseCode === undefined) {
-    // The client itself refuses what the server would refuse.
+    // The SMTP client itself refuses what the server would refuse.
     if (failure.code === "EMESSAGE") {
       return { _tag: "Refused", reply: { code: 0, status: "5.3.4", text: plainText(failure.message) } }
     }
@@ -68,7 +68,7 @@ export const outcomeOfFailure = (failure: ClientFailure, uncertain: boolean): Ou
   return { _tag: "Deferred", reply, uncertain: false }
 }
 
-/** Judges a failure before MAIL: it concerns every message. */
+/** Returns the outcome of a failure before MAIL: it concerns every message. */
 export const unreachable = ({ message, response, responseCode }: ClientFailure): Outcome => ({
   _tag: "Unreachable",
   reply: responseCode === undefined

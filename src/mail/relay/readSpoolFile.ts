@@ -6,10 +6,10 @@ import { decodeEnvelope, decodePrologue, type Prologue, PROLOGUE_LENGTH } from "
 /** Bytes that are read at a time to check a file. */
 const PIECE = 1_048_576
 
-/** An envelope of the most recipients with the longest addresses is smaller. */
+/** An envelope with the most recipients and the longest addresses is smaller. */
 const LONGEST_ENVELOPE = 16 * 1_048_576
 
-/** Reads a spool file's envelope and checks all of it; `undefined` where it is not whole. */
+/** Reads a spool file's envelope and checks the whole file; `undefined` for an incomplete or damaged file. */
 export const readSpoolFile = async (
   path: string
 ): Promise<{ readonly envelope: Envelope; readonly bodyLength: number } | undefined> => {

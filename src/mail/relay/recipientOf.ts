@@ -16,14 +16,14 @@ interface Parts {
 /** Addresses of one name that are tried. */
 const MOST_TARGETS = 10
 
-/** A client waits five minutes for its answer (RFC 5321 4.5.3.2.3). */
+/** A client waits five minutes for its reply (RFC 5321 4.5.3.2.3). */
 const LOOKUP_TIMEOUT = Duration.seconds(30)
 
 const POSTMASTER = "postmaster"
 
 const recipient = (address: string, targets: ReadonlyArray<string>): Recipient => ({ address, targets, loops: false })
 
-/** The names of forwarding addresses come from a public database: only what is an address gets into a command. */
+/** Forwarding addresses come from a public database: only valid addresses get into an SMTP command. */
 const usable = (addresses: ReadonlyArray<string>): ReadonlyArray<string> => {
   const targets = addresses.slice(0, MOST_TARGETS).flatMap((address) => {
     const mailbox = parseMailbox(address)
@@ -33,8 +33,8 @@ const usable = (addresses: ReadonlyArray<string>): ReadonlyArray<string> => {
 }
 
 /**
- * Finds out where mail for an address goes, and refuses all that is not for a label of a configured domain, nor a
- * bounce to an address that this relay made: it is no relay for strangers. `isBounce`: the message has no sender.
+ * Finds where mail for an address goes. Refuses everything but mail for a label of a configured domain and bounces to
+ * an address that this relay made: it is no open relay. `isBounce`: the envelope sender is empty.
  */
 export const recipientOf = (
   parts: Parts,
@@ -49,7 +49,7 @@ export const recipientOf = (
     const domain = at < 0 ? undefined : hostName(address.slice(at + 1))
 
     if (domain !== undefined && domain === hostName(config.senderDomain) && isRewritten(local)) {
-      // Whoever writes to a name of his own under somebody else's address gets to know such an address of that one.
+      // A name's owner can mail its own name under a foreign sender, and so learn that sender's rewritten address.
       if (!isBounce) return yield* Effect.fail(rejections.notABounce())
       const sender = usable([restoreSender(srs, local, now) ?? ""])
       return sender.length === 0 ? yield* Effect.fail(rejections.badBounce()) : recipient(address, sender)

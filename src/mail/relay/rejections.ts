@@ -1,4 +1,4 @@
-/** An answer to an SMTP command other than "yes". The text begins with a status of RFC 3463. */
+/** A 4xx or 5xx reply to an SMTP command. The text begins with a status of RFC 3463. */
 export class Rejection extends Error {
   readonly responseCode: number
 
@@ -7,7 +7,7 @@ export class Rejection extends Error {
     this.responseCode = responseCode
   }
 
-  /** Whether the client should give up. */
+  /** Whether the refusal is permanent. */
   get forGood(): boolean {
     return this.responseCode >= 500
   }

@@ -3,11 +3,11 @@ import type { Envelope, Reply } from "./envelope.ts"
 import { needsUtf8 } from "./mailbox.ts"
 import { mailDate } from "./trace.ts"
 
-/** A recipient who gets no mail, and why. */
+/** A recipient that the message did not reach, and why. */
 export interface FailedRecipient {
   readonly address: string
   readonly reply: Reply
-  /** The addresses that were tried and refused for good. */
+  /** The addresses that were tried and refused permanently. */
   readonly refusals: ReadonlyArray<{ readonly address: string; readonly reply: Reply }>
 }
 
@@ -17,20 +17,20 @@ export interface ReportInput {
   readonly at: number
   /** This relay's name. */
   readonly hostname: string
-  /** From: of the report. */
+  /** From: of the bounce. */
   readonly from: string
   /** The name of the server that refused. */
   readonly upstream: string
   readonly original: Envelope
   readonly failed: ReadonlyArray<FailedRecipient>
-  /** The original's header, and no more of it: whoever gets the report knows the rest, or has no business with it. */
+  /** The original's header and no more: the sender knows the rest, and any other reader must not get it. */
   readonly header: Uint8Array
 }
 
-/** Bytes of the original's header that go into a report. */
+/** Bytes of the original's header that a bounce includes. */
 export const REPORTED_HEADER = 65_536
 
-/** Returns the header of a message: up to its empty line, or as much of it as there is, in whole lines. */
+/** Returns the header of a message: up to its empty line, or as many whole lines as there are. */
 export const headerOf = (start: Buffer): Buffer => {
   if (start.subarray(0, 2).toString("latin1") === "\r\n") return Buffer.alloc(0)
   const end = start.indexOf("\r\n\r\n")
@@ -38,7 +38,7 @@ export const headerOf = (start: Buffer): Buffer => {
   return start.subarray(0, start.lastIndexOf("\r\n") + 2)
 }
 
-/** Returns the failed ones among the recipients that are asked for. */
+/** Returns the failed recipients among the given indices. */
 export const failedRecipients = (
   envelope: Envelope,
   state: DeliveryState,
@@ -61,7 +61,7 @@ const explained = ({ address, refusals, reply }: FailedRecipient): string => {
 
 const statusOf = ({ address, reply }: FailedRecipient, upstream: string): string => {
   const type = needsUtf8(address) ? "utf-8" : "rfc822"
-  // A status of class 4 says that it may work later, and it was tried until it was given up.
+  // A status of class 4 means a temporary failure, but the relay has given up.
   const status = reply.status.replace(/^[24]\./, "5.")
   const remote = reply.code === 0 ? [] : [
     `Remote-MTA: dns; ${upstream}`,
@@ -71,7 +71,7 @@ const statusOf = ({ address, reply }: FailedRecipient, upstream: string): string
 }
 
 /**
- * Returns the report of failed recipients that goes to a message's sender (RFC 3464, in the form of RFC 6533 where an
+ * Returns the delivery report of failed recipients for a message's sender (RFC 3464, in the form of RFC 6533 if an
  * address is not ASCII), as a whole message.
  */
 export const buildReport = (input: ReportInput): Buffer => {

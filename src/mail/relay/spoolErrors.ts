@@ -12,10 +12,10 @@ const REASONS: ReadonlyMap<string, string> = new Map([
   ["EMFILE", "too many open files"]
 ])
 
-/** What passes without anybody's help, or with room: the message is put off and the relay goes on. */
+/** Errors that pass without the operator or with more room: the message is deferred and the relay goes on. */
 const PASSING: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT", "EMFILE", "ENFILE"])
 
-/** Whether the spool will be good again once there is room. */
+/** Whether the spool works again once there is room. */
 export const isPassing = (error: unknown): boolean => PASSING.has(codeOf(error))
 
 export const storageUnavailable = (file: string, doing: string, error: unknown): StorageUnavailable => {

@@ -3,13 +3,13 @@ import * as Schema from "effect/Schema"
 import { Envelope } from "./envelope.ts"
 
 /**
- * A message in the spool is one file: a line of fixed length, the message as it came, and its envelope as JSON.
+ * A message in the spool is one file: a line of fixed length, the message as received, and its envelope as JSON.
  *
  * ```
  * svcd-mail 1 <bytes of the message> <bytes of the envelope> <CRC-32 of both>\n
  * ```
  *
- * Numbers are hexadecimal and filled up with zeros. The line is written last, when the message is whole.
+ * Numbers are hexadecimal and padded with zeros. The line is written last, when the message is complete.
  */
 export const PROLOGUE_LENGTH = 48
 
@@ -26,7 +26,7 @@ const hex = (value: number, digits: number): string => value.toString(16).padSta
 export const encodePrologue = ({ bodyLength, crc, envelopeLength }: Prologue): Buffer =>
   Buffer.from(`svcd-mail 1 ${hex(bodyLength, 12)} ${hex(envelopeLength, 8)} ${hex(crc >>> 0, 8)}     \n`, "latin1")
 
-/** Reads the first line of a spool file; `undefined` where it is none. */
+/** Parses the first line of a spool file; `undefined` for an invalid one. */
 export const decodePrologue = (bytes: Uint8Array): Prologue | undefined => {
   const parts = PROLOGUE.exec(Buffer.from(bytes).toString("latin1"))
   if (parts === null) return undefined
@@ -43,6 +43,6 @@ const encode = Schema.encodeSync(Schema.parseJson(Envelope))
 
 export const encodeEnvelope = (envelope: Envelope): Buffer => Buffer.from(encode(envelope), "utf8")
 
-/** Reads an envelope; `undefined` where the text is none. */
+/** Parses an envelope; `undefined` for an invalid one. */
 export const decodeEnvelope = (bytes: Uint8Array): Envelope | undefined =>
   Either.getOrUndefined(decode(Buffer.from(bytes).toString("utf8")))

@@ -2,17 +2,17 @@ import { createHmac, timingSafeEqual } from "node:crypto"
 import { formatMailbox, type Mailbox } from "./mailbox.ts"
 
 /**
- * The Sender Rewriting Scheme. A receiver asks the sender's domain (SPF) whether this relay may send for it, and it
- * may not: so the relay puts an address of its own in place, which holds the first one and sends bounces back to it.
- *
+ * The Sender Rewriting Scheme. A receiver checks with the sender's domain (SPF) whether this relay may send for it, and
+ * it may not. So the relay puts an address of its own in place, which contains the original one and returns bounces to
+ * it.
  * ```
  * a@one.example                      SRS0=hash=day=one.example=a@relay.example
  * SRS0=h=d=one.example=a@two.example SRS1=hash=two.example==h=d=one.example=a@relay.example
  * SRS1=h=two.example==…@three.example SRS1=hash=two.example==…@relay.example
  * ```
  *
- * The hash keeps strangers from writing such addresses themselves, the day lets them end. Text in them is compared
- * without regard to case: mail servers change it.
+ * The hash prevents strangers from forging such addresses; the day lets the addresses expire. Comparison ignores case,
+ * because mail servers change it.
  */
 export interface Srs {
   readonly secret: Uint8Array
@@ -20,16 +20,16 @@ export interface Srs {
   readonly domain: string
 }
 
-/** Characters of the hash: 40 bits, which nobody tries out over SMTP in the days that an address lasts. */
+/** Characters of the hash: 40 bits, too many to try over SMTP in the days that an address is valid. */
 const HASH_LENGTH = 8
 
 /** Days are counted modulo this, in two characters. */
 const DAYS = 1024
 
-/** How long after a message its bounce is still taken, in days. Servers give up after five. */
+/** How long after a message the relay takes its bounce, in days. Servers give up after five. */
 const VALID_DAYS = 21
 
-/** Clocks are set back a little now and then. */
+/** Tolerance for clocks that are set back a little. */
 const EARLY_DAYS = 1
 
 const DAY_MS = 86_400_000
@@ -50,17 +50,17 @@ const dayOf = (now: number): number => Math.floor(now / DAY_MS) % DAYS
 
 const encodeDay = (day: number): string => DIGITS.charAt(day >> 5) + DIGITS.charAt(day & 31)
 
-/** The hashed parts are joined by what cannot be in any of them. */
+/** Joins the hashed parts with a character that none of them can contain. */
 const join = (...parts: ReadonlyArray<string>): string => parts.join("\n")
 
 const SRS0 = /^SRS0(?<rest>[=+-].*)$/is
 const SRS1 = /^SRS1[=+-](?<hash>[^=]*)=(?<host>[^=]*)=(?<rest>[=+-].*)$/is
 const OWN_SRS0 = /^SRS0[=+-](?<hash>[^=]*)=(?<day>[^=]*)=(?<domain>[^=]*)=(?<local>.+)$/is
 
-/** Whether a local part is written as an address that this relay made. No label has an equals sign. */
+/** Whether a local part has the form of an address that this relay made. No label has an equals sign. */
 export const isRewritten = (local: string): boolean => /^SRS[01]=/i.test(local)
 
-/** Returns the address that stands for `sender` in forwarded mail. `now`: milliseconds since 1970. */
+/** Returns the envelope sender that replaces `sender` in forwarded mail. `now`: milliseconds since 1970. */
 export const rewriteSender = (srs: Srs, sender: Mailbox, now: number): Mailbox => {
   const first = (host: string, rest: string): Mailbox => ({
     local: `SRS1=${hash(srs, join(host, rest))}=${host}=${rest}`,
@@ -76,8 +76,8 @@ export const rewriteSender = (srs: Srs, sender: Mailbox, now: number): Mailbox =
 }
 
 /**
- * Returns whom a bounce to a rewritten address is for, as text that is yet to be checked as an address; `undefined`
- * where the address is not ours, was tampered with or has ended.
+ * Returns the address that a bounce to a rewritten address is for, as text that the caller has to validate; `undefined`
+ * for an address that this relay did not make, that was changed or that has expired.
  */
 export const restoreSender = (srs: Srs, local: string, now: number): string | undefined => {
   const first = SRS1.exec(local)?.groups

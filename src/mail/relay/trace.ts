@@ -1,7 +1,7 @@
-/** What is known of how a message came, for the trace header. */
+/** How a message arrived, for the trace header. */
 export interface Arrival {
   readonly id: string
-  /** What the client called itself. */
+  /** The client's name in its greeting. */
   readonly greeting: string
   /** The client's IP address. */
   readonly client: string
@@ -9,7 +9,7 @@ export interface Arrival {
   readonly protocol: string
   /** Milliseconds since 1970. */
   readonly at: number
-  /** Whose copy of the message it is. Others' addresses are none of his business. */
+  /** The recipient of this copy. A copy must not show the addresses of other recipients. */
   readonly recipient: string
 }
 
@@ -26,7 +26,7 @@ export const mailDate = (at: number): string => {
   return `${day} ${date.getUTCFullYear()} ${time} +0000`
 }
 
-/** What a client said of itself, as far as it can be part of a host name or an address literal. */
+/** A client's text, reduced to the characters of host names and address literals. */
 const plain = (text: string): string => text.replace(/[^A-Za-z0-9._:[\]-]/g, "?").slice(0, 255)
 
 const literal = (ip: string): string => ip.includes(":") ? `[IPv6:${ip}]` : `[${ip}]`
@@ -38,8 +38,8 @@ export const receivedField = (arrival: Arrival, hostname: string): string => {
     `\tby ${hostname} with ${protocol} id ${id}\r\n\tfor <${recipient}>;\r\n\t${mailDate(at)}\r\n`
 }
 
-/** Returns the field by which this relay knows a message that it has forwarded to the same label before. */
+/** Returns the field by which this relay recognises a message that it has forwarded to the same label before. */
 export const deliveredToField = (recipient: string): string => `Delivered-To: ${recipient}\r\n`
 
-/** Returns the `Message-ID` of a message that came without: always the same one for the same message. */
+/** Returns the `Message-ID` of a message without one: always the same for the same message. */
 export const messageIdField = (id: string, hostname: string): string => `Message-ID: <${id}@${hostname}>\r\n`

@@ -13,7 +13,7 @@ interface Parts {
   readonly srs: Srs
 }
 
-/** The trace headers of a message for one recipient; nothing in front of a report of our own. */
+/** The trace headers of a message for one recipient; empty for a bounce of this relay. */
 const front = (envelope: Envelope, recipient: Recipient, hostname: string): string => {
   if (envelope.reports !== undefined) return ""
   const arrival = {
@@ -28,13 +28,13 @@ const front = (envelope: Envelope, recipient: Recipient, hostname: string): stri
   return deliveredToField(recipient.address) + receivedField(arrival, hostname) + messageId
 }
 
-/** The envelope sender of the forwarded message. Reports and bounces keep theirs: none. */
+/** The envelope sender of the forwarded message. Bounces keep theirs: empty. */
 export const forwardedSender = (srs: Srs, sender: string, now: number): string => {
   const mailbox = parseMailbox(sender)
   return mailbox === undefined ? "" : formatMailbox(rewriteSender(srs, mailbox, now))
 }
 
-/** Returns what is handed to the upstream server for one address of one recipient. `now`: milliseconds since 1970. */
+/** Returns the transaction with the upstream server for one address of one recipient. `now`: ms since 1970. */
 export const transactionOf = (
   { config, spool, srs }: Parts,
   { bodyLength, envelope }: { readonly envelope: Envelope; readonly bodyLength: number },

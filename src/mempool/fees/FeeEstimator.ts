@@ -17,30 +17,30 @@ import { readFeeFile, writeFeeFile } from "./feeFile.ts"
 import { FeeHistory, type FeeMode, type RawEstimate, type SmartEstimate } from "./FeeHistory.ts"
 import { type HorizonName, HORIZONS } from "./FeeHorizon.ts"
 
-/** What fee rates are worth, learned from what comes into the mempool and when it is mined. */
+/** Estimates fee rates from the arrivals in the mempool and the time until they are mined. */
 export class FeeEstimator extends Context.Tag("svcd/FeeEstimator")<FeeEstimator, {
   /** The fee rate for a transaction to be mined within so many blocks, 1 to `HIGHEST_TARGET`. */
   readonly estimateSmart: (target: number, mode: FeeMode) => SmartEstimate
-  /** The fee rate at which a share of `threshold` was mined within the target; `undefined` for targets out of reach. */
+  /** The fee rate at which a share of `threshold` was mined within the target; `undefined` out of range. */
   readonly estimateRaw: (target: number, threshold: number, horizon: HorizonName) => RawEstimate | undefined
-  /** Writes the history to its file, where there is one. */
+  /** Writes the history to its file, if it has one. */
   readonly save: Effect.Effect<void, StorageFailure>
 }>() {}
 
 export interface FeeEstimatorOptions {
-  /** Where the history is kept over a restart; `undefined` for one that is forgotten. */
+  /** Where the history is kept over a restart; `undefined`: not kept. */
   readonly filename: string | undefined
 }
 
-/** The highest target that may be asked for. */
+/** The highest target that a caller may ask for. */
 export const HIGHEST_TARGET = HORIZONS.long.scale * HORIZONS.long.periods
 
 const SAVE_INTERVAL = "1 hour"
 
-/** Seconds that the tip may be old while fees are learned. Upstream `validation.h`, `MAX_FEE_ESTIMATION_TIP_AGE`. */
+/** Seconds that the tip may be old while fees are observed. Upstream `validation.h`, `MAX_FEE_ESTIMATION_TIP_AGE`. */
 const MAX_TIP_AGE = 3 * 3600
 
-/** Mined transactions that are remembered: as many as a deep reorganisation may bring back. */
+/** Mined transactions that are remembered: as many as a deep reorganisation may return to the mempool. */
 const MAX_MINED = 20_000
 
 const load = (filename: string | undefined): Effect.Effect<FeeHistory> =>
@@ -74,9 +74,9 @@ const make = (
     const status = yield* SyncStatus
     const { filename } = options
     const history = yield* load(filename)
-    /** What blocks took out of the mempool, the oldest first: it comes back in a reorganisation and is not new then. */
+    /** Mined transactions, oldest first: a reorganisation returns them to the mempool, and they are not new then. */
     const mined = new Set<string>()
-    /** Came at the tip after the last block that was counted, before that block's own event. */
+    /** Arrived at a newer tip than the last counted block, before the event of that block. */
     const early = new Map<string, PoolEntry>()
 
     const save = filename === undefined
@@ -88,7 +88,7 @@ const make = (
       (failure) => Effect.logWarning("fee estimates could not be saved", { reason: failure.message })
     )
 
-    /** Whether the node sees transactions and blocks as they come. Upstream `validation.cpp`, `IsCurrentForFeeEstimation`. */
+    /** Whether the node sees transactions and blocks live. Upstream `validation.cpp`, `IsCurrentForFeeEstimation`. */
     const isCurrent = Effect.gen(function*() {
       if (yield* status.initialDownload) return false
       const { headers, tip: { height } } = yield* chain.progress
@@ -117,7 +117,7 @@ const make = (
       }
     }
 
-    /** The block itself says what it holds: what the mempool tells of it may come before or after. */
+    /** The transactions of a block, read from the block: the events of the mempool may arrive before or after it. */
     const keysOf = (block: Cursor): Effect.Effect<ReadonlyArray<string>> =>
       Effect.suspend(() => {
         if (history.size === 0) return Effect.succeed([])

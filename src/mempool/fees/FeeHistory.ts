@@ -3,24 +3,24 @@ import { rateOf } from "../policy/feeRate.ts"
 import { bucketOf } from "./feeBuckets.ts"
 import { FeeHorizon, type HorizonEstimate, type HorizonName, HORIZONS, type SavedBucket } from "./FeeHorizon.ts"
 
-/** `economical` follows a fall of fees at once; `conservative` wants longer horizons to agree. */
+/** `economical` follows a fall of fees at once; `conservative` requires longer horizons to agree. */
 export type FeeMode = "economical" | "conservative"
 
-/** A transaction that came into the mempool. */
+/** A transaction that entered the mempool. */
 export interface FeeSample {
   /** Smallest units. */
   readonly fee: number
   readonly vsize: number
-  /** Height of the tip when it came. */
+  /** Height of the tip at its arrival. */
   readonly height: number
-  /** Whether its fee was its own choice and its waiting will be its own: not one that needs another, or came back. */
+  /** Whether its fee alone decides how long it waits: false with unconfirmed parents, or after a reorganisation. */
   readonly validForEstimation: boolean
 }
 
 export interface SmartEstimate {
-  /** Smallest units a kvB; `undefined` where there is no answer. */
+  /** Smallest units a kvB; `undefined` without an estimate. */
   readonly feeRate: number | undefined
-  /** The target that it is for, which may be another than asked for. */
+  /** The target of the estimate, which may differ from the requested one. */
   readonly blocks: number
 }
 
@@ -31,7 +31,7 @@ export interface RawEstimate extends HorizonEstimate {
 
 const Height = Schema.Int.pipe(Schema.between(0, 2 ** 31 - 1))
 
-/** Counts that decay by a share each block stay far below this, whatever blocks hold. */
+/** Counts that decay by a share each block stay far below this, whatever the blocks hold. */
 const Count = Schema.Number.pipe(Schema.between(0, 1e12))
 
 const Buckets = Schema.Array(Schema.Struct({
@@ -42,11 +42,11 @@ const Buckets = Schema.Array(Schema.Struct({
   left: Schema.Array(Count)
 }))
 
-/** What is kept over a restart. */
+/** The content of the fee file. */
 export const SavedFees = Schema.Struct({
   /** Height of the last block that was counted. */
   bestHeight: Height,
-  /** The blocks from which the counts come. */
+  /** The range of blocks that the counts come from. */
   first: Height,
   last: Height,
   short: Buckets,
@@ -56,15 +56,15 @@ export const SavedFees = Schema.Struct({
 
 export type SavedFees = typeof SavedFees.Type
 
-/** The shares that have to be mined within half the target, the target, and twice as long. */
+/** The shares that have to be mined within half the target, the target, and twice the target. */
 const HALF_SHARE = 0.6
 const SHARE = 0.85
 const DOUBLE_SHARE = 0.95
 
-/** Blocks after which counts from an earlier run say nothing: six weeks. */
+/** Blocks after which counts from an earlier run are useless: six weeks. */
 const OLDEST = 6 * 1008
 
-/** Transactions that are followed at most: more than a mempool of the usual size holds. */
+/** Most transactions that are followed: more than a mempool of the usual size holds. */
 const MAX_FOLLOWED = 500_000
 
 interface Followed {
@@ -80,8 +80,8 @@ const lesser = (a: number | undefined, b: number | undefined): number | undefine
   b !== undefined && b > 0 && (a === undefined || b < a) ? b : a
 
 /**
- * What fee rates got transactions into blocks how soon, as this node saw it: only what was in the mempool first counts.
- * Transactions are known by their `txidKey`. Follows the rules of upstream
+ * How soon fee rates got transactions into blocks, as this node saw it: only transactions that were in its mempool
+ * count. Transactions are identified by their `txidKey`. Follows the rules of upstream
  * `policy/fees/block_policy_estimator.cpp`, `CBlockPolicyEstimator`.
  */
 export class FeeHistory {
@@ -94,7 +94,7 @@ export class FeeHistory {
   private best = 0
   /** Height of the first block since the start that held a followed transaction; 0 before it. */
   private first = 0
-  /** The blocks behind what was kept from earlier runs. */
+  /** The range of blocks behind the counts of earlier runs. */
   private earlier = { first: 0, last: 0 }
 
   /** Height of the last block that was counted; 0 before the first. */
@@ -102,7 +102,7 @@ export class FeeHistory {
     return this.best
   }
 
-  /** Transactions that are followed. */
+  /** Number of followed transactions. */
   get size(): number {
     return this.followed.size
   }
@@ -112,7 +112,7 @@ export class FeeHistory {
     return this.horizons[horizon].targets
   }
 
-  /** Follows a transaction from now on. One that came at another tip than the last block counted is passed over. */
+  /** Follows a transaction from now on. Ignores one that arrived at another tip than the last counted block. */
   entered(key: string, { fee, height, validForEstimation, vsize }: FeeSample): void {
     if (!validForEstimation || height !== this.best || this.followed.has(key)) return
     if (this.followed.size >= MAX_FOLLOWED) return
@@ -122,15 +122,15 @@ export class FeeHistory {
     for (const horizon of this.all) horizon.entered(bucket, height)
   }
 
-  /** A transaction left the mempool, and no block holds it. */
+  /** A transaction left the mempool without being mined. */
   left(key: string): void {
     const followed = this.followed.get(key)
     if (followed !== undefined) this.stopFollowing(key, followed, false)
   }
 
   /**
-   * A block became the tip, with these transactions. One that is no higher than a block that was counted belongs to a
-   * reorganisation, in which transactions would count twice: they are no longer followed, and nothing is learned.
+   * A block with these transactions became the tip. A block no higher than a counted one belongs to a reorganisation,
+   * in which transactions would count twice: they are no longer followed, and not counted.
    */
   blockConnected(height: number, keys: Iterable<string>): void {
     const isNew = height > this.best
@@ -148,12 +148,12 @@ export class FeeHistory {
     }
   }
 
-  /** Ends the following of all that waits, as at the end of a run: what waited for long counts against its fee rate. */
+  /** Stops following all transactions, as at shutdown: one that waited for long counts against its fee rate. */
   leaveAll(): void {
     for (const [key, followed] of this.followed) this.stopFollowing(key, followed, false)
   }
 
-  /** The fee rate at which a share of `threshold` was mined within the target; `undefined` for targets out of reach. */
+  /** The fee rate at which a share of `threshold` was mined within the target; `undefined` out of range. */
   estimateRaw(target: number, threshold: number, horizon: HorizonName): RawEstimate | undefined {
     const { settings: { decay, scale }, targets } = this.horizons[horizon]
     if (target < 1 || target > targets) return undefined
@@ -162,8 +162,8 @@ export class FeeHistory {
   }
 
   /**
-   * The fee rate for a transaction to be mined within `target` blocks, 1 to 1008. Nobody can be sure of the next
-   * block, so 1 is taken for 2; and no target is longer than half the time that was watched.
+   * The fee rate for a transaction to be mined within `target` blocks, 1 to 1008. The next block cannot be guaranteed,
+   * so 1 is raised to 2. No target is longer than half the observed time.
    */
   estimateSmart(target: number, mode: FeeMode): SmartEstimate {
     const longest = this.horizons.long.targets
@@ -178,7 +178,7 @@ export class FeeHistory {
     return { feeRate: inUnits(feeRate), blocks }
   }
 
-  /** What is to be kept. What is in the mempool is not part of it. */
+  /** The history as the fee file keeps it, without the transactions that are followed. */
   toJSON(): SavedFees {
     const { long, medium, short } = this.horizons
     const earlier = this.watchedEarlier
@@ -186,7 +186,7 @@ export class FeeHistory {
     return { bestHeight: this.best, ...span, short: short.save(), medium: medium.save(), long: long.save() }
   }
 
-  /** The history that was kept, or what is wrong with it. */
+  /** Restores a saved history, or returns what is wrong with it. */
   static fromJSON(saved: SavedFees): FeeHistory | { readonly fault: string } {
     const { bestHeight, first, last } = saved
     if (first > last || last > bestHeight) return { fault: `blocks ${first} to ${last} of ${bestHeight}` }
@@ -211,12 +211,12 @@ export class FeeHistory {
     for (const horizon of this.all) horizon.gone(bucket, height, this.best, mined)
   }
 
-  /** Blocks that were watched since the start. */
+  /** Blocks observed since the start. */
   private get watchedNow(): number {
     return this.first === 0 ? 0 : this.best - this.first
   }
 
-  /** Blocks that were watched in earlier runs; none where that was too long ago. */
+  /** Blocks observed in earlier runs; 0 if that is too long ago. */
   private get watchedEarlier(): number {
     const { first, last } = this.earlier
     return first === 0 || this.best - last > OLDEST ? 0 : last - first
@@ -231,8 +231,8 @@ export class FeeHistory {
   }
 
   /**
-   * The answer of the shortest horizon that reaches the target. With `shorter`, what a shorter one says of its own
-   * highest target is taken where it is less: who pays that much waits no longer.
+   * The estimate of the shortest horizon that reaches the target. With `shorter`, a shorter horizon's estimate for its
+   * own highest target replaces it if it is lower: a transaction with that fee rate waits no longer.
    */
   private combined(target: number, threshold: number, shorter: boolean): number | undefined {
     const { long, medium, short } = this.horizons
@@ -244,7 +244,7 @@ export class FeeHistory {
     return lesser(feeRate, this.rate("short", short.targets, threshold))
   }
 
-  /** What all horizons beyond the shortest that reaches the target ask for. */
+  /** The highest estimate of all horizons beyond the shortest that reaches the target. */
   private ofLongerHorizons(target: number): number | undefined {
     const { medium, short } = this.horizons
     const ofMedium = target <= short.targets ? this.rate("medium", target, DOUBLE_SHARE) : undefined
@@ -255,7 +255,7 @@ export class FeeHistory {
 /** From the shortest to the longest. */
 export const HORIZON_NAMES: ReadonlyArray<HorizonName> = ["short", "medium", "long"]
 
-/** Whole units; a fee rate of less than half a unit is none. */
+/** Rounds to whole units; a fee rate of less than half a unit becomes `undefined`. */
 const inUnits = (feeRate: number | undefined): number | undefined => {
   const units = Math.round(feeRate ?? 0)
   return units === 0 ? undefined : units

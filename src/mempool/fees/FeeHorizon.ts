@@ -1,14 +1,14 @@
 import { bucketBottom, BUCKETS, bucketTop } from "./feeBuckets.ts"
 
-/** How far back counts reach, and how finely they tell how long a confirmation took. */
+/** How far back counts reach, and the resolution of waiting times. */
 export interface HorizonSettings {
   /** Blocks in one step of waiting time. */
   readonly scale: number
-  /** Steps that are told apart. */
+  /** Number of steps. */
   readonly periods: number
-  /** What is left of a count after one more block. */
+  /** The share of a count that is left after one more block. */
   readonly decay: number
-  /** Transactions a block, on average, without which a range of fee rates says nothing. */
+  /** Transactions a block, on average, that a range of fee rates needs to be conclusive. */
   readonly sufficient: number
 }
 
@@ -24,7 +24,7 @@ export const HORIZONS: Readonly<Record<HorizonName, HorizonSettings>> = {
   long: { scale: 24, periods: 42, decay: 0.99931, sufficient: 0.1 }
 }
 
-/** A stretch of fee rates and what became of the transactions in it. The counts decay, so they have fractions. */
+/** Adjacent fee rates and the fate of the transactions with them. The counts decay, so they have fractions. */
 export interface FeeRange {
   /** Smallest units a kvB. */
   readonly start: number
@@ -35,45 +35,45 @@ export interface FeeRange {
   readonly confirmed: number
   /** In the mempool for the target or longer. */
   readonly inPool: number
-  /** Gone from the mempool, not mined, after the target or later. */
+  /** Left the mempool unconfirmed, after the target or later. */
   readonly left: number
 }
 
 export interface HorizonEstimate {
   /** Smallest units a kvB; `undefined` where no range passes. */
   readonly feeRate: number | undefined
-  /** The lowest range that passes, if there is one. */
+  /** The lowest range that passes, if any. */
   readonly pass: FeeRange | undefined
-  /** The highest range below it that does not. */
+  /** The highest range below it that fails. */
   readonly fail: FeeRange | undefined
 }
 
-/** The counts of one range of fee rates as they are kept in a file. */
+/** The saved counts of one range of fee rates. */
 export interface SavedBucket {
   readonly bucket: number
   readonly confirmed: number
-  /** Sum of the fee rates of what was confirmed. */
+  /** Sum of the fee rates of the confirmed transactions. */
   readonly feeRates: number
   /** Confirmed within each period, or an earlier one. */
   readonly within: ReadonlyArray<number>
-  /** Gone unconfirmed after each period, or a later one. */
+  /** Left unconfirmed after each period, or a later one. */
   readonly left: ReadonlyArray<number>
 }
 
-/** Counts below this are nothing: they go from what is kept before they are too small to be divided. */
+/** Counts below this are dropped on saving, before they are too small for a division. */
 const NEGLIGIBLE = 1e-9
 
-/** How far sums of decayed numbers may be off. */
+/** Rounding error that sums of decayed numbers may have. */
 const TOLERANCE = 1e-6
 
-/** Ranges that are judged together, from the highest down, until they hold enough to say something. */
+/** Ranges that are combined, from the highest down, until they hold enough transactions to be conclusive. */
 class Stretch {
   readonly highest: number
   withinTarget = 0
   confirmed = 0
   inPool = 0
   left = 0
-  /** Confirmed since the stretch was judged last. */
+  /** Confirmed since the last check of the stretch. */
   fresh = 0
 
   constructor(highest: number) {
@@ -91,12 +91,12 @@ class Stretch {
 }
 
 /**
- * What became of transactions over one stretch of the past, by range of fee rates. Follows the rules of upstream
+ * The fate of transactions over one span of the past, by range of fee rates. Follows the rules of upstream
  * `policy/fees/block_policy_estimator.cpp`, `TxConfirmStats`. Heights are those of blocks; a transaction's is the
- * height of the tip when it came.
+ * height of the tip at its arrival.
  */
 export class FeeHorizon {
-  /** Blocks for which waiting is followed: the highest target there is an answer for. */
+  /** Blocks for which waiting is followed: the highest target with an estimate. */
   readonly targets: number
   readonly settings: HorizonSettings
   private readonly confirmedIn = new Float64Array(BUCKETS)
@@ -104,9 +104,9 @@ export class FeeHorizon {
   /** By period, then by bucket. */
   private readonly within: Float64Array
   private readonly leftAfter: Float64Array
-  /** What is in the mempool, by the height at which it came (modulo `targets`), then by bucket. */
+  /** The followed transactions by their height of arrival (modulo `targets`), then by bucket. */
   private readonly waiting: Int32Array
-  /** The same, of what came `targets` blocks ago or earlier. */
+  /** The followed transactions that arrived `targets` blocks ago or earlier, by bucket. */
   private readonly waitingLonger = new Int32Array(BUCKETS)
 
   constructor(settings: HorizonSettings) {
@@ -121,7 +121,7 @@ export class FeeHorizon {
     this.addWaiting(bucket, height, height, 1)
   }
 
-  /** Takes a transaction out of those that wait. Unless it was mined, what it waited for in vain counts against its range. */
+  /** Stops following a transaction. An unconfirmed one counts as a failure of its range for the time that it waited. */
   gone(bucket: number, height: number, tipHeight: number, mined: boolean): void {
     this.addWaiting(bucket, height, tipHeight, -1)
     if (mined) return
@@ -130,7 +130,7 @@ export class FeeHorizon {
     for (let period = 0; period < passed; period++) add(this.leftAfter, period * BUCKETS + bucket, 1)
   }
 
-  /** Counts a transaction that was mined `blocks` blocks after it came, at least 1. */
+  /** Counts a transaction that was mined `blocks` blocks after its arrival, at least 1. */
   confirmed(bucket: number, feeRate: number, blocks: number): void {
     const { periods, scale } = this.settings
     for (let period = Math.ceil(blocks / scale) - 1; period < periods; period++) {
@@ -140,7 +140,7 @@ export class FeeHorizon {
     add(this.feeRates, bucket, feeRate)
   }
 
-  /** Moves on to the block at `height`: what came long ago is no longer told apart, and all counts decay. */
+  /** Moves on to the block at `height`: old arrivals are merged into one count, and all counts decay. */
   advance(from: number, height: number): void {
     for (let next = Math.max(from + 1, height - this.targets + 1); next <= height; next++) {
       const slot = (next % this.targets) * BUCKETS
@@ -155,8 +155,8 @@ export class FeeHorizon {
   }
 
   /**
-   * Looks for the lowest fee rates of which a share of at least `threshold` was mined within `target` blocks (from 1 to
-   * `targets`). Goes down from the highest, adding ranges together until they hold enough transactions to judge.
+   * Finds the lowest fee rates of which a share of at least `threshold` was mined within `target` blocks (from 1 to
+   * `targets`). Goes down from the highest range and combines ranges until they hold enough transactions.
    */
   estimate(target: number, threshold: number, tipHeight: number): HorizonEstimate {
     const { decay, scale, sufficient } = this.settings
@@ -192,7 +192,7 @@ export class FeeHorizon {
     }
   }
 
-  /** What is to be kept, without the ranges that hold nothing. */
+  /** The counts to save, without empty ranges. */
   save(): ReadonlyArray<SavedBucket> {
     const saved: Array<SavedBucket> = []
     for (let bucket = 0; bucket < BUCKETS; bucket++) {
@@ -211,7 +211,7 @@ export class FeeHorizon {
     return saved
   }
 
-  /** Puts back what was kept, into a horizon that is new; returns what cannot be so, and then has to be thrown away. */
+  /** Restores saved counts into a new horizon. Returns what is wrong with them; the horizon is then unusable. */
   restore(saved: ReadonlyArray<SavedBucket>): string | undefined {
     let last = -1
     for (const each of saved) {
@@ -242,7 +242,7 @@ export class FeeHorizon {
     else add(this.waiting, (height % this.targets) * BUCKETS + bucket, change)
   }
 
-  /** Transactions that wait for `target` blocks or longer. */
+  /** Transactions that have waited for `target` blocks or longer. */
   private waitingSince(bucket: number, target: number, tipHeight: number): number {
     let count = this.waitingLonger[bucket] ?? 0
     const oldest = Math.max(0, tipHeight - this.targets + 1)
@@ -252,7 +252,7 @@ export class FeeHorizon {
     return count
   }
 
-  /** The average fee rate of the range that the median transaction of a stretch is in. */
+  /** The average fee rate of the range that holds the median transaction of a stretch. */
   private middleOf(lowest: number, highest: number): number | undefined {
     let half = 0
     for (let bucket = lowest; bucket <= highest; bucket++) half += (this.confirmedIn[bucket] ?? 0) / 2

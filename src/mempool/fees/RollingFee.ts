@@ -1,12 +1,12 @@
-/** Seconds in which what a full pool asked for is worth half, with a pool that is still half full or more (policy). */
+/** Seconds in which the rate of a full pool halves, while the pool is at least half full (policy). */
 const HALF_LIFE = 12 * 60 * 60
 
-/** Seconds that the rate stands still between two looks at the clock. */
+/** Seconds between two updates of the rate. */
 const STEP = 10
 
 /**
- * What the pool asks for beyond the relay fee since it had to throw something out: a rate that begins to fall with the
- * next block, faster the emptier the pool is. Rates are smallest units a kvB; `now` is in seconds since 1970.
+ * The minimum fee rate beyond the relay fee since the pool last evicted a transaction. It begins to fall with the next
+ * block, faster the emptier the pool is. Rates are smallest units a kvB; `now` is in seconds since 1970.
  * Source: upstream `txmempool.cpp`, `CTxMemPool::GetMinFee`, `trackPackageRemoved`.
  */
 export class RollingFee {
@@ -15,12 +15,12 @@ export class RollingFee {
   private updated = 0
   private falling = false
 
-  /** `increment` is the incremental relay fee rate: less than half of it counts as nothing. */
+  /** `increment` is the incremental relay fee rate: a rate below half of it becomes 0. */
   constructor(increment: number) {
     this.increment = increment
   }
 
-  /** Something that paid `rate` was thrown out: what comes now has to pay more. */
+  /** A chunk that paid `rate` was evicted: new transactions have to pay more. */
   raise(rate: number): void {
     const asked = rate + this.increment
     if (asked <= this.rate) return
@@ -28,7 +28,7 @@ export class RollingFee {
     this.falling = false
   }
 
-  /** A block came, which may have made room. */
+  /** A block connected and may have made room: the rate begins to fall. */
   blockConnected(now: number): void {
     this.updated = now
     this.falling = true

@@ -1,6 +1,6 @@
 /**
  * The ranges of fee rates that the estimator counts in, each 5 % wider than the one below. Their ends are fixed: a file
- * of counts is good for these ranges alone. Source: upstream `policy/fees/block_policy_estimator.h`,
+ * of counts is valid only for these ranges. Source: upstream `policy/fees/block_policy_estimator.h`,
  * `MIN_BUCKET_FEERATE`, `MAX_BUCKET_FEERATE`, `FEE_SPACING`.
  */
 
@@ -9,7 +9,7 @@ const LOWEST_TOP = 100
 const HIGHEST_TOP = 1e7
 const SPACING = 1.05
 
-/** The end of the last range: no fee rate is above. Shown by `estimaterawfee`. */
+/** The end of the last range, above all fee rates. Shown by `estimaterawfee`. */
 const TOP_OF_ALL = 1e99
 
 const tops: Array<number> = []
@@ -18,13 +18,13 @@ tops.push(TOP_OF_ALL)
 
 export const BUCKETS = tops.length
 
-/** The highest fee rate of a range, which belongs to it. */
+/** The highest fee rate of a range, inclusive. */
 export const bucketTop = (bucket: number): number => tops[bucket] ?? TOP_OF_ALL
 
-/** Where a range begins: the end of the one below. */
+/** The start of a range, exclusive: the end of the one below. */
 export const bucketBottom = (bucket: number): number => tops[bucket - 1] ?? 0
 
-/** The range that a fee rate is in. */
+/** The range that contains a fee rate. */
 export const bucketOf = (feeRate: number): number => {
   let low = 0
   let high = BUCKETS - 1

@@ -8,14 +8,14 @@ import { FeeHistory, SavedFees } from "./FeeHistory.ts"
 
 /** The file that keeps a fee history over a restart: JSON, one object. */
 
-/** Many times what the widest history takes. */
+/** Many times the size of the largest history. */
 const MAX_BYTES = 8 * 1024 * 1024
 
-/** Seconds after which a file says nothing of today's fees: 60 hours (upstream `MAX_FILE_AGE`). */
+/** Seconds after which a file does not apply to current fees: 60 hours (upstream `MAX_FILE_AGE`). */
 const MAX_AGE = 60 * 3600
 
 const FileContent = Schema.Struct({
-  /** Stands for the ranges of fee rates and the horizons too: counts are good for these alone. */
+  /** Covers the ranges of fee rates and the horizons too: counts are valid only for these. */
   version: Schema.Literal(1),
   /** When it was written, seconds since 1970. */
   time: Schema.NonNegativeInt,
@@ -27,11 +27,11 @@ const decode = Schema.decodeUnknownEither(Schema.parseJson(FileContent))
 export type FeeFileRead =
   | { readonly type: "read"; readonly history: FeeHistory }
   | { readonly type: "none" }
-  /** Written so long ago that it is of no use. */
+  /** Too old to be used. */
   | { readonly type: "old"; readonly hours: number }
   | { readonly type: "damaged"; readonly reason: string }
 
-const REMEDY = "Delete the file: fees are learned anew"
+const REMEDY = "Delete the file: the node learns fees again"
 
 const readText = (filename: string): string | undefined => {
   try {
@@ -49,7 +49,7 @@ export const readFeeFile = (filename: string, now: number): FeeFileRead => {
   const { checksum, text } = checkText(whole)
   if (checksum === "wrong") return { type: "damaged", reason: CHECKSUM_MISMATCH }
   const content = decode(text)
-  // The message of the decoder would quote whatever the file holds.
+  // The decoder's message would quote the content of the file.
   if (content._tag === "Left") return { type: "damaged", reason: "it is not a fee history" }
   const { fees, time } = content.right
   if (now - time > MAX_AGE) return { type: "old", hours: Math.floor((now - time) / 3600) }
@@ -57,7 +57,7 @@ export const readFeeFile = (filename: string, now: number): FeeFileRead => {
   return history instanceof FeeHistory ? { type: "read", history } : { type: "damaged", reason: history.fault }
 }
 
-/** Replaces the file, so that it is there whole at any moment. Throws `StorageFailure`. */
+/** Replaces the file atomically. Throws `StorageFailure`. */
 export const writeFeeFile = (filename: string, history: FeeHistory, now: number): void => {
   const content: typeof FileContent.Type = { version: 1, time: Math.max(0, Math.floor(now)), fees: history.toJSON() }
   guarded(filename, "writing", REMEDY, () => replaceFileNow(filename, checksummed(`${JSON.stringify(content)}\n`)))

@@ -2,24 +2,24 @@ import { compareRates } from "../policy/feeRate.ts"
 import type { GraphChunk } from "./graphChunks.ts"
 import { Heap } from "./Heap.ts"
 
-/** A chunk of a cluster and its place among those of all clusters. */
+/** A chunk of a cluster and its position among those of all clusters. */
 export interface RankedChunk {
   readonly chunk: GraphChunk
-  /** Number of the cluster: the older of two chunks with one rate comes first. */
+  /** Number of the cluster: of two chunks with the same rate that of the older cluster comes first. */
   readonly cluster: number
-  /** Number of the chunk in the order of its cluster. */
+  /** Index of the chunk in its cluster. */
   readonly index: number
   /** False once the cluster has changed. */
   isCurrent: boolean
 }
 
-/** Chunks of one cluster never rise in rate, so that this never puts a child before its parent. */
+/** Chunks of one cluster never rise in rate, so this order never puts a child before its parent. */
 const compareChunks = (a: RankedChunk, b: RankedChunk): number =>
   compareRates(b.chunk, a.chunk) || a.cluster - b.cluster || a.index - b.index
 
 const isCurrent = (ranked: RankedChunk): boolean => ranked.isCurrent
 
-/** Puts two lists that are in order into one. */
+/** Merges two sorted lists. */
 const merge = (a: ReadonlyArray<RankedChunk>, b: ReadonlyArray<RankedChunk>): Array<RankedChunk> => {
   const merged: Array<RankedChunk> = []
   let at = 0
@@ -30,12 +30,12 @@ const merge = (a: ReadonlyArray<RankedChunk>, b: ReadonlyArray<RankedChunk>): Ar
   return merged.concat(b.slice(at))
 }
 
-/** Outdated chunks are thrown out when there may be as many as this beside the current ones. */
+/** Number of outdated chunks, beside the current ones, that triggers their removal. */
 const MIN_COMPACTION = 256
 
 /**
- * The chunks of all clusters, best first. Chunks that are no longer current fall out by themselves, later: the worst one
- * costs a logarithm, and the whole order is only made when somebody asks for it, from the one before.
+ * The chunks of all clusters, best first. Outdated chunks are removed lazily: the worst one costs logarithmic time, and
+ * the whole order is built only on request, from the previous one.
  */
 export class ChunkOrder {
   private readonly worstFirst = new Heap<RankedChunk>((a, b) => compareChunks(b, a))
@@ -60,7 +60,7 @@ export class ChunkOrder {
     }
   }
 
-  /** The last of the order. */
+  /** The last chunk of the order. */
   worst(): GraphChunk | undefined {
     for (;;) {
       const last = this.worstFirst.peek()

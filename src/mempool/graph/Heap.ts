@@ -1,4 +1,4 @@
-/** A binary heap: keeps at hand what comes first by an order. */
+/** A binary heap: gives access to the first item of an order. */
 export class Heap<A> {
   private items: Array<A> = []
   private readonly compare: (a: A, b: A) => number
@@ -12,7 +12,7 @@ export class Heap<A> {
     return this.items.length
   }
 
-  /** What comes first; `undefined` where there is nothing. */
+  /** The first item; `undefined` if the heap is empty. */
   peek(): A | undefined {
     return this.items[0]
   }
@@ -31,7 +31,7 @@ export class Heap<A> {
     items[at] = item
   }
 
-  /** Takes out what comes first. */
+  /** Removes and returns the first item. */
   pop(): A | undefined {
     const first = this.items[0]
     const last = this.items.pop()
@@ -39,14 +39,14 @@ export class Heap<A> {
     return first
   }
 
-  /** Throws out what does not meet a condition. */
+  /** Removes the items that do not meet a condition. */
   retain(keep: (item: A) => boolean): void {
     const kept = this.items.filter(keep)
     this.items = []
     for (const item of kept) this.push(item)
   }
 
-  /** Puts an item in at the top and moves it to where it belongs. */
+  /** Inserts an item at the top and moves it down to its place. */
   private sink(item: A): void {
     const { compare, items } = this
     let at = 0

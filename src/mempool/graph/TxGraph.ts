@@ -6,15 +6,15 @@ import { type GraphChunk, graphChunks, type GraphNode } from "./graphChunks.ts"
 export type { DiagramPoint } from "./diagram.ts"
 export type { GraphChunk, GraphNode } from "./graphChunks.ts"
 
-/** A transaction that comes in. */
+/** A transaction to add. */
 export interface NewNode {
   /** Smallest units; may be negative. */
   readonly fee: number
   /** Weight units, above 0. */
   readonly weight: number
-  /** What it spends from. Keys that are not in the graph are left out. */
+  /** The transactions that it spends. Unknown keys are ignored. */
   readonly parents: Iterable<string>
-  /** What spends from it and was there before, as after a reorganisation. Keys that are not in the graph are left out. */
+  /** The transactions that spend it and were there before, as after a reorganisation. Unknown keys are ignored. */
   readonly children?: Iterable<string>
 }
 
@@ -28,20 +28,20 @@ interface Member {
   cluster: Cluster
 }
 
-/** Transactions that are connected, over however many others. */
+/** Transactions that are connected, directly or through others. */
 interface Cluster {
   readonly number: number
   readonly members: Set<Member>
-  /** Best first; `undefined` until somebody asks. */
+  /** Best first; `undefined` until a caller asks for them. */
   chunks: ReadonlyArray<RankedChunk> | undefined
 }
 
 const NONE: ReadonlySet<string> = new Set()
 
 /**
- * The unconfirmed transactions by what they spend from each other: which clusters they form, and in which chunks these
- * are best mined. Knows fees, weights and keys, not transactions. Chunks are worked out when they are asked for and kept
- * until their cluster changes.
+ * The unconfirmed transactions and their dependencies: the clusters that they form, and the chunks in which these are
+ * best mined. Has fees, weights and keys, not transactions. Computes chunks on request and keeps them until their
+ * cluster changes.
  */
 export class TxGraph {
   private readonly members = new Map<string, Member>()
@@ -59,7 +59,7 @@ export class TxGraph {
     return this.members.has(key)
   }
 
-  /** Takes a transaction in, which connects its relatives' clusters. */
+  /** Adds a transaction, which joins its relatives' clusters. */
   add(key: string, node: NewNode): void {
     if (this.members.has(key)) throw new TypeError("the transaction is in the graph already")
     const parents = this.known(node.parents)
@@ -74,7 +74,7 @@ export class TxGraph {
     this.touch(member.cluster)
   }
 
-  /** Takes one transaction out. Its children stay, without it; a cluster may fall apart. */
+  /** Removes one transaction. Its children stay; its cluster may split. */
   remove(key: string): void {
     const member = this.members.get(key)
     if (member === undefined) return
@@ -102,14 +102,14 @@ export class TxGraph {
     return this.members.get(key)?.children ?? NONE
   }
 
-  /** All that a transaction needs, itself left out. */
+  /** All ancestors of a transaction, without itself. */
   ancestors(key: string): ReadonlySet<string> {
     const found = this.reach([key], (near) => this.parents(near))
     found.delete(key)
     return found
   }
 
-  /** All that needs a transaction, itself left out. */
+  /** All descendants of a transaction, without itself. */
   descendants(key: string): ReadonlySet<string> {
     const found = this.reach([key], (near) => this.children(near))
     found.delete(key)
@@ -122,8 +122,8 @@ export class TxGraph {
   }
 
   /**
-   * The size of the cluster that these transactions would be in if something connected them, and `without` were gone.
-   * Of one with more than `most` transactions it says no more than that: how far it looked before it knew.
+   * The size of the cluster that a transaction with these parents would join, with `without` removed. For a cluster of
+   * more than `most` transactions the result is partial: it only shows that there are more.
    */
   clusterWith(
     parents: Iterable<string>,
@@ -141,37 +141,37 @@ export class TxGraph {
     return { count, weight }
   }
 
-  /** The chunks of a transaction's cluster, best first. None where it is not in the graph. */
+  /** The chunks of a transaction's cluster, best first. Empty for an unknown transaction. */
   chunksOf(key: string): ReadonlyArray<GraphChunk> {
     const cluster = this.members.get(key)?.cluster
     return cluster === undefined ? [] : this.chunksIn(cluster).map(({ chunk }) => chunk)
   }
 
-  /** The chunk that a transaction is in. */
+  /** The chunk of a transaction. */
   chunkOf(key: string): GraphChunk | undefined {
     return this.chunksOf(key).find(({ keys }) => keys.includes(key))
   }
 
-  /** All chunks, best first; taken in this order, nothing lacks a parent. */
+  /** All chunks, best first; in this order parents come before children. */
   chunks(): ReadonlyArray<GraphChunk> {
     this.settle()
     return this.all ??= this.order.all()
   }
 
-  /** The chunk to give up first: the last of `chunks`, so that nothing outside of it needs it. */
+  /** The chunk to evict first: the last of `chunks`, so that it has no descendants outside of it. */
   worst(): GraphChunk | undefined {
     this.settle()
     return this.order.worst()
   }
 
-  /** How many clusters these transactions are in. */
+  /** The number of clusters that contain these transactions. */
   clustersAffected(keys: Iterable<string>): number {
     return this.clustersOf(keys).size
   }
 
   /**
-   * Whether the fee-rate diagram gets better, and nowhere worse, if some transactions go and others come, whose parents
-   * may be in the graph or among themselves. Only clusters that this changes are looked at.
+   * Whether the fee-rate diagram gets better, and nowhere worse, if some transactions are removed and others added,
+   * whose parents may be in the graph or among them. Compares only the affected clusters.
    * Source: upstream `policy/rbf.cpp`, `ImprovesFeerateDiagram`.
    */
   improves(removed: ReadonlySet<string>, added: ReadonlyArray<GraphNode>): boolean {
@@ -186,7 +186,7 @@ export class TxGraph {
     return compareDiagrams(graphChunks(after), before) === "better"
   }
 
-  /** The fee-rate diagram of all transactions, from the origin on. */
+  /** The fee-rate diagram of all transactions, starting at the origin. */
   diagram(): ReadonlyArray<DiagramPoint> {
     return diagramOf(this.chunks())
   }
@@ -202,7 +202,7 @@ export class TxGraph {
     yield* this.children(key)
   }
 
-  /** What can be reached from transactions of the graph, these included. */
+  /** All that is reachable from transactions of the graph, with themselves. */
   private reach(starts: Iterable<string>, next: (key: string) => Iterable<string>): Set<string> {
     const found = this.known(starts)
     for (const key of found) for (const near of next(key)) found.add(near)
@@ -222,7 +222,7 @@ export class TxGraph {
     return { number: this.clusterCount++, members: new Set(), chunks: undefined }
   }
 
-  /** Forgets the chunks of a cluster. */
+  /** Marks the chunks of a cluster as outdated. */
   private touch(cluster: Cluster): void {
     for (const ranked of cluster.chunks ?? []) ranked.isCurrent = false
     cluster.chunks = undefined
@@ -231,7 +231,7 @@ export class TxGraph {
     else this.changed.delete(cluster)
   }
 
-  /** Moves the smaller of two transactions' clusters into the larger one. */
+  /** Merges the smaller of two transactions' clusters into the larger one. */
   private join(a: Member, b: Member | undefined): void {
     if (b === undefined || a.cluster === b.cluster) return
     const isLarger = a.cluster.members.size > b.cluster.members.size
@@ -248,7 +248,7 @@ export class TxGraph {
     }
   }
 
-  /** Gives each part of a cluster that lost a member, its relatives given, a cluster of its own; one part stays. */
+  /** Splits a cluster that lost a member, given the member's relatives: every connected part but one is new. */
   private split(relatives: ReadonlyArray<string>): void {
     const seen = new Set<string>()
     for (const [i, relative] of relatives.entries()) {
@@ -281,7 +281,7 @@ export class TxGraph {
     return chunks
   }
 
-  /** Works out what is not in the order of all chunks. */
+  /** Computes the chunks of all changed clusters. */
   private settle(): void {
     for (const cluster of this.changed) this.chunksIn(cluster)
   }

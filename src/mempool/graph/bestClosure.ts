@@ -1,11 +1,11 @@
 import { compareRates, type FeeRate } from "../policy/feeRate.ts"
 
-/** A transaction of a cluster: transactions are known by their index in it. */
+/** A transaction of a cluster; transactions are identified by their index in it. */
 export interface ClusterNode extends FeeRate {
   readonly parents: ReadonlyArray<number>
 }
 
-/** Fee and weight of transactions together. */
+/** Total fee and weight of transactions. */
 export const totalOf = (nodes: ReadonlyArray<ClusterNode>, members: Iterable<number>): FeeRate => {
   let fee = 0
   let weight = 0
@@ -16,20 +16,20 @@ export const totalOf = (nodes: ReadonlyArray<ClusterNode>, members: Iterable<num
   return { fee, weight }
 }
 
-/** A network of pipes from a source to a sink, and what still fits through each: the way back is the next pipe. */
+/** A flow network and the residual capacity of each pipe; pipe `i ^ 1` is the reverse of pipe `i`. */
 class FlowNetwork {
   private readonly source: number
   private readonly sink: number
-  /** Pipes by the place they leave. */
+  /** Pipes by the place that they start at. */
   private readonly leaving: ReadonlyArray<Array<number>>
   private readonly targets: Array<number> = []
   private readonly room: Array<number> = []
-  /** Steps from the source, -1 for what is out of reach; of the last search. */
+  /** Distance from the source in the last search, -1 for unreachable places. */
   private levels: Array<number> = []
-  /** Which of the leaving pipes is to be tried next. */
+  /** Index of the outgoing pipe to try next, by place. */
   private tried: Array<number> = []
 
-  /** Places are 0 to `places` - 1; source and sink come behind them. */
+  /** Places are 0 to `places` - 1; source and sink follow. */
   constructor(places: number) {
     this.source = places
     this.sink = places + 1
@@ -51,7 +51,7 @@ class FlowNetwork {
     else if (value < 0) this.connect(place, this.sink, -value)
   }
 
-  /** Sends as much as fits, and answers which places the source could still send more to (Dinic's algorithm). */
+  /** Computes a maximum flow; returns which places are still reachable from the source (Dinic's algorithm). */
   saturate(): (place: number) => boolean {
     while (this.search()) {
       this.tried = this.leaving.map(() => 0)
@@ -61,7 +61,7 @@ class FlowNetwork {
     return (place) => (levels[place] ?? -1) !== -1
   }
 
-  /** Finds the levels; whether the sink can be reached. */
+  /** Computes the levels; returns whether the sink is reachable. */
   private search(): boolean {
     const levels = this.leaving.map(() => -1)
     levels[this.source] = 0
@@ -78,7 +78,7 @@ class FlowNetwork {
     return levels[this.sink] !== -1
   }
 
-  /** Sends up to `amount` from a place on along one shortest way to the sink; answers how much went. */
+  /** Sends up to `amount` from a place along one shortest path to the sink; returns the amount sent. */
   private send(place: number, amount: number): number {
     if (place === this.sink) return amount
     const pipes = this.leaving[place] ?? []
@@ -100,13 +100,13 @@ class FlowNetwork {
 }
 
 /**
- * Looks among `members` for those that lift the rate: a part that holds all parents that are members, and pays a better
- * rate than all members together; the part that earns most above that rate. `undefined` where there is none.
+ * Finds among `members` those that raise the rate: a subset that contains all parents that are members, and pays a
+ * better rate than all members together; the subset that earns most above that rate. `undefined` if there is none.
  *
- * It is the closure of greatest weight in a graph (Picard 1976), which a minimum cut finds: what earns more than the
- * common rate is fed by the source, what earns less drains into the sink, and children drag their parents along.
- * Values are exact up to 2^53; above that rounding may miss a better part, and the exact comparison at the end keeps it
- * from answering a worse one.
+ * It is the closure of greatest weight in a graph (Picard 1976), which a minimum cut finds: members that earn more than
+ * the common rate are connected to the source, the others to the sink, and children to their parents.
+ * Values are exact up to 2^53. Above that, rounding may miss a better subset; the exact comparison at the end prevents
+ * a worse one from being returned.
  */
 export const bestClosure = (
   nodes: ReadonlyArray<ClusterNode>,

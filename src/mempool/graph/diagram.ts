@@ -1,6 +1,6 @@
 import { compareRates, type FeeRate } from "../policy/feeRate.ts"
 
-/** A point of a fee-rate diagram: what the best weight units of a set of transactions pay together. */
+/** A point of a fee-rate diagram: the total fee of the best weight units of a set of transactions. */
 export interface DiagramPoint {
   readonly weight: number
   readonly fee: number
@@ -8,7 +8,7 @@ export interface DiagramPoint {
 
 const ORIGIN: DiagramPoint = { weight: 0, fee: 0 }
 
-/** The points that chunks lead to, taken in their order, from the origin on. */
+/** The points after each chunk, in order, starting at the origin. */
 export const diagramOf = (chunks: Iterable<FeeRate>): ReadonlyArray<DiagramPoint> => {
   let last = ORIGIN
   const points = [last]
@@ -19,11 +19,11 @@ export const diagramOf = (chunks: Iterable<FeeRate>): ReadonlyArray<DiagramPoint
   return points
 }
 
-/** How one diagram stands to another. */
+/** The relation of one diagram to another. */
 export type DiagramOrder = "better" | "equal" | "worse" | "incomparable"
 
 /**
- * Whether a diagram is above (positive), on or below another at a point of its own. Between its points the other is a
+ * Compares a point with another diagram: positive above it, 0 on it, negative below. Between its points the other is a
  * straight line, behind its last one it is level. `next` is the first of the other's points that is not lighter.
  */
 const compareAt = (point: DiagramPoint, other: ReadonlyArray<DiagramPoint>, next: number): number => {
@@ -35,7 +35,7 @@ const compareAt = (point: DiagramPoint, other: ReadonlyArray<DiagramPoint>, next
   return compareRates({ fee: point.fee - before.fee, weight }, slope)
 }
 
-/** Whether `points` are above `other` somewhere, and whether below; told at the points alone, without the origin. */
+/** Whether `points` are above `other` somewhere, and below somewhere; checked at the points after the origin. */
 const findSides = (
   points: ReadonlyArray<DiagramPoint>,
   other: ReadonlyArray<DiagramPoint>
@@ -54,7 +54,7 @@ const findSides = (
 
 /**
  * Compares the fee-rate diagrams of two sets of chunks, each best first. The lighter one counts as level behind its
- * end: what it leaves free may earn nothing.
+ * end: the weight that it leaves free may earn nothing.
  * Source: upstream `util/feefrac.cpp`, `CompareChunks`.
  */
 export const compareDiagrams = (a: Iterable<FeeRate>, b: Iterable<FeeRate>): DiagramOrder => {

@@ -2,7 +2,7 @@ import { compareRates, type FeeRate } from "../policy/feeRate.ts"
 import type { ClusterNode } from "./bestClosure.ts"
 import { chunked, components, linearize } from "./linearize.ts"
 
-/** A transaction and what it needs, by keys. Its parents may lie outside of what is looked at. */
+/** A transaction and its parents, by keys. Parents may be outside of the given set. */
 export interface GraphNode extends FeeRate {
   readonly key: string
   readonly parents: Iterable<string>

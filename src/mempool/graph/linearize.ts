@@ -2,18 +2,18 @@ import { compareRates, type FeeRate } from "../policy/feeRate.ts"
 import { bestClosure, type ClusterNode, totalOf } from "./bestClosure.ts"
 import { Heap } from "./Heap.ts"
 
-/** Puts the transactions of a cluster in the order in which they are best mined. */
+/** Orders the transactions of a cluster as they are best mined. */
 
-/** More transactions are only ordered greedily: such clusters come from reorganisations alone. */
+/** Larger clusters are only ordered greedily: they arise from reorganisations alone. */
 const MAX_OPTIMAL = 200
 
-/** A chunk of a cluster: neighbours in its order that pay a better rate together than what follows. */
+/** A chunk of a cluster: adjacent transactions of its order that together pay a better rate than what follows. */
 export interface NodeChunk extends FeeRate {
   /** Parents before children. */
   readonly members: ReadonlyArray<number>
 }
 
-/** The children of each member among the members. */
+/** The children of each member that are members too. */
 const childrenOf = (nodes: ReadonlyArray<ClusterNode>, members: ReadonlyArray<number>): Map<number, Array<number>> => {
   const children = new Map<number, Array<number>>(members.map((member) => [member, []]))
   for (const member of members) {
@@ -22,7 +22,7 @@ const childrenOf = (nodes: ReadonlyArray<ClusterNode>, members: ReadonlyArray<nu
   return children
 }
 
-/** Parents before children; of those whose parents are all there, the one with the best rate first. */
+/** Parents before children; among those whose parents are all included, the best rate first. */
 const orderGreedily = (nodes: ReadonlyArray<ClusterNode>, members: ReadonlyArray<number>): Array<number> => {
   const children = childrenOf(nodes, members)
   const missing = new Map(members.map((member) => [
@@ -46,7 +46,7 @@ const orderGreedily = (nodes: ReadonlyArray<ClusterNode>, members: ReadonlyArray
   return order
 }
 
-/** Divides members into parts that have no relatives in each other. */
+/** Divides members into connected components. */
 export const components = (
   nodes: ReadonlyArray<ClusterNode>,
   members: ReadonlyArray<number>
@@ -71,9 +71,9 @@ export const components = (
 }
 
 /**
- * Orders members by taking out what lifts the rate, again and again on either side: what remains in one piece is a
- * chunk of the best diagram that there is. Pieces with no relatives in each other pay the same rate; they are kept
- * together so that they become chunks of their own.
+ * Orders members by splitting off the best closure, recursively on either side: a piece that cannot be split is a chunk
+ * of the optimal diagram. Unconnected components of such a piece pay the same rate; each is kept contiguous so that it
+ * becomes a chunk of its own.
  */
 const orderByRate = (nodes: ReadonlyArray<ClusterNode>, members: ReadonlyArray<number>): Array<number> => {
   if (members.length === 1) return [...members]
@@ -84,8 +84,8 @@ const orderByRate = (nodes: ReadonlyArray<ClusterNode>, members: ReadonlyArray<n
 }
 
 /**
- * The order in which `members` pay most for every amount of weight that is taken of them, parents before children.
- * Optimal up to 200 transactions.
+ * The order in which `members` pay most for every prefix by weight, parents before children. Optimal up to 200
+ * transactions.
  */
 export const linearize = (
   nodes: ReadonlyArray<ClusterNode>,

@@ -5,11 +5,11 @@ import type { BlockTemplate } from "./blockTemplate.ts"
 /** A block that waits for its merged-mining proof. */
 export interface AuxCandidate {
   readonly template: BlockTemplate
-  /** With the flag of merged mining: its hash is what the parent has to commit to. */
+  /** With the flag of merged mining: the parent has to commit to its hash. */
   readonly header: Header
 }
 
-/** When a candidate was made, and what the pool was like. */
+/** When a candidate was made, and the state of the pool then. */
 export interface Made {
   /** Seconds since 1970. */
   readonly time: number
@@ -17,10 +17,10 @@ export interface Made {
   readonly changes: number
 }
 
-/** How many candidates are kept; the oldest go first. */
+/** Most candidates that are kept; the oldest are dropped first. */
 export const MAX_CANDIDATES = 1_000
 
-/** Seconds for which a candidate is handed out again although the pool has changed. */
+/** Seconds for which a candidate is reused although the pool has changed. */
 const FRESH_SECONDS = 60
 
 interface Kept extends Made {
@@ -29,8 +29,8 @@ interface Kept extends Made {
 }
 
 /**
- * The blocks that were handed out for merged mining, all on one tip. They go when the first one on another tip is made,
- * not when the tip moves: whoever submits a proof twice is told twice that it is good.
+ * The candidates of merged mining, all on one tip. They are dropped when the first one on another tip is made, not when
+ * the tip moves: a miner that submits a proof twice gets a success twice.
  * Source: upstream `rpc/auxpow_miner.cpp`.
  */
 export class AuxCandidates {
@@ -39,14 +39,14 @@ export class AuxCandidates {
   private readonly latest = new Map<string, Kept>()
   private tip = ""
 
-  /** The candidate that pays to a script, if there is one to be handed out again. */
+  /** The candidate that pays to a script, if there is one to reuse. */
   find(tip: Bytes, script: Bytes, now: Made): AuxCandidate | undefined {
     const kept = this.tip === binaryString(tip) ? this.latest.get(binaryString(script)) : undefined
     if (kept === undefined) return undefined
     return kept.changes === now.changes || now.time - kept.time <= FRESH_SECONDS ? kept.candidate : undefined
   }
 
-  /** Keeps a candidate that pays to a script. */
+  /** Stores a candidate that pays to a script. */
   add(candidate: AuxCandidate, script: Bytes, made: Made): void {
     const tip = binaryString(candidate.template.prevHash)
     if (tip !== this.tip) this.clear()

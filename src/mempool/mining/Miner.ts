@@ -27,46 +27,46 @@ import {
 import { CandidateUnknown, MinedBlockRefused, NoWorkFound, TemplateInvalid } from "./errors.ts"
 import { mineParent, minimalAuxpow, parentCoinbase } from "./minimalAuxpow.ts"
 
-/** A template that is handed out until the tip changes, or the pool and some time has passed. */
+/** A template that is reused until the tip changes, or the pool has changed and some time has passed. */
 export interface ServedTemplate {
   readonly template: BlockTemplate
   /** `changes` of the mempool when it was made. */
   readonly changes: number
 }
 
-/** Nonces tried where nobody says how many (upstream `DEFAULT_MAX_TRIES`). */
+/** Nonces tried by default (upstream `DEFAULT_MAX_TRIES`). */
 export const DEFAULT_MAX_TRIES = 1_000_000
 
 export type AssemblyFailure = TemplateInvalid | StorageFailure
 
-/** Makes blocks on top of the tip: for those who mine them elsewhere, and by itself where that is a matter of some tries. */
+/** Makes blocks on top of the tip: for miners elsewhere, and by itself if a few tries are enough. */
 export class Miner extends Context.Tag("svcd/Miner")<Miner, {
-  /** Height, time and target of the next block if it were made now. */
+  /** Height, time and target of a block made now. */
   readonly outline: Effect.Effect<Outline>
-  /** A block of the pool's transactions whose coinbase is the caller's to replace. */
+  /** A block of the pool's transactions; the caller replaces its coinbase. */
   readonly template: Effect.Effect<ServedTemplate, AssemblyFailure>
   /**
-   * Mines blocks one on top of the other, each with a merged-mining proof, and returns their hashes in wire order:
-   * fewer where `maxTries` nonces are used up before.
+   * Mines a chain of blocks, each with a merged-mining proof, and returns their hashes in wire order: fewer if
+   * `maxTries` nonces are used up first.
    */
   readonly generate: (
     count: number,
     scriptPubKey: Bytes,
     maxTries: number
   ) => Effect.Effect<ReadonlyArray<Bytes>, AssemblyFailure | MinedBlockRefused>
-  /** Mines a block of exactly these transactions, without their fees; offers it to the chain only if `submit` is true. */
+  /** Mines a block of exactly these transactions, without their fees; submits it only if `submit` is true. */
   readonly generateWith: (
     scriptPubKey: Bytes,
     transactions: ReadonlyArray<Transaction>,
     submit: boolean
   ) => Effect.Effect<Block, AssemblyFailure | NoWorkFound | MinedBlockRefused>
-  /** A block to be merge-mined. The same again until the tip changes, or the pool and a minute has passed. */
+  /** A block to be merge-mined. Reused until the tip changes, or the pool has changed and a minute has passed. */
   readonly auxCandidate: (scriptPubKey: Bytes) => Effect.Effect<AuxCandidate, AssemblyFailure>
-  /** The candidate with a hash in wire order; all of one tip are kept, up to a bound. */
+  /** The candidate with a hash in wire order; all of one tip are kept, up to a limit. */
   readonly candidate: (hash: Bytes) => Effect.Effect<AuxCandidate, CandidateUnknown>
-  /** Offers a candidate with its proof. False where the chain does not take it. */
+  /** Submits a candidate with its proof. Returns false if the chain refuses it. */
   readonly submitAux: (hash: Bytes, auxpow: Auxpow) => Effect.Effect<boolean, CandidateUnknown | StorageFailure>
-  /** The last block that was put together: weight, and number of transactions without the coinbase. */
+  /** The last block template: weight, and number of transactions without the coinbase. */
   readonly last: () => { readonly weight: number; readonly transactions: number } | undefined
 }>() {}
 
@@ -75,19 +75,19 @@ const TRIES_A_TURN = 4_096
 
 const MAX_NONCE = 2 ** 32
 
-/** Seconds for which a template is handed out again although the pool has changed. */
+/** Seconds for which a template is reused although the pool has changed. */
 const FRESH_SECONDS = 5
 
-/** What the coinbase of a template pays to: anyone. Miners put in a script of their own. */
+/** The script of a template's coinbase, which anyone can spend. Miners replace it. */
 const ANYONE = Uint8Array.of(Op.OP_1)
 
-/** The verdict on a block whose tip is not the tip any more. */
+/** The verdict on a block whose parent is no longer the tip. */
 const STALE = "inconclusive-not-best-prevblk"
 
 interface Mined {
-  /** `undefined` where no nonce was found. */
+  /** `undefined` if no nonce was found. */
   readonly block: Block | undefined
-  /** Tries that are left. */
+  /** Remaining tries. */
   readonly tries: number
 }
 
@@ -95,7 +95,7 @@ const make = Effect.gen(function*() {
   const chain = yield* Chain
   const mempool = yield* Mempool
   const { params, tree } = chain
-  /** Whoever makes a template that is kept is alone, so that others find it. */
+  /** One caller at a time makes a kept template, so that the next ones reuse it. */
   const alone = yield* Effect.makeSemaphore(1)
   const candidates = new AuxCandidates()
   let served: (ServedTemplate & { readonly time: number }) | undefined
@@ -106,7 +106,7 @@ const make = Effect.gen(function*() {
     return { height, time: tree.time(id), bits: tree.bits(id) }
   }
 
-  /** Makes a template of what `fill` puts into it, and judges it as the chain would. */
+  /** Makes a template with the transactions of `fill`, and validates it as the chain would. */
   const assemble = (
     fill: (next: NextBlock, coin: Parameters<typeof assembleBlock>[1]) => BlockTemplate
   ): Effect.Effect<BlockTemplate, AssemblyFailure> =>
@@ -120,7 +120,7 @@ const make = Effect.gen(function*() {
         last = { weight, transactions: entries.length }
         const verdict = yield* chain.judge(unminedBlock(template))
         if (verdict === undefined) return template
-        // The tip moved in between: what was made is for nobody.
+        // The tip moved meanwhile: the template is useless.
         if (verdict.reason === STALE) continue
         const { detail, reason } = verdict
         return yield* new TemplateInvalid(detail === undefined ? { reason } : { reason, detail })
@@ -130,7 +130,7 @@ const make = Effect.gen(function*() {
   const fromPool = (scriptPubKey: Bytes) =>
     assemble((next, coin) => assembleBlock(next, coin, mempool.chunks(), scriptPubKey))
 
-  /** Gives a template the smallest merged-mining proof there is. */
+  /** Mines a template with the smallest possible merged-mining proof. */
   const mine = (template: BlockTemplate, maxTries: number): Effect.Effect<Mined> =>
     Effect.gen(function*() {
       const header = headerOf(template, true)

@@ -15,44 +15,44 @@ import { NOTHING_SELECTED, selectChunks, type Selection } from "./selectChunks.t
 
 /** Blocks to be mined on top of the tip (upstream `node/miner.cpp`, `CreateNewBlock`). */
 
-/** Where a block is to stand, and when it is made. */
+/** The position of a block, and the time of its making. */
 export interface NextBlock {
   readonly params: ConsensusParams
   readonly tip: HeaderInfo
-  /** Ancestors of the tip, itself included. */
+  /** Ancestors of the tip, with itself. */
   readonly ancestor: Ancestor
   /** Seconds since 1970. */
   readonly now: number
 }
 
-/** What is set about the header of a block before it has transactions. */
+/** The fields of a header that do not depend on the transactions. */
 export interface Outline {
   readonly height: number
-  /** The earliest time that the block may have, seconds since 1970. */
+  /** The earliest allowed time of the block, seconds since 1970. */
   readonly minTime: number
   readonly time: number
   readonly bits: number
 }
 
-/** A block but for its proof of work. */
+/** A block without its proof of work. */
 export interface BlockTemplate extends Outline {
   readonly prevHash: Bytes
   /** Without the flag of merged mining. */
   readonly version: number
-  /** All, the coinbase first. */
+  /** All transactions, the coinbase first. */
   readonly transactions: ReadonlyArray<Transaction>
   readonly coinbase: Transaction
-  /** Those of the pool among them. */
+  /** The transactions from the pool. */
   readonly selection: Selection
 }
 
-/** Base version of the blocks that we make. */
+/** Base version of this node's blocks. */
 const BASE_VERSION = 4
 
-/** Sequence that leaves an input open to the lock time. */
+/** Sequence that keeps the lock time in force. */
 const SEQUENCE_NOT_FINAL = 0xfffffffe
 
-/** Seconds that the first block of a difficulty period may lie before its predecessor (BIP 94), kept by us as a miner. */
+/** Seconds that the first block of a difficulty period may precede its parent (BIP 94); this miner keeps to it. */
 const MAX_TIMEWARP = 600
 
 /** OP_RETURN, a push of 36 bytes, and the mark of a witness commitment (BIP 141); the hash follows. */
@@ -60,7 +60,7 @@ const COMMITMENT_HEAD = Uint8Array.of(Op.OP_RETURN, 0x24, 0xaa, 0x21, 0xa9, 0xed
 
 const NULL_OUTPOINT = outpoint(new Uint8Array(32), 0xffffffff)
 
-/** What a coinbase's only input carries for the witness commitment (BIP 141). */
+/** The witness of a coinbase's only input, for the witness commitment (BIP 141). */
 const RESERVED_VALUE: Bytes = new Uint8Array(32)
 
 /** Height, time and target of the block after the tip. Source: upstream `node/miner.cpp`, `UpdateTime`. */
@@ -77,7 +77,7 @@ export const outlineNext = ({ ancestor, now, params, tip }: NextBlock): Outline 
 export const commitmentScript = (transactions: ReadonlyArray<Transaction>): Uint8Array =>
   concat(COMMITMENT_HEAD, computeWitnessCommitment(transactions, RESERVED_VALUE))
 
-/** The coinbase of a block with these transactions behind it. */
+/** The coinbase of a block with these other transactions. */
 const makeCoinbase = (
   height: number,
   params: ConsensusParams,
@@ -96,7 +96,7 @@ const makeCoinbase = (
     outputs: [reward],
     lockTime: height - 1
   })
-  // The commitment takes the coinbase's own id as zeros, so it can be made before the coinbase is whole.
+  // The commitment counts the coinbase's own id as zeros, so it can precede the final coinbase.
   const commitment = { value: 0, script: commitmentScript([bare, ...others]) }
   const { inputs, lockTime, version } = bare
   return makeTransaction({ version, inputs, lockTime, outputs: [reward, commitment] })
@@ -135,7 +135,7 @@ export const assembleBlock = (
   return makeTemplate(next, scriptPubKey, selection, selection.entries.map(({ transaction }) => transaction))
 }
 
-/** A block of exactly these transactions. Their fees go to nobody, as upstream's `generateblock` has it. */
+/** A block of exactly these transactions. Their fees are burnt, as with upstream's `generateblock`. */
 export const blockOfTransactions = (
   next: NextBlock,
   transactions: ReadonlyArray<Transaction>,
@@ -153,6 +153,6 @@ export const headerOf = (template: BlockTemplate, merged: boolean): Header =>
     nonce: 0
   })
 
-/** The template as a block that lacks nothing but work. */
+/** The template as a block without its work. */
 export const unminedBlock = (template: BlockTemplate): Block =>
   makeBlock({ header: headerOf(template, false), auxpow: undefined }, template.transactions)

@@ -1,6 +1,6 @@
 import * as Schema from "effect/Schema"
 
-/** A block that was put together, and that no node would take. */
+/** A block template that is invalid. */
 export class TemplateInvalid extends Schema.TaggedError<TemplateInvalid>()("TemplateInvalid", {
   /** The reference node's own reason (protocol.md, appendix B). */
   reason: Schema.String,
@@ -11,14 +11,14 @@ export class TemplateInvalid extends Schema.TaggedError<TemplateInvalid>()("Temp
   }
 }
 
-/** No nonce that was tried makes enough work. */
+/** No tried nonce meets the target. */
 export class NoWorkFound extends Schema.TaggedError<NoWorkFound>()("NoWorkFound", {}) {
   override get message(): string {
     return "Failed to make block."
   }
 }
 
-/** A block of our own that the chain does not take. */
+/** A block of our own that the chain refuses. */
 export class MinedBlockRefused extends Schema.TaggedError<MinedBlockRefused>()("MinedBlockRefused", {
   reason: Schema.String
 }) {
@@ -27,7 +27,7 @@ export class MinedBlockRefused extends Schema.TaggedError<MinedBlockRefused>()("
   }
 }
 
-/** A hash that is not that of a block handed out for merged mining, or not any more. */
+/** No kept candidate of merged mining has this hash. */
 export class CandidateUnknown extends Schema.TaggedError<CandidateUnknown>()("CandidateUnknown", {}) {
   override get message(): string {
     return "block hash unknown"

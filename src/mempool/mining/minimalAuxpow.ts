@@ -7,18 +7,18 @@ import { pushData } from "../../protocol/script.ts"
 import { makeTransaction, NO_WITNESS, outpoint, type Transaction } from "../../protocol/transaction.ts"
 
 /**
- * The smallest merged-mining proof: a parent block that has nothing but a coinbase that commits to ours (protocol.md
- * 2.5, A.5; upstream `auxpow.cpp`, `createAuxPow`).
+ * The smallest merged-mining proof: a parent block with only a coinbase, which commits to our block (protocol.md 2.5,
+ * A.5; upstream `auxpow.cpp`, `createAuxPow`).
  */
 
-/** Tree size 1, nonce 0: ours is the only chain. */
+/** Tree size 1, nonce 0: the parent commits to our chain only. */
 const SINGLE_CHAIN = Uint8Array.of(1, 0, 0, 0, 0, 0, 0, 0)
 
 const NULL_OUTPOINT = outpoint(new Uint8Array(32), 0xffffffff)
 
 const NONCE_AT = 76
 
-/** The parent's coinbase for a block hash in wire order. */
+/** The parent's coinbase, which commits to a block hash in wire order. */
 export const parentCoinbase = (hash: Bytes): Transaction =>
   makeTransaction({
     version: 1,
@@ -36,14 +36,14 @@ export const parentCoinbase = (hash: Bytes): Transaction =>
 const parentHeader = (coinbase: Transaction, nonce: number): Header =>
   makeHeader({ version: 1, prevHash: new Uint8Array(32), merkleRoot: coinbase.txid, time: 0, bits: 0, nonce })
 
-/** What a search for a nonce is about: our own bits are the measure, whatever stands in the parent. */
+/** The input of a nonce search. The target is our block's, whatever bits the parent has. */
 export interface Work {
   readonly coinbase: Transaction
   readonly bits: number
   readonly powLimit: bigint
 }
 
-/** Tries `count` nonces from `first` on; the parent with the first that has enough work. */
+/** Tries `count` nonces from `first`; returns the parent with the first one that meets the target. */
 export const mineParent = (
   { bits, coinbase, powLimit }: Work,
   first: number,
@@ -58,6 +58,6 @@ export const mineParent = (
   return undefined
 }
 
-/** The proof made of a mined parent. */
+/** The proof of a mined parent. */
 export const minimalAuxpow = (coinbase: Transaction, parent: Header): Auxpow =>
   makeAuxpow({ coinbase, coinbaseBranch: [], chainBranch: [], chainIndex: 0, parent })

@@ -9,51 +9,49 @@ import { outpointKey, prevoutTxid, type Transaction } from "../../protocol/trans
 import type { Chunk } from "../Mempool.ts"
 import type { PoolEntry } from "../PoolEntry.ts"
 
-/**
- * Which transactions of the pool the next block is to hold (reference/protocol.md 5.6, M8; upstream `node/miner.cpp`).
- */
+/** Selects the transactions of the next block (reference/protocol.md 5.6, M8; upstream `node/miner.cpp`). */
 
-/** Weight kept free for header, transaction count and coinbase (upstream `DEFAULT_BLOCK_RESERVED_WEIGHT`). */
+/** Weight reserved for header, transaction count and coinbase (upstream `DEFAULT_BLOCK_RESERVED_WEIGHT`). */
 export const RESERVED_WEIGHT = 8_000
 
-/** Cost of signature operations kept free for the coinbase (`DEFAULT_COINBASE_OUTPUT_MAX_ADDITIONAL_SIGOPS`). */
+/** Cost of signature operations reserved for the coinbase (`DEFAULT_COINBASE_OUTPUT_MAX_ADDITIONAL_SIGOPS`). */
 export const RESERVED_SIGOPS = 400
 
-/** Ids kept free for the coinbase: its own, and the zeros that it spends. */
+/** Ids reserved for the coinbase: its own, and the zeros that it spends. */
 const RESERVED_LOCKS = 2
 
-/** What a chunk has to pay at least to be mined, smallest units a kvB (upstream `DEFAULT_BLOCK_MIN_TX_FEE`). */
+/** The lowest fee rate of a mined chunk, smallest units a kvB (upstream `DEFAULT_BLOCK_MIN_TX_FEE`). */
 export const MIN_BLOCK_FEE_RATE = 1
 
-/** After so many chunks in a row that do not fit, a block with less room than this is taken as full. */
+/** After this many chunks in a row that do not fit, a block with less room than `weight` counts as full. */
 const PATIENCE = { chunks: 1_000, weight: 4_000 }
 
-/** The block that is to be filled. */
+/** The block to fill. */
 export interface BlockToFill {
   readonly height: number
-  /** Of the block before: what lock times are held against. */
+  /** Of the block before: lock times are compared with it. */
   readonly medianTimePast: number
   /** Confirmed coins by outpoint key. */
   readonly coin: (outpoint: string) => Coin | undefined
 }
 
-/** What was chosen, parents before children. */
+/** The selected transactions, parents before children. */
 export interface Selection {
   readonly entries: ReadonlyArray<PoolEntry>
-  /** What the transactions pay, smallest units: not what they count with. */
+  /** Their actual fees, smallest units, without fee deltas. */
   readonly fees: number
-  /** Weight units, with what is kept free. */
+  /** Weight units, with the reserved weight. */
   readonly weight: number
 }
 
 export const NOTHING_SELECTED: Selection = { entries: [], fees: 0, weight: RESERVED_WEIGHT }
 
-/** The ids and names that a block touches, which are limited (the lock rule, reference/protocol.md 5.4). */
+/** The ids and names that a block touches; their number is limited (the lock rule, reference/protocol.md 5.4). */
 class Locks {
   private readonly ids = new Set<string>()
   private count = RESERVED_LOCKS
 
-  /** Adds what a chunk touches, unless that would be too much. */
+  /** Adds what a chunk touches and returns true; false, without a change, beyond the limit. */
   add(chunk: Chunk): boolean {
     const fresh = new Set<string>()
     let names = 0
@@ -87,7 +85,7 @@ const isMinable = ({ name, transaction }: PoolEntry, block: BlockToFill): boolea
   isFinal(transaction, block.height, block.medianTimePast) &&
   (name?.script.operation.op !== "name_firstupdate" || isMature(transaction, block))
 
-/** Whether a chunk spends something that is not to be in the block. */
+/** Whether a chunk spends a transaction that was skipped. */
 const lacksParent = ({ entries }: Chunk, skipped: ReadonlySet<string>): boolean =>
   skipped.size > 0 &&
   entries.some(({ transaction }) =>
@@ -97,8 +95,8 @@ const lacksParent = ({ entries }: Chunk, skipped: ReadonlySet<string>): boolean 
 const sigopsOf = ({ entries }: Chunk): number => entries.reduce((sum, { sigopCost }) => sum + sigopCost, 0)
 
 /**
- * Takes chunks in their order as long as they pay enough and the block has room; one that cannot be mined is left out as
- * a whole, and what needs it with it. Throws what `coin` throws.
+ * Takes chunks in their order as long as they pay enough and the block has room. Skips a chunk that cannot be mined as
+ * a whole, and all chunks that depend on it. Throws what `coin` throws.
  * Source: upstream `node/miner.cpp`, `addChunks`.
  */
 export const selectChunks = (chunks: Iterable<Chunk>, block: BlockToFill): Selection => {

@@ -14,11 +14,11 @@ import { feeOf } from "./feeRate.ts"
 import { DUST_FEE_RATE } from "./limits.ts"
 
 /**
- * Outputs that cost more to spend than they are worth. A transaction may have one, if it pays no fee and what spends
- * any output of it spends that one as well: such dust does not outlive the block it is in.
+ * Outputs that cost more to spend than their value. A transaction may have one if it pays no fee and every transaction
+ * that spends any of its outputs spends that one too: such dust does not outlive its block.
  */
 
-/** Bytes of an input without what signs it: outpoint, length of the script, sequence. */
+/** Bytes of an input without its signature data: outpoint, length of the script, sequence. */
 const INPUT_SIZE = 32 + 4 + 1 + 4
 
 /** Bytes of a signature and a key with their lengths; in a witness they count for a quarter. */
@@ -26,8 +26,8 @@ const UNLOCK_SIZE = 107
 const WITNESS_UNLOCK_SIZE = Math.floor(UNLOCK_SIZE / WITNESS_SCALE_FACTOR)
 
 /**
- * The smallest value at which an output is worth spending, smallest units; 0 for one that can never be spent. A name
- * prefix counts as bytes, but whether the discount of witnesses holds is judged by what stands behind it.
+ * The smallest value at which an output is worth spending, smallest units; 0 for an unspendable one. A name prefix
+ * counts as bytes; the script behind it decides on the witness discount.
  * Source: upstream `policy/policy.cpp`, `GetDustThreshold`.
  */
 export const dustThreshold = (output: TransactionOutput, feeRate = DUST_FEE_RATE): number => {
@@ -48,7 +48,7 @@ export const dustOutputs = ({ outputs }: Transaction, feeRate = DUST_FEE_RATE): 
 }
 
 /**
- * Refuses dust in a transaction that pays a fee, or counts as if it did: nobody is to gain from mining it alone.
+ * Refuses dust in a transaction with a fee or a fee delta: no miner may gain from mining it without its spender.
  * Source: upstream `policy/ephemeral_policy.cpp`, `PreCheckEphemeralTx`.
  */
 export const checkDustFee = (transaction: Transaction, fee: number, modifiedFee: number): Reject | undefined =>
@@ -57,7 +57,7 @@ export const checkDustFee = (transaction: Transaction, fee: number, modifiedFee:
     : undefined
 
 /**
- * Refuses a transaction that spends from one of `parents`, which are in the pool or come with it, and leaves dust of it
+ * Refuses a transaction that spends from one of `parents`, in the pool or in its package, and leaves dust of it
  * unspent. Source: upstream `policy/ephemeral_policy.cpp`, `CheckEphemeralSpends`.
  */
 export const checkDustSpent = (transaction: Transaction, parents: Iterable<Transaction>): Reject | undefined => {

@@ -2,14 +2,14 @@ import { WITNESS_SCALE_FACTOR } from "../../consensus/params.ts"
 import type { Transaction } from "../../protocol/transaction.ts"
 import { WEIGHT_PER_SIGOP_COST } from "./limits.ts"
 
-/** Fees, sizes and the rates between them. Fees are smallest units, rates smallest units a kvB unless said otherwise. */
+/** Fees, sizes and the rates between them. Fees are smallest units, rates smallest units a kvB unless noted. */
 
 /** Virtual bytes in a kvB. */
 const KVB = 1000
 
-/** A fee and what it is paid for, in weight units: a fee rate without loss. */
+/** A fee and the weight units that it pays for: a fee rate without rounding. */
 export interface FeeRate {
-  /** May be negative, where a fee was prioritised down. */
+  /** Negative if a fee was prioritised down. */
   readonly fee: number
   /** Above 0. */
   readonly weight: number
@@ -32,15 +32,15 @@ const floorOfProduct = (a: number, b: number, divisor: number): number => {
 /** The fee for a size at a rate, rounded up. Source: upstream `policy/feerate.cpp`, `CFeeRate::GetFee`. */
 export const feeOf = (rate: number, vsize: number): number => -floorOfProduct(-rate, vsize, KVB) + 0
 
-/** The rate that a fee for a size comes to, rounded down. Source: upstream `CFeeRate::GetFeePerK`. */
+/** The rate of a fee for a size, rounded down. Source: upstream `CFeeRate::GetFeePerK`. */
 export const rateOf = (fee: number, vsize: number): number => vsize > 0 ? floorOfProduct(fee, KVB, vsize) : 0
 
-/** Two products of doubles that are farther apart than this, relative to their sum, differ for sure. */
+/** Two products of doubles that are further apart than this, relative to their sum, certainly differ. */
 const PRODUCT_ERROR = 2 ** -52
 
 /**
- * Compares fee rates: negative where `a` pays less. Exact; products above 2^53 are only made in full where they are
- * too close together to tell from their rounded values.
+ * Compares fee rates: negative if `a` pays less. Exact: products above 2^53 are computed as integers when their rounded
+ * values are too close to compare.
  */
 export const compareRates = (a: FeeRate, b: FeeRate): number => {
   const left = a.fee * b.weight
@@ -53,8 +53,8 @@ export const compareRates = (a: FeeRate, b: FeeRate): number => {
 }
 
 /**
- * The weight that a transaction counts with: its own, or what its signature operations make of it, so that a block's
- * limit on them is paid for too. Source: upstream `policy/policy.cpp`, `GetSigOpsAdjustedWeight`.
+ * The weight for policy: the transaction's own, or that of its signature operations if it is higher, so that the fee
+ * also pays for a block's limit on them. Source: upstream `policy/policy.cpp`, `GetSigOpsAdjustedWeight`.
  */
 export const policyWeight = ({ weight }: Pick<Transaction, "weight">, sigopCost: number): number =>
   Math.max(weight, sigopCost * WEIGHT_PER_SIGOP_COST)

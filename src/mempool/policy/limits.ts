@@ -6,13 +6,13 @@ import { COIN } from "../../protocol/amount.ts"
  * kvB.
  */
 
-/** What a transaction has to pay to be relayed. A thousand times what Bitcoin asks. */
+/** What a transaction has to pay to be relayed: a thousand times Bitcoin's rate. */
 export const MIN_RELAY_FEE_RATE = COIN / 1000
 
-/** What a replacement has to pay on top, and the step in which a full pool raises what it asks for. */
+/** What a replacement has to pay on top, and the step in which a full pool raises its minimum fee rate. */
 export const INCREMENTAL_FEE_RATE = 100
 
-/** The rate at which an output has to be worth spending. */
+/** The fee rate at which spending an output must not cost more than its value. */
 export const DUST_FEE_RATE = 3000
 
 /** Standard versions beside the one of name transactions. */
@@ -21,14 +21,14 @@ export const MAX_STANDARD_VERSION = 3
 
 export const MAX_STANDARD_WEIGHT = 400_000
 
-/** Bytes without witnesses, at least: what has 64 could pass for an inner node of a merkle tree. */
+/** Least bytes without witnesses: a transaction of 64 could be taken for an inner node of a merkle tree. */
 export const MIN_STANDARD_SIZE = 65
 
 export const MAX_STANDARD_SCRIPT_SIG = 1650
 
 export const MAX_STANDARD_SIGOP_COST = MAX_BLOCK_SIGOPS_COST / 5
 
-/** Signature operations outside of witnesses that a transaction may run (BIP 54). */
+/** Signature operations outside of witnesses that a transaction may execute (BIP 54). */
 export const MAX_LEGACY_SIGOPS = 2500
 
 /** Signature operations of a redeem script. */
@@ -48,7 +48,7 @@ export const MAX_WITNESS_SCRIPT_SIZE = 3600
 export const MAX_WITNESS_ITEMS = 100
 export const MAX_WITNESS_ITEM_SIZE = 80
 
-/** Each item before script and control block where tapscript is run. */
+/** Each witness item before script and control block in a tapscript spend. */
 export const MAX_TAPSCRIPT_ITEM_SIZE = 80
 
 /** Weight that a unit of sigop cost counts for at least (upstream `-bytespersigop`). */

@@ -10,7 +10,7 @@ import { checkDustSpent } from "./dust.ts"
 import { MAX_CLUSTER_COUNT, MAX_CLUSTER_WEIGHT, MAX_PACKAGE_COUNT, MAX_PACKAGE_WEIGHT } from "./limits.ts"
 import { checkTrucPackage } from "./truc.ts"
 
-/** What came of a package before its scripts are checked: what to say, or a plan for each transaction. */
+/** The result of a package before its script checks: the test results, or a plan for each transaction. */
 export type JudgedPackage =
   | { readonly trials: ReadonlyArray<Trial> }
   | { readonly plans: ReadonlyArray<Plan> }
@@ -18,7 +18,7 @@ export type JudgedPackage =
 const txidsSpentBy = ({ inputs }: Transaction): ReadonlySet<string> =>
   new Set(inputs.map(({ prevout }) => binaryString(prevoutTxid(prevout))))
 
-/** Whether a transaction stands before one that it spends. */
+/** Whether a transaction precedes one that it spends. */
 const isUnsorted = (transactions: ReadonlyArray<Transaction>): boolean => {
   const later = new Set(transactions.map(({ txidKey }) => txidKey))
   return transactions.some((transaction) => {
@@ -28,7 +28,7 @@ const isUnsorted = (transactions: ReadonlyArray<Transaction>): boolean => {
   })
 }
 
-/** Whether two transactions spend the same, or one spends nothing. */
+/** Whether two transactions spend the same outpoint, or one has no inputs. */
 const isInconsistent = (transactions: ReadonlyArray<Transaction>): boolean => {
   const seen = new Set<string>()
   return transactions.some(({ inputs }) => {
@@ -39,7 +39,7 @@ const isInconsistent = (transactions: ReadonlyArray<Transaction>): boolean => {
   })
 }
 
-/** What is wrong with a package by itself. Source: upstream `policy/packages.cpp`, `IsWellFormedPackage`. */
+/** Returns what is wrong with a package by itself. Source: upstream `policy/packages.cpp`, `IsWellFormedPackage`. */
 const malformation = (transactions: ReadonlyArray<Transaction>): string | undefined => {
   if (transactions.length > MAX_PACKAGE_COUNT) return "package-too-many-transactions"
   const weight = transactions.reduce((sum, transaction) => sum + transaction.weight, 0)
@@ -56,7 +56,7 @@ interface Cluster {
   weight: number
 }
 
-/** Whether the clusters that a package makes together with those of the pool that it joins are within the limits. */
+/** Whether the clusters of the pool that a package joins stay within the limits. */
 const fitsClusters = (pool: Pool, entries: ReadonlyArray<PoolEntry>): boolean => {
   let clusters: Array<Cluster> = []
   for (const { transaction, weight } of entries) {
@@ -74,7 +74,7 @@ const fitsClusters = (pool: Pool, entries: ReadonlyArray<PoolEntry>): boolean =>
   return clusters.every(({ keys, weight }) => keys.size <= MAX_CLUSTER_COUNT && weight <= MAX_CLUSTER_WEIGHT)
 }
 
-/** Adds a cluster to another one that it has a transaction in common with, or a transaction of which is spent. */
+/** Merges a cluster into another one if they share a transaction or `spent` contains one of its transactions. */
 const absorb = (pool: Pool, into: Cluster, cluster: Cluster, spent: ReadonlySet<string>): boolean => {
   const keys = [...cluster.keys]
   if (!keys.some((key) => into.keys.has(key) || spent.has(key))) return false
@@ -84,7 +84,7 @@ const absorb = (pool: Pool, into: Cluster, cluster: Cluster, spent: ReadonlySet<
   return true
 }
 
-/** The first transaction that leaves dust of a parent unspent. Source: upstream `CheckEphemeralSpends`. */
+/** The first transaction that leaves a parent's dust unspent. Source: upstream `CheckEphemeralSpends`. */
 const leftDust = (pool: Pool, transactions: ReadonlyArray<Transaction>) => {
   for (const [index, transaction] of transactions.entries()) {
     const spent = txidsSpentBy(transaction)
@@ -97,8 +97,8 @@ const leftDust = (pool: Pool, transactions: ReadonlyArray<Transaction>) => {
 }
 
 /**
- * Judges transactions that are offered together for a test, but for their scripts. Each has to pay for itself; none may
- * replace any. Nothing is said of the others where one fails.
+ * Checks the transactions of a package for a test, except for their scripts. Each has to pay for itself; none may
+ * replace any. If one fails, the others get no result.
  * Source: upstream `validation.cpp`, `MemPoolAccept::AcceptMultipleTransactionsInternal`.
  */
 export const judgePackage = (

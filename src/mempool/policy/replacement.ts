@@ -7,25 +7,22 @@ import { refuse } from "../refusal.ts"
 import { feeOf } from "./feeRate.ts"
 import { MAX_CLUSTER_COUNT, MAX_CLUSTER_WEIGHT, MAX_REPLACED_CLUSTERS } from "./limits.ts"
 
-/**
- * Whether a transaction may take the place of others: full replace-by-fee, no signal needed
- * (reference/protocol.md 5.5).
- */
+/** Replacement of transactions: full replace-by-fee, without a signal (reference/protocol.md 5.5). */
 
-/** An amount for people: at least two decimals and no more than it needs. */
+/** Formats an amount for reasons: at least two decimals and no more than needed. */
 const showMoney = (amount: number): string => {
   const size = Math.abs(amount)
   const decimals = String(size % COIN).padStart(8, "0").replace(/0{1,6}$/, "")
   return `${amount < 0 ? "-" : ""}${Math.floor(size / COIN)}.${decimals}`
 }
 
-/** The transactions that go, and whether one of them only because its parent may have no second child. */
+/** The transactions to replace, and whether one of them is replaced only because its parent may have one child. */
 export interface Leaving {
   readonly leaving: ReadonlySet<string>
   readonly evictsSibling: boolean
 }
 
-/** Whether the cluster that a transaction would join or make is within the limits, once `without` is gone. */
+/** Whether the cluster that a transaction would join or make is within the limits, with `without` removed. */
 export const fitsCluster = (
   pool: Pool,
   { transaction, weight }: PoolEntry,
@@ -55,8 +52,8 @@ const underpays = (
 }
 
 /**
- * Judges a transaction that stands against `leaving`: which transactions leave for it, those that need one of them
- * included. Source: upstream `validation.cpp`, `MemPoolAccept::ReplacementChecks`, and what follows it.
+ * Checks a replacement of `leaving`; returns the transactions to remove, with their descendants.
+ * Source: upstream `validation.cpp`, `MemPoolAccept::ReplacementChecks`, and what follows it.
  */
 export const planReplacement = (
   pool: Pool,
@@ -89,7 +86,7 @@ export const planReplacement = (
   return refuse(transaction, "consensus", "bad-txns-spends-conflicting-tx", detail)
 }
 
-/** A transaction that would have to leave for one that needs it. Source: upstream `EntriesAndTxidsDisjoint`. */
+/** A transaction that the replacement both replaces and depends on. Source: upstream `EntriesAndTxidsDisjoint`. */
 const spentConflict = (
   pool: Pool,
   { transaction }: PoolEntry,

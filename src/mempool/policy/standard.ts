@@ -16,7 +16,7 @@ import {
 } from "./limits.ts"
 
 /**
- * What this node relays of what blocks may hold, as far as a transaction shows it by itself
+ * Standardness that a transaction shows by itself: which of the transactions that blocks may hold this node relays
  * (reference/protocol.md 5.5).
  */
 
@@ -32,15 +32,15 @@ const checkScriptSigs = ({ inputs }: Transaction): Reject | undefined => {
 }
 
 /**
- * Whether a script is a name paid to a witness program of version 1. Nobody has defined what a taproot signature covers
- * there, so this node neither makes, relays nor spends such a thing (reference/protocol.md 5.2, 5.).
+ * Whether a script is a name paid to a witness program of version 1. What a taproot signature covers there is
+ * undefined, so this node neither makes, relays nor spends such outputs (reference/protocol.md 5.2, 5.).
  */
 export const isTaprootName = (script: TransactionOutput["script"]): boolean => {
   const name = parseNameScript(script)
   return name !== undefined && witnessVersion(name.address) === 1
 }
 
-/** The bytes of null data that an output has; a refusal where its form is none that is relayed. */
+/** The null-data bytes of an output, or a refusal of a nonstandard form. */
 const checkOutput = ({ script }: TransactionOutput): number | Reject => {
   const template = scriptTemplate(script)
   switch (template.type) {
@@ -70,9 +70,9 @@ const checkOutputs = ({ outputs }: Transaction): Reject | undefined => {
 }
 
 /**
- * Refuses a transaction that is not of a form that is relayed, with the reasons of reference/protocol.md 5.5 in their
- * order. Dust is left to one output, which `checkDustFee` then judges. Bare multisignatures of up to three keys are let
- * through, so nothing is refused as `bare-multisig`.
+ * Refuses a nonstandard transaction, with the reasons of reference/protocol.md 5.5 in their order. One dust output
+ * passes here; `checkDustFee` checks it later. Bare multisignatures of up to three keys pass, so no transaction is
+ * refused as `bare-multisig`.
  * Source: upstream `policy/policy.cpp`, `IsStandardTx`.
  */
 export const checkStandard = (transaction: Transaction): Reject | undefined => {
@@ -84,7 +84,7 @@ export const checkStandard = (transaction: Transaction): Reject | undefined => {
 }
 
 /**
- * Refuses a transaction so small that it could pass for an inner node of a merkle tree (CVE-2017-12842).
+ * Refuses a transaction so small that it could be taken for an inner node of a merkle tree (CVE-2017-12842).
  * Source: upstream `validation.cpp`, `MemPoolAccept::PreChecks`.
  */
 export const checkSize = ({ strippedSize }: Transaction): Reject | undefined =>

@@ -23,11 +23,11 @@ import {
 import { isTaprootName } from "./standard.ts"
 
 /**
- * What this node relays of what transactions spend and how (reference/protocol.md 5.5). `coins` are the coins of the
- * inputs, in their order; the transaction passed `checkStandard` and is no coinbase.
+ * Standardness of what transactions spend, and how (reference/protocol.md 5.5). `coins` are the coins of the inputs, in
+ * their order; the transaction passed `checkStandard` and is no coinbase.
  */
 
-/** What the scriptSig of an input leaves on top of the stack: for a P2SH coin the redeem script. */
+/** The top of the stack after the scriptSig of an input: for a P2SH coin the redeem script. */
 const redeemScript = (transaction: Transaction, coins: ReadonlyArray<Coin>, index: number): Bytes | undefined => {
   const scriptSig = transaction.inputs[index]?.scriptSig
   if (scriptSig === undefined) return undefined
@@ -37,7 +37,7 @@ const redeemScript = (transaction: Transaction, coins: ReadonlyArray<Coin>, inde
   return error === undefined ? stack[stack.length - 1] : undefined
 }
 
-/** The signature operations that an input runs outside of witnesses. Upstream `CheckSigopsBIP54` counts so. */
+/** The signature operations that an input executes outside of witnesses, as upstream `CheckSigopsBIP54` counts them. */
 const legacyInputSigops = ({ scriptSig }: TransactionInput, { script }: Coin): number => {
   const address = addressScript(script)
   const spent = isPayToScriptHash(address)
@@ -84,7 +84,7 @@ export const checkStandardInputs = (transaction: Transaction, coins: ReadonlyArr
 
 const areShort = (items: ReadonlyArray<Bytes>, size: number): boolean => items.every(({ length }) => length <= size)
 
-/** A witness that ends in the script which it runs. */
+/** Checks a witness whose last item is the script to execute. */
 const isStandardScriptWitness = (witness: ReadonlyArray<Bytes>): boolean => {
   const script = witness[witness.length - 1]
   const items = witness.slice(0, -1)
@@ -92,20 +92,20 @@ const isStandardScriptWitness = (witness: ReadonlyArray<Bytes>): boolean => {
     areShort(items, MAX_WITNESS_ITEM_SIZE)
 }
 
-/** Clears the bit of a control block's first byte that is none of the leaf version. */
+/** Clears the bit of a control block's first byte that does not belong to the leaf version. */
 const LEAF_MASK = 0xfe
 
 const isStandardTaprootWitness = (witness: ReadonlyArray<Bytes>): boolean => {
   if (witness.length < 2) return true
   const control = witness[witness.length - 1]?.[0]
-  // An annex means nothing yet; an empty control block is invalid.
+  // An annex has no meaning yet; an empty control block is invalid.
   if (control === undefined || control === ANNEX_TAG) return false
   return (control & LEAF_MASK) !== TAPSCRIPT_LEAF || areShort(witness.slice(0, -2), MAX_TAPSCRIPT_ITEM_SIZE)
 }
 
 const KEY_SIZE = 32
 
-/** The witness program that an input runs, and whether it stands in a redeem script. */
+/** The witness program that an input executes, and whether it is a redeem script. */
 interface Program {
   readonly script: Bytes
   readonly isRedeem: boolean
@@ -125,7 +125,7 @@ const programOf = (transaction: Transaction, coins: ReadonlyArray<Coin>, index: 
 const isStandardWitness = (transaction: Transaction, coins: ReadonlyArray<Coin>, index: number): boolean => {
   const witness = transaction.inputs[index]?.witness ?? NO_WITNESS
   if (witness.length === 0) return true
-  // A witness where none is looked at is only ballast that somebody put in.
+  // An anchor needs no witness: one there only adds size.
   if (scriptTemplate(coins[index]?.script ?? new Uint8Array(0)).type === "anchor") return false
   const program = programOf(transaction, coins, index)
   if (program === undefined) return false
@@ -137,7 +137,7 @@ const isStandardWitness = (transaction: Transaction, coins: ReadonlyArray<Coin>,
 }
 
 /**
- * Refuses a transaction with a witness that is larger than what is relayed, or that stands where none belongs.
+ * Refuses a transaction with a witness that is too large for relay, or that belongs to an input without need of one.
  * Source: upstream `policy/policy.cpp`, `IsWitnessStandard`.
  */
 export const checkStandardWitness = (transaction: Transaction, coins: ReadonlyArray<Coin>): Reject | undefined =>
@@ -148,8 +148,8 @@ export const checkStandardWitness = (transaction: Transaction, coins: ReadonlyAr
 const isAnchorProgram = (script: Bytes): boolean => scriptTemplate(script).type === "anchor"
 
 /**
- * Whether a transaction spends a witness program other than an anchor. One without any witness then lost it on its
- * way: what fails of it says nothing against the transaction that its maker sent.
+ * Whether a transaction spends a witness program other than an anchor. A transaction without any witness then lost it
+ * on its way: a failure of it does not discredit the transaction that its maker sent.
  * Source: upstream `policy/policy.cpp`, `SpendsNonAnchorWitnessProg`.
  */
 export const spendsWitnessProgram = (transaction: Transaction, coins: ReadonlyArray<Coin>): boolean =>

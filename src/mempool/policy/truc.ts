@@ -4,9 +4,9 @@ import type { PoolEntry } from "../PoolEntry.ts"
 import { idsOf } from "../refusal.ts"
 
 /**
- * Transactions of version 3 stay in small families, so that nobody can pin them down: a parent, a child, and all of
- * that version (BIP 431; upstream `policy/truc_policy.cpp`). Name transactions have a version of their own and are not
- * meant.
+ * Transactions of version 3 stay in small families, as protection against pinning: a parent and a child, both of that
+ * version (BIP 431; upstream `policy/truc_policy.cpp`). Name transactions have a version of their own and are not
+ * affected.
  */
 
 const TRUC_VERSION = 3
@@ -14,20 +14,20 @@ const TRUC_VERSION = 3
 /** A transaction and its ancestors; a transaction and its descendants (policy). */
 const FAMILY = 2
 
-/** Virtual bytes of any such transaction, and of one that spends another one of the pool (policy). */
+/** Virtual bytes of any such transaction, and of one with an unconfirmed parent (policy). */
 const MAX_VSIZE = 10_000
 const MAX_CHILD_VSIZE = 1_000
 
-/** A broken rule, as the reference node details it. */
+/** A violation, with the reference node's details. */
 export interface TrucViolation {
   readonly detail: string
-  /** The other child of the same parent, where that is all that stands in the way: it may be replaced. */
+  /** The other child of the same parent, if it is the only obstacle: it may be replaced. */
   readonly sibling: PoolEntry | undefined
 }
 
 const violation = (detail: string, sibling?: PoolEntry): TrucViolation => ({ detail, sibling })
 
-/** Whether parent and child do not agree on the version. */
+/** The violation of a parent and a child of which only one has version 3. */
 const strangers = (transaction: Transaction, parent: Transaction): string | undefined => {
   if ((transaction.version === TRUC_VERSION) === (parent.version === TRUC_VERSION)) return undefined
   const [own, other] = transaction.version === TRUC_VERSION
@@ -70,7 +70,7 @@ export const checkTruc = (
   if (vsize > MAX_CHILD_VSIZE) return violation(tooBig("version=3 child", transaction, vsize, MAX_CHILD_VSIZE))
   const siblings = [...pool.graph.descendants(parent.transaction.txidKey)]
   if (siblings.length === 0 || siblings.some((sibling) => replaced.has(sibling))) return undefined
-  // A reorganisation may have made a larger family; nobody says which of several children would have to go.
+  // A reorganisation may have made a larger family; upstream does not define which of several children to replace.
   const [only] = siblings
   const sibling = siblings.length === 1 && only !== undefined ? pool.get(only) : undefined
   const alone = sibling !== undefined && ancestorCount(pool, sibling) + 1 === FAMILY
@@ -80,9 +80,9 @@ export const checkTruc = (
 /** A transaction of a package, and its parents. */
 interface Member {
   readonly entry: Pick<PoolEntry, "transaction" | "vsize">
-  /** In the pool. */
+  /** Unconfirmed parents in the pool. */
   readonly parents: ReadonlyArray<PoolEntry>
-  /** Among the members before it. */
+  /** Parents among the members before it. */
   readonly within: ReadonlyArray<Transaction>
 }
 
@@ -114,8 +114,8 @@ const spends = (transaction: Transaction, parent: Transaction): boolean =>
   transaction.inputs.some(({ prevout }) => parent.txid.every((byte, i) => prevout[i] === byte))
 
 /**
- * Checks transactions that are offered together, parents before children, each of which `checkTruc` let pass: the first
- * broken rule. Source: upstream `PackageTRUCChecks`.
+ * Checks the transactions of a package, parents before children, each of which passed `checkTruc`; returns the first
+ * violation. Source: upstream `PackageTRUCChecks`.
  */
 export const checkTrucPackage = (pool: Pool, entries: ReadonlyArray<PoolEntry>): string | undefined => {
   const all = entries.map(({ transaction }) => transaction)

@@ -3,20 +3,18 @@ import type { SqlError } from "@effect/sql/SqlError"
 import * as Effect from "effect/Effect"
 
 /**
- * The first form of names.db.
+ * The first format of names.db.
  *
- * - `operations`: everything that ever happened to a name. `id` is height · 2^20 + the number within the block, so that
- *   ids are in chain order, rows are appended, and a height is a range of ids. `rand` is the salt of a registration and
- *   NULL otherwise.
- * - `names`: each name once, with its newest operation, and the owner's script of that operation for its index. `hash`
- *   is the first 8 bytes of the double SHA-256 of the name. An order by `operation` is one by update height: expiry.
- * - `cursor`: the last block that the other tables know.
+ * - `operations`: every operation on a name. `id` is height · 2^20 + the number within the block: ids are in chain
+ *   order, rows are appended, and a height is a range of ids. `rand` is the salt of a registration, otherwise NULL.
+ * - `names`: each name once, with its newest operation, and that operation's owner script for the index. `hash` is the
+ *   first 8 bytes of the double SHA-256 of the name. The order by `operation` is the order by update height: expiry.
+ * - `cursor`: the last block in the other tables.
  *
- * What can be computed is a virtual column: it takes no room and can be read with the `sqlite3` program.
+ * Computed values are virtual columns: they take no space and can be read with the `sqlite3` program.
  *
- * Keys that are as good as random make an index slow that is too large for the page cache, so those of hashes have 8
- * bytes, and whoever looks one up compares the rest. In a script, bytes 4 to 11 lie within the hash or key of every
- * usual form.
+ * An index with random keys is slow if it is larger than the page cache. So keys of hashes have 8 bytes, and the reader
+ * compares the rest. In a script, bytes 4 to 11 lie within the hash or key of every usual form.
  */
 const STATEMENTS = [
   `CREATE TABLE operations (

@@ -3,9 +3,9 @@ import type { SqlError } from "@effect/sql/SqlError"
 import * as Effect from "effect/Effect"
 
 /**
- * - `blocks`: the last blocks that the other tables know, the one of the cursor included. Where the chain does not know
- *   the cursor's block, the newest of these that it knows is where the file goes back to. A file from before this step
- *   gets them with the blocks to come.
+ * - `blocks`: the last blocks in the other tables, the cursor's block included. If the chain does not know the cursor's
+ *   block, the file rewinds to the newest of these blocks that the chain knows. A file from before this migration gets
+ *   them with the next blocks.
  */
 export const blocksSchema: Effect.Effect<void, SqlError, SqlClient.SqlClient> = Effect.flatMap(
   SqlClient.SqlClient,

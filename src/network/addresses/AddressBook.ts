@@ -20,31 +20,31 @@ import { type BookPlace, BookTables, MAX_BUCKETS_PER_ADDRESS } from "./BookTable
 const MAX_COLLISIONS = 10
 const HOUR = 3600
 
-/** How long a tried address is safe after it answered, or was called. */
+/** How long a tried address cannot be replaced after it answered or was tried. */
 const REPLACEMENT = 4 * HOUR
-/** How long a call may take before it counts as failed. */
+/** How long a connection attempt may take before it counts as failed. */
 const CALL = 60
-/** How long an address waits for the one in its place to be tested. */
+/** How long a new address waits for the test of the tried one in its slot. */
 const TEST_WINDOW = 2400
 
-/** Bytes of the secret that the buckets depend on. */
+/** Bytes of the secret that determines the buckets. */
 export const BOOK_KEY_SIZE = 16
 
 export interface AddressBookOptions {
   readonly random: Random
-  /** Whether addresses of this machine are taken, for test networks. */
+  /** Whether local addresses are accepted, for test networks. */
   readonly allowLocal?: boolean
-  /** The secret; drawn where there is none. */
+  /** The secret; random if absent. */
   readonly key?: Bytes
 }
 
 /**
- * Where peers may be found (reference/protocol.md 6.10; upstream `addrman.cpp`): *new* addresses, which others told us
- * of, and *tried* ones, which have answered. Each table consists of buckets, and which an address may be in follows
- * from a secret, its group and the group of the peer that sent it: so no peer fills the book with its own addresses.
+ * Known peer addresses (reference/protocol.md 6.10; upstream `addrman.cpp`): *new* addresses, learned from peers or
+ * seeds, and *tried* ones, which have answered. Each table consists of buckets. The buckets open to an address follow
+ * from a secret, its group and the group of its source. So no peer can fill the book with its own addresses.
  *
- * Of those that compete for a slot of the new table the first stays, unless it is terrible or is elsewhere as well; one
- * of the tried table stays until it was tested and did not answer.
+ * In a conflict over a slot of the new table, the holder stays unless it is terrible or also in another bucket. In the
+ * tried table, the holder stays until a test of it fails.
  *
  * Times are seconds since 1970.
  */
@@ -53,9 +53,9 @@ export class AddressBook {
   private readonly allowLocal: boolean
   private readonly secret: Bytes
   private readonly tables: BookTables
-  /** New addresses that answered and whose place in the tried table is taken. */
+  /** Addresses that answered, and whose slot in the tried table is taken. */
   private readonly collisions = new Set<BookEntry>()
-  /** The last success with any address. A failure counts once since: where nobody answers, the fault is ours. */
+  /** The last success with any address. A failure counts once since then: if no address answers, the cause is local. */
   private lastGood = 1
 
   constructor({ allowLocal = false, key, random }: AddressBookOptions) {
@@ -69,10 +69,7 @@ export class AddressBook {
     })
   }
 
-  /**
-   * The book that was kept. Leaves out what has no place in it: addresses that cannot be read or are not taken, that
-   * stand there twice, and that find all their slots taken.
-   */
+  /** Restores a stored book. Drops invalid and duplicate addresses, and those that find all their slots taken. */
   static fromJSON({ addresses, key }: BookSnapshot, options: AddressBookOptions): AddressBook {
     const secret = fromHex(key)
     const book = new AddressBook(secret?.length === BOOK_KEY_SIZE ? { ...options, key: secret } : options)
@@ -88,8 +85,8 @@ export class AddressBook {
   }
 
   /**
-   * The book to be kept, whose rows are made as they are read: a full book takes too long to be made at once. Changes
-   * meanwhile may show, and two addresses may claim one slot; then `fromJSON` leaves one out.
+   * The book for storage. Rows are created as they are read, because creating all rows of a full book at once takes too
+   * long. Changes in the meantime may show, so two addresses may claim one slot; `fromJSON` then drops one.
    */
   snapshot(): BookSnapshot {
     const entries = [...this.tables.all]
@@ -105,12 +102,11 @@ export class AddressBook {
     return this.tables.all.length
   }
 
-  /** How many addresses there are of each network that there are any of. */
+  /** Number of addresses per network, for networks with at least one. */
   counts(): ReadonlyMap<AddressNetwork, { readonly fresh: number; readonly tried: number }> {
     return new Map(Array.from(this.tables.counts, ([network, numbers]) => [network, { ...numbers }]))
   }
 
-  /** All addresses, in no particular order. */
   all(): ReadonlyArray<BookAddress> {
     return this.tables.all.map(shown)
   }
@@ -120,15 +116,14 @@ export class AddressBook {
     return entry === undefined ? undefined : shown(entry)
   }
 
-  /** Every slot that is taken. */
+  /** Every occupied slot. */
   places(): Generator<BookPlace> {
     return this.tables.places()
   }
 
   /**
-   * Takes addresses that a source told of, and returns how many found a place. Those that are known are renewed. The
-   * penalty, seconds, makes them as much older; not what somebody says of its own address.
-   * Source: upstream `addrman.cpp`, `AddSingle`.
+   * Adds addresses from a source and returns how many found a slot. Refreshes known ones. The penalty, seconds, makes
+   * them older, except the source's own address. Source: upstream `addrman.cpp`, `AddSingle`.
    */
   add(
     addresses: Iterable<KnownAddress>,
@@ -146,8 +141,8 @@ export class AddressBook {
   }
 
   /**
-   * Notes that an address answered: the handshake came to its end. Returns whether that made it a tried one; where
-   * another has its place, that one is tested first. Source: upstream `addrman.cpp`, `Good_`.
+   * Records that an address answered: its handshake was completed. Returns whether it became a tried one. If its slot
+   * is taken, the holder is tested first. Source: upstream `addrman.cpp`, `Good_`.
    */
   good(address: NetAddress, port: number, now: number): boolean {
     this.lastGood = now
@@ -155,7 +150,7 @@ export class AddressBook {
     return entry !== undefined && this.answered(entry, now, true)
   }
 
-  /** Notes that an address is called. A failure is counted once until some address answers. */
+  /** Records a connection attempt. A failure counts once until some address answers. */
   attempt(address: NetAddress, port: number, now: number, countFailure: boolean): void {
     const entry = this.tables.find(address, port)
     if (entry === undefined) return
@@ -166,24 +161,21 @@ export class AddressBook {
     }
   }
 
-  /**
-   * Notes that a peer was there until now. For the end of a connection: told at once, the times that we pass on would
-   * show whom we are connected to.
-   */
+  /** Records the end of a connection. Earlier updates would reveal our peers through the times that we relay. */
   connected(address: NetAddress, port: number, now: number): void {
     const entry = this.tables.find(address, port)
     if (entry !== undefined && now - entry.time > 1200) entry.time = now
   }
 
-  /** Notes what a peer itself says that it offers. */
+  /** Records the services that a peer announces for itself. */
   setServices(address: NetAddress, port: number, services: bigint): void {
     const entry = this.tables.find(address, port)
     if (entry !== undefined) entry.services = services
   }
 
   /**
-   * An address to call: new or tried with even chance, and rather one that did not fail often or just now.
-   * Source: upstream `addrman.cpp`, `Select_`.
+   * Selects an address to connect to: new or tried with even chance, preferring addresses without many or recent
+   * failures. Source: upstream `addrman.cpp`, `Select_`.
    */
   select(
     { networks, newOnly = false }: { readonly newOnly?: boolean; readonly networks?: ReadonlySet<AddressNetwork> },
@@ -201,7 +193,7 @@ export class AddressBook {
     }
   }
 
-  /** The tried address that stands in the way of one that answered, to be tested. */
+  /** A tried address to test, because an address that answered needs its slot. */
   selectCollision(): BookAddress | undefined {
     const entry = Array.from(this.collisions)[below(this.random, this.collisions.size)]
     if (entry === undefined) return undefined
@@ -209,14 +201,13 @@ export class AddressBook {
     return old === undefined ? undefined : shown(old)
   }
 
-  /** Whether there are addresses whose place is to be decided on. */
   get hasCollisions(): boolean {
     return this.collisions.size > 0
   }
 
   /**
-   * Decides between those that were tested and those that wait for their place. To be called before `select`.
-   * Source: upstream `addrman.cpp`, `ResolveCollisions_`.
+   * Resolves collisions between tested addresses and those waiting for their slots. Call it before `select`. Source:
+   * upstream `addrman.cpp`, `ResolveCollisions_`.
    */
   resolveCollisions(now: number): void {
     for (const entry of this.collisions) {
@@ -232,8 +223,8 @@ export class AddressBook {
   }
 
   /**
-   * Addresses at random, terrible ones left out: at most `max`, and at most this percentage of all; 0 stands for no
-   * limit. Source: upstream `addrman.cpp`, `GetAddr_`.
+   * Random addresses without terrible ones: at most `max`, and at most this percentage of all; 0 means no limit.
+   * Source: upstream `addrman.cpp`, `GetAddr_`.
    */
   sample(max: number, percent: number, now: number, network?: AddressNetwork): Array<KnownAddress> {
     const { length } = this.tables.all
@@ -279,7 +270,7 @@ export class AddressBook {
     )
   }
 
-  /** Takes over what is new of a known address, and returns whether it may take another bucket. */
+  /** Updates a known address and returns whether it may enter another bucket. */
   private renew(
     entry: BookEntry,
     { services, time }: KnownAddress,
@@ -289,7 +280,7 @@ export class AddressBook {
     if (entry.time < time - (online ? HOUR : 24 * HOUR) - penalty) entry.time = Math.max(0, time - penalty)
     entry.services |= services
     if (time <= entry.time || entry.tried || entry.buckets.length >= MAX_BUCKETS_PER_ADDRESS) return false
-    // Each further bucket is twice as hard to get.
+    // Each further bucket is half as likely.
     return below(this.random, 2 ** entry.buckets.length) === 0
   }
 
@@ -297,7 +288,7 @@ export class AddressBook {
     entry.lastSuccess = now
     entry.lastTry = now
     entry.attempts = 0
-    // `time` stays: what we pass on would tell whom we are connected to.
+    // `time` is not updated: relaying it would reveal our current peers.
     if (entry.tried) return false
     if (testFirst && this.tables.inPlaceOf(entry) !== undefined) {
       if (this.collisions.size < MAX_COLLISIONS) this.collisions.add(entry)
@@ -311,10 +302,10 @@ export class AddressBook {
 
 const isSame = (a: NetAddress, b: NetAddress): boolean => a.network === b.network && equal(a.bytes, b.bytes)
 
-/** What becomes of an address that waits for the place of a tried one. */
+/** Decision on an address that waits for the slot of a tried one. */
 const decide = (old: BookEntry, waiting: BookEntry, now: number): "keep" | "replace" | "wait" => {
   if (now - old.lastSuccess < REPLACEMENT) return "keep"
   if (now - old.lastTry < REPLACEMENT) return now - old.lastTry > CALL ? "replace" : "wait"
-  // It was not tested in all that time.
+  // The holder was not tested in all that time.
   return now - waiting.lastSuccess > TEST_WINDOW ? "replace" : "wait"
 }

@@ -17,27 +17,26 @@ import { type Anchor, decodePeers, encodePeers, MAX_ANCHORS, MAX_FILE_SIZE, type
 const SAVE_EVERY = "15 minutes"
 const DISCOURAGED_KEY_SIZE = 16
 
-/** What is known of peers beyond the run of the node: peers.json, in memory. */
+/** Peer data that survives a restart: peers.json, in memory. */
 export interface AddressStore {
   readonly book: AddressBook
   readonly bans: BanList
-  /** Where the block-relay peers of the last run were. They are in the file no longer: a crash does not try them twice. */
+  /** Block-relay peers of the last run. Removed from the file at once, so that a crash does not retry them. */
   readonly anchors: ReadonlyArray<Anchor>
-  /** Says which anchors the file is to have from now on, two at most: for the end of the node. */
+  /** Sets the anchors to store, two at most, at node shutdown. */
   readonly setAnchors: (anchors: ReadonlyArray<Anchor>) => void
-  /** Writes the file now: after a ban. A failure is logged; the file stays as it was. */
+  /** Writes the file now, for example after a ban. Logs a failure; the old file then stays. */
   readonly save: Effect.Effect<void>
 }
 
 export interface AddressStoreOptions {
-  /** Of peers.json; absolute. */
+  /** Absolute path of peers.json. */
   readonly path: string
   readonly random: Random
-  /** Whether addresses of this machine are taken, for test networks. */
+  /** Whether local addresses are accepted, for test networks. */
   readonly allowLocal?: boolean
 }
 
-/** A file operation failed; for the log. */
 class FileTrouble extends Data.TaggedError("FileTrouble")<{ readonly reason: string }> {}
 
 const codeOf = (error: unknown): string =>
@@ -56,11 +55,11 @@ const readText = async (path: string): Promise<string | undefined> => {
   }
 }
 
-/** What the file holds; `undefined` where there is none, or nothing to be used. A damaged file is kept aside. */
+/** Reads the file; `undefined` if it is missing or unusable. Renames a damaged file. */
 const load = (path: string): Effect.Effect<PeersContent | undefined> =>
   Effect.gen(function*() {
     const text = yield* attempt(() => readText(path))
-    const content = text === undefined ? Either.left("it is too large") : decodePeers(text)
+    const content = text === undefined ? Either.left("file too large") : decodePeers(text)
     if (Either.isRight(content)) return content.right
     yield* attempt(() => rename(path, `${path}.damaged`))
     yield* Effect.logWarning(
@@ -79,8 +78,8 @@ const load = (path: string): Effect.Effect<PeersContent | undefined> =>
       )))
 
 /**
- * Reads peers.json, keeps it up to date while the scope is open, and writes it when the scope closes. Never fails: what
- * is in the file can be found again, so neither a damaged nor an unwritable file stops a node.
+ * Reads peers.json, saves it periodically while the scope is open, and when the scope closes. Never fails: its content
+ * can be found again, so a damaged or unwritable file does not stop the node.
  */
 export const make = (options: AddressStoreOptions): Effect.Effect<AddressStore, never, Scope.Scope> =>
   Effect.gen(function*() {
@@ -108,7 +107,7 @@ export const make = (options: AddressStoreOptions): Effect.Effect<AddressStore, 
         ({ reason }) => Effect.logWarning("peers.json cannot be written", { path, reason })
       ),
       writing.withPermits(1),
-      // The file system goes on with what it was asked for: two writers of one draft would mix.
+      // The file system completes a started write: two writers of one temporary file would mix.
       Effect.uninterruptible,
       Effect.withSpan("AddressStore.save")
     )

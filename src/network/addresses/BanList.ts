@@ -5,10 +5,7 @@ import type { Ban } from "../peerInfo.ts"
 import type { NetAddress } from "../wire/netAddress.ts"
 import { compareSubnets, contains, formatSubnet, parseSubnet, type Subnet } from "./subnet.ts"
 
-/**
- * How many addresses are remembered as discouraged, and how often another one is taken for one
- * (reference/protocol.md 6.11).
- */
+/** Number of discouraged addresses remembered, and the rate of false positives (reference/protocol.md 6.11). */
 const DISCOURAGED = 50_000
 const FALSE_POSITIVES = 0.000_001
 
@@ -19,8 +16,8 @@ interface Entry {
 }
 
 /**
- * Which addresses may connect: bans that an operator gave, by range and until a time, and addresses that are discouraged
- * until the restart because a peer there misbehaved (reference/protocol.md 6.11; upstream `banman.cpp`).
+ * Addresses that may not connect: ranges that the operator bans until a time, and addresses discouraged until the
+ * restart because a peer there misbehaved (reference/protocol.md 6.11; upstream `banman.cpp`).
  *
  * Times are seconds since 1970.
  */
@@ -28,7 +25,7 @@ export class BanList {
   private readonly bans = new Map<string, Entry>()
   private readonly discouraged: RollingFilter
 
-  /** The key, 16 bytes, keeps others from choosing addresses that are taken for discouraged ones. */
+  /** The 16-byte key keeps attackers from constructing addresses that collide with discouraged ones. */
   constructor({ bans = [], key }: { readonly key: Bytes; readonly bans?: Iterable<Ban> }) {
     this.discouraged = new RollingFilter({
       capacity: DISCOURAGED,
@@ -42,8 +39,8 @@ export class BanList {
   }
 
   /**
-   * Bans a range, or an address. `already` where that very range or, for an address alone, any range around it is
-   * banned; `invalid` for a text that is neither. Source: upstream `rpc/net.cpp`, `setban`.
+   * Bans a range or an address. `already` if this exact range, or for a single address any range around it, is banned;
+   * `invalid` if the text is neither. Source: upstream `rpc/net.cpp`, `setban`.
    */
   ban(text: string, until: number, now: number): "banned" | "already" | "invalid" {
     const subnet = parseSubnet(text)
@@ -58,14 +55,14 @@ export class BanList {
     return "banned"
   }
 
-  /** Takes a ban back: that of exactly this range. */
+  /** Removes the ban of exactly this range. */
   unban(text: string): "unbanned" | "unknown" | "invalid" {
     const subnet = parseSubnet(text)
     if (subnet === undefined) return "invalid"
     return this.bans.delete(formatSubnet(subnet)) ? "unbanned" : "unknown"
   }
 
-  /** The bans that hold, in the order in which the reference node lists them. Forgets the others. */
+  /** The active bans, in the order of the reference node. Removes expired ones. */
   list(now: number): ReadonlyArray<Ban> {
     for (const [key, { until }] of this.bans) if (until <= now) this.bans.delete(key)
     return Array.from(this.bans.values())
@@ -78,12 +75,12 @@ export class BanList {
     return false
   }
 
-  /** Takes all bans back. Discouraged addresses stay discouraged, as with the reference node. */
+  /** Removes all bans. Discouraged addresses stay discouraged, as in the reference node. */
   clear(): void {
     this.bans.clear()
   }
 
-  /** Remembers an address whose peer broke the rules; the oldest of more than 50,000 are forgotten. */
+  /** Discourages the address of a misbehaving peer. Beyond 50,000 addresses, the oldest are dropped. */
   discourage(address: NetAddress): void {
     this.discouraged.add(address.bytes)
   }

@@ -13,13 +13,11 @@ import {
   triedBucket
 } from "./bookEntry.ts"
 
-/** In how many new buckets an address may be. */
 export const MAX_BUCKETS_PER_ADDRESS = 8
 
-/** Most addresses in the book: one in each slot. */
+/** Maximum number of addresses in the book: one per slot. */
 export const MAX_ENTRIES = (NEW_BUCKETS + TRIED_BUCKETS) * BUCKET_SIZE
 
-/** Where an address stands in the tables. */
 export interface BookPlace {
   readonly table: "new" | "tried"
   readonly bucket: number
@@ -32,16 +30,16 @@ type Slots = Array<BookEntry | undefined>
 const emptySlots = (buckets: number): Slots => new Array<BookEntry | undefined>(buckets * BUCKET_SIZE).fill(undefined)
 
 /**
- * The two tables of the address book and the list of all that is in them.
+ * The two tables of the address book and the list of all entries.
  *
- * Invariants: an address is in one slot of the tried table, or in 1 to 8 buckets of the new one; an address that loses
- * its last place is forgotten. So there are 81,920 addresses at most.
+ * Invariants: an address has one slot of the tried table, or is in 1 to 8 buckets of the new one. An address that loses
+ * its last slot is removed. So there are at most 81,920 addresses.
  */
 export class BookTables {
   private readonly key: SipKey
   private readonly random: Random
   private readonly entries = new Map<string, BookEntry>()
-  /** All entries, in any order. */
+  /** All entries, unordered. */
   private readonly list: Array<BookEntry> = []
   private readonly fresh = emptySlots(NEW_BUCKETS)
   private readonly tried = emptySlots(TRIED_BUCKETS)
@@ -51,7 +49,7 @@ export class BookTables {
   constructor(options: {
     readonly key: SipKey
     readonly random: Random
-    /** Hears of an entry that is no longer in the book. */
+    /** Called with each removed entry. */
     readonly forgotten: (entry: BookEntry) => void
   }) {
     this.key = options.key
@@ -80,7 +78,7 @@ export class BookTables {
     }
   }
 
-  /** All entries in an order at random, which is made as far as it is read. The book does not change meanwhile. */
+  /** All entries in random order, generated lazily. The book must not change in the meantime. */
   *shuffled(): Generator<BookEntry> {
     for (let i = 0; i < this.list.length; i++) {
       const entry = this.swap(i, i + below(this.random, this.list.length - i))
@@ -88,7 +86,7 @@ export class BookTables {
     }
   }
 
-  /** An address of a bucket at random: the first one from a position at random. */
+  /** A random address: the first one in a random bucket, searched from a random position. */
   pick(table: "new" | "tried", networks: ReadonlySet<AddressNetwork> | undefined): BookEntry | undefined {
     const slots = table === "new" ? this.fresh : this.tried
     const bucket = below(this.random, slots.length / BUCKET_SIZE)
@@ -100,14 +98,14 @@ export class BookTables {
     return undefined
   }
 
-  /** The tried address that has the place that this one would have. */
+  /** The tried address that occupies this entry's slot. */
   inPlaceOf(entry: BookEntry): BookEntry | undefined {
     return this.tried[this.triedSlot(entry)]
   }
 
   /**
-   * Puts an address, which may be in other buckets, into the new bucket of a source; returns whether it was not there
-   * and got the slot. Who has the slot gives way where `yields` says so.
+   * Puts an address into the new bucket of a source; it may be in other buckets too. Returns whether it was absent and
+   * got the slot. `yields` decides whether the current holder gives up the slot.
    */
   placeNew(entry: BookEntry, source: string, yields: (holder: BookEntry) => boolean): boolean {
     const bucket = newBucket(this.key, entry, source)
@@ -124,7 +122,7 @@ export class BookTables {
     return true
   }
 
-  /** Moves a new address to the tried table. Who has its place there goes back to the new one. */
+  /** Moves a new address to the tried table. The previous holder of its slot returns to the new table. */
   makeTried(entry: BookEntry): void {
     for (const bucket of entry.buckets) this.fresh[slotOf(this.key, "new", bucket, entry)] = undefined
     entry.buckets.length = 0
@@ -136,7 +134,7 @@ export class BookTables {
     if (old !== undefined) this.makeNew(old)
   }
 
-  /** Puts an entry back where it was: into these new buckets or, without any list, among the tried ones. */
+  /** Restores an entry: into these new buckets or, without a list, into the tried table. */
   restore(entry: BookEntry, buckets: ReadonlyArray<number> | undefined): void {
     if (this.entries.has(entry.key)) return
     if (buckets === undefined) {
@@ -171,7 +169,7 @@ export class BookTables {
     entry.buckets.push(bucket)
   }
 
-  /** Empties a slot of the new table, and forgets who is in no other. */
+  /** Clears a slot of the new table, and removes its entry if it is in no other bucket. */
   private clearNew(bucket: number, slot: number): void {
     const entry = this.fresh[slot]
     if (entry === undefined) return
@@ -195,7 +193,7 @@ export class BookTables {
     this.forgotten(entry)
   }
 
-  /** Swaps two entries of the list, and returns the one that is at `i` now. */
+  /** Swaps two entries of the list, and returns the one now at `i`. */
   private swap(i: number, j: number): BookEntry | undefined {
     const [a, b] = [this.list[i], this.list[j]]
     if (a === undefined || b === undefined) return undefined

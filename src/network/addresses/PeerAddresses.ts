@@ -7,12 +7,12 @@ import { fitsAddr, type NetAddress, type UnknownAddress } from "../wire/netAddre
 import { isValid } from "../wire/netGroup.ts"
 import { endpointBytes } from "./endpointBytes.ts"
 
-/** Addresses a second that one peer may tell us of (reference/protocol.md 6.10). */
+/** Addresses per second accepted from one peer (reference/protocol.md 6.10). */
 const RATE = 0.1
-/** Most that a peer which was silent saves up. */
+/** Maximum tokens that a silent peer accumulates. */
 const BUCKET = MAX_ADDRESSES
 
-/** Addresses that a peer is remembered to know, and how often one is taken for known that is not. */
+/** Capacity and false-positive rate of the filter of addresses that a peer knows. */
 const KNOWN = 5000
 const FALSE_POSITIVES = 0.001
 
@@ -21,14 +21,11 @@ const SEND_EVERY = 30
 /** Mean time between two announcements of our own address to one peer, seconds. */
 const ANNOUNCE_EVERY = 86_400
 
-/**
- * What goes between one peer and us about addresses. Holds at most 1000 addresses that wait for it, and what it knows as
- * a filter of some kilobytes. Times are seconds since 1970.
- */
+/** Address relay with one peer: at most 1000 waiting addresses, and a filter. Times are seconds since 1970. */
 export class PeerAddresses {
-  /** Whether we asked it for addresses and its answer is not complete. */
+  /** Whether we sent `getaddr` and the answer is not complete. */
   asked = false
-  /** Whether it asked us. */
+  /** Whether the peer sent `getaddr`. */
   answered = false
   processed = 0
   rateLimited = 0
@@ -42,7 +39,7 @@ export class PeerAddresses {
   private nextAnnouncement = 0
 
   constructor(options: {
-    /** Whether it takes addresses of all networks (BIP 155). */
+    /** Whether the peer accepts addresses of all networks (BIP 155). */
     readonly addrV2: boolean
     readonly random: Random
     readonly key: SipKey
@@ -54,13 +51,13 @@ export class PeerAddresses {
     this.tokensAt = options.now
   }
 
-  /** Notes that it is asked for addresses: its answer is not limited. */
+  /** Records that we send `getaddr`. The answer is not rate limited. */
   ask(): void {
     this.asked = true
     this.tokens += MAX_ADDRESSES
   }
 
-  /** Adds what the rate allows since the last time; to be called before `take`. */
+  /** Adds the tokens earned since the last call. Call it before `take`. */
   refill(now: number): void {
     if (this.tokens < BUCKET) {
       this.tokens = Math.min(BUCKET, this.tokens + RATE * Math.max(0, now - this.tokensAt))
@@ -68,7 +65,7 @@ export class PeerAddresses {
     this.tokensAt = now
   }
 
-  /** Whether one more address of it is looked at. */
+  /** Whether one more address of the peer is processed. */
   take(): boolean {
     if (this.tokens < 1) {
       this.rateLimited++
@@ -78,17 +75,16 @@ export class PeerAddresses {
     return true
   }
 
-  /** Notes that it knows an address. */
   knows(address: NetAddress, port: number): void {
     this.known.add(endpointBytes(address, port))
   }
 
-  /** Whether an address fits into the message that it takes. */
+  /** Whether the peer's address message format can carry an address. */
   understands(address: NetAddress | UnknownAddress): boolean {
     return this.addrV2 || fitsAddr(address)
   }
 
-  /** Puts an address in line, unless it knows it. One of more than 1000 takes the place of another one. */
+  /** Queues an address unless the peer knows it. If 1000 wait, it replaces a random one. */
   push(entry: AddressEntry): void {
     const { address, port } = entry
     if (!isValid(address) || !this.understands(address) || this.known.has(endpointBytes(address, port))) return
@@ -96,19 +92,18 @@ export class PeerAddresses {
     else this.waiting[below(this.random, MAX_ADDRESSES)] = entry
   }
 
-  /** Gives up what waits: for the answer to `getaddr`, which nothing else is to be part of. */
+  /** Clears the queue: the answer to `getaddr` must contain nothing else. */
   drop(): void {
     this.waiting = []
   }
 
-  /** Whether it is time to tell of our own address. */
   announcementDue(now: number): boolean {
     return now > this.nextAnnouncement
   }
 
   /**
-   * Tells of our own address: the first time in a message of its own, which is returned, so that a peer that takes few
-   * addresses of us takes this one; then with the others. For that it is forgotten what the peer knows.
+   * Announces our own address. The first time, it is returned for a message of its own, so that a peer with a tight
+   * rate limit accepts it. Later it is queued with the others, after the known filter is cleared.
    */
   announce(own: AddressEntry, now: number): ReadonlyArray<AddressEntry> {
     const isFirst = this.nextAnnouncement === 0
@@ -119,7 +114,7 @@ export class PeerAddresses {
     return []
   }
 
-  /** What is to be sent now; nothing between two times that have 30 s between them on average. */
+  /** Addresses to send now; none between two send times, which are 30 s apart on average. */
   due(now: number): ReadonlyArray<AddressEntry> {
     if (now <= this.nextSend) return []
     this.nextSend = now + exponential(this.random, SEND_EVERY)

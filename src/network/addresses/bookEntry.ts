@@ -5,8 +5,8 @@ import { endpointKey, type NetAddress } from "../wire/netAddress.ts"
 import { networkGroup } from "../wire/netGroup.ts"
 
 /**
- * An address of the book, what became of it, and where in the tables it may stand (reference/protocol.md 6.10; upstream
- * `addrman.cpp`). All times are seconds since 1970; 0 stands for never.
+ * An address of the book, its history, and its possible places in the tables (reference/protocol.md 6.10; upstream
+ * `addrman.cpp`). All times are seconds since 1970; 0 means never.
  */
 
 /** The tables (reference/protocol.md 6.10). */
@@ -14,13 +14,13 @@ export const NEW_BUCKETS = 1024
 export const TRIED_BUCKETS = 256
 export const BUCKET_SIZE = 64
 
-/** Over how many buckets the addresses of one group, or from sources of one group, are spread. */
+/** Number of buckets for the addresses of one group, and for the sources of one group. */
 const TRIED_BUCKETS_PER_GROUP = 8
 const NEW_BUCKETS_PER_SOURCE_GROUP = 64
 
 const DAY = 86_400
 
-/** Who told us of an address: a peer, or a name that stands for seeds. */
+/** Source of an address: a peer, or a name that stands for seeds. */
 export type AddressSource = NetAddress | { readonly seed: string }
 
 export interface BookEntry {
@@ -28,24 +28,23 @@ export interface BookEntry {
   readonly address: NetAddress
   readonly port: number
   services: bigint
-  /** When somebody said that it was seen. */
+  /** When the address was last seen, as reported by a source. */
   time: number
-  /** The group of who first told us. */
+  /** The group of the first source. */
   readonly source: string
   lastTry: number
   lastSuccess: number
-  /** When a failure was counted last. */
   lastCounted: number
   /** Failures since the last success. */
   attempts: number
   tried: boolean
-  /** The new buckets that it is in, each once; none of a tried address. */
+  /** The new buckets that contain it, each once; empty for a tried address. */
   readonly buckets: Array<number>
-  /** Where it stands in the list of all. */
+  /** Position in the list of all entries. */
   at: number
 }
 
-/** An entry as others see it. */
+/** The public view of an entry. */
 export interface BookAddress extends KnownAddress {
   readonly source: string
   readonly lastTry: number
@@ -71,7 +70,7 @@ export const shown = (
 
 export const newEntry = ({ address, port, services, time }: KnownAddress, source: string): BookEntry => ({
   key: endpointKey(address, port),
-  // A copy: what a message holds would keep all of it in memory.
+  // Copied: a view would keep the whole message in memory.
   address: { network: address.network, bytes: Uint8Array.from(address.bytes) },
   port,
   services,
@@ -96,9 +95,9 @@ const RETRIES_WITHOUT_SUCCESS = 3
 const MAX_FAILURES = 10
 const FAILING_SPAN = 7 * DAY
 
-/** Whether an address is not worth its place. Source: upstream `addrman.cpp`, `AddrInfo::IsTerrible`. */
+/** Whether an address is worthless. Source: upstream `addrman.cpp`, `AddrInfo::IsTerrible`. */
 export const isTerrible = (entry: BookEntry, now: number): boolean => {
-  // It may be called right now.
+  // A connection attempt may be in progress.
   if (now - entry.lastTry <= NEVER_TERRIBLE_AFTER_TRY) return false
   if (entry.time > now + FUTURE || now - entry.time > HORIZON) return true
   if (entry.lastSuccess === 0 && entry.attempts >= RETRIES_WITHOUT_SUCCESS) return true
@@ -107,26 +106,25 @@ export const isTerrible = (entry: BookEntry, now: number): boolean => {
 
 const RECENT_TRY = 600
 
-/** How likely an address is taken when it is come upon. Source: upstream `addrman.cpp`, `AddrInfo::GetChance`. */
+/** Probability that a drawn address is accepted. Source: upstream `addrman.cpp`, `AddrInfo::GetChance`. */
 export const chanceOf = ({ attempts, lastTry }: BookEntry, now: number): number =>
   (now - lastTry < RECENT_TRY ? 0.01 : 1) * 0.66 ** Math.min(attempts, 8)
 
-/** A number below `count` that only who has the key can foresee. What comes before the last part has no `|`. */
+/** A keyed hash below `count`, unpredictable without the key. No part except the last may contain `|`. */
 const hashBelow = (key: SipKey, count: number, ...parts: ReadonlyArray<string | number>): number =>
   sipHashHalves(key, fromBinaryString(parts.join("|")))[0] % count
 
-/** The bucket of a tried address. */
 export const triedBucket = (key: SipKey, entry: BookEntry): number => {
   const slot = hashBelow(key, TRIED_BUCKETS_PER_GROUP, "address", entry.key)
   return hashBelow(key, TRIED_BUCKETS, "tried", networkGroup(entry.address), slot)
 }
 
-/** The bucket of a new address that a source of this group told us of: what one source fills is limited. */
+/** The bucket of a new address from a source of this group. Limits the slots that one source can fill. */
 export const newBucket = (key: SipKey, entry: BookEntry, source: string): number => {
   const slot = hashBelow(key, NEW_BUCKETS_PER_SOURCE_GROUP, "groups", networkGroup(entry.address), source)
   return hashBelow(key, NEW_BUCKETS, "new", slot, source)
 }
 
-/** Where in the table of all buckets' slots an address stands. */
+/** Index of an address among the slots of all buckets of a table. */
 export const slotOf = (key: SipKey, table: "new" | "tried", bucket: number, entry: BookEntry): number =>
   bucket * BUCKET_SIZE + hashBelow(key, BUCKET_SIZE, table, bucket, entry.key)

@@ -2,33 +2,32 @@ import { formatAddress, parseAddress } from "../wire/addressText.ts"
 import type { AddressNetwork, NetAddress } from "../wire/netAddress.ts"
 import { type BookEntry, newEntry } from "./bookEntry.ts"
 
-/** An address of the book in peers.json. Times are seconds since 1970; 0 stands for never. */
+/** A row of the address book in peers.json. Times are seconds since 1970; 0 means never. */
 export interface BookRow {
   readonly network: AddressNetwork
   readonly address: string
   readonly port: number
-  /** Decimal digits: JSON has no numbers of 64 bits. */
+  /** Decimal digits: JSON has no 64-bit numbers. */
   readonly services: string
   readonly time: number
-  /** The group of who told us. */
+  /** The group of the source. */
   readonly source: string
   readonly lastSuccess: number
   readonly attempts: number
-  /** The new buckets that it is in; of a tried address, nothing. */
+  /** The new buckets that contain it; absent for a tried address. */
   readonly buckets?: ReadonlyArray<number>
 }
 
-/** The whole book as it is kept. */
 export interface BookSnapshot {
-  /** The secret that the buckets depend on, hexadecimal. */
+  /** The secret that determines the buckets, hexadecimal. */
   readonly key: string
   readonly addresses: Iterable<BookRow>
 }
 
-/** The address of a text and a network; `undefined` for a text that is no address of that network. */
+/** Parses an address of a network; `undefined` if the text is not an address of that network. */
 export const addressOf = (network: AddressNetwork, text: string): NetAddress | undefined => {
   const parsed = parseAddress(text)
-  // Both are written alike.
+  // CJDNS and IPv6 addresses have the same text form.
   if (network === "cjdns" && parsed?.network === "ipv6") return { network, bytes: parsed.bytes }
   return parsed?.network === network ? parsed : undefined
 }
@@ -47,7 +46,7 @@ export const rowOf = (
   ...(tried ? {} : { buckets: [...buckets] })
 })
 
-/** The entry of a row, in no bucket so far; `undefined` where the address cannot be read. */
+/** The entry of a row, in no bucket yet; `undefined` if the address cannot be parsed. */
 export const entryOf = (row: BookRow): BookEntry | undefined => {
   const address = addressOf(row.network, row.address)
   if (address === undefined) return undefined

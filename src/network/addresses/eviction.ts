@@ -3,42 +3,40 @@ import { type Bytes, fromBinaryString } from "../../protocol/bytes.ts"
 import type { AddressNetwork } from "../wire/netAddress.ts"
 
 /**
- * Which inbound peer makes room for another one (reference/protocol.md 6.10, last paragraph; upstream
- * `node/eviction.cpp`, `SelectNodeToEvict`). Each rule protects some peers by something that an attacker cannot have
- * for all of his at once: addresses all over the world, nearness, blocks and transactions that are new to us, long
- * uptime.
+ * Selects the inbound peer to evict for a new one (reference/protocol.md 6.10, last paragraph; upstream
+ * `node/eviction.cpp`, `SelectNodeToEvict`). Each rule protects peers by a property that an attacker cannot have for
+ * all of its peers: diverse networks, low latency, new blocks and transactions, long uptime.
  */
 
-/** An inbound peer. Times are seconds since 1970; 0 stands for never. */
+/** An inbound peer. Times are seconds since 1970; 0 means never. */
 export interface EvictionCandidate {
   readonly id: number
   readonly connectedAt: number
-  /** As `networkGroup` gives it. */
+  /** From `networkGroup`. */
   readonly group: string
-  /** The best round trip, milliseconds; `undefined` as long as there was none. */
+  /** The best round trip, milliseconds; `undefined` before the first `pong`. */
   readonly bestPing: number | undefined
-  /** When it last gave us a transaction, or a block, that was new. */
+  /** When the peer last sent a new transaction, and a new block. */
   readonly lastTransaction: number
   readonly lastBlock: number
-  /** Whether it offers blocks: NODE_NETWORK and NODE_WITNESS. */
+  /** Whether the peer serves blocks: NODE_NETWORK and NODE_WITNESS. */
   readonly servesBlocks: boolean
-  /** Whether transactions are relayed to it. */
   readonly relaysTransactions: boolean
-  /** Whether it comes from this machine. */
+  /** Whether the peer is on this machine. */
   readonly local: boolean
   readonly network: AddressNetwork
-  /** Whether it is the first to go, as a discouraged address is. */
+  /** Whether the peer is evicted first, as a discouraged address is. */
   readonly preferEvict: boolean
-  /** Whether it stays in any case. */
+  /** Whether the peer is never evicted. */
   readonly noban: boolean
 }
 
 interface Candidate extends EvictionCandidate {
-  /** A number for the group that nobody else can foresee. */
+  /** A keyed hash of the group, unpredictable without the key. */
   readonly groupHash: readonly [number, number]
 }
 
-/** Orders candidates: the best ones, which are protected, come first. */
+/** Sort order of candidates: the best, which are protected, come first. */
 type Order = (a: Candidate, b: Candidate) => number
 
 const larger = (a: number, b: number): number => b - a
@@ -50,7 +48,7 @@ const longest: Order = (a, b) => a.connectedAt - b.connectedAt
 
 const byGroup: Order = (a, b) => larger(a.groupHash[1], b.groupHash[1]) || larger(a.groupHash[0], b.groupHash[0])
 
-/** A ping that never came back sorts last. Not by subtraction: infinity less itself is no number. */
+/** No ping answer sorts last. Not by subtraction: infinity minus infinity is NaN. */
 const byPing: Order = (a, b) => {
   const [left, right] = [a.bestPing ?? Infinity, b.bestPing ?? Infinity]
   return left === right ? 0 : left < right ? -1 : 1
@@ -64,7 +62,7 @@ const byBlock: Order = (a, b) =>
 
 const byBlockAlone: Order = (a, b) => first(!a.relaysTransactions, !b.relaysTransactions) || byBlock(a, b)
 
-/** Those who are left when the first `count` in an order are protected, as far as they are of a kind. */
+/** The candidates left after protecting those of a kind among the first `count` of an order. */
 const without = (
   candidates: ReadonlyArray<Candidate>,
   order: Order,
@@ -73,7 +71,7 @@ const without = (
 ): ReadonlyArray<Candidate> =>
   [...candidates].sort(order).filter((candidate, rank) => rank >= count || !kind(candidate))
 
-/** Networks whose peers answer slowly, so that the other rules seldom protect them. */
+/** Networks with high latency, which the other rules seldom protect. */
 const DISADVANTAGED: ReadonlyArray<(candidate: Candidate) => boolean> = [
   ({ network }) => network === "cjdns",
   ({ network }) => network === "i2p",
@@ -82,8 +80,8 @@ const DISADVANTAGED: ReadonlyArray<(candidate: Candidate) => boolean> = [
 ]
 
 /**
- * Protects up to `limit` peers of disadvantaged networks, those of longest uptime. Each network has an equal share; what
- * one does not need goes to the others, beginning with the one that has the fewest.
+ * Protects up to `limit` peers of disadvantaged networks, longest uptime first. Each network has an equal share. Unused
+ * shares go to the others, starting with the network that has the fewest peers.
  */
 const withoutDisadvantaged = (candidates: ReadonlyArray<Candidate>, limit: number): ReadonlyArray<Candidate> => {
   const networks = DISADVANTAGED
@@ -106,14 +104,14 @@ const withoutDisadvantaged = (candidates: ReadonlyArray<Candidate>, limit: numbe
   return left
 }
 
-/** Protects half of the candidates by uptime; up to half of these places are for disadvantaged networks. */
+/** Protects half of the candidates by uptime. Up to half of these places go to disadvantaged networks. */
 const withoutLongest = (candidates: ReadonlyArray<Candidate>): ReadonlyArray<Candidate> => {
   const places = Math.floor(candidates.length / 2)
   const left = withoutDisadvantaged(candidates, Math.floor(places / 2))
   return without(left, longest, places - (candidates.length - left.length))
 }
 
-/** The youngest peer of the group that has the most; of groups of one size that with the youngest peer. */
+/** The youngest peer of the largest group; among groups of equal size, of the one with the youngest peer. */
 const youngestOfLargestGroup = (candidates: ReadonlyArray<Candidate>): Candidate | undefined => {
   const groups = new Map<string, Array<Candidate>>()
   for (const candidate of [...candidates].sort((a, b) => longest(b, a))) {
@@ -122,12 +120,12 @@ const youngestOfLargestGroup = (candidates: ReadonlyArray<Candidate>): Candidate
     else group.push(candidate)
   }
   let chosen: ReadonlyArray<Candidate> = []
-  // They come by their youngest members, so that of equals the first one is the youngest.
+  // Groups are in order of their youngest members, so the first of the largest groups wins.
   for (const group of groups.values()) if (group.length > chosen.length) chosen = group
   return chosen[0]
 }
 
-/** The id of the peer to let go; `undefined` where all are protected. The secret has 16 bytes. */
+/** The id of the peer to evict; `undefined` if all are protected. The secret has 16 bytes. */
 export const selectPeerToEvict = (
   candidates: ReadonlyArray<EvictionCandidate>,
   secret: Bytes

@@ -16,50 +16,50 @@ import { endpointBytes } from "./endpointBytes.ts"
 import { PeerAddresses } from "./PeerAddresses.ts"
 
 /**
- * Addresses that peers tell each other (reference/protocol.md 6.6, 6.10; BIP 155; upstream `net_processing.cpp`,
- * `ProcessAddrs`, `RelayAddress`, `MaybeSendAddr`): what comes goes into the address book at a limited rate, what is
- * fresh goes on to two peers, and who asks gets a part of the book that stays the same for a day. Nothing of this with
- * block-relay peers: it would show who they are.
+ * Address relay between peers (reference/protocol.md 6.6, 6.10; BIP 155; upstream `net_processing.cpp`, `ProcessAddrs`,
+ * `RelayAddress`, `MaybeSendAddr`). Received addresses enter the address book at a limited rate. Fresh ones are relayed
+ * to two peers. `getaddr` is answered with a part of the book that stays the same for a day. Block-relay peers are
+ * excluded: relay would reveal these connections.
  */
 
 const DAY = 86_400
 const HOUR = 3600
 
-/** What others say of an address is taken for so much older, seconds. */
+/** Added to the age of addresses reported by peers, seconds. */
 const PENALTY = 2 * HOUR
-/** Addresses seen within so many seconds, in messages of so few, are new ones, and passed on. */
+/** Addresses seen within this many seconds, in messages of at most this many, are fresh and relayed. */
 const FRESH = 600
 const FEW = 10
-/** How old an address without a usable time is taken for, and before when no time is usable, seconds. */
+/** Assumed age of an address without a usable time, and the earliest usable time, seconds. */
 const AGE_WITHOUT_TIME = 5 * DAY
 const EARLIEST_TIME = 100_000_000
-/** Part of the book that one answer shows. */
+/** Percentage of the book in one answer. */
 const ANSWER_PERCENT = 23
-/** Answers differ by where they are asked for; no node has as many ways in. */
+/** Cached answers: one per local address and network of the peer. No node has more of these. */
 const MAX_ANSWERS = 16
-/** How long a peer that was called only for addresses may take, seconds. */
+/** Time limit for an addr-fetch peer, seconds. */
 const FETCH_LIMIT = 300
 
 export interface GossipOptions {
   readonly book: AddressBook
   readonly bans: BanList
   readonly random: Random
-  /** 16 bytes that decide who gets which address. */
+  /** 16 bytes that determine which peers get which address. */
   readonly key: Bytes
   /** Seconds since 1970. */
   readonly now: () => number
   /** Bits of `Services` that we announce. */
   readonly services: bigint
-  /** Our address as a peer is to hear of it; `undefined` where we do not listen, or have none that leads to us. */
+  /** Our address to announce to a peer; `undefined` if we do not listen or have no reachable one. */
   readonly ownAddress: (peer: Peer) => { readonly address: NetAddress; readonly port: number } | undefined
-  /** Whether we are behind: then nobody is to come to us. */
+  /** Whether the node is in initial download: then it does not announce its address. */
   readonly initialDownload: () => boolean
-  /** Whether we could call somebody in this network. */
+  /** Whether we could connect to peers in this network. */
   readonly reachable: (network: AddressNetwork) => boolean
 }
 
 export interface Gossip extends PeerHandler {
-  /** Sends what is due; to be called every second or so. Seconds since 1970. */
+  /** Sends due addresses. Call it about once a second. `now`: seconds since 1970. */
   readonly tick: (now: number) => void
   readonly gossipOf: (peer: Peer) => PeerGossip
 }
@@ -73,7 +73,7 @@ const NO_GOSSIP: PeerGossip = { enabled: false, processed: 0, rateLimited: 0 }
 
 const USEFUL = Services.network | Services.networkLimited
 
-/** An address with a time that can be true. */
+/** The entry with a plausible time. */
 const dated = (entry: AddressEntry, now: number): AddressEntry =>
   entry.time <= EARLIEST_TIME || entry.time > now + FRESH ? { ...entry, time: now - AGE_WITHOUT_TIME } : entry
 
@@ -95,7 +95,7 @@ class AddressGossip implements Gossip {
 
   readonly connected = (peer: Peer): Effect.Effect<void> =>
     Effect.suspend(() => {
-      // Who calls us takes part as soon as it says anything about addresses: it may be a block-relay peer of its own.
+      // An inbound peer joins when it first sends an address message: it may use us as a block-relay peer.
       if (peer.inbound || peer.type === "block-relay-only" || peer.type === "feeler") return Effect.void
       this.join(peer).state.ask()
       return peer.send({ type: "getaddr" })
@@ -129,7 +129,7 @@ class AddressGossip implements Gossip {
     for (const { peer, state } of this.members.values()) {
       if (peer.closed) continue
       if (peer.type === "addr-fetch" && now - peer.connectedAt > FETCH_LIMIT) {
-        peer.disconnect({ reason: "address timeout: it sent no addresses", misbehaving: false })
+        peer.disconnect({ reason: "address timeout: the peer sent no addresses", misbehaving: false })
         continue
       }
       this.announce(peer, state, now)
@@ -165,15 +165,15 @@ class AddressGossip implements Gossip {
     }
     book.add(accepted, peer.address, { now, penalty: PENALTY })
     if (entries.length < MAX_ADDRESSES) state.asked = false
-    // A single one is the peer itself, not its answer.
+    // A single address is the peer's own, not its answer.
     if (peer.type === "addr-fetch" && entries.length > 1) {
       peer.disconnect({ reason: "address fetch done", misbehaving: false })
     }
   }
 
-  /** The address of an entry that is looked at, if it is any good. */
+  /** The address of an entry, if it is usable. */
   private usable(state: PeerAddresses, given: AddressEntry, now: number): KnownAddress | undefined {
-    // Only who has blocks is worth to be called.
+    // Only nodes that serve blocks are worth connecting to.
     if ((given.services & USEFUL) === 0n) return undefined
     const { bans } = this.options
     const { address, port, services, time } = dated(given, now)
@@ -186,8 +186,8 @@ class AddressGossip implements Gossip {
   }
 
   /**
-   * Passes a fresh address on to two peers, or to one or two where we cannot call it ourselves. They are the same ones
-   * for a day, so that who sends an address again and again does not reach more of them.
+   * Relays a fresh address to two peers, or to one or two if we cannot reach its network. The peers stay the same for a
+   * day, so repeating an address does not reach more peers.
    */
   private relay(from: Peer, entry: KnownAddress): void {
     const target = endpointBytes(entry.address, entry.port)
@@ -206,8 +206,8 @@ class AddressGossip implements Gossip {
   }
 
   /**
-   * Answers `getaddr`, once, and only who called us: who made us call him could put addresses into our book and learn
-   * from the answer who we are.
+   * Answers `getaddr` once, and only from inbound peers. An attacker that makes us connect to it could insert addresses
+   * into our book and identify this node from the answer.
    */
   private answer(peer: Peer): Effect.Effect<void> {
     if (!peer.inbound || peer.closed) return Effect.void
@@ -221,7 +221,7 @@ class AddressGossip implements Gossip {
     return due.length === 0 ? Effect.void : peer.send(toMessage(peer, due))
   }
 
-  /** What everybody who comes the same way is told for about a day: so asking again and again shows no more. */
+  /** The sample for all peers on the same network and local address, for about a day: repeating reveals no more. */
   private sample(peer: Peer, now: number): ReadonlyArray<KnownAddress> {
     const way = `${peer.address.network} ${peer.bind ?? ""}`
     const kept = this.answers.get(way)

@@ -10,24 +10,21 @@ import { NEW_BUCKETS } from "./bookEntry.ts"
 import { addressOf, type BookSnapshot } from "./bookRow.ts"
 import { MAX_BUCKETS_PER_ADDRESS, MAX_ENTRIES } from "./BookTables.ts"
 
-/**
- * peers.json as text: the address book, bans and anchors. All of it is derived or can be given again, so a file that does
- * not hold what it should is given up as a whole.
- */
+/** peers.json as text: the address book, bans and anchors. An invalid file is dropped as a whole. */
 
-/** Of another version nothing is known, so its content is not touched. */
+/** Other versions are unknown and are refused. */
 const VERSION = 1
 
-/** Most bytes of a file that is read: a full book takes a third of that. */
+/** Maximum file size in bytes. A full book takes a third of it. */
 export const MAX_FILE_SIZE = 64 * 1024 * 1024
 
-/** Where a block-relay peer was at the end: the first to be called after a restart. */
+/** A block-relay peer at shutdown: connected first after the restart. */
 export interface Anchor {
   readonly address: NetAddress
   readonly port: number
 }
 
-/** How many anchors there are (reference/protocol.md 6.10). */
+/** Number of anchors (reference/protocol.md 6.10). */
 export const MAX_ANCHORS = 2
 
 export interface PeersContent {
@@ -36,7 +33,7 @@ export interface PeersContent {
   readonly anchors: ReadonlyArray<Anchor>
 }
 
-/** More than an operator gives by hand, and than a script should. */
+/** More bans than an operator enters by hand or a script should. */
 const MAX_BANS = 100_000
 const LONGEST_ADDRESS = 80
 const LONGEST_SOURCE = 300
@@ -81,7 +78,7 @@ const Content = Schema.Struct({
 
 const decodeContent = Schema.decodeUnknownEither(Schema.parseJson(Content))
 
-/** Reads peers.json; on the left stands what is wrong with it. */
+/** Parses peers.json. The left side is the reason of the failure. */
 export const decodePeers = (whole: string): Either.Either<PeersContent, string> => {
   const { checksum, text } = checkText(whole)
   return checksum === "wrong" ? Either.left(CHECKSUM_MISMATCH) : decodeText(text)
@@ -92,8 +89,8 @@ const decodeText = (text: string): Either.Either<PeersContent, string> =>
     onLeft: (error) => {
       const issue = ParseResult.ArrayFormatter.formatErrorSync(error)[0]
       return issue === undefined || issue.path.length === 0
-        ? "it is not the file that was written"
-        : `${issue.path.join(".")} is not what it should be`
+        ? "invalid format"
+        : `invalid value: ${issue.path.join(".")}`
     },
     onRight: ({ addresses, anchors, bans, key }) => ({
       book: { key, addresses },
@@ -105,10 +102,10 @@ const decodeText = (text: string): Either.Either<PeersContent, string> =>
     })
   })
 
-/** Rows that are made into text at once: longer work would be felt by whoever waits for an answer. */
+/** Rows serialized in one piece. More would block the thread for too long. */
 const ROWS_AT_ONCE = 500
 
-/** The text of peers.json in pieces, one address a line, without its checksum. */
+/** The text of peers.json in pieces, one address per line, without its checksum. */
 export function* encodePeers({ anchors, bans, book: { addresses, key } }: PeersContent): Generator<string> {
   const shown = anchors.slice(0, MAX_ANCHORS).map(({ address, port }) => ({
     network: address.network,

@@ -9,33 +9,29 @@ import { Services } from "../wire/messages/version.ts"
 import type { NetAddress } from "../wire/netAddress.ts"
 import type { AddressBook } from "./AddressBook.ts"
 
-/**
- * The first addresses: from names that stand for nodes, and from a list (reference/protocol.md 1.2; upstream
- * `net.cpp`).
- */
+/** Initial addresses: from DNS seeds and from a fixed list (reference/protocol.md 1.2; upstream `net.cpp`). */
 
 const DAY = 86_400
 
-/** What nodes that a seed names have to offer. */
+/** Services required of the nodes that a seed returns. */
 const WANTED_SERVICES = Services.network | Services.witness
 
-/** Most addresses that one name may give: no seed is to fill the book alone. */
+/** Maximum addresses per seed: no seed may fill the book alone. */
 const MAX_PER_SEED = 32
 const SEEDS_AT_ONCE = 3
-/** Full outbound peers that are enough to need no seeds. */
+/** Number of full outbound peers that makes seeds unnecessary. */
 const ENOUGH_PEERS = 2
-/** With as many addresses there is time to try them first. */
+/** With this many known addresses, the node tries them first. */
 const MANY_ADDRESSES = 1000
 const STEP_SECONDS = 11
 const WAIT_WITH_MANY_SECONDS = 300
 
-/** Asks for the addresses of a name; none where it has none, or nobody answers in time. */
+/** Resolves a name to addresses; empty if it has none or the lookup times out. */
 export type Resolve = (name: string) => Effect.Effect<ReadonlyArray<NetAddress>>
 
-/** How long a name may take. The system goes on asking, on one of few threads: so only one is asked at a time. */
+/** Time limit for a lookup, which then continues on one of the system's few threads. So lookups run one at a time. */
 const LOOKUP_LIMIT = "20 seconds"
 
-/** Asks the system. */
 export const lookUp: Resolve = (name) =>
   Effect.tryPromise(() => dns.lookup(name, { all: true })).pipe(
     Effect.timeout(LOOKUP_LIMIT),
@@ -55,22 +51,20 @@ export interface SeedingOptions {
   readonly book: AddressBook
   readonly random: Random
   readonly resolve: Resolve
-  /** Whether peers are called through a proxy: then no name is resolved here. */
+  /** Whether the node uses a proxy: then it resolves no names itself. */
   readonly proxied: boolean
-  /** How many full outbound peers there are. */
   readonly fullOutbound: Effect.Effect<number>
-  /** Whether the network is on. */
   readonly active: Effect.Effect<boolean>
-  /** Calls a node by name, only to ask it for addresses. Does not wait for it. */
+  /** Connects to a host only to fetch addresses. Does not wait for it. */
   readonly fetchFrom: (host: string, port: number) => Effect.Effect<void>
 }
 
-/** A name without the dot at its end, which means nothing to a proxy. */
+/** The name without its final dot, which has no meaning to a proxy. */
 const bareName = (seed: string): string => seed.replace(/\.$/, "")
 
 /**
- * Waits before more seeds are asked, and returns whether there are enough peers meanwhile. With a book to choose from
- * that is seldom needed: so it is kept from the seeds who we are, and they have less say in whom we call.
+ * Waits before querying more seeds, and returns whether there are enough peers by then. A filled book seldom needs
+ * seeds. So the seeds do not learn about this node, and have less influence on its peer selection.
  */
 const enoughPeers = ({ book, fullOutbound }: SeedingOptions): Effect.Effect<boolean> =>
   Effect.gen(function*() {
@@ -85,7 +79,7 @@ const enoughPeers = ({ book, fullOutbound }: SeedingOptions): Effect.Effect<bool
     return false
   })
 
-/** Asks one seed, and returns how many addresses it gave. */
+/** Queries one seed and returns the number of addresses. */
 const askSeed = (options: SeedingOptions, seed: string): Effect.Effect<number> =>
   Effect.gen(function*() {
     const { book, fetchFrom, network: { defaultP2pPort }, proxied, random, resolve } = options
@@ -97,7 +91,7 @@ const askSeed = (options: SeedingOptions, seed: string): Effect.Effect<number> =
     const host = `x${WANTED_SERVICES.toString(16)}.${seed}`
     const found = (yield* resolve(host)).slice(0, MAX_PER_SEED)
     if (found.length === 0) {
-      // It may not know the filter: then one of its nodes is asked.
+      // The seed may not support the service filter, so one of its nodes is asked.
       yield* fetchFrom(bareName(seed), defaultP2pPort)
       return 0
     }
@@ -113,8 +107,8 @@ const askSeed = (options: SeedingOptions, seed: string): Effect.Effect<number> =
   })
 
 /**
- * Asks the DNS seeds of the network: all where no address is known, else three at a time as long as there are too few
- * peers. Ends when that is done. Source: upstream `net.cpp`, `ThreadDNSAddressSeed`.
+ * Queries the DNS seeds of the network: all if no address is known, otherwise three at a time while there are too few
+ * peers. Source: upstream `net.cpp`, `ThreadDNSAddressSeed`.
  */
 export const seedAddresses = (options: SeedingOptions): Effect.Effect<void> =>
   Effect.gen(function*() {
@@ -133,7 +127,7 @@ export const seedAddresses = (options: SeedingOptions): Effect.Effect<void> =>
     if (network.dnsSeeds.length > 0) yield* Effect.logInfo("DNS seeds done", { addresses: found })
   }).pipe(Effect.withSpan("seedAddresses"))
 
-/** The fixed seeds as addresses that were last seen one to two weeks ago: everything else is rather called. */
+/** The fixed seeds as addresses last seen one to two weeks ago, so that the node prefers all others. */
 export const fixedSeedAddresses = (
   network: SeedingOptions["network"],
   random: Random,
@@ -145,12 +139,11 @@ export const fixedSeedAddresses = (
     return endpoint === undefined ? [] : [{ ...endpoint, services: WANTED_SERVICES, time }]
   })
 
-/** How long the other ways to find addresses have. */
+/** Time for the other address sources before the fixed seeds. */
 const BEFORE_FIXED_SEEDS = "1 minute"
 
 /**
- * Takes the fixed seeds after a minute, for each network of which no address is known by then.
- * Source: upstream `net.cpp`, `ThreadOpenConnections`.
+ * Adds the fixed seeds after a minute, per network without an address (upstream `net.cpp`, `ThreadOpenConnections`).
  */
 export const fixedSeedsLater = (options: SeedingOptions): Effect.Effect<void> =>
   Effect.gen(function*() {

@@ -8,7 +8,7 @@ import { PeerUnreachable } from "../errors.ts"
 
 /**
  * Connections through a SOCKS5 proxy (RFC 1928, RFC 1929). The proxy gets every host as a name, IP addresses too, and
- * resolves it: nothing is asked of DNS here, and Tor takes no IP address from those that are to leak nothing.
+ * resolves it. So this node sends no DNS queries, and a Tor proxy set up to prevent DNS leaks accepts the requests.
  */
 
 export interface ProxyCredentials {
@@ -26,30 +26,30 @@ const NAME = 3
 const IPV6 = 4
 const LONGEST_TEXT = 255
 
-/** Tor builds a circuit meanwhile. */
+/** Tor builds a circuit in this time. */
 const DEFAULT_LIMIT = "30 seconds"
 
-/** Why a proxy does not connect: RFC 1928, section 6, and what Tor adds for its services. */
+/** Failure replies of a proxy: RFC 1928, section 6, and Tor's extensions for onion services. */
 const REPLIES: Readonly<Record<number, string>> = {
   1: "the proxy failed",
-  2: "the proxy does not allow it",
+  2: "the proxy does not allow the connection",
   3: "the network cannot be reached",
   4: "the host cannot be reached",
   5: "the connection is refused",
-  6: "it takes too long",
-  7: "the proxy does not know the command",
-  8: "the proxy does not know the kind of address",
+  6: "TTL expired",
+  7: "the proxy does not support the command",
+  8: "the proxy does not support the address type",
   240: "there is no such onion service",
-  241: "the onion service's description is wrong",
+  241: "invalid descriptor of the onion service",
   242: "the introduction at the onion service failed",
-  243: "the meeting with the onion service failed",
-  244: "the onion service asks for a key",
-  245: "the onion service refuses the key",
-  246: "the address is no onion service's",
-  247: "the onion service takes too long"
+  243: "the rendezvous with the onion service failed",
+  244: "the onion service requires client authorization",
+  245: "the onion service refuses the client authorization",
+  246: "invalid onion service address",
+  247: "onion service timeout"
 }
 
-/** Ends the handshake with what went wrong; never leaves this file. */
+/** Ends the handshake with a reason. Never leaves this file. */
 class Refusal {
   readonly reason: string
   constructor(reason: string) {
@@ -58,8 +58,8 @@ class Refusal {
 }
 
 /**
- * Reads exactly so many bytes, and leaves what comes after them in the socket: the peer may speak first. At most 257
- * bytes are read at once, and the socket takes no more than its buffer holds.
+ * Reads exactly `count` bytes and leaves the rest in the socket, because the peer may send first. Reads at most 257
+ * bytes at once; the socket holds no more than its buffer.
  */
 const readExactly = (socket: Socket, count: number): Promise<Uint8Array> =>
   new Promise((resolve, reject) => {
@@ -67,7 +67,7 @@ const readExactly = (socket: Socket, count: number): Promise<Uint8Array> =>
       socket.off("readable", take).off("end", ended).off("close", ended).off("error", failed)
     }
     const take = (): void => {
-      // A stream that has ended gives what is left, however little.
+      // An ended stream returns its remaining bytes, even if fewer.
       const bytes: Uint8Array | null = socket.read(count)
       if (bytes === null) return
       done()
@@ -80,7 +80,7 @@ const readExactly = (socket: Socket, count: number): Promise<Uint8Array> =>
     }
     const failed = (error: Error): void => {
       done()
-      reject(new Refusal(`the connection to the proxy broke: ${codeOf(error)}`))
+      reject(new Refusal(`connection to the proxy lost: ${codeOf(error)}`))
     }
     socket.on("readable", take).on("end", ended).on("close", ended).on("error", failed)
     if (socket.destroyed) ended()
@@ -89,7 +89,6 @@ const readExactly = (socket: Socket, count: number): Promise<Uint8Array> =>
 
 const codeOf = (error: Error): string => "code" in error ? String(error.code) : error.name
 
-/** Waits for a socket's connection to the proxy. */
 const connected = (socket: Socket): Promise<void> =>
   new Promise((resolve, reject) => {
     const settle = (error?: Error): void => {
@@ -105,31 +104,30 @@ const textBytes = (text: string): Uint8Array => {
   return Uint8Array.of(bytes.length, ...bytes)
 }
 
-/** Agrees on how to log in, and does. */
 const logIn = async (socket: Socket, credentials: ProxyCredentials | undefined): Promise<void> => {
   const methods = credentials === undefined ? [NO_AUTHENTICATION] : [NO_AUTHENTICATION, USER_PASSWORD]
   socket.write(Uint8Array.of(VERSION, methods.length, ...methods))
   const [version, method] = await readExactly(socket, 2)
-  if (version !== VERSION) throw new Refusal("it is no SOCKS5 proxy")
+  if (version !== VERSION) throw new Refusal("invalid answer: not a SOCKS5 proxy")
   if (method === NO_AUTHENTICATION) return
-  if (method !== USER_PASSWORD || credentials === undefined) throw new Refusal("the proxy wants another login")
+  if (method !== USER_PASSWORD || credentials === undefined) throw new Refusal("the proxy requires another authentication method")
   const { password, user } = credentials
   socket.write(Uint8Array.of(NEGOTIATION_VERSION, ...textBytes(user), ...textBytes(password)))
   const [negotiation, status] = await readExactly(socket, 2)
   if (negotiation !== NEGOTIATION_VERSION || status !== 0) throw new Refusal("the proxy refuses the login")
 }
 
-/** Reads over the address from which the proxy called: of no use to us. */
+/** Skips the proxy's bound address, which is not used. */
 const skipBoundAddress = async (socket: Socket, kind: number | undefined): Promise<void> => {
   const size = kind === IPV4 ? 4 : kind === IPV6 ? 16 : kind === NAME ? (await readExactly(socket, 1))[0] : undefined
-  if (size === undefined) throw new Refusal("the proxy's answer makes no sense")
+  if (size === undefined) throw new Refusal("invalid answer of the proxy")
   await readExactly(socket, size + 2)
 }
 
 const askFor = async (socket: Socket, host: string, port: number): Promise<void> => {
   socket.write(Uint8Array.of(VERSION, CONNECT, 0, NAME, ...textBytes(host), port >> 8, port & 0xff))
   const [version, reply, reserved, kind] = await readExactly(socket, 4)
-  if (version !== VERSION || reserved !== 0) throw new Refusal("the proxy's answer makes no sense")
+  if (version !== VERSION || reserved !== 0) throw new Refusal("invalid answer of the proxy")
   if (reply !== 0) throw new Refusal(REPLIES[reply ?? 1] ?? `the proxy answers ${reply}`)
   await skipBoundAddress(socket, kind)
 }
@@ -140,16 +138,15 @@ const fits = (text: string): boolean => {
 }
 
 /**
- * Calls a peer through a proxy. The socket, which lives as long as the scope, is connected to the peer then; what the
- * peer has sent so far is still in it. Fails with `PeerUnreachable` where the proxy does not answer as it should,
- * refuses, or takes longer than the limit.
+ * Connects to a peer through a proxy. The socket lives as long as the scope. Bytes that the peer has already sent are
+ * still in it. Fails with `PeerUnreachable` if the proxy gives an invalid answer, refuses, or exceeds the limit.
  */
 export const connectThrough = (
   proxy: { readonly host: string; readonly port: number },
   target: { readonly host: string; readonly port: number },
   options: {
     readonly credentials?: ProxyCredentials
-    /** For all of it. */
+    /** Limit for the whole handshake. */
     readonly limit?: Duration.DurationInput
   } = {}
 ): Effect.Effect<Socket, PeerUnreachable, Scope.Scope> =>
@@ -158,10 +155,10 @@ export const connectThrough = (
     const peer = target.host.includes(":") ? `[${target.host}]:${target.port}` : `${target.host}:${target.port}`
     const unreachable = (reason: string): PeerUnreachable => new PeerUnreachable({ peer, reason })
     const texts = [target.host, ...(credentials === undefined ? [] : [credentials.user, credentials.password])]
-    if (!texts.every(fits)) return yield* unreachable("what the proxy is to be told has not 1 to 255 bytes")
+    if (!texts.every(fits)) return yield* unreachable("invalid proxy request: host, user and password must have 1 to 255 bytes")
 
     const socket = yield* Effect.acquireRelease(
-      // An error between two reads shows at the next one.
+      // An error between two reads shows at the next read.
       Effect.sync(() => connect({ host: proxy.host, port: proxy.port, noDelay: true }).on("error", ignored)),
       (socket) => Effect.sync(() => socket.destroy())
     )
@@ -172,7 +169,7 @@ export const connectThrough = (
     }
     yield* Effect.tryPromise({ try: handshake, catch: (error) => error }).pipe(
       Effect.catchAll((error) => error instanceof Refusal ? unreachable(error.reason) : Effect.die(error)),
-      Effect.timeoutFail({ duration: limit, onTimeout: () => unreachable("the proxy takes too long") }),
+      Effect.timeoutFail({ duration: limit, onTimeout: () => unreachable("proxy timeout") }),
       Effect.onError(() => Effect.sync(() => socket.destroy()))
     )
     return socket
@@ -181,8 +178,8 @@ export const connectThrough = (
 const ignored = (): void => {}
 
 /**
- * Gives every connection a login of its own, which a Tor proxy answers with a circuit of its own: so nobody can tell that
- * two connections are one node's. Source: upstream `netbase.cpp`, `-proxyrandomize`.
+ * Gives each connection its own login, so that a Tor proxy gives each its own circuit. So no observer can link two
+ * connections to one node. Source: upstream `netbase.cpp`, `-proxyrandomize`.
  */
 export const isolatingCredentials = (random: Random): () => ProxyCredentials => {
   const prefix = toHex(randomBytes(random, 8))

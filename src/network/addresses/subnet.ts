@@ -3,11 +3,11 @@ import { formatAddress, parseAddress } from "../wire/addressText.ts"
 import { ADDRESS_NETWORKS, type NetAddress } from "../wire/netAddress.ts"
 import { isValid } from "../wire/netGroup.ts"
 
-/** A range of addresses; outside of IPv4 and IPv6 a single one. Source: upstream `netaddress.cpp`, `CSubNet`. */
+/** A range of addresses; outside IPv4 and IPv6, a single address. Source: upstream `netaddress.cpp`, `CSubNet`. */
 export interface Subnet {
   /** The first address of the range. */
   readonly address: NetAddress
-  /** How many bits all addresses have in common. */
+  /** Length of the common prefix in bits. */
   readonly bits: number
 }
 
@@ -18,10 +18,9 @@ const maskByte = (bits: number, at: number): number => 0xff & ~(0xff >>> Math.ma
 const masked = (bytes: Bytes, bits: number): Uint8Array =>
   Uint8Array.from(bytes, (byte, at) => byte & maskByte(bits, at))
 
-/** The range of a single address. */
 export const subnetOf = (address: NetAddress): Subnet => ({ address, bits: 8 * address.bytes.length })
 
-/** The length of a mask as `255.255.0.0`; `undefined` where ones follow zeros. */
+/** The prefix length of a mask such as `255.255.0.0`; `undefined` if ones follow zeros. */
 const maskBits = (mask: Bytes): number | undefined => {
   let bits = 0
   while (bits < 8 * mask.length && ((mask[bits >>> 3] ?? 0) & (0x80 >>> (bits & 7))) !== 0) bits++
@@ -35,8 +34,8 @@ const bitsOf = (address: NetAddress, text: string): number | undefined => {
 }
 
 /**
- * Reads an address, or a range as `192.0.2.0/24` or `192.0.2.0/255.255.255.0`; `undefined` for anything else, host names
- * included. Source: upstream `netbase.cpp`, `LookupSubNet`.
+ * Parses an address, or a range such as `192.0.2.0/24` or `192.0.2.0/255.255.255.0`; `undefined` for anything else,
+ * including host names. Source: upstream `netbase.cpp`, `LookupSubNet`.
  */
 export const parseSubnet = (text: string): Subnet | undefined => {
   const slash = text.lastIndexOf("/")
@@ -50,15 +49,15 @@ export const parseSubnet = (text: string): Subnet | undefined => {
     : { address: { network: address.network, bytes: masked(address.bytes, bits) }, bits }
 }
 
-/** A range as the reference node shows it: a single IPv4 address as `192.0.2.1/32`, a Tor service as it is. */
+/** A range in the reference node's form: a single IPv4 address as `192.0.2.1/32`, a Tor service without a length. */
 export const formatSubnet = ({ address, bits }: Subnet): string =>
   hasRanges(address) ? `${formatAddress(address)}/${bits}` : formatAddress(address)
 
-/** Whether an address is in a range. One that nobody can have is in none. */
+/** Whether an address is in a range. An invalid address is in none. */
 export const contains = ({ address, bits }: Subnet, other: NetAddress): boolean =>
   other.network === address.network && isValid(other) && compare(masked(other.bytes, bits), address.bytes) === 0
 
-/** The order in which the reference node lists ranges: by network, address, and mask. */
+/** The order of ranges in the reference node: by network, address, and mask. */
 export const compareSubnets = (a: Subnet, b: Subnet): number =>
   ADDRESS_NETWORKS.indexOf(a.address.network) - ADDRESS_NETWORKS.indexOf(b.address.network) ||
   compare(a.address.bytes, b.address.bytes) ||

@@ -16,23 +16,22 @@ import type { Connections, Outcome } from "./Connections.ts"
 import { extraBlockRelay, extraFullRelay, type ExtraPeer } from "./extra.ts"
 import { nextConnection, type SlotLimits } from "./slots.ts"
 
-/** How often the node looks whether it wants one more peer. */
+/** How often the node checks whether to open another connection. */
 const STEP = "500 millis"
 
-/** How long it then waits where that failed. */
+/** Extra delay after a failed check. */
 const AFTER_DEFECT = "10 seconds"
 
 /** Means of random intervals, seconds (reference/protocol.md 6.10). */
 const FEELER_INTERVAL = 120
 const BLOCK_RELAY_INTERVAL = 300
 
-/** How often the node looks whether it has one peer too many, seconds. */
+/** How often the node checks for surplus peers, seconds. */
 const EXTRA_CHECK = 45
 
-/** How many of our peers have to answer before the silence of an address counts against it. */
+/** Connected outbound peers required before a failed connection counts against an address. */
 const PEERS_THAT_PROVE = 2
 
-/** What of the connections matters here. */
 export interface OpenConnections extends Pick<Connections, "count" | "peers"> {
   readonly all: ReadonlyArray<Pick<Connection, "facts">>
   readonly find: (id: number) => Pick<Connection, "disconnect"> | undefined
@@ -43,21 +42,19 @@ export interface AutomaticOptions {
   readonly limits: SlotLimits
   readonly store: AddressStore
   readonly random: Random
-  /** Networks that we can reach. */
   readonly networks: ReadonlySet<AddressNetwork>
   readonly active: () => boolean
   readonly nearTip: () => boolean
-  /** Whether one more peer may know of a better chain. */
   readonly needExtraPeer: () => boolean
   readonly sync: (peer: Peer) => PeerSync
-  /** When a peer last announced a block that was ahead of us, seconds since 1970; 0 for never. */
+  /** When a peer last announced a block ahead of our tip, seconds since 1970; 0 for never. */
   readonly lastAnnouncement: (peer: Peer) => number
   readonly call: (
     target: Address,
     type: "outbound-full-relay" | "block-relay-only" | "feeler",
     expectedServices: bigint
   ) => Effect.Effect<Outcome, PeerUnreachable>
-  /** Starts something that ends with the network. */
+  /** Starts a task that ends with the network. */
   readonly spawn: (effect: Effect.Effect<void>) => void
 }
 
@@ -69,10 +66,10 @@ interface Target {
   readonly services: bigint
 }
 
-/** Opens the connections that the node chooses by itself (reference/protocol.md 6.10). */
+/** Opens the connections that the node selects by itself (reference/protocol.md 6.10). */
 export class Automatic {
   private readonly options: AutomaticOptions
-  /** Calls and connections under way. */
+  /** Connections that are being opened or are open. */
   private readonly calls = new Map<string, { readonly purpose: Purpose; readonly address: NetAddress }>()
   /** Addresses that turned out to be our own. */
   private readonly selves = new Set<string>()
@@ -81,7 +78,7 @@ export class Automatic {
   private nextBlockRelay: number
   private nextCheck = 0
 
-  /** Time in seconds since 1970. */
+  /** `now`: seconds since 1970. */
   constructor(options: AutomaticOptions, now: number) {
     this.options = options
     this.anchors = [...options.store.anchors]
@@ -92,7 +89,7 @@ export class Automatic {
   readonly run: Effect.Effect<never> = Effect.suspend(() =>
     Clock.currentTimeMillis.pipe(
       Effect.map((millis) => this.step(Math.floor(millis / 1000))),
-      // A node that calls nobody any more would be worse than one that goes on.
+      // A defect must not stop outbound connections.
       Effect.catchAllDefect((defect) =>
         Effect.delay(
           Effect.logError("opening outbound connections failed unexpectedly", Cause.die(defect)),
@@ -104,7 +101,6 @@ export class Automatic {
     )
   )
 
-  /** Starts one call, if one is due. */
   step(now: number): void {
     if (!this.options.active()) return
     if (now >= this.nextCheck) {
@@ -133,7 +129,6 @@ export class Automatic {
     if (now >= this.nextBlockRelay) this.nextBlockRelay = now + exponential(this.options.random, BLOCK_RELAY_INTERVAL)
   }
 
-  /** What a choice has to avoid. */
   private avoided(now: number) {
     const { connections, nearTip, networks, store } = this.options
     const groups = new Set<string>()
@@ -148,7 +143,7 @@ export class Automatic {
     return { networks, groups, taken, barred, nearTip: nearTip() }
   }
 
-  /** Calls a block-relay peer of the last run, so that nobody can choose all our peers by making us start again. */
+  /** Connects to a block-relay peer of the last run: a forced restart must not let an attacker choose all peers. */
   private callAnchor(now: number): boolean {
     for (;;) {
       const anchor = this.anchors.shift()
@@ -188,7 +183,7 @@ export class Automatic {
     )
   }
 
-  /** Disconnects the least useful of too many peers. */
+  /** Disconnects the least useful surplus peers. */
   private letGo(now: number): void {
     const { connections, lastAnnouncement, limits, sync } = this.options
     const manual = connections.peers.filter(({ type }) => type === "manual").map(({ address }) => address.network)

@@ -8,44 +8,41 @@ import type { Introduction } from "../peer/Handshake.ts"
 import { parseAddress } from "../wire/addressText.ts"
 import type { NetAddress } from "../wire/netAddress.ts"
 
-/** What came of a connection. */
 export interface Outcome {
   readonly disconnection: Disconnection
-  /** `undefined` where the handshake did not come to its end. */
+  /** `undefined` if the handshake was not completed. */
   readonly hello: Hello | undefined
   /** Milliseconds. */
   readonly lasted: number
-  /** Whether it was ourselves who answered. */
+  /** Whether the connection reached this node itself. */
   readonly self: boolean
 }
 
-/** What a connection is to be. */
 export type Plan = Pick<ConnectionFacts, "type" | "address" | "port" | "name" | "expectedServices">
 
 export interface ConnectionsOptions {
   readonly context: ConnectionContext
-  /** What we say of ourselves, as it is now. */
+  /** Our current `version` data. */
   readonly introduce: () => Omit<Introduction, "nonce" | "isOwnNonce">
-  /** Runs when a handshake is complete, before the handlers hear of the peer. */
+  /** Runs when a handshake is complete, before the handlers receive the peer. */
   readonly opened: (connection: Connection, peer: Peer) => void
-  /** Runs when a connection ended because the peer broke the rules. */
+  /** Runs when a connection ended because the peer misbehaved. */
   readonly misbehaved: (facts: ConnectionFacts) => void
 }
 
-/** How a call of our own ends that we answer ourselves. */
-const SELF: Disconnection = { reason: "self connection: it is this node", misbehaving: false }
+const SELF: Disconnection = { reason: "self connection: the peer is this node", misbehaving: false }
 
 const TESTED: Disconnection = { reason: "feeler connection: the address was tested", misbehaving: false }
 
-/** An address of a socket. Link-local IPv6 comes with the name of its interface, which is left out. */
+/** Parses the address of a socket. Drops the interface name of a link-local IPv6 address. */
 export const socketAddress = (text: string | undefined): NetAddress | undefined =>
   text === undefined ? undefined : parseAddress(text.replace(/%.*$/, ""))
 
-/** All connections of the node, from the moment there is a socket. */
+/** All connections of the node, including those before the handshake. */
 export class Connections {
   private readonly options: ConnectionsOptions
   private readonly byId = new Map<number, Connection>()
-  /** Calls of our own by the nonces that they carry. */
+  /** Outbound connections by the nonces in their `version`. */
   private readonly calls = new Map<bigint, Connection>()
   private nextId = 0
 
@@ -53,12 +50,11 @@ export class Connections {
     this.options = options
   }
 
-  /** Those that are not ending. */
+  /** Connections that are not closing. */
   get all(): ReadonlyArray<Connection> {
     return Array.from(this.byId.values()).filter(({ closed }) => !closed)
   }
 
-  /** Peers whose handshake is complete. */
   get peers(): ReadonlyArray<Peer> {
     return this.all.flatMap(({ facts, peer }) => peer === undefined || facts.type === "feeler" ? [] : [peer])
   }
@@ -71,7 +67,6 @@ export class Connections {
     return this.all.find(({ facts }) => facts.id === id)
   }
 
-  /** Runs a connection over a socket to its end. */
   run(socket: Socket, plan: Plan): Effect.Effect<Outcome> {
     return Effect.gen(this, function*() {
       const nonce = this.options.context.nonce()

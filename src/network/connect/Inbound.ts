@@ -16,7 +16,7 @@ export interface InboundOptions {
   readonly connections: Connections
   readonly limits: SlotLimits
   readonly bans: BanList
-  /** 16 bytes that nobody else knows. */
+  /** 16 secret bytes. */
   readonly secret: Bytes
   readonly info: (peer: Peer) => { readonly sync: PeerSync; readonly relay: PeerRelay }
 }
@@ -24,7 +24,7 @@ export interface InboundOptions {
 const offersBlocks = (services: bigint): boolean =>
   (services & (Services.network | Services.witness)) === (Services.network | Services.witness)
 
-/** A peer as the rules of eviction see it. One whose handshake is not complete has nothing that would protect it. */
+/** A connection as an eviction candidate. Before the handshake, nothing protects it. */
 const candidateOf = (connection: Connection, { bans, info }: InboundOptions): EvictionCandidate => {
   const { connectedAt, facts: { address, id }, latency, peer } = connection
   const known = peer === undefined ? undefined : info(peer)
@@ -44,7 +44,6 @@ const candidateOf = (connection: Connection, { bans, info }: InboundOptions): Ev
   }
 }
 
-/** What becomes of somebody who calls. */
 export type Admission =
   | { readonly type: "admitted"; readonly plan: Plan }
   | { readonly type: "refused"; readonly peer: string; readonly reason: string }
@@ -56,23 +55,23 @@ const refusedFor = (
   bans: BanList,
   now: number
 ): string | undefined => {
-  if (room <= 0) return "no slot is free"
-  if (bans.isBanned(address, now)) return "its address is banned"
+  if (room <= 0) return "slots full: no inbound slot is free"
+  if (bans.isBanned(address, now)) return "banned address"
   return bans.isDiscouraged(address) && inbound + 1 >= room
-    ? "its address is discouraged, and slots are scarce"
+    ? "discouraged address: inbound slots are scarce"
     : undefined
 }
 
 /**
- * Decides on somebody who calls; where all slots are taken, somebody else may have to go. Connections without a
- * handshake count as well. Time in seconds since 1970. Source: upstream `net.cpp`, `CreateNodeFromAcceptedSocket`.
+ * Admits or refuses an incoming connection. If all slots are taken, may evict another inbound peer. Connections before
+ * the handshake count too. `now`: seconds since 1970. Source: upstream `net.cpp`, `CreateNodeFromAcceptedSocket`.
  */
 export const admit = (socket: Socket, options: InboundOptions, now: number): Admission => {
   const { bans, connections, limits, secret } = options
   const address = socketAddress(socket.remoteAddress)
   const port = socket.remotePort
   if (address === undefined || port === undefined) {
-    return { type: "refused", peer: socket.remoteAddress ?? "nobody", reason: "it is gone already" }
+    return { type: "refused", peer: socket.remoteAddress ?? "unknown", reason: "connection lost: the peer has already disconnected" }
   }
   const name = formatEndpoint(address, port)
   const inbound = connections.all.filter(({ facts }) => facts.type === "inbound")
@@ -83,7 +82,7 @@ export const admit = (socket: Socket, options: InboundOptions, now: number): Adm
   if (inbound.length >= room) {
     const id = selectPeerToEvict(inbound.map((connection) => candidateOf(connection, options)), secret)
     const evicted = id === undefined ? undefined : connections.find(id)
-    if (evicted === undefined) return { type: "refused", peer: name, reason: "all slots are taken" }
+    if (evicted === undefined) return { type: "refused", peer: name, reason: "slots full: no inbound peer can be evicted" }
     evicted.disconnect({ reason: "evicted: another inbound peer takes its slot", misbehaving: false })
   }
   return { type: "admitted", plan: { type: "inbound", address, port, name, expectedServices: 0n } }

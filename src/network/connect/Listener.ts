@@ -5,7 +5,7 @@ import { type Address, formatAddress } from "../../base/addresses.ts"
 import { fewATurn } from "../../base/fewATurn.ts"
 import { ListenFailed } from "../errors.ts"
 
-/** Connections that are taken over in one turn of the event loop, and the most that wait for theirs. */
+/** Connections accepted per turn of the event loop, and the maximum that wait. */
 const ACCEPTED_A_TURN = 1
 const MOST_WAITING = 256
 
@@ -23,7 +23,7 @@ const open = (server: Server, { host, port }: Address): Effect.Effect<Address, L
     const failed = (error: NodeJS.ErrnoException): void =>
       resume(new ListenFailed({ address: formatAddress({ host, port }), reason: reasonOf(error) }))
     server.once("error", failed)
-    // Without a host Node takes both families, or the one that there is.
+    // Without a host, Node listens on IPv4 and IPv6, or on the one available.
     server.listen({ port, host: host === "" ? undefined : host }, () => {
       server.removeListener("error", failed)
       const bound = server.address()
@@ -32,8 +32,8 @@ const open = (server: Server, { host, port }: Address): Effect.Effect<Address, L
   })
 
 /**
- * Listens as long as the scope is open. Who calls is given to `accept`, which takes over the socket. Returns where it
- * listens, with the port that was found where 0 was asked for.
+ * Listens while the scope is open. Passes each accepted socket to `accept`, which then owns it. Returns the bound
+ * address; port 0 becomes the port that the system assigned.
  */
 export const listen = (
   address: Address,
@@ -42,23 +42,23 @@ export const listen = (
   Effect.gen(function*() {
     const line = fewATurn(ACCEPTED_A_TURN)
     let closed = false
-    // The system hands out all connections that have come at once, and each takes a millisecond.
+    // The system delivers all pending connections at once, and each takes a millisecond.
     const server = createServer({ noDelay: true }, (socket) => {
-      // Without a listener an error would end the process.
+      // Without an error listener, an error would end the process.
       socket.on("error", () => {})
       if (line.length >= MOST_WAITING) return void socket.destroy()
       line.add(() => closed ? void socket.destroy() : accept(socket))
     })
     const bound = yield* Effect.acquireRelease(open(server, address), () =>
-      // Connections have an owner of their own, so nothing is waited for.
+      // Each connection has its own owner, so closing does not wait for connections.
       Effect.sync(() => {
         closed = true
         server.close()
       }))
-    // Such as too many open files; the listener goes on, and who could not connect tries again.
+    // For example too many open files. The listener continues, and refused peers retry.
     const run = yield* Effect.runtime<never>()
     server.on("error", (error: NodeJS.ErrnoException) => {
-      const trouble = Effect.logWarning("listener for peers", { reason: reasonOf(error) })
+      const trouble = Effect.logWarning("accepting peer connections failed", { reason: reasonOf(error) })
       Effect.runFork(Effect.provide(trouble, run))
     })
     return bound

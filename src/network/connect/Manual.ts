@@ -2,14 +2,14 @@ import * as Effect from "effect/Effect"
 import type { PeerUnreachable } from "../errors.ts"
 import type { Outcome } from "./Connections.ts"
 
-/** Pauses between calls of a peer that the operator named, milliseconds. */
+/** Shortest and longest pause between connections to a manual peer, milliseconds. */
 const FIRST_PAUSE = 1_000
 const LONGEST_PAUSE = 60_000
 
-/** A connection that lasted as long as this counts as a good one, milliseconds. */
+/** Duration of a good connection, milliseconds. */
 const LASTING = 60_000
 
-/** The pause after a call, from the one before. */
+/** The pause after a connection, computed from the previous pause. */
 export const nextPause = (pause: number, outcome: Outcome | undefined): number =>
   outcome !== undefined && outcome.hello !== undefined && !outcome.disconnection.misbehaving &&
     outcome.lasted >= LASTING
@@ -17,20 +17,16 @@ export const nextPause = (pause: number, outcome: Outcome | undefined): number =
     : Math.min(LONGEST_PAUSE, 2 * pause)
 
 export interface ManualOptions {
-  /** As the operator wrote it. */
+  /** The operator's spelling. */
   readonly name: string
-  /** Calls it, and returns what came of that; `undefined` where it is connected anyway. */
+  /** Connects and returns the result; `undefined` if the peer is already connected. */
   readonly call: Effect.Effect<Outcome | undefined, PeerUnreachable>
-  /** Waits until the network is on. */
+  /** Waits until network activity is enabled. */
   readonly whenActive: Effect.Effect<void>
-  /** Whether it is still to be called. */
   readonly wanted: () => boolean
 }
 
-/**
- * Calls a peer that the operator named, again and again. Ends where it is not wanted any more, or turns out to be this
- * node. The first failure in a row is a warning: nobody would look for the others.
- */
+/** Connects repeatedly, until the peer is removed or is this node. Only the first failure in a row is a warning. */
 export const callForever = ({ call, name, wanted, whenActive }: ManualOptions): Effect.Effect<void> =>
   Effect.gen(function*() {
     let pause = FIRST_PAUSE
@@ -54,7 +50,7 @@ export const callForever = ({ call, name, wanted, whenActive }: ManualOptions): 
       }
       if (outcome?.hello !== undefined) failures = 0
       const lasting = nextPause(pause, outcome)
-      // After a good connection the first pause comes first; else they grow from one call to the next.
+      // After a good connection, starts with the first pause. Otherwise the pause grows each time.
       yield* Effect.sleep(lasting === FIRST_PAUSE ? FIRST_PAUSE : pause)
       pause = lasting
     }

@@ -5,14 +5,12 @@ import { offersEnough } from "../peer/Handshake.ts"
 import { type AddressNetwork, endpointKey } from "../wire/netAddress.ts"
 import { networkGroup } from "../wire/netGroup.ts"
 
-/** What is to be avoided when an address is chosen. */
 export interface ChoiceOptions {
   readonly purpose: "outbound-full-relay" | "block-relay-only" | "feeler"
-  /** Networks that we can reach. */
   readonly networks: ReadonlySet<AddressNetwork>
-  /** Groups, as `networkGroup` gives them, of our outbound peers. */
+  /** Groups of our outbound peers, from `networkGroup`. */
   readonly groups: ReadonlySet<string>
-  /** Keys, as `endpointKey` gives them, of peers that are connected or being called, and of ourselves. */
+  /** Keys, from `endpointKey`, of peers that are connected or connecting, and of this node. */
   readonly taken: ReadonlySet<string>
   readonly barred: (address: BookAddress["address"]) => boolean
   readonly nearTip: boolean
@@ -21,28 +19,25 @@ export interface ChoiceOptions {
   readonly random: Random
 }
 
-/** Candidates that are looked at in one round. */
+/** Candidates drawn per selection. */
 const CANDIDATES = 100
 
-/** Candidates after which an address that was called just now will do, and one with a port of another service. */
+/** Number of candidates after which recently tried addresses, and ports of other services, are accepted. */
 const PATIENT = 30
 const CHOOSY = 50
 
-/** How long an address is left alone after it was called, seconds. */
+/** How long a tried address is avoided, seconds. */
 const PAUSE = 600
 
-/** How long it is left alone where there is no other, seconds. */
+/** How long a tried address is avoided even if there is no other, seconds. */
 const SHORT_PAUSE = 30
 
-/**
- * Up to as many addresses are all looked at. Drawing from the book's buckets until one fits would take long there: most
- * slots are empty, and perhaps nothing fits at all.
- */
+/** Up to this book size, all addresses are checked: random buckets of a small book are mostly empty. */
 const FEW = 1000
 
 /**
- * Ports of other services, on which no peer is called as long as there are others: nobody shall have us knock on
- * strangers' doors (upstream `netbase.cpp`, `IsBadPort`).
+ * Ports of other services. The node avoids them while other addresses exist, so that an attacker cannot make it connect
+ * to other services (upstream `netbase.cpp`, `IsBadPort`).
  */
 const BAD_PORTS: ReadonlySet<number> = new Set([
   ...[1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109],
@@ -51,10 +46,10 @@ const BAD_PORTS: ReadonlySet<number> = new Set([
   ...[4045, 5060, 5061, 5432, 5900, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6697, 10080, 27017]
 ])
 
-/** Networks whose groups say nothing about who is there. */
+/** Networks in which the address group does not identify the operator of a node. */
 const UNGROUPED: ReadonlySet<AddressNetwork> = new Set(["torv3", "i2p", "cjdns"])
 
-/** What keeps an address from being called, however many there are. */
+/** Whether an address must not be tried, even if there is no other. */
 const isOut = ({ address, lastTry, port, services }: BookAddress, options: ChoiceOptions): boolean => {
   const { barred, groups, nearTip, networks, now, purpose, taken } = options
   if (lastTry > 0 && now - lastTry < SHORT_PAUSE) return true
@@ -64,13 +59,13 @@ const isOut = ({ address, lastTry, port, services }: BookAddress, options: Choic
   return !offersEnough(services, nearTip)
 }
 
-/** Those of a kind, where there are any; else all. */
+/** The elements that match, or all elements if none matches. */
 const preferring = (list: ReadonlyArray<BookAddress>, kind: (address: BookAddress) => boolean) => {
   const some = list.filter(kind)
   return some.length > 0 ? some : list
 }
 
-/** Chooses from a book that has few addresses, by the same rules and without luck. */
+/** Selects from a small book by the same rules, checking every address. */
 const chooseOfFew = (book: AddressBook, options: ChoiceOptions): BookAddress | undefined => {
   const { now, purpose, random } = options
   const searched = purpose !== "feeler" && random() < 0.5
@@ -82,8 +77,8 @@ const chooseOfFew = (book: AddressBook, options: ChoiceOptions): BookAddress | u
 }
 
 /**
- * Chooses an address to call (reference/protocol.md 6.10; upstream `net.cpp`, `ThreadOpenConnections`). A feeler tests
- * what stands in the way of another address, or an address that never answered.
+ * Selects an address to connect to (reference/protocol.md 6.10; upstream `net.cpp`, `ThreadOpenConnections`). A feeler
+ * tests an address in a tried-table collision, or an address that never answered.
  */
 export const chooseAddress = (book: AddressBook, options: ChoiceOptions): BookAddress | undefined => {
   const { networks, now, purpose } = options

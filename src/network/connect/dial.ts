@@ -5,23 +5,23 @@ import { type Address, formatAddress } from "../../base/addresses.ts"
 import { connectThrough, type ProxyCredentials } from "../addresses/socks5.ts"
 import { PeerUnreachable } from "../errors.ts"
 
-/** For the connection itself (reference/protocol.md 6.5). */
+/** Limit for the TCP connection (reference/protocol.md 6.5). */
 const CONNECT_LIMIT = "5 seconds"
 
 export interface Proxy {
   readonly address: Address
-  /** A login for each connection, so that Tor gives it a circuit of its own. */
+  /** One login per connection, so that Tor gives each its own circuit. */
   readonly credentials: () => ProxyCredentials
 }
 
 const REASONS: ReadonlyMap<string, string> = new Map([
-  ["ECONNREFUSED", "nobody listens there"],
-  ["ECONNRESET", "it closed the connection"],
-  ["EHOSTUNREACH", "there is no way to it"],
-  ["ENETUNREACH", "there is no way to its network"],
-  ["ENOTFOUND", "the name is not known"],
-  ["EAI_AGAIN", "the name cannot be looked up now"],
-  ["ETIMEDOUT", "it does not answer"]
+  ["ECONNREFUSED", "connection refused"],
+  ["ECONNRESET", "connection reset"],
+  ["EHOSTUNREACH", "no route to the host"],
+  ["ENETUNREACH", "no route to the network"],
+  ["ENOTFOUND", "unknown host"],
+  ["EAI_AGAIN", "name lookup failed"],
+  ["ETIMEDOUT", "connection timeout"]
 ])
 
 const direct = (target: Address): Effect.Effect<Socket, PeerUnreachable, Scope.Scope> => {
@@ -34,18 +34,16 @@ const direct = (target: Address): Effect.Effect<Socket, PeerUnreachable, Scope.S
       })
     })
   return Effect.acquireRelease(
-    // Somebody has to listen to errors all the time, or they end the process.
+    // There is always an error listener: without one, an error would end the process.
     Effect.sync(() => connect({ host: target.host, port: target.port, noDelay: true }).on("error", () => {})),
     (socket) => Effect.sync(() => socket.destroy())
   ).pipe(
     Effect.flatMap(connected),
-    Effect.timeoutFail({ duration: CONNECT_LIMIT, onTimeout: () => unreachable("it does not answer") })
+    Effect.timeoutFail({ duration: CONNECT_LIMIT, onTimeout: () => unreachable("connection timeout") })
   )
 }
 
-/**
- * Calls an address or, where the system or the proxy knows it, a name. The socket lives as long as the scope.
- */
+/** Connects to an address or to a name that the system or the proxy resolves. The scope owns the socket. */
 export const dial = (
   target: Address,
   proxy: Proxy | undefined

@@ -1,27 +1,27 @@
 import type { AddressNetwork } from "../wire/netAddress.ts"
 
-/** An outbound peer as a candidate to be let go. Times are seconds since 1970. */
+/** An outbound peer as a candidate for disconnection. Times are seconds since 1970. */
 export interface ExtraPeer {
   readonly id: number
   readonly network: AddressNetwork
   readonly connectedAt: number
-  /** When it last announced a block that was ahead of us; 0 for never. */
+  /** When the peer last announced a block ahead of our tip; 0 for never. */
   readonly lastAnnouncement: number
-  /** When it last gave us a block that was new; 0 for never. */
+  /** When the peer last sent a new block; 0 for never. */
   readonly lastBlock: number
-  /** Whether it was asked for blocks that have not come. */
+  /** Whether blocks are in flight from the peer. */
   readonly busy: boolean
 }
 
-/** How long a peer has to show what it is good for, seconds (reference/protocol.md 6.10). */
+/** Minimum connection time before a peer can be disconnected, seconds (reference/protocol.md 6.10). */
 const TRIAL = 30
 
 const mayGo = ({ busy, connectedAt }: ExtraPeer, now: number): boolean => !busy && now - connectedAt > TRIAL
 
 /**
- * Which of too many full-relay peers to let go: the one whose last announcement of a block is the oldest, of equals the
- * youngest; but never one that is the only of its network, those of the operator (`manual`) counted. Source: upstream
- * `net_processing.cpp`, `EvictExtraOutboundPeers`.
+ * The surplus full-relay peer to disconnect: the one with the oldest block announcement, the youngest among equals.
+ * Never the only peer of its network, counting manual peers (`manual`). Source: upstream `net_processing.cpp`,
+ * `EvictExtraOutboundPeers`.
  */
 export const extraFullRelay = (
   peers: ReadonlyArray<ExtraPeer>,
@@ -38,8 +38,7 @@ export const extraFullRelay = (
 }
 
 /**
- * Which of too many block-relay-only peers to let go: the youngest, or the one before it where the youngest has given us
- * a block since. Source: as above.
+ * The surplus block-relay-only peer to disconnect: the youngest, or the next if that sent a block. Source: as above.
  */
 export const extraBlockRelay = (peers: ReadonlyArray<ExtraPeer>, limit: number, now: number): number | undefined => {
   if (peers.length <= limit) return undefined

@@ -27,7 +27,7 @@ import { service } from "./service.ts"
 import { slotLimits } from "./slots.ts"
 import { ownUserAgent } from "./userAgent.ts"
 
-/** How long a peer that is only asked for addresses may take (upstream `net_processing.cpp`). */
+/** Time limit for an addr-fetch peer (upstream `net_processing.cpp`). */
 const FETCH_LIMIT = "5 minutes"
 
 const NETWORKS: ReadonlyArray<AddressNetwork> = ["ipv4", "ipv6"]
@@ -35,11 +35,10 @@ const PROXIED_NETWORKS: ReadonlyArray<AddressNetwork> = ["ipv4", "ipv6", "torv3"
 
 const nonceFrom = (random: Random) => (): bigint => {
   const bytes = randomBytes(random, 8)
-  // Never 0: that would stand for none.
+  // Never 0: 0 means no nonce.
   return new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0) | 1n
 }
 
-/** Lets in who calls, or not. */
 const accepting = (net: Net, handlers: typeof PeerHandlers.Service, random: Random, now: () => number) => {
   const inbound = {
     connections: net.connections,
@@ -62,7 +61,6 @@ const accepting = (net: Net, handlers: typeof PeerHandlers.Service, random: Rand
   }
 }
 
-/** Finds and calls peers. */
 const findPeers = (net: Net, handlers: typeof PeerHandlers.Service, random: Random) =>
   Effect.gen(function*() {
     const { connections, limits, options, store } = net
@@ -170,7 +168,7 @@ export const make = (
       gate: yield* Effect.makeLatch(true),
       isActive: () => active,
       added: new Map(),
-      // Interrupted, which ends all connections, after the listener was closed.
+      // The fiber set is interrupted after the listener has closed, which closes all connections.
       spawn: (effect) => run(Effect.catchAllDefect(effect, logDefect)),
       manualSlots: yield* Effect.makeSemaphore(limits.manual)
     }

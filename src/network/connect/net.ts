@@ -18,32 +18,30 @@ import type { SlotLimits } from "./slots.ts"
 
 export interface PeerManagerOptions {
   readonly network: Pick<Network, "magic" | "defaultP2pPort" | "dnsSeeds" | "fixedSeeds">
-  /** `undefined`: nowhere. An empty host is every interface, port 0 any free one. */
+  /** `undefined`: does not listen. An empty host means all interfaces, port 0 any free port. */
   readonly listen: Address | undefined
-  /** 0: nobody is called or let in. */
+  /** 0: no inbound or outbound connections. */
   readonly maxPeers: number
   readonly maxInbound: number
   readonly maxOutbound: number
-  /** Where there are any, these are called and nobody else. */
+  /** If not empty, the node connects only to these peers. */
   readonly addPeers: ReadonlyArray<Address>
   readonly proxy: Address | undefined
   readonly userAgentComment: string | undefined
   /** For tests. */
   readonly random?: Random
-  /** For tests: where names of seeds are looked up. */
+  /** For tests: resolves the names of DNS seeds. */
   readonly resolve?: Resolve
 }
 
-/** For peers that a proxy calls by name: where they are is not known. */
+/** Placeholder for peers that a proxy reaches by name: their address is unknown. */
 const SOMEWHERE: NetAddress = { network: "ipv6", bytes: new Uint8Array(16) }
 
-/** A peer that the operator named, with what calls it. */
 interface AddedPeer {
   readonly target: Address
   fiber: Fiber.RuntimeFiber<void> | undefined
 }
 
-/** What the parts below share. */
 export interface Net {
   readonly options: PeerManagerOptions
   readonly limits: SlotLimits
@@ -59,12 +57,12 @@ export interface Net {
 
 interface CallOptions {
   readonly type: ConnectionType
-  /** As it is to be shown; the address itself where there is none. */
+  /** Display name; defaults to the address. */
   readonly name?: string
   readonly expectedServices?: bigint
 }
 
-/** Calls a peer and runs the connection to its end. */
+/** Connects to a peer and runs the connection until it ends. */
 export const call = (
   { connections, isActive, proxy, store }: Net,
   target: Address,
@@ -81,7 +79,7 @@ export const call = (
     return outcome
   }).pipe(Effect.scoped)
 
-/** The connection to a peer that the operator named, whoever made it. */
+/** The connection to a manual peer, including one that was opened for another purpose. */
 export const connectionTo = ({ connections }: Net, name: string, { host, port }: Address): Connection | undefined => {
   const address = parseAddress(host)
   const key = address === undefined ? undefined : endpointKey(address, port)
@@ -90,7 +88,7 @@ export const connectionTo = ({ connections }: Net, name: string, { host, port }:
   )
 }
 
-/** Calls a peer that the operator named, unless it is connected. */
+/** Connects to a manual peer unless it is connected. */
 export const callManually = (
   net: Net,
   name: string,
@@ -102,7 +100,7 @@ export const callManually = (
       : Effect.succeed(undefined)
   ).pipe(net.manualSlots.withPermits(1))
 
-/** Has a peer called from now on; where there is no way to call it, it is kept on the list all the same. */
+/** Adds a manual peer and connects to it. If it is not `callable`, it is only listed. */
 export const addNode = (net: Net, name: string, target: Address, callable = true): void => {
   const added: AddedPeer = { target, fiber: undefined }
   net.added.set(name, added)
@@ -115,12 +113,12 @@ export const addNode = (net: Net, name: string, target: Address, callable = true
   }))
 }
 
-/** Has a peer no longer called; the connection stays. False where it was not added. */
+/** Removes a manual peer; the connection stays. False if it was not added. */
 export const removeNode = (net: Net, name: string): boolean => {
   const added = net.added.get(name)
   if (added === undefined) return false
   net.added.delete(name)
-  // Where there is a connection, what made it ends together with it.
+  // While a connection exists, the fiber ends together with it.
   if (connectionTo(net, name, added.target) === undefined) added.fiber?.unsafeInterruptAsFork(added.fiber.id())
   return true
 }

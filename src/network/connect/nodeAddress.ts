@@ -2,7 +2,7 @@ import * as Either from "effect/Either"
 import { type Address, parseAddress as parseHostPort } from "../../base/addresses.ts"
 import { formatAddress, parseEndpoint } from "../wire/addressText.ts"
 
-/** Reads what an operator calls a peer: an address or a host name, with or without a port. */
+/** Parses an operator's name for a peer: an address or a host name, with or without a port. */
 export const nodeAddress = (text: string, defaultPort: number): Address | undefined => {
   const endpoint = parseEndpoint(text, defaultPort)
   if (endpoint !== undefined) {

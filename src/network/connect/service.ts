@@ -12,7 +12,7 @@ import { addNode, call, callManually, connectionTo, type Net, removeNode } from 
 import { nodeAddress } from "./nodeAddress.ts"
 import { ownUserAgent } from "./userAgent.ts"
 
-/** Our own addresses as the peers that we called see them; the port is the one that we listen on. */
+/** Our own addresses as outbound peers see them, with our listening port. */
 const localAddresses = (peers: ReadonlyArray<Peer>, port: number): ReadonlyArray<LocalAddress> => {
   const scores = new Map<string, number>()
   for (const { hello: { ourAddress }, inbound } of peers) {
@@ -33,7 +33,6 @@ const addedNode = (net: Net, node: string, target: Address): AddedNode => {
   }
 }
 
-/** The service, over what the parts above do. */
 export const service = (
   net: Net,
   handlers: typeof PeerHandlers.Service,

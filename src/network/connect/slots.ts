@@ -1,16 +1,15 @@
 import type { ConnectionType } from "../Peer.ts"
 
-/** How many connections there may be of which kind (reference/protocol.md 6.10). */
+/** Number of connections of each type (reference/protocol.md 6.10). */
 
 export interface SlotLimits {
-  /** Connections that the node opens by itself, of each type. */
+  /** Automatic outbound connections of each type. */
   readonly fullRelay: number
   readonly blockRelay: number
   readonly feelers: number
-  /** Connections to peers that the operator named, at one time. */
+  /** Concurrent connections to manual peers. */
   readonly manual: number
   readonly inbound: number
-  /** All of them. */
   readonly total: number
 }
 
@@ -18,7 +17,7 @@ const FULL_RELAY = 8
 const BLOCK_RELAY = 2
 const FEELERS = 1
 
-/** Peers that the operator adds to a node that also finds its own: beyond the limits (upstream, `addnode`). */
+/** Manual connections beyond the limits, on a node that also finds peers by itself (upstream, `addnode`). */
 const EXTRA_MANUAL = 8
 
 export interface SlotOptions {
@@ -26,11 +25,11 @@ export interface SlotOptions {
   readonly maxInbound: number
   readonly maxOutbound: number
   readonly listening: boolean
-  /** Peers that are configured: where there are any, no others are called. */
+  /** Configured peers. If there are any, the node connects to no others. */
   readonly configured: number
 }
 
-/** Divides the connections that the operator allows. Where the node listens, one slot at least is for who calls. */
+/** Divides the allowed connections. If the node listens, at least one slot is for inbound peers. */
 export const slotLimits = (
   { configured, listening, maxInbound, maxOutbound, maxPeers }: SlotOptions
 ): SlotLimits => {
@@ -50,19 +49,17 @@ export const slotLimits = (
   }
 }
 
-/** What the node has and wants. */
 export interface SlotState {
-  /** Connections by type, the ones that are being made included. */
+  /** Connections by type, including those being opened. */
   readonly open: ReadonlyMap<ConnectionType, number>
-  /** The tip is stale: one more peer may know of a better chain. */
+  /** The tip is stale: one more peer may have a better chain. */
   readonly extraPeer: boolean
-  /** It is time for another look at who has blocks. */
+  /** An extra block-relay connection is due. */
   readonly extraBlockRelay: boolean
-  /** It is time to test an address. */
   readonly feeler: boolean
 }
 
-/** What kind of connection to open next. Source: upstream `net.cpp`, `ThreadOpenConnections`. */
+/** The type of the next connection to open. Source: upstream `net.cpp`, `ThreadOpenConnections`. */
 export const nextConnection = (
   limits: SlotLimits,
   { extraBlockRelay, extraPeer, feeler, open }: SlotState
@@ -72,7 +69,7 @@ export const nextConnection = (
   if (fullRelay === undefined || blockRelay === undefined || feelers === undefined) return undefined
   if (fullRelay < limits.fullRelay) return "outbound-full-relay"
   if (blockRelay < limits.blockRelay) return "block-relay-only"
-  // The one slot for short visits serves all of these.
+  // Extra and feeler connections share one slot.
   const visits = fullRelay - limits.fullRelay + blockRelay - limits.blockRelay + feelers
   if (visits >= limits.feelers) return undefined
   if (extraPeer) return "outbound-full-relay"

@@ -1,5 +1,5 @@
 import { version } from "../../version.ts"
 
-/** What we announce as our user agent (BIP 14). The comment is what the operator configured. */
+/** The user agent that we announce (BIP 14), with the operator's comment. */
 export const ownUserAgent = (comment: string | undefined): string =>
   comment === undefined || comment === "" ? `/svcd:${version}/` : `/svcd:${version}(${comment})/`

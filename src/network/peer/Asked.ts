@@ -1,55 +1,51 @@
 import type { Message, Owed } from "../wire/message.ts"
 import { countItems, isBlockItem } from "../wire/messages/inv.ts"
 
-/** Bytes of a block that is asked for, and of the headers that answer `getheaders`, as far as they are not held back. */
+/** Expected size of a requested block, and of the headers that answer `getheaders`, in bytes read without delay. */
 const BLOCK_BYTES = 1_000_000
 const HEADERS_BYTES = 200_000
 
-/** Most blocks that a peer is waited for: as many as it is asked for at a time (reference/protocol.md 6.8). */
+/** Maximum blocks in flight from a peer (reference/protocol.md 6.8). */
 export const MOST_BLOCKS = 16
 
-/** How long an answer is waited for, milliseconds. One that comes later is read like anything else. */
+/** How long an answer is expected, milliseconds. A later one is read like unsolicited data. */
 export const ANSWER_TIME = 120_000
 
-/** An answer, or several of one kind, that a peer owes us. */
+/** One or several outstanding answers of one kind. */
 interface Due {
-  /** Messages that are to come. */
   count: number
   /** Bytes that may be theirs. */
   bytes: number
-  /** When nobody waits for them any more. */
+  /** When they time out. */
   until: number
 }
 
 const nothing = (): Due => ({ count: 0, bytes: 0, until: -Infinity })
 
-/** Blocks that a message of ours asks for. */
 const blocksAskedFor = (message: Message): number => {
   if (message.type === "getblocktxn") return 1
   return message.type === "getdata" ? countItems(message.items, isBlockItem) : 0
 }
 
-/** Headers of a message that may announce new blocks as well as answer a question (BIP 130; upstream `MAX_BLOCKS_TO_ANNOUNCE`). */
+/** Maximum headers of a message that may also be an announcement (BIP 130; upstream `MAX_BLOCKS_TO_ANNOUNCE`). */
 const MOST_ANNOUNCED = 8
 
 /**
- * What a peer was asked for and has not given: headers and blocks, the long answers. Their bytes are read without delay.
- * A question that is put again while there is no answer allows no more bytes, and an answer takes back what it left.
- * Times are milliseconds of a clock that does not go back.
+ * Outstanding headers and blocks, the long answers. Their bytes are read without delay. Repeating an unanswered request
+ * allows no more bytes, and each answer returns its unused allowance. Times are milliseconds of a monotonic clock.
  */
 export class Asked {
   private headers = nothing()
   private blocks = nothing()
-  /** Whether a long answer may come, however late: for the limits of payloads. */
+  /** Whether a long answer may still arrive, however late: for the payload limits. */
   private openHeaders = false
   private openBlocks = 0
 
-  /** Which long answers are still open. One that is late is read all the same: it may come over a slow line. */
+  /** The long answers that are outstanding. A late one is still read: the peer may have a slow connection. */
   get owed(): Owed {
     return { headers: this.openHeaders, blocks: this.openBlocks > 0 }
   }
 
-  /** Notes a message of ours. */
   sent(message: Message, now: number): void {
     this.expire(now)
     if (message.type === "getheaders") {
@@ -73,13 +69,13 @@ export class Asked {
     return this.headers.bytes + this.blocks.bytes
   }
 
-  /** What is owed is read like anything else from now on, though still at the length of an answer. */
+  /** Drops the allowances: outstanding answers are read like unsolicited data, up to the lengths of answers. */
   distrust(): void {
     this.headers = nothing()
     this.blocks = nothing()
   }
 
-  /** Notes bytes that came. Returns whether all of them may be part of answers. */
+  /** Records received bytes. Returns whether all of them may be part of answers. */
   arrived(size: number, now: number): boolean {
     const expected = size <= this.bytes(now)
     const ofBlocks = Math.min(size, this.blocks.bytes)
@@ -88,7 +84,7 @@ export class Asked {
     return expected
   }
 
-  /** Notes a message that came. Returns whether it is of a kind that was asked for. */
+  /** Records a received message. Returns whether its kind was requested. */
   answered(message: Message, now: number): boolean {
     this.expire(now)
     switch (message.type) {
@@ -100,7 +96,7 @@ export class Asked {
         this.openBlocks = Math.max(0, this.openBlocks - 1)
         return this.less("blocks", 1)
       case "cmpctblock":
-        // It may be an announcement, while an answer is still open.
+        // It may be an announcement, so a requested block stays outstanding.
         return this.less("blocks", 1)
       case "notfound": {
         const missing = countItems(message.items, isBlockItem)

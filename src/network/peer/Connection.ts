@@ -24,26 +24,22 @@ import { Reading } from "./Reading.ts"
 import { judgeMessage } from "./rules.ts"
 import { RecentTime, type Turns } from "./Turns.ts"
 
-/** What all connections of a node share. */
 export interface ConnectionContext {
   readonly magic: Bytes
   readonly handlers: ReadonlyArray<PeerHandler>
   readonly totals: Totals
   /** 64 random bits, never 0. */
   readonly nonce: () => bigint
-  /** Bytes that may wait to be sent to a peer. */
   readonly outbox: OutboxLimits
-  /** Holds back peers that called us. */
+  /** Throttles inbound peers. */
   readonly pace: Pace
-  /** The line in which all peers wait for this thread. */
+  /** Schedules the turns of all peers on this thread. */
   readonly turns: Turns
-  /** What the time of this thread is measured by, milliseconds. */
+  /** Measures the time of this thread, milliseconds. */
   readonly meter: () => number
-  /** Counts what is held for peers. */
   readonly budget: MemoryBudget
 }
 
-/** What is known of a connection when it begins. */
 export interface ConnectionFacts {
   readonly id: number
   readonly type: ConnectionType
@@ -52,20 +48,19 @@ export interface ConnectionFacts {
   readonly name: string
   readonly bind: string | undefined
   readonly introduction: Introduction
-  /** What the address is known to offer. */
+  /** Services expected of the address. */
   readonly expectedServices: bigint
 }
 
-/** Bytes that may wait to be sent to a peer: 1 MiB before `send` waits, 8 MiB at most. */
+/** Limits of the send buffer of a peer: `send` waits from 1 MiB on, 8 MiB is the maximum. */
 export const OUTBOX_LIMITS: OutboxLimits = { soft: 0x100000, hard: 0x800000 }
 
 /** Milliseconds from the connection to the end of the handshake (reference/protocol.md 6.5). */
 export const HANDSHAKE_LIMIT = 60_000
 
-/** How often a connection is looked after, milliseconds. */
+/** Maximum interval of the connection's timer, milliseconds. */
 const WATCH_INTERVAL = 10_000
 
-/** The clock as plain functions. */
 interface Times {
   /** Monotonic milliseconds. */
   readonly now: () => number
@@ -83,8 +78,8 @@ const times: Effect.Effect<Times> = Effect.clockWith((clock) =>
 const disconnection = (reason: string, misbehaving = false): Disconnection => ({ reason, misbehaving })
 
 /**
- * One connection, from the socket to its end: a fiber reads, a fiber writes, a fiber watches the time. `disconnect`
- * ends all three. Whatever goes wrong inside costs this connection and nothing else.
+ * One connection, from the socket to its end. One fiber reads, one writes, and one watches the time. `disconnect` ends
+ * all three. An internal failure ends this connection and nothing else.
  *
  *   handshake ──verack──▶ open ──disconnect──▶ closed
  *        └──────────────disconnect───────────────▲
@@ -108,7 +103,7 @@ export class Connection implements PeerLink {
   private ending: Disconnection | undefined
   private reader: Reading | undefined
   private open: { readonly peer: OpenPeer; readonly keepAlive: KeepAlive } | undefined
-  /** Handlers that were told of the peer. */
+  /** Number of handlers that received `connected`. */
   private told = 0
 
   private constructor(socket: Socket, facts: ConnectionFacts, context: ConnectionContext, times: Times) {
@@ -124,7 +119,7 @@ export class Connection implements PeerLink {
       name,
       type,
       evict: (kind) =>
-        this.disconnect(disconnection(`evicted: it held the most memory of the kind ${kind}, which is scarce`))
+        this.disconnect(disconnection(`evicted: the peer held the most memory of the kind ${kind}, which is scarce`))
     })
     this.outbox = new Outbox(context.magic, context.outbox, this.memory.outbox)
     this.time = new FiberTime(context.meter, () => this.reader?.paused())
@@ -139,14 +134,14 @@ export class Connection implements PeerLink {
     )
   }
 
-  /** Takes over a connected socket. It is closed when `run` ends. */
+  /** Takes over a connected socket, which is closed when `run` ends. */
   static readonly make = (
     socket: Socket,
     facts: ConnectionFacts,
     context: ConnectionContext
   ): Effect.Effect<Connection> => Effect.map(times, (clock) => new Connection(socket, facts, context, clock))
 
-  /** Whose handshake is complete. */
+  /** The peer, once the handshake is complete. */
   get peer(): Peer | undefined {
     return this.open?.peer
   }
@@ -164,7 +159,7 @@ export class Connection implements PeerLink {
     return this.open?.keepAlive.latency(this.times.now()) ?? { last: undefined, best: undefined, waiting: undefined }
   }
 
-  /** Ends the connection, once. What was not sent is forgotten. */
+  /** Disconnects the peer, once. Drops unsent messages. */
   disconnect(why: Disconnection): void {
     if (this.ending !== undefined) return
     this.ending = why
@@ -174,7 +169,7 @@ export class Connection implements PeerLink {
     Deferred.unsafeDone(this.ended, Effect.succeed(why))
   }
 
-  /** Asks for a `pong`, where the handshake is complete. */
+  /** Sends a `ping`, if the handshake is complete. */
   ping(): void {
     if (this.open === undefined) return
     const { keepAlive, peer } = this.open
@@ -188,28 +183,24 @@ export class Connection implements PeerLink {
     return Effect.flatMap(
       this.outbox.put(message),
       (room) =>
-        room ? Effect.void : Effect.sync(() => this.disconnect(disconnection("out of memory budget: its send buffer")))
+        room ? Effect.void : Effect.sync(() => this.disconnect(disconnection("out of memory budget: the send buffer of the peer")))
     )
   }
 
-  /** Waits until the peer has read most of what it was sent. */
   get ready(): Effect.Effect<void> {
     return this.outbox.ready
   }
 
-  /** Charges the peer for time that its messages took elsewhere: on trust for what it was asked for. */
   spent(milliseconds: number, asked = false): void {
     this.took(milliseconds, milliseconds)
     if (asked) this.intake.trusts(milliseconds)
     else this.intake.spent(milliseconds)
   }
 
-  /** What answers took is charged where they are worth nothing. */
   judged(good: boolean): void {
     this.intake.judged(good)
   }
 
-  /** Lets others have their turn while a message is handled. */
   get turn(): Effect.Effect<void> {
     return this.reader?.within ?? Effect.void
   }
@@ -225,8 +216,8 @@ export class Connection implements PeerLink {
   }
 
   /**
-   * Runs the connection to its end and returns why it ended. `opened` runs when the handshake is complete, before the
-   * handlers hear of the peer. Interrupting it ends the connection.
+   * Runs the connection until it ends and returns the reason. `opened` runs when the handshake is complete, before the
+   * handlers receive the peer. Interruption closes the connection.
    */
   run(opened: (peer: Peer) => Effect.Effect<void>): Effect.Effect<Disconnection> {
     return Effect.uninterruptible(Effect.gen(this, function*() {
@@ -244,7 +235,7 @@ export class Connection implements PeerLink {
     }))
   }
 
-  /** A defect costs the connection and is logged. */
+  /** A defect ends the connection and is logged. */
   private guarded(part: Effect.Effect<void>): Effect.Effect<void> {
     return Effect.catchAllCause(part, (cause) => {
       if (Cause.isInterruptedOnly(cause)) return Effect.void
@@ -253,7 +244,7 @@ export class Connection implements PeerLink {
     })
   }
 
-  /** Tells the handlers that know of the peer, in turn and each whatever comes of the others. */
+  /** Notifies the handlers that know the peer, in order, even if one of them fails. */
   private get sayGone(): Effect.Effect<void> {
     const peer = this.peer
     if (peer === undefined) return Effect.void
@@ -264,7 +255,6 @@ export class Connection implements PeerLink {
     )
   }
 
-  /** Reads from the socket to its end. */
   private reading(opened: (peer: Peer) => Effect.Effect<void>): Effect.Effect<void> {
     for (const message of this.handshake.open(this.times.unix())) this.post(message)
     const { context, counters, intake, memory, socket } = this
@@ -362,7 +352,7 @@ export class Connection implements PeerLink {
     }
   })
 
-  /** Does what the time says and returns how long nothing is to be done, milliseconds. */
+  /** Does what is due, and returns the milliseconds until the next check. */
   private due(now: number): number {
     if (this.open === undefined) {
       const left = this.startedAt + HANDSHAKE_LIMIT - now

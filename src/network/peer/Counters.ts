@@ -1,7 +1,7 @@
 import type { Traffic } from "../Peer.ts"
 import { isCommand } from "../wire/message.ts"
 
-/** What stands for commands that have no meaning: they are the peer's to choose, so they are no keys. */
+/** Key for unknown commands. The peer chooses these names, so they must not become keys. */
 const OTHER = "*other*"
 
 const increase = (counts: Map<string, number>, command: string, bytes: number): void => {
@@ -15,13 +15,13 @@ export interface Totals {
   received: number
 }
 
-/** Counts what goes over one connection. Times are in seconds since 1970. */
+/** Counts the traffic of one connection. Times are in seconds since 1970. */
 export class Counters implements Traffic {
   bytesSent = 0
   bytesReceived = 0
   lastSend = 0
   lastReceive = 0
-  /** Messages that were left out: a wrong checksum, a payload that does not parse, one that is too long. */
+  /** Dropped messages: a wrong checksum, an invalid payload, or one that is too long. */
   dropped = 0
   readonly sentByCommand = new Map<string, number>()
   readonly receivedByCommand = new Map<string, number>()
@@ -31,26 +31,26 @@ export class Counters implements Traffic {
     this.totals = totals
   }
 
-  /** Bytes went out, whatever they are part of. */
+  /** Records sent bytes of any message part. */
   sent(bytes: number, now: number): void {
     this.bytesSent += bytes
     this.totals.sent += bytes
     this.lastSend = now
   }
 
-  /** Bytes came in, whatever they are part of. */
+  /** Records received bytes of any message part. */
   received(bytes: number, now: number): void {
     this.bytesReceived += bytes
     this.totals.received += bytes
     this.lastReceive = now
   }
 
-  /** A whole message goes out; `bytes` of its frame. */
+  /** Records a sent message; `bytes` of its frame. */
   messageSent(command: string, bytes: number): void {
     increase(this.sentByCommand, command, bytes)
   }
 
-  /** A whole message came in; `bytes` of its frame. */
+  /** Records a received message; `bytes` of its frame. */
   messageReceived(command: string, bytes: number): void {
     increase(this.receivedByCommand, command, bytes)
   }

@@ -2,21 +2,21 @@ import * as Effect from "effect/Effect"
 import * as Supervisor from "effect/Supervisor"
 
 /**
- * Measures how long fibers run on this thread: from each time that they go on to the next time that they wait. What
- * others do while they wait is not counted. Fibers that they fork, as races do, count as well.
+ * Measures how long fibers run on this thread: from each resume to the next suspend. Other fibers that run in between
+ * are not counted. Forked child fibers, such as races, are counted.
  */
 export class FiberTime extends Supervisor.AbstractSupervisor<void> {
   readonly value = Effect.void
   private readonly now: () => number
   private total = 0
   private since = 0
-  /** Fibers that run now, one within the other. */
+  /** Number of nested running fibers. */
   private depth = 0
   private readonly paused: () => void
 
   /**
    * @param now milliseconds.
-   * @param paused is called each time that the fibers begin to wait.
+   * @param paused runs each time that the fibers suspend.
    */
   constructor(now: () => number, paused: () => void = () => {}) {
     super()
@@ -29,25 +29,25 @@ export class FiberTime extends Supervisor.AbstractSupervisor<void> {
   }
 
   override onSuspend(): void {
-    // A fiber that begins to be measured while it runs was never seen to go on.
+    // Measurement began while the fiber was running, so its resume was not seen.
     if (this.depth === 0) return
     if (--this.depth > 0) return
     this.total += this.now() - this.since
     this.paused()
   }
 
-  /** Milliseconds that were measured until now. */
+  /** Milliseconds measured so far. */
   get ran(): number {
     return this.depth === 0 ? this.total : this.total + this.now() - this.since
   }
 
-  /** The fiber goes on to something that is not measured: its next wait will not be heard of. */
+  /** The fiber continues with unmeasured work. Its next suspend is not reported here. */
   private readonly end = Effect.sync(() => {
     this.total = this.ran
     this.depth = 0
   })
 
-  /** Runs an effect, and measures it, in a fiber of its own. */
+  /** Runs and measures an effect in its own fiber. */
   measured<A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> {
     return Effect.supervised(Effect.ensuring(effect, this.end), this)
   }

@@ -10,20 +10,19 @@ import { isRoutable } from "../wire/netGroup.ts"
  *   outbound: version →            ← version           wtxidrelay, sendaddrv2, verack →   ← (features) verack
  *   inbound:            version →  ← version, wtxidrelay, sendaddrv2, verack               (features) verack →
  *
- * Whatever else comes in the meantime is ignored.
+ * All other messages before `verack` are ignored.
  */
 
-/** Our own (reference/protocol.md 6.2). */
+/** Our protocol version (reference/protocol.md 6.2). */
 export const PROTOCOL_VERSION = 110_016
 
-/** Peers below are disconnected. */
+/** Peers with a lower version are disconnected. */
 export const MIN_PEER_VERSION = 31_800
 
-/** From which common version on a message is sent. */
+/** Lowest common version at which each message is sent. */
 const WTXID_RELAY_VERSION = 110_016
 const ADDR_V2_VERSION = 70_016
 
-/** What we are, for `version`. */
 export interface Introduction {
   /** Bits of `Services`. */
   readonly services: bigint
@@ -31,9 +30,9 @@ export interface Introduction {
   readonly startHeight: number
   /** Never 0. */
   readonly nonce: bigint
-  /** Whether an inbound connection with this nonce is one of our own calls. */
+  /** Whether the nonce of an inbound connection belongs to one of our outbound connections. */
   readonly isOwnNonce: (nonce: bigint) => boolean
-  /** Whether our tip is recent, so that a peer need not have old blocks (reference/protocol.md 6.3). */
+  /** Whether our tip is recent, so that a peer without old blocks is enough (reference/protocol.md 6.3). */
   readonly nearTip: boolean
 }
 
@@ -41,16 +40,14 @@ export interface HandshakeOptions extends Introduction {
   readonly type: ConnectionType
   readonly address: NetAddress
   readonly port: number
-  /** What the address is known to offer. */
+  /** Services expected of the address. */
   readonly expectedServices: bigint
 }
 
-/** What follows from a message. */
 export interface HandshakeStep {
   readonly send: ReadonlyArray<Message>
-  /** The handshake is complete. */
+  /** Set when the handshake is complete. */
   readonly hello?: Hello
-  /** The connection is over. */
   readonly disconnection?: Disconnection
 }
 
@@ -64,21 +61,19 @@ const NOWHERE: VersionAddress = {
   port: 0
 }
 
-/** Connections that are of no use without services. */
 const needsServices = (type: ConnectionType): boolean =>
   type === "outbound-full-relay" || type === "block-relay-only" || type === "addr-fetch"
 
-/** Whether we want transactions announced on a connection. */
 const relaysTransactions = (type: ConnectionType): boolean => type !== "block-relay-only" && type !== "feeler"
 
 const offers = (services: bigint, wanted: bigint): boolean => (services & wanted) === wanted
 
-/** Whether a peer's services do (reference/protocol.md 6.3). */
+/** Whether a peer offers enough services (reference/protocol.md 6.3). */
 export const offersEnough = (services: bigint, nearTip: boolean): boolean =>
   offers(services, Services.network | Services.witness) ||
   (nearTip && offers(services, Services.networkLimited | Services.witness))
 
-/** One side of a handshake: says what to send, and what came of it. Times are seconds since 1970. */
+/** State machine of one side of the handshake. Times are seconds since 1970. */
 export class Handshake {
   private readonly options: HandshakeOptions
   private theirs: Version | undefined
@@ -90,7 +85,7 @@ export class Handshake {
     this.options = options
   }
 
-  /** What is sent before anything is received. */
+  /** Messages to send before any is received. */
   open(now: number): ReadonlyArray<Message> {
     return this.options.type === "inbound" ? [] : [this.ownVersion(now)]
   }
@@ -108,12 +103,12 @@ export class Handshake {
   private introduced(theirs: Version, now: number): HandshakeStep {
     const { isOwnNonce, nearTip, type } = this.options
     if (needsServices(type) && !offersEnough(theirs.services, nearTip)) {
-      return disconnecting("it does not offer the services that this node needs")
+      return disconnecting("missing services: the peer does not offer the services that this node needs")
     }
-    if (theirs.version < MIN_PEER_VERSION) return disconnecting(`its protocol version ${theirs.version} is too old`)
+    if (theirs.version < MIN_PEER_VERSION) return disconnecting(`obsolete protocol version ${theirs.version}`)
     const inbound = type === "inbound"
     if (inbound && theirs.sender !== undefined && isOwnNonce(theirs.sender.nonce)) {
-      return disconnecting("self connection: it is this node")
+      return disconnecting("self connection: the peer is this node")
     }
     this.theirs = theirs
     this.timeOffset = theirs.time - now
@@ -132,7 +127,7 @@ export class Handshake {
       version: PROTOCOL_VERSION,
       services,
       time: now,
-      // An address that leads nowhere, or does not fit, is none of the peer's business either.
+      // An unroutable address, or one that does not fit, is not sent to the peer.
       receiver: isRoutable(address) ? { services: expectedServices, address, port } : NOWHERE,
       sender: { address: { ...NOWHERE, services }, nonce },
       userAgent,

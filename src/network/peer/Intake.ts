@@ -3,44 +3,35 @@ import type { Message } from "../wire/message.ts"
 import { Asked } from "./Asked.ts"
 import type { Pace, PeerPace } from "./Pace.ts"
 
-/**
- * Milliseconds that a message is taken to cost beside what is measured: its part of reading from the socket, and of
- * collecting what it leaves in memory.
- */
+/** Unmeasured cost of a message, milliseconds: its part of socket reads and of garbage collection. */
 export const UNSEEN_COST = 0.05
 
-/** The same for each unsolicited byte: the time in which the kernel and libuv copy it cannot be measured here. */
+/** Unmeasured cost of an unsolicited byte: the copy in the kernel and libuv, which cannot be measured here. */
 const UNSEEN_BYTE_COST = 1 / 1_000_000
 
-/**
- * Most milliseconds that a handshake costs its peer. It may take longer for reasons that are not the peer's: a program that
- * has just begun, a collection of garbage.
- */
+/** Maximum milliseconds charged for a handshake. Excess is not the peer's fault: a cold program, garbage collection. */
 const MOST_GREETING = 5
 
-/**
- * When more is read of a peer: what it was asked for at once, everything else at the pace of peers who called us. Times
- * are milliseconds of a clock that does not go back.
- */
+/** Reads requested data at once, the rest at the pace of inbound peers. Times are milliseconds of a monotonic clock. */
 export class Intake {
   readonly asked = new Asked()
   private readonly all: Pace
   private readonly group: string
   private readonly now: () => number
   private pace: PeerPace | undefined
-  /** Milliseconds that the handshake may be charged with yet. */
+  /** Milliseconds that can still be charged for the handshake. */
   private greeting = MOST_GREETING
-  /** Milliseconds that went into answers, and that may be charged yet. */
+  /** Milliseconds spent on answers, which may still be charged. */
   private trusted = 0
 
-  /** @param group the network group of the peer's address: what its peers owe outlives their connections. */
+  /** @param group the network group of the peer's address. Debts of its peers outlive their connections. */
   constructor(all: Pace, group: string, now: () => number) {
     this.all = all
     this.group = group
     this.now = now
   }
 
-  /** Runs something while the peer is held to the pace. */
+  /** Runs an effect while the peer is subject to the pace. */
   readonly paced = <A>(effect: Effect.Effect<A>): Effect.Effect<A> =>
     Effect.acquireUseRelease(
       Effect.sync(() => {
@@ -50,41 +41,40 @@ export class Intake {
       () => Effect.sync(() => this.pace?.leave(this.now()))
     )
 
-  /** Notes a message of ours. */
   asks(message: Message): void {
     this.asked.sent(message, this.now())
   }
 
-  /** Whether the peer owes us an answer that its next bytes may belong to. */
+  /** Whether the next bytes may belong to an outstanding answer. */
   get expects(): boolean {
     return this.asked.bytes(this.now()) > 0
   }
 
-  /** Notes bytes that came. Returns whether all of them may be part of answers; where not, they cost the peer. */
+  /** Records received bytes. Returns whether all of them may be part of answers. If not, they are charged. */
   arrived(size: number): boolean {
     const expected = this.asked.arrived(size, this.now())
     if (!expected) this.spent(size * UNSEEN_BYTE_COST)
     return expected
   }
 
-  /** Notes time that went into something that nobody asked for. */
+  /** Records time spent on unsolicited data. */
   spent(milliseconds: number): void {
     this.pace?.spent(milliseconds, this.now())
   }
 
-  /** Notes time that went into the handshake: the same work for every peer, so that more than that is chance. */
+  /** Records time spent on the handshake. The work is equal for all peers, so the excess is not the peer's fault. */
   greeted(milliseconds: number): void {
     const charged = Math.min(milliseconds, this.greeting)
     this.greeting -= charged
     this.spent(charged)
   }
 
-  /** Notes time that went into what the peer was asked for: its own, until the chain says what it is worth. */
+  /** Records time spent on requested data. It is charged only if `judged` reports that data as bad. */
   trusts(milliseconds: number): void {
     this.trusted += milliseconds
   }
 
-  /** Notes what came of what the peer was asked for: where that is worth nothing, its time is the peer's. */
+  /** Reports whether the requested data was good. If not, the peer is charged for its time. */
   judged(good: boolean): void {
     const { trusted } = this
     this.trusted = 0
@@ -93,24 +83,21 @@ export class Intake {
     this.spent(trusted)
   }
 
-  /** Notes a frame that came; `undefined` where it is left out. Returns whether it was unsolicited. */
+  /** Records a received frame; `undefined` for a dropped one. Returns whether it was unsolicited. */
   uncalled(message: Message | undefined): boolean {
     if (message !== undefined && this.asked.answered(message, this.now())) return false
     this.spent(UNSEEN_COST)
     return true
   }
 
-  /**
-   * Waits while too much time goes into what the peer sends and nobody asked for. `ended` returns when the peer sends no
-   * more. Returns whether it does.
-   */
+  /** Waits while unsolicited data takes too much time, or until `ended`. Returns whether the peer still sends. */
   due(ended: Effect.Effect<void>): Effect.Effect<boolean> {
     return Effect.suspend(() => {
       const wait = this.pace?.wait(this.now()) ?? 0
       if (wait === 0) return Effect.succeed(true)
       return Effect.raceFirst(Effect.as(Effect.sleep(wait), true), Effect.as(ended, false)).pipe(
         Effect.ensuring(Effect.sync(() => this.pace?.goOn(this.now()))),
-        // The wait may have been a part of it.
+        // The wait may have been only a part of the total.
         Effect.flatMap((waited) => waited ? this.due(ended) : Effect.succeed(false))
       )
     })

@@ -6,16 +6,12 @@ export const SILENCE_LIMIT = 20 * 60_000
 
 const fallenSilent = (reason: string): Disconnection => ({ reason, misbehaving: false })
 
-/** What is to be done now. */
 export type Due =
   | { readonly type: "ping" }
   | { readonly type: "disconnection"; readonly disconnection: Disconnection }
   | { readonly type: "wait"; readonly until: number }
 
-/**
- * Watches over a connection whose handshake is complete: when to ask for a sign of life, and when to give up. All
- * times are monotonic milliseconds.
- */
+/** Decides when to send a `ping` and when to give up, after the handshake. All times are monotonic milliseconds. */
 export class KeepAlive {
   /** Whether the peer answers `ping`: from protocol version 60001 on. */
   private readonly answers: boolean
@@ -40,13 +36,13 @@ export class KeepAlive {
     this.lastReceive = now
   }
 
-  /** A `ping` goes out. One that waits for its answer is forgotten. */
+  /** Records a sent `ping`, which replaces an unanswered one. */
   pinged(nonce: bigint, now: number): void {
     this.lastPing = now
     if (this.answers) this.waiting = { nonce, since: now }
   }
 
-  /** A `pong` came. One for another `ping` than the last says nothing. */
+  /** Records a received `pong`. Ignores a nonce other than that of the last `ping`. */
   ponged(nonce: bigint, now: number): void {
     if (this.waiting?.nonce !== nonce) return
     this.last = now - this.waiting.since
@@ -58,13 +54,13 @@ export class KeepAlive {
     return { last: this.last, best: this.best, waiting: this.waiting && now - this.waiting.since }
   }
 
-  /** Says what is to be done, or when to look again. */
+  /** Returns the next action, or the time of the next check. */
   due(now: number): Due {
     const nextPing = this.waiting === undefined ? (this.lastPing ?? -Infinity) + PING_INTERVAL : Infinity
     const deadlines: ReadonlyArray<readonly [at: number, reason: string]> = [
-      [(this.waiting?.since ?? Infinity) + SILENCE_LIMIT, "no answer to a ping for 20 minutes"],
-      [this.lastReceive + SILENCE_LIMIT, "nothing received for 20 minutes"],
-      [this.lastSend + SILENCE_LIMIT, "nothing could be sent for 20 minutes"]
+      [(this.waiting?.since ?? Infinity) + SILENCE_LIMIT, "timeout: no pong for 20 minutes"],
+      [this.lastReceive + SILENCE_LIMIT, "timeout: nothing received for 20 minutes"],
+      [this.lastSend + SILENCE_LIMIT, "timeout: nothing could be sent for 20 minutes"]
     ]
     for (const [at, reason] of deadlines) {
       if (now >= at) return { type: "disconnection", disconnection: fallenSilent(reason) }

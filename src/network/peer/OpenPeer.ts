@@ -4,7 +4,6 @@ import type { ConnectionType, Disconnection, Features, Hello, Latency, Peer, Tra
 import type { Message } from "../wire/message.ts"
 import type { NetAddress } from "../wire/netAddress.ts"
 
-/** What an open peer needs of its connection. */
 export interface PeerLink {
   readonly facts: {
     readonly id: number
@@ -28,7 +27,7 @@ export interface PeerLink {
   readonly turn: Effect.Effect<void>
 }
 
-/** The version of compact blocks that we speak (BIP 152). */
+/** The version of compact blocks that we support (BIP 152). */
 const COMPACT_BLOCKS_VERSION = 2n
 
 /** A connection whose handshake is complete, as handlers see it. */
@@ -69,7 +68,7 @@ export class OpenPeer implements Peer {
     return this.link.closed
   }
 
-  /** Whether it answers `ping` (BIP 31). */
+  /** Whether the peer answers `ping` (BIP 31). */
   get answersPings(): boolean {
     return this.hello.commonVersion > 60_000
   }
@@ -96,7 +95,6 @@ export class OpenPeer implements Peer {
     return this.link.turn
   }
 
-  /** Keeps what the peer asks for. */
   note(message: Message): void {
     if (message.type === "sendheaders") this.features.sendHeaders = true
     else if (message.type === "feefilter") this.features.feeFilter = message.feeRate

@@ -3,7 +3,7 @@ import type { Bytes } from "../../protocol/bytes.ts"
 import { encodeFrame } from "../wire/framing.ts"
 import { commandOf, encodePayload, type Message } from "../wire/message.ts"
 
-/** A message that waits for its turn, as its frame: what it was made of need not be kept. */
+/** A queued message in encoded form; its objects need not stay in memory. */
 export interface Parcel {
   readonly command: string
   readonly frame: Bytes
@@ -12,25 +12,24 @@ export interface Parcel {
 export interface OutboxLimits {
   /** Bytes from which on `put` waits. */
   readonly soft: number
-  /** Bytes above which nothing is added. */
   readonly hard: number
 }
 
-/** Where bytes that wait are counted, for all peers together. */
+/** Counts queued bytes of all peers together. */
 export interface OutboxMemory {
-  /** False where there is no room for them. */
+  /** False if there is no room. */
   readonly take: (bytes: number) => boolean
   readonly give: (bytes: number) => void
-  /** Waits while room is scarce and this peer has more than its part of it, some seconds at most. */
+  /** Waits some seconds at most while room is scarce and this peer holds more than its share. */
   readonly room: Effect.Effect<void>
 }
 
-/** `ready` waits for less than this part of the soft limit, so that there is always something to send. */
+/** `ready` waits for less than this part of the soft limit, so that there is always data to send. */
 const READY = 0.25
 
 /**
- * The messages that a peer is to get, oldest first. What it was handed, and the system has not taken, counts until
- * `delivered` says that it has: so the bound holds for everything that is in memory for the peer.
+ * The send queue of a peer, oldest message first. Bytes passed to the system count until `delivered` confirms them. So
+ * the limit covers everything in memory for the peer.
  */
 export class Outbox {
   private readonly magic: Bytes
@@ -48,17 +47,17 @@ export class Outbox {
     this.memory = memory
   }
 
-  /** Bytes that were added and are not delivered. */
+  /** Bytes added and not delivered. */
   get bytes(): number {
     return this.held
   }
 
-  /** Adds a message; false where the hard limit or the memory of all peers does not allow for it. */
+  /** Adds a message; false if the hard limit or the memory of all peers does not allow it. */
   add(message: Message): boolean {
     if (this.closed) return true
     const command = commandOf(message)
     const frame = encodeFrame(this.magic, command, encodePayload(message))
-    // A single message is not refused for its size.
+    // A single message is never refused for its size.
     if (this.held > 0 && this.held + frame.length > this.limits.hard) return false
     if (!this.memory.take(frame.length)) return false
     this.queue.push({ command, frame })
@@ -67,7 +66,7 @@ export class Outbox {
     return true
   }
 
-  /** Adds a message when less than the soft limit waits; false where there is no memory for it. Does nothing once closed. */
+  /** Adds a message once less than the soft limit is queued; false if out of memory. Does nothing once closed. */
   put(message: Message): Effect.Effect<boolean> {
     return Effect.suspend(() => {
       const { soft } = this.limits
@@ -77,21 +76,21 @@ export class Outbox {
   }
 
   /**
-   * Waits until little is left of what was added; and some seconds at most while memory is scarce, if this peer has more
-   * than its part of it. Then the next message decides who has to make room.
+   * Waits until the queue is nearly empty, then some seconds at most while memory is scarce and this peer holds more
+   * than its share. After that, the next message decides which peer is evicted.
    */
   readonly ready: Effect.Effect<void> = Effect.suspend(() => {
     const low = READY * this.limits.soft
     return Effect.zipRight(this.isBelow(low) ? Effect.void : this.whenBelow(low), this.memory.room)
   })
 
-  /** Waits for the oldest message and takes it. One fiber takes. */
+  /** Waits for the oldest message and takes it. Only one fiber may take. */
   readonly take: Effect.Effect<Parcel> = Effect.suspend(() => {
     const first = this.queue.shift()
     return first === undefined ? this.arrival : Effect.succeed(first)
   })
 
-  /** Says that the system has taken bytes of what was taken from here. */
+  /** Records that the system has accepted bytes of a taken message. */
   delivered(bytes: number): void {
     if (this.closed) return
     this.held -= bytes
@@ -99,7 +98,7 @@ export class Outbox {
     for (const look of [...this.writers]) look()
   }
 
-  /** Forgets everything; who waits with a message goes on without it. */
+  /** Drops all messages. Waiting senders continue without theirs. */
   close(): void {
     if (this.closed) return
     this.closed = true

@@ -1,48 +1,48 @@
-/** The part of the time that all peers who called us may take together with what nobody asked them for. */
+/** Part of the time that unsolicited data of all inbound peers may take together. */
 const SHARE = 0.1
 
-/** Milliseconds of it that may be taken at once, after a quiet time; as much can be owed. */
+/** Milliseconds of the shared part that may be used at once after an idle time. The debt has the same limit. */
 const BURST = 500
 
-/** As many peers get a part of their own each that does not depend on how many there are. */
+/** Up to this many peers, the part of each peer does not depend on their number. */
 const FEWEST = 5
 
-/** Milliseconds that one peer may take at once of its own part, after a quiet time. */
+/** Milliseconds of its own part that one peer may use at once after an idle time. */
 const OWN_BURST = 50
 
 /**
- * Milliseconds that a peer may owe before it waits: what a handshake takes while the program is still cold, which a peer
- * that only pings would pay off for seconds. What it owes when it leaves its address group owes.
+ * Debt in milliseconds up to which a peer does not wait. A handshake costs this much while the program is cold, and a
+ * peer that only pings would need seconds to pay it off. A leaving peer's debt moves to its address group.
  */
 const LITTLE = 20
 
-/** Most milliseconds that a step costs a peer of its own part: collecting garbage may have been in between. */
+/** Maximum milliseconds charged to a peer per step: garbage collection may have run in between. */
 const STEP_LIMIT = 250
 
 /**
- * Milliseconds that all peers of a group of addresses together have when they connect: enough for a handshake. One that
- * connects again and again, from its own or a neighbouring address, finds what it left, debts included.
+ * Milliseconds that all peers of an address group together have when they connect: enough for a handshake. A peer that
+ * reconnects, from its own or a neighbouring address, continues with the remaining credit or debt.
  */
 const OWN_START = 5
 
-/** Most milliseconds that a group is remembered to owe, and the most groups that are remembered. */
+/** Maximum debt remembered for a group, in milliseconds, and maximum groups remembered. */
 const MOST_DEBT = 500
 const MOST_GROUPS = 1_024
 
-/** Shortest and longest wait, milliseconds: looking whether it is over takes time too, and others may have left meanwhile. */
+/** Shortest and longest wait, milliseconds. Ending a wait takes time too, and other peers may have left by then. */
 const SHORTEST_WAIT = 100
 const LONGEST_WAIT = 2_000
 
 /**
- * Holds back what comes uncalled-for, so that it cannot keep the node from what it is doing: messages take time to read
- * whatever is in them, and anybody may send them. Peers that we called ourselves are not held back, nor are answers.
- * The time is what was measured: of this thread, for reading a message and for handling it.
+ * Throttles unsolicited data, so that it cannot stall the node: any peer can send messages, and reading them takes time
+ * whatever they contain. Outbound peers and answers are not throttled. The time is measured on this thread, for reading
+ * and handling messages.
  *
- * All together may take a tenth of the time. As long as they take less, none waits. When they take more, each pays off
- * what it took: its own part of the tenth counts at all times, the same for all peers, and while it waits, an equal part
- * with the others who wait. So those who take much wait for themselves and not for the others, each for a time of its
- * own: a hundred that go on at the same moment would be a flood by themselves. Milliseconds of a clock that does not go
- * back.
+ * All inbound peers together may take a tenth of the time. Below that, no peer waits. Above it, each peer pays off the
+ * time that it took. Its own part of the tenth, equal for all peers, always counts. While it waits, it gets an equal
+ * part with the other waiting peers. So heavy peers delay themselves and not the others. Each waits for a different
+ * time: a hundred peers that resume at the same moment would be a flood by themselves. Times are milliseconds of a
+ * monotonic clock.
  */
 export class Pace {
   private credit = BURST
@@ -55,7 +55,7 @@ export class Pace {
     this.since = now
   }
 
-  /** Begins to count a peer, until it leaves. It gets what is left in the purse of its group, or its debt. */
+  /** Adds a peer until `leave`. It gets the remaining credit or debt of its group. */
   join(now: number, group: string): PeerPace {
     this.peers += 1
     const start = this.purse(group, now)
@@ -63,7 +63,7 @@ export class Pace {
     return new PeerPace(this, now, group, start)
   }
 
-  /** Counts a peer no more. What it owes, or has not used of what it began with, goes back into the purse of its group. */
+  /** Removes a peer. Its debt or unused initial credit returns to its group. */
   leave(group: string, credit: number, now: number): void {
     this.peers -= 1
     const purse = this.purse(group, now)
@@ -71,7 +71,7 @@ export class Pace {
     else if (purse >= 0) this.keep(group, purse + credit, now)
   }
 
-  /** Milliseconds that a group of addresses has for those that connect, filled up at the rate of one peer. */
+  /** Milliseconds that a group has for connecting peers, refilled at the rate of one peer. */
   private purse(group: string, now: number): number {
     const known = this.purses.get(group)
     return known === undefined ? OWN_START : Math.min(OWN_START, known.left + this.ownShare * (now - known.since))
@@ -88,17 +88,17 @@ export class Pace {
     }
   }
 
-  /** The part of the time that each peer may take whatever the others do. */
+  /** The part of the time that is reserved for each peer. */
   get ownShare(): number {
     return SHARE / Math.max(FEWEST, this.peers)
   }
 
-  /** The part of the time by which each peer that waits pays off what it took. */
+  /** The part of the time at which each waiting peer pays off its debt. */
   get waitersShare(): number {
     return SHARE / Math.max(1, this.waiting)
   }
 
-  /** Counts a peer that waits, or that waits no more. */
+  /** Adds or removes a waiting peer. */
   waits(change: 1 | -1): void {
     this.waiting += change
   }
@@ -108,20 +108,18 @@ export class Pace {
     this.since = now
   }
 
-  /** Notes time that one of them took. */
   spent(milliseconds: number, now: number): void {
     this.refill(now)
     this.credit = Math.max(-BURST, this.credit - milliseconds)
   }
 
-  /** How long they took too much together. */
+  /** Milliseconds until all peers together are within their part again. */
   wait(now: number): number {
     this.refill(now)
     return this.credit >= 0 ? 0 : Math.ceil(-this.credit / SHARE)
   }
 }
 
-/** One peer's part of the pace. */
 export class PeerPace {
   private readonly all: Pace
   private readonly group: string
@@ -136,7 +134,6 @@ export class PeerPace {
     this.credit = credit
   }
 
-  /** Ends the count. */
   leave(now: number): void {
     this.goOn(now)
     this.all.leave(this.group, this.credit, now)
@@ -147,13 +144,13 @@ export class PeerPace {
     this.since = now
   }
 
-  /** The part of the time by which what it took is paid off. */
+  /** The part of the time at which the debt is paid off. */
   private get share(): number {
     const { ownShare, waitersShare } = this.all
     return this.isWaiting ? Math.max(ownShare, waitersShare) : ownShare
   }
 
-  /** The peer has waited, to the end or not. */
+  /** Records that the peer's wait has ended, complete or not. */
   goOn(now: number): void {
     this.refill(now)
     if (!this.isWaiting) return
@@ -161,7 +158,6 @@ export class PeerPace {
     this.all.waits(-1)
   }
 
-  /** Notes time that was taken for it. */
   spent(milliseconds: number, now: number): void {
     this.refill(now)
     this.credit -= Math.min(milliseconds, STEP_LIMIT)
@@ -169,8 +165,7 @@ export class PeerPace {
   }
 
   /**
-   * How long nothing more is to be read of it; 0 for not at all. Where it is to wait, it counts as one that waits until
-   * `goOn`, after which it is asked again.
+   * Milliseconds for which to stop reading; 0 for none. The peer counts as waiting until `goOn`; then call it again.
    */
   wait(now: number): number {
     this.goOn(now)

@@ -4,26 +4,23 @@ import type { Bytes } from "../../protocol/bytes.ts"
 import type { ConnectionType } from "../Peer.ts"
 import { ITEM_SIZE, MAX_ANNOUNCED } from "../wire/messages/inv.ts"
 
-/**
- * The part of a kind of memory that one peer may hold: room for the largest message. A peer that this node or its
- * operator chose has more, and is not dropped to make room for others.
- */
+/** The share of a memory kind per peer: room for the largest message. Outbound peers have more and are not evicted. */
 const INBOUND_SHARE = 0.25
 const CHOSEN_SHARE = 0.5
 
-/** What is held of what a peer sends. */
+/** Memory kinds counted for received messages. */
 const RECEIVED: ReadonlyArray<BudgetKind> = ["frames", "messages"]
 
-/** What a decoded message takes beside its payload, and what each header takes with its hash. */
+/** Memory of a decoded message beyond its payload, and of each header with its hash. */
 const OBJECTS = 256
 const HEADER = 700
 
-/** How many headers a payload says that it has. */
+/** The number of headers that a payload announces. */
 const announcedHeaders = ([first = 0, low = 0, high = 0]: Bytes): number => first < 0xfd ? first : low + (high << 8)
 
 /**
- * Estimated memory of a message of a command that is decoded from a payload. Transactions, headers and addresses
- * become objects with views of the payload; an inventory stays what it was, cut to what is kept of it.
+ * Estimated memory of a decoded message, by command and payload. Transactions, headers and addresses become objects
+ * with views of the payload. An inventory stays bytes, cut to the items that are kept.
  */
 export const decodedSize = (command: string, payload: Bytes): number => {
   const { length } = payload
@@ -51,19 +48,18 @@ export const decodedSize = (command: string, payload: Bytes): number => {
 export interface PeerMemoryOptions {
   readonly name: string
   readonly type: ConnectionType
-  /** Ends the connection. */
   readonly evict: (kind: BudgetKind) => void
 }
 
-/** The account of one connection: its unfinished frame, the message that is handled, its compact blocks, what it is to be sent. */
+/** Memory account of a connection: unfinished frame, current message, compact blocks, send buffer. */
 export class PeerMemory {
   readonly account: Account
-  /** Bytes of the frame that is not complete. */
+  /** Bytes of the unfinished frame. */
   readonly frames = {
     take: (bytes: number): boolean => this.account.take("frames", bytes),
     give: (bytes: number): void => this.account.give("frames", bytes)
   }
-  /** Bytes that wait to be sent. */
+  /** Bytes in the send buffer. */
   readonly outbox = {
     take: (bytes: number): boolean => this.account.take("outbox", bytes),
     give: (bytes: number): void => this.account.give("outbox", bytes),
@@ -83,7 +79,7 @@ export class PeerMemory {
     })
   }
 
-  /** Counts a message while it is decoded and handled; runs nothing and returns false where there is no room for it. */
+  /** Counts a message while it is decoded and handled. Without room for it, runs nothing and returns false. */
   holding(bytes: number, handling: () => Effect.Effect<void>): Effect.Effect<boolean> {
     return Effect.suspend(() => {
       if (!this.account.take("messages", bytes)) return Effect.succeed(false)
@@ -94,9 +90,9 @@ export class PeerMemory {
   }
 
   /**
-   * Waits while memory is scarce and an inbound peer holds more than an equal part of it, some seconds at most: then its
-   * bytes are read, and whether it or another peer has to go is decided when they are counted. `ended` returns when the
-   * peer sends no more. Returns whether it still does.
+   * Waits some seconds at most while memory is scarce and an inbound peer holds more than an equal share. Then its
+   * bytes are read, and counting them decides whether this peer or another is evicted. `ended` completes when the peer
+   * stops sending. Returns whether it still sends.
    */
   room(ended: Effect.Effect<void>): Effect.Effect<boolean> {
     return Effect.suspend(() =>

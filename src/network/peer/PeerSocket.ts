@@ -2,24 +2,23 @@ import * as Effect from "effect/Effect"
 import type { Socket } from "node:net"
 import type { Bytes } from "../../protocol/bytes.ts"
 
-/** Bytes that are handed to the system at once, so that a slow peer shows progress while it takes a block. */
+/** Bytes per write to the system, so that a slow peer shows progress within a block. */
 const SLICE = 0x10000
 
-/** Bytes that are read ahead to see whether the peer goes away. */
+/** Maximum bytes read ahead to detect a disconnection. */
 const AHEAD = 0x10000
 
 /**
- * A TCP socket as two operations that wait. Bytes are read when somebody asks for them and not before: as long as
- * nobody does, Node holds one buffer, then the system's fills, and then the peer has to wait.
+ * A TCP socket as two waiting operations. Bytes are read only on request. Without requests, Node holds one buffer, then
+ * the system's buffer fills, and then the peer must wait.
  */
 export class PeerSocket {
   private readonly socket: Socket
   private readonly wake = new Set<() => void>()
   private over = false
-  /** Bytes that were read ahead. */
   private ahead: Array<Bytes> = []
 
-  /** Takes over a connected socket. `onClose` is told once, and why where there is a reason. */
+  /** Takes over a connected socket. `onClose` runs once, with the reason if there is one. */
   constructor(socket: Socket, onClose: (reason: string | undefined) => void) {
     this.socket = socket
     let reason: string | undefined
@@ -42,21 +41,18 @@ export class PeerSocket {
     }
   }
 
-  /** Bytes that the system has not taken yet. */
+  /** Bytes not yet accepted by the system. */
   get unsent(): number {
     return this.socket.writableLength
   }
 
-  /** Waits for bytes; `undefined` when the peer sends no more. */
+  /** Waits for bytes; `undefined` when the peer stops sending. */
   readonly read: Effect.Effect<Bytes | undefined> = Effect.suspend(() => {
     const found = this.poll()
     return found === WAIT ? this.whenWoken : Effect.succeed(found)
   })
 
-  /**
-   * Waits until the peer sends no more, for whoever does not want to read just now. That shows only where what it sent
-   * before was read: so a little of it is read ahead.
-   */
+  /** Waits until the peer stops sending, without a reader. Reads a little ahead: the end comes after all bytes. */
   readonly ended: Effect.Effect<void> = Effect.async<void>((resume) => {
     const look = (): void => {
       if (!this.lookAhead()) return
@@ -68,7 +64,7 @@ export class PeerSocket {
     return Effect.sync(() => void this.wake.delete(look))
   })
 
-  /** Waits until the system has taken the bytes, or the connection is over. `onTaken` is told of each part taken. */
+  /** Waits until the system has accepted the bytes or the connection is closed. `onTaken` gets each accepted size. */
   write(bytes: Bytes, onTaken: (size: number) => void): Effect.Effect<void> {
     return Effect.async<void>((resume) => {
       let at = 0
@@ -93,12 +89,12 @@ export class PeerSocket {
     })
   }
 
-  /** Ends the connection and forgets what was not sent. */
+  /** Closes the connection and drops unsent bytes. */
   destroy(): void {
     this.socket.destroy()
   }
 
-  /** Reads ahead what there is room for. Returns whether the peer sends no more. */
+  /** Fills the read-ahead buffer. Returns whether the peer stopped sending. */
   private lookAhead(): boolean {
     for (let held = this.ahead.reduce((sum, { length }) => sum + length, 0); held < AHEAD;) {
       const found = this.pull()
@@ -135,5 +131,4 @@ export class PeerSocket {
   })
 }
 
-/** Nothing has come yet. */
 const WAIT = Symbol("wait")

@@ -14,56 +14,50 @@ import { decodedSize, type PeerMemory } from "./PeerMemory.ts"
 import type { PeerSocket } from "./PeerSocket.ts"
 import { isHandshakeCommand } from "./rules.ts"
 
-/** Bytes that are read in one go, so that many short messages do not hold up everybody else. */
+/** Bytes parsed in one go, so that many short messages do not delay other peers. */
 const SLICE = 8_192
 
-/** Milliseconds after which a peer waits for its turn again. */
+/** Milliseconds after which a peer waits for its next turn. */
 const STRETCH = 5
 
-/** What reading needs of its connection. */
 export interface ReadingLink {
   readonly magic: Bytes
   readonly socket: PeerSocket
   readonly counters: Counters
   readonly intake: Intake
   readonly memory: PeerMemory
-  /** Measures this reading. */
   readonly time: FiberTime
-  /** Waits for a turn in the line of all peers, with so many bytes to be read. */
+  /** Waits for a turn among all peers, with the number of bytes to be read. */
   readonly turn: (bytes: number) => Effect.Effect<void>
-  /** Runs the handling of a large message while that of no other one runs. */
+  /** Handles a large message exclusively: one at a time. */
   readonly alone: <A>(handling: Effect.Effect<A>) => Effect.Effect<A>
-  /**
-   * Hears of time that was taken, and of how much of it can have been the peer's, milliseconds: whether or not the peer
-   * was asked for what it went into.
-   */
+  /** Reports time taken, and the part of it that the peer may have caused, milliseconds, for all data. */
   readonly took: (milliseconds: number, its: number) => void
   readonly disconnect: (why: Disconnection) => void
   readonly isClosed: () => boolean
-  /** Once the handshake is complete. */
+  /** The peer, once the handshake is complete. */
   readonly peer: () => Peer | undefined
-  /** Bytes came. */
   readonly heard: (bytes: number) => void
-  /** Whether a block is worth decoding, by what stands in front of its transactions. */
+  /** Whether a block is worth decoding, by the bytes in front of its transactions. */
   readonly screened: (peer: Peer, type: "block" | "cmpctblock", start: BlockStart) => Effect.Effect<boolean>
   readonly handled: (message: Message) => Effect.Effect<void>
 }
 
 /**
- * Messages that are the same little work whatever they say, and the most milliseconds that one costs its peer: what is
- * measured beyond is chance, such as a collection of garbage, and a peer that only pings would wait for it.
+ * Messages with the same small cost whatever they contain, and the maximum milliseconds charged for one. Excess time is
+ * not the peer's fault, for example garbage collection, and would delay a peer that only pings.
  */
 const LITTLE_MESSAGES: ReadonlySet<string> = new Set(["ping", "pong", "feefilter", "sendheaders", "sendcmpct"])
 const LITTLE_SIZE = 64
 const LITTLE_COST = 1
 
 /**
- * Most milliseconds that each message of the handshake, and each step between messages, counts in the line of peers: a peer
- * in whose step garbage was collected would stand behind every flooder.
+ * Maximum milliseconds counted in the turns of peers for each handshake message, and for each step between messages.
+ * Else a peer whose step included a garbage collection would queue behind every flooder.
  */
 const LITTLE_STEP = 1
 
-/** Messages that become many objects, and the size from which on one of them is taken apart after the other. */
+/** Messages that become many objects. From the size `LARGE` on, they are decoded one at a time. */
 const MANY_OBJECTS: ReadonlySet<string> = new Set(["headers", "addr", "addrv2"])
 const LARGE = 16_384
 
@@ -77,23 +71,22 @@ const mostOf = (framed: Framed | undefined): number =>
 const disconnection = (reason: string, misbehaving = false): Disconnection => ({ reason, misbehaving })
 
 /**
- * Reads a connection: bytes, frames, messages. Each step is counted: memory in the account of the peer before it is
- * taken, time in its pace as it was measured.
+ * Reads a connection: bytes, frames, messages. Each step is accounted: memory before it is allocated, time as measured.
  *
  *   wait for pace and memory ─▶ bytes ─▶ turn ─▶ frames ─▶ (blocks: screened) ─▶ memory ─▶ decoded ─▶ handled
  *            ▲────────────────────────────────────────────────────────────────────────────────────────┘
  */
 export class Reading {
   private readonly link: ReadingLink
-  /** What was measured up to the last note, to the last charge, and to the beginning of this turn, milliseconds. */
+  /** Measured milliseconds at the last note, at the last charge, and at the start of this turn. */
   private noted = 0
   private charged = 0
   private turn = 0
-  /** Whether what is charged next belongs to the handshake. */
+  /** Whether the next charge belongs to the handshake. */
   private greeting = true
-  /** Bytes that were taken from the socket and not looked at yet. */
+  /** Bytes read from the socket and not parsed yet. */
   private unread = 0
-  /** The most that the message which is handled costs the peer, milliseconds; `undefined` between messages. */
+  /** Maximum milliseconds charged for the current message; `undefined` between messages. */
   private most: number | undefined
 
   constructor(link: ReadingLink) {
@@ -124,19 +117,18 @@ export class Reading {
     return this.link.isClosed()
   }
 
-  /** Waits for a turn, and begins it. */
   private nextTurn(bytes: number): Effect.Effect<void> {
     return Effect.map(this.link.turn(bytes), () => {
       this.turn = this.link.time.ran
     })
   }
 
-  /** The fiber begins to wait: those who go on next in this turn of the event loop are to know what it took. */
+  /** Runs when the fiber suspends, so that the next fibers of this event-loop turn see its time. */
   paused(): void {
     this.note()
   }
 
-  /** Notes what ran since the last note. Returns what was measured in all. */
+  /** Records the time since the last note. Returns the total measured time. */
   private note(): number {
     const { time, took } = this.link
     const { ran } = time
@@ -146,7 +138,7 @@ export class Reading {
     return ran
   }
 
-  /** Charges for what ran since the last charge: at once, or on trust where the peer was asked for it. */
+  /** Charges the time since the last charge: at once, or on trust for requested data. */
   private charge(uncalled: boolean): void {
     const { intake } = this.link
     const ran = this.note()
@@ -157,7 +149,7 @@ export class Reading {
     else intake.trusts(milliseconds)
   }
 
-  /** Waits for another turn where this one has lasted long. */
+  /** Waits for another turn if this one has lasted too long. */
   private readonly yieldTurn: Effect.Effect<void> = Effect.suspend(() =>
     this.note() - this.turn > STRETCH ? this.nextTurn(this.unread) : Effect.void
   )
@@ -168,10 +160,9 @@ export class Reading {
     return Effect.zipRight(this.whenDue, this.yieldTurn)
   })
 
-  /** Handles frames one after the other. */
   private takeAll(frames: ReadonlyArray<Framed>): Effect.Effect<void> {
     return Effect.gen(this, function*() {
-      // Taken out one by one: neither a frame nor its message is held while the peer waits for its turn.
+      // Removed one by one: neither a frame nor its message stays in memory while the peer waits for its turn.
       const waiting = [...frames].reverse()
       while (waiting.length > 0 && !this.closed) {
         this.most = mostOf(waiting.at(-1))
@@ -210,7 +201,6 @@ export class Reading {
     })
   }
 
-  /** Drops an unsolicited frame. */
   private drop(): boolean {
     this.link.counters.dropped += 1
     return this.link.intake.uncalled(undefined)
@@ -233,7 +223,7 @@ export class Reading {
     this.link.counters.messageReceived(framed.command, FRAME_HEADER_SIZE + size)
   }
 
-  /** What decides whether a block is decoded at all; `undefined` for anything else, and for a start that cannot be read. */
+  /** The check whether to decode a block; `undefined` for other messages and for an undecodable start. */
   private screen(command: string, payload: Bytes): Effect.Effect<boolean> | undefined {
     const peer = this.link.peer()
     if (peer === undefined || (command !== "block" && command !== "cmpctblock")) return undefined
@@ -241,15 +231,14 @@ export class Reading {
     return start instanceof DecodeError ? undefined : this.link.screened(peer, command, start)
   }
 
-  /** Whether a frame is worth a look. */
   private isRead(framed: Framed): framed is Extract<Framed, { readonly type: "frame" }> {
     if (framed.type === "fatal") this.link.disconnect(disconnection(framed.error.message))
     if (framed.type === "dropped") this.link.counters.dropped += 1
-    // What comes before the handshake is complete is not even looked at.
+    // Before the handshake is complete, other messages are not even decoded.
     return framed.type === "frame" && (this.link.peer() !== undefined || isHandshakeCommand(framed.command))
   }
 
-  /** Reads a payload, with turns for others; `undefined` for what is left out. */
+  /** Decodes a payload, with turns for other peers; `undefined` for a dropped message. */
   private decode(command: string, payload: Bytes): Effect.Effect<Message | undefined> {
     return Effect.gen(this, function*() {
       const steps = decodedInSteps(command, payload)
@@ -269,13 +258,13 @@ export class Reading {
     })
   }
 
-  /** Waits while the peer is held back, unless it goes away. */
+  /** Waits while the peer is throttled, unless it disconnects. */
   private readonly whenDue: Effect.Effect<void> = Effect.suspend(() => {
     const { intake, socket } = this.link
     return this.unlessGone(intake.due(socket.ended))
   })
 
-  /** Waits while memory is scarce and the peer holds much of it, unless it goes away. */
+  /** Waits while memory is scarce and the peer holds much of it, unless it disconnects. */
   private readonly whenRoom: Effect.Effect<void> = Effect.suspend(() => {
     const { memory, socket } = this.link
     return this.unlessGone(memory.room(socket.ended))

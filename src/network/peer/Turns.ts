@@ -1,33 +1,32 @@
 import * as Effect from "effect/Effect"
 
-/** Milliseconds that peers may take of one turn of the event loop, all together, before those who come then wait. */
+/** Milliseconds that all peers together may take of one event-loop turn before further peers wait. */
 const TURN = 2
 
-/** Most peers of a line that are called in one turn of the event loop, however little they take. */
+/** Maximum peers of a line that run in one event-loop turn. */
 const MOST_CALLED = 8
 
-/** Milliseconds in which what a peer took counts half. */
+/** Half-life of the time that a peer took, milliseconds. */
 const HALF_LIFE = 10_000
 
-/** Milliseconds up to which those that come with a lot to be read are equal. */
+/** Milliseconds up to which peers with much data to read rank equal. */
 const LITTLE = 4
 
-/** Milliseconds that a byte to be read is taken to cost: 5 for 64 kB. */
+/** Assumed cost of a byte to be read, milliseconds: 5 for 64 kB. */
 const BYTE_COST = 5 / 0x10000
 
-/** Bytes, and milliseconds that were taken of late, up to which a peer goes before those that come with more. */
+/** Bytes to read, and recently taken milliseconds, up to which a peer goes before the others. */
 const SHORT_BYTES = 4_096
 const SHORT_TIME = 16
 
-/** One peer in the line. */
 export interface TurnTaker {
-  /** Whether this node or its operator chose the peer. */
+  /** Whether it is an outbound peer. */
   readonly chosen: boolean
-  /** Milliseconds that it took of late. */
+  /** Milliseconds taken recently. */
   readonly recent: (now: number) => number
 }
 
-/** What a peer took of late: each millisecond counts half after ten seconds. */
+/** Time that a peer took recently: each millisecond counts half after ten seconds. */
 export class RecentTime implements TurnTaker {
   readonly chosen: boolean
   private taken = 0
@@ -47,15 +46,14 @@ export class RecentTime implements TurnTaker {
 
 interface Waiter {
   readonly taker: TurnTaker
-  /** Bytes that it has sent and that are to be read. */
+  /** Received bytes that wait to be read. */
   readonly bytes: number
   readonly go: () => void
 }
 
 /**
- * The place in the line, from 0. A peer that took little of late and has little to say goes first: a ping is not to wait
- * for a hundred peers that come with all that fits into a buffer. Behind them places are in doubles, so that those who took
- * about the same go in the order of their coming.
+ * The rank in the line, from 0. A peer with little recent time and little data goes first, so that a ping does not wait
+ * for a hundred peers with full buffers. Further ranks double, so that peers with similar times go in order of arrival.
  */
 const standing = ({ bytes, taker: { recent } }: Waiter, now: number): number => {
   const taken = recent(now)
@@ -64,12 +62,12 @@ const standing = ({ bytes, taker: { recent } }: Waiter, now: number): number => 
 }
 
 /**
- * The line in which peers wait for this thread. Each may take some milliseconds at a time; but a hundred that take them
- * one after the other would keep everybody else, callers of RPC among them, waiting for half a second.
+ * The line in which peers wait for this thread. Each may take some milliseconds at a time. But a hundred peers in a row
+ * would delay everything else, RPC callers included, by half a second.
  *
- *   turn of the event loop: sockets, timers ─▶ one peer that was chosen, one of the others, as long as they take little
+ *   turn of the event loop: sockets, timers ─▶ one outbound peer, one inbound peer, while they take little
  *
- * As long as little was taken in a turn of the event loop and nobody waits, a peer goes on at once.
+ * A peer continues at once if little time was taken in this event-loop turn and no peer waits.
  */
 export class Turns {
   private readonly now: () => number
@@ -79,26 +77,22 @@ export class Turns {
   private used = 0
   private renewing = false
 
-  /** @param now milliseconds of a clock that does not go back. */
+  /** @param now milliseconds of a monotonic clock. */
   constructor(now: () => number) {
     this.now = now
   }
 
-  /** Notes time that was taken for a peer. */
   spent(milliseconds: number): void {
     this.used += milliseconds
     this.renewLater()
   }
 
-  /**
-   * Runs what takes a peer's large message apart, after those that came before: objects of one such message are in
-   * memory at a time, however many peers send them. Peers that were chosen do not wait for it.
-   */
+  /** Handles large messages one at a time, which limits their objects in memory. Outbound peers do not wait. */
   alone<A>(taker: TurnTaker, handling: Effect.Effect<A>): Effect.Effect<A> {
     return taker.chosen ? handling : this.large.withPermits(1)(handling)
   }
 
-  /** Waits for a turn, with so many bytes to be read. */
+  /** Waits for a turn, with the number of bytes to be read. */
   take(taker: TurnTaker, bytes = 0): Effect.Effect<void> {
     return Effect.suspend(() =>
       this.used < TURN && this.chosen.size + this.others.size === 0 ? Effect.void : this.inLine(taker, bytes)
@@ -124,7 +118,7 @@ export class Turns {
     })
   }
 
-  /** Calls one peer of each line, then the next ones when these have run, as long as little was taken. */
+  /** Runs one peer of each line, then the next ones while little time was taken. */
   private callUp(left: number): void {
     for (const line of [this.chosen, this.others]) this.callFirst(line)
     queueMicrotask(() => {
@@ -135,7 +129,7 @@ export class Turns {
     })
   }
 
-  /** Calls the one who took least of late; among equals the one who waits longest. */
+  /** Runs the peer with the lowest rank; among equals, the one that has waited longest. */
   private callFirst(line: Set<Waiter>): void {
     const now = this.now()
     let first: Waiter | undefined

@@ -3,12 +3,12 @@ import { DecodeError } from "../../protocol/Reader.ts"
 import { decodeInSteps, type Message, payloadLimit } from "../wire/message.ts"
 import type { Asked } from "./Asked.ts"
 
-/** What is read of a peer's frames, and how much of it. */
+/** Decoding of a peer's payloads, and their size limits. */
 
-/** Longest payload that is kept before `verack`. */
+/** Longest payload accepted before `verack`. */
 const HANDSHAKE_PAYLOAD = 1024
 
-/** Reads a payload, or returns why it cannot be read. */
+/** Decodes a payload, or returns the reason why it is invalid. */
 export const decoded = <A>(read: () => A): A | DecodeError => {
   try {
     return read()
@@ -18,7 +18,7 @@ export const decoded = <A>(read: () => A): A | DecodeError => {
   }
 }
 
-/** Reads a payload step by step: each call takes one, and returns `undefined` as long as more are to come. */
+/** Decodes a payload step by step: each call runs one step and returns `undefined` while more follow. */
 export const decodedInSteps = (command: string, payload: Bytes): () => Message | DecodeError | undefined => {
   const steps = decodeInSteps(command, payload)
   return () =>
@@ -29,8 +29,9 @@ export const decodedInSteps = (command: string, payload: Bytes): () => Message |
 }
 
 /**
- * The limits of payloads, asked for in the order in which frames begin. Short ones hold up to `verack` and not until it
- * was handled: what follows may have come together with it. Afterwards long answers are kept only where they are owed.
+ * The payload limits, queried in the order in which frames begin. Short limits apply until `verack` arrives, not until
+ * it is handled, because the next message may arrive with it. After that, long answers are accepted only if
+ * outstanding.
  */
 export const payloadLimits = (asked: Pick<Asked, "owed">): (command: string) => number => {
   let shaken = false

@@ -1,20 +1,17 @@
 import type { Disconnection } from "../Peer.ts"
 import type { Message } from "../wire/message.ts"
 
-/** The messages that have a meaning before the handshake is complete. */
+/** The messages that are valid before the handshake is complete. */
 const HANDSHAKE_COMMANDS: ReadonlySet<string> = new Set(["version", "verack", "wtxidrelay", "sendaddrv2"])
 
 export const isHandshakeCommand = (command: string): boolean => HANDSHAKE_COMMANDS.has(command)
 
 const leave = (reason: string): Disconnection => ({ reason, misbehaving: false })
 
-const BLOOM = leave("unsupported: it uses bloom filters")
-const FILTERS = leave("unsupported: it asks for block filters")
+const BLOOM = leave("unsupported: the peer uses bloom filters")
+const FILTERS = leave("unsupported: the peer requests block filters")
 
-/**
- * What is to be done with a message after the handshake, as far as that does not depend on what it says: to go on with
- * it, to ignore it, or to disconnect (reference/protocol.md 6.5, 6.6).
- */
+/** How to treat a message after the handshake, by its type only (reference/protocol.md 6.5, 6.6). */
 export const judgeMessage = (message: Message): "handle" | "ignore" | Disconnection => {
   switch (message.type) {
     case "unknown":
@@ -22,7 +19,7 @@ export const judgeMessage = (message: Message): "handle" | "ignore" | Disconnect
     case "verack":
     case "alert":
     case "sendtxrcncl":
-    // Nobody asked for these: we send no filters and request none.
+    // Always unsolicited: this node sends no filters and requests none.
     case "merkleblock":
     case "cfilter":
     case "cfheaders":
@@ -30,7 +27,7 @@ export const judgeMessage = (message: Message): "handle" | "ignore" | Disconnect
       return "ignore"
     case "wtxidrelay":
     case "sendaddrv2":
-      return leave(`${message.type} came after verack`)
+      return leave(`unexpected message: ${message.type} after verack`)
     case "mempool":
     case "filterload":
     case "filteradd":

@@ -1,29 +1,29 @@
 import process from "node:process"
 
-/** What the system counts of this process. Times are microseconds. */
+/** Resource usage of this process as the system reports it. Times are microseconds. */
 export interface Usage {
   readonly userCPUTime: number
   readonly systemCPUTime: number
-  /** How often a thread had to make room for another program. */
+  /** Context switches forced by other programs. */
   readonly involuntaryContextSwitches: number
 }
 
-/** Milliseconds between two looks up to which the clock is right about how long the thread ran. */
+/** Milliseconds between two measurements up to which the wall clock is accurate. */
 const SHORT = 4
 
 /**
- * Measures how long this thread works, in milliseconds from any beginning, by two clocks: on a machine with other work the
- * thread may wait for a processor in the midst of a message, and that is nothing that the message's sender did. So where
- * the thread had to make room, the time of the processor counts; else the time that passed, reading from a disk included.
- * What the thread does not run between two looks must not be made anything of.
+ * Measures how long this thread works, in milliseconds from any start, with two clocks. On a busy machine the thread
+ * may wait for a processor during a message, which the peer did not cause. So the processor time counts if the thread
+ * was preempted. Otherwise the elapsed time counts, including disk reads and idle time: callers must not use spans in
+ * which the thread was idle.
  *
- * @param now milliseconds of a clock that does not go back.
+ * @param now milliseconds of a monotonic clock.
  */
 export const threadTime = (now: () => number, usage: () => Usage): () => number => {
   const processor = ({ systemCPUTime, userCPUTime }: Usage): number => (userCPUTime + systemCPUTime) / 1000
   let last = now()
   let known = usage()
-  /** What was counted since the system was asked last. */
+  /** Time counted since the last call of `usage`. */
   let counted = 0
   let total = 0
   return () => {
@@ -43,5 +43,4 @@ export const threadTime = (now: () => number, usage: () => Usage): () => number 
   }
 }
 
-/** The time of the thread that runs this. */
 export const ownTime = (): () => number => threadTime(() => performance.now(), () => process.resourceUsage())

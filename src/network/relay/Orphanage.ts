@@ -3,17 +3,17 @@ import { binaryString } from "../../protocol/bytes.ts"
 import { decodeTransaction, outpoint, outpointKey, type Transaction } from "../../protocol/transaction.ts"
 
 /**
- * Transactions that spend unknown outputs, until their parents come (reference/protocol.md 6.9; upstream
- * `node/txorphanage.h`). They cannot be told from made-up ones. So each peer who announced one is charged for it, and
- * when there is too much, the peer who uses most of its share loses its oldest: no peer can push out what another one
- * brought within its share. Transactions are known by `binaryString` of their wtxid: without the
- * parents no rule tells which of several witnesses is the true one.
+ * Transactions that spend unknown outputs, stored until their parents arrive (reference/protocol.md 6.9; upstream
+ * `node/txorphanage.h`). They cannot be distinguished from forged ones, so each announcing peer is charged for them.
+ * When the limits are exceeded, the peer that uses most of its share loses its oldest one: no peer can evict orphans
+ * that another peer holds within its share. The key is `binaryString` of the wtxid, because without the parents no rule
+ * shows which of several witnesses is valid.
  */
 
-/** Weight that each peer may have here. */
+/** Reserved weight per peer. */
 export const RESERVED_WEIGHT = 404_000
 
-/** Work that looking through everything may cost: one for an announcement, and one for each ten inputs. */
+/** Maximum work of a scan of all orphans: one per announcement, and one per ten inputs. */
 export const MAX_SCORE = 3_000
 
 /** Weight of the heaviest transaction that is relayed (policy). */
@@ -25,12 +25,12 @@ export interface OrphanageLimits {
 }
 
 /**
- * Bytes from which on an orphan is kept as its bytes: as objects, with an output in nine bytes or an item of a witness in
- * two, it would take many times as much memory as its weight says.
+ * Size in bytes from which on an orphan is stored serialized. As objects, with 9-byte outputs or 2-byte witness items,
+ * it would take many times the memory that its weight suggests.
  */
 const LARGE = 4_096
 
-/** Gives a transaction each time that it is asked for it. */
+/** Returns a function that returns the transaction. */
 const kept = (transaction: Transaction): () => Transaction => {
   if (transaction.size < LARGE) return () => transaction
   const bytes = transaction.bytes.slice()
@@ -42,15 +42,15 @@ interface Orphan {
   readonly weight: number
   readonly prevouts: ReadonlyArray<string>
   readonly wtxid: string
-  /** The first of its score for each announcement; the rest is for the inputs, and counts once in all. */
+  /** The first point is charged per announcement. The rest is for the inputs, and counts once in total. */
   readonly score: number
   readonly announcers: Set<number>
-  /** The announcer in whose turn it is tried again. */
+  /** The announcer charged for the next retry. */
   retry: number | undefined
 }
 
 interface Share {
-  /** In the order in which the peer announced them. */
+  /** In the order of the peer's announcements. */
   readonly orphans: Set<Orphan>
   weight: number
   score: number
@@ -61,9 +61,9 @@ export class Orphanage {
   private readonly limits: OrphanageLimits
   private readonly orphans = new Map<string, Orphan>()
   private readonly shares = new Map<number, Share>()
-  /** Who spends an outpoint. */
+  /** Orphans by the outpoints that they spend. */
   private readonly spenders = new Map<string, Set<Orphan>>()
-  /** Those to be tried again, in the order in which they became so. */
+  /** Orphans to retry, in the order in which they became ready. */
   private readonly retries = new Set<Orphan>()
   private weight = 0
   private inputScore = 0
@@ -74,17 +74,15 @@ export class Orphanage {
     this.limits = limits
   }
 
-  /** Transactions here. */
   get size(): number {
     return this.orphans.size
   }
 
-  /** Weight of all of them, and what they cost: both stay within their limits. */
+  /** Total weight and score. Both stay within their limits. */
   get usage(): { readonly weight: number; readonly score: number } {
     return { weight: this.weight, score: this.announcements + this.inputScore }
   }
 
-  /** What a peer is charged for. */
   usageOf(peer: number): { readonly count: number; readonly weight: number; readonly score: number } {
     const share = this.shares.get(peer)
     return { count: share?.orphans.size ?? 0, weight: share?.weight ?? 0, score: share?.score ?? 0 }
@@ -102,7 +100,7 @@ export class Orphanage {
     return this.orphans.get(wtxid)?.announcers.has(peer) ?? false
   }
 
-  /** Keeps a transaction, or charges another peer for it. */
+  /** Stores a transaction, or charges another peer for a stored one. */
   add(transaction: Transaction, peer: number): void {
     if (transaction.weight > MAX_WEIGHT) return
     const wtxid = binaryString(transaction.wtxid)
@@ -110,7 +108,7 @@ export class Orphanage {
     this.charge(known ?? this.insert(transaction, wtxid), peer)
   }
 
-  /** Charges another peer for a transaction that is here. */
+  /** Charges another peer for a stored transaction. */
   announced(wtxid: string, peer: number): void {
     const orphan = this.orphans.get(wtxid)
     if (orphan !== undefined) this.charge(orphan, peer)
@@ -123,13 +121,13 @@ export class Orphanage {
     this.trim()
   }
 
-  /** Forgets a peer, and what nobody else announced. */
+  /** Removes a peer, and the orphans that no other peer announced. */
   gone(peer: number): void {
     for (const orphan of [...this.shares.get(peer)?.orphans ?? []]) this.release(orphan, peer)
     this.trim()
   }
 
-  /** Forgets what a block contains or makes impossible. */
+  /** Removes orphans that a block contains or conflicts with. */
   confirmed(transactions: ReadonlyArray<Transaction>): void {
     if (this.orphans.size === 0) return
     for (const { inputs } of transactions) {
@@ -140,20 +138,20 @@ export class Orphanage {
     this.trim()
   }
 
-  /** A transaction is there now: what spends it is to be tried again, each in the turn of one of its announcers. */
+  /** A parent arrived: schedules its spenders for a retry, each charged to one of its announcers. */
   parentCame({ outputs, txid }: Transaction): void {
     if (this.orphans.size === 0) return
     for (let index = 0; index < outputs.length; index++) {
       for (const orphan of this.spenders.get(outpointKey(outpoint(txid, index))) ?? []) {
         if (orphan.retry !== undefined) continue
-        // By chance, so that a peer cannot hold it up by leaving.
+        // Selected at random, so that a peer cannot delay the retry by disconnecting.
         orphan.retry = [...orphan.announcers][below(this.random, orphan.announcers.size)]
         this.retries.add(orphan)
       }
     }
   }
 
-  /** The next one to be tried again, and who announced it; it stays here. A peer other than `last` comes first. */
+  /** The next orphan to retry, and its charged announcer; it stays stored. Prefers a peer other than `last`. */
   nextRetry(last: number | undefined): { readonly transaction: Transaction; readonly peer: number } | undefined {
     let chosen: Orphan | undefined
     for (const orphan of this.retries) {
@@ -202,7 +200,7 @@ export class Orphanage {
     this.trim()
   }
 
-  /** Takes an announcement back; the last one takes the transaction with it. */
+  /** Removes an announcement. The last one removes the orphan. */
   private release(orphan: Orphan, peer: number): void {
     const share = this.shares.get(peer)
     if (share === undefined || !orphan.announcers.delete(peer)) return
@@ -238,8 +236,8 @@ export class Orphanage {
   }
 
   /**
-   * Drops announcements until the limits hold: of the peer that is furthest above its share, the oldest one that does not
-   * wait for a retry, else the oldest. Shares are those at the beginning.
+   * Drops announcements until the limits hold: from the peer furthest above its share, the oldest one without a pending
+   * retry, otherwise the oldest. Uses the shares at the start.
    */
   private trim(): void {
     if (!this.isOverLimit) return

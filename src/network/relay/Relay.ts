@@ -29,64 +29,62 @@ import { getsTransactions, maySendTransactions } from "./relaysTransactions.ts"
 import { TxDownloads } from "./TxDownloads.ts"
 import { MAX_ANNOUNCEMENTS } from "./TxRequests.ts"
 
-/** Passes transactions on among peers (reference/protocol.md 6.9). */
+/** Relays transactions between peers (reference/protocol.md 6.9). */
 export interface Relay extends PeerHandler {
-  /** How transactions go between a peer and us. */
   readonly relayOf: (peer: Peer) => PeerRelay
-  /** The transaction that a peer asks for, if that peer may know that we have it. */
+  /** The requested transaction, if the peer may know that we have it. */
   readonly transactionFor: (peer: Peer, item: InventoryItem) => Transaction | undefined
 }
 
 export interface RelayOptions {
-  /** Where chance comes from; the system's, where it is left out. */
+  /** Defaults to the system's random source. */
   readonly random?: Random
-  /** Milliseconds between two looks at what is due. */
+  /** Milliseconds between two ticks. */
   readonly interval?: number
 }
 
-/** Milliseconds between two looks at what is due, where nobody says otherwise: a fraction of the shortest delay. */
+/** Default milliseconds between two ticks: a fraction of the shortest delay. */
 const INTERVAL = 250
 
-/** Own transactions that nobody asked for are announced again after so many milliseconds, and up to half as many more. */
+/** Own transactions that no peer requested are announced again after this time, plus up to half of it, milliseconds. */
 const UNBROADCAST_INTERVAL = 10 * 60_000
 
-/** Hashes that are remembered to be known to a peer. */
+/** Capacity of the filter of hashes that a peer knows. */
 const KNOWN_CAPACITY = 50_000
 
 const KNOWN_FALSE_POSITIVES = 1e-6
 
-/** Most items in a `getdata` (upstream `MAX_GETDATA_SZ`). */
+/** Maximum items in a `getdata` (upstream `MAX_GETDATA_SZ`). */
 const MAX_GETDATA = 1_000
 
-/** Items of an `inv` that are looked at between two looks whether it is another peer's turn. */
+/** Items of an `inv` processed between two turns of other peers. */
 const ITEMS_IN_A_TURN = 100
 
-/** Transactions that are put in order for peers before others get a turn. */
+/** Transactions sorted for announcement before other fibers get a turn. */
 const ENTRIES_IN_A_TURN = 1_000
 
-/** Version from which on peers understand `feefilter` (reference/protocol.md 6.2). */
+/** Lowest version that supports `feefilter` (reference/protocol.md 6.2). */
 const FEE_FILTER_VERSION = 110_013
 
-/** Most items of a `notfound` that are looked at: what a peer can have been asked for, blocks included. */
+/** Maximum items processed of a `notfound`: the maximum in flight from a peer, including blocks. */
 const MAX_NOT_FOUND = MAX_ANNOUNCEMENTS + 16
 
-/** What is known of a peer here. */
 interface State {
   readonly peer: Peer
-  /** Whether it is told of transactions. */
+  /** Whether transactions are announced to the peer. */
   readonly listens: boolean
-  /** Hashes that it knows: txids, or wtxids where it uses those. */
+  /** Hashes that the peer knows: wtxids if it uses those, otherwise txids. */
   readonly known: RollingFilter
-  /** What it is to be told of, by txid. */
+  /** Transactions to announce, by txid. */
   readonly waiting: Set<string>
-  /** When it is told next, milliseconds. */
+  /** Time of the next announcement, milliseconds. */
   nextRound: number
   lastSequence: number
   lastTransaction: number
   readonly feeFilter: FeeFilterState
 }
 
-/** Milliseconds of a clock that does not go back. */
+/** Milliseconds of a monotonic clock. */
 const monotonic = Effect.map(Clock.currentTimeNanos, (nanos) => Number(nanos / 1_000_000n))
 
 export const make = (
@@ -103,18 +101,17 @@ export const make = (
       hasWtxid: (wtxid) => mempool.getByWtxid(wtxid) !== undefined
     }, random)
     const steps = feeSteps(mempool.info().incrementalFeeRate)
-    /** One transaction is judged after the other, so that nobody judges one that is being judged. */
+    /** Validates one transaction at a time, so that none is validated twice at once. */
     const judging = yield* Effect.makeSemaphore(1)
     const retries = yield* Queue.sliding<void>(1)
-    /** Transactions that nobody was told of so far. */
+    /** Transactions not announced to any peer yet. */
     const untold = new Set(mempool.unbroadcast().map(({ transaction }) => transaction.txidKey))
     const started = yield* monotonic
     const times = new RoundTimes(random)
     let unbroadcastRound = started + UNBROADCAST_INTERVAL * (1 + random() / 2)
 
-    // Asking and judging
+    // Requests and validation
 
-    /** Takes what is to be asked of a peer now as messages. */
     const takeRequests = (peer: Peer, now: number): ReadonlyArray<Message> => {
       const items = getdataItems(peer, downloads.requests(peer.id, now))
       const messages: Array<Message> = []
@@ -133,7 +130,7 @@ export const make = (
         if (state !== undefined) state.lastTransaction = Math.floor(now / 1000)
       })
 
-    /** Has the mempool judge what a peer sent, and draws the consequences. */
+    /** Validates a transaction of a peer with the mempool, and handles the result. */
     const judge = (peer: number, transaction: Transaction, retry: boolean): Effect.Effect<void> =>
       Effect.gen(function*() {
         if (!retry && !downloads.isNews(transaction)) return
@@ -146,7 +143,7 @@ export const make = (
         }
         yield* Effect.logDebug("transaction refused", { txid, peer, reason: refusal.reason })
         const parents = downloads.rejected(peer, transaction, refusal, retry, yield* monotonic)
-        // What it sends it has, with what that needs.
+        // The peer sent the transaction, so it has the parents too.
         for (const parent of parents) states.get(peer)?.known.add(parent)
       }).pipe(judging.withPermits(1), Effect.annotateLogs("subsystem", "mempool"))
 
@@ -157,7 +154,7 @@ export const make = (
         if (!maySendTransactions(peer)) {
           if (hasItem(items, isOffer)) {
             peer.disconnect({
-              reason: "protocol violation: it announces transactions although this node asked for none",
+              reason: "protocol violation: the peer announces transactions on a connection without transaction relay",
               misbehaving: false
             })
           }
@@ -169,7 +166,7 @@ export const make = (
         let looked = 0
         for (const item of items) {
           if (!isOffer(item)) continue
-          // Before anything is looked up: it may have sent as many as fit into a message.
+          // Checked before any lookup: the message may have the maximum number of items.
           if (looked === MAX_ANNOUNCEMENTS || !downloads.hears(peer.id)) break
           if (looked > 0 && looked % ITEMS_IN_A_TURN === 0) {
             yield* peer.turn
@@ -186,7 +183,7 @@ export const make = (
       Effect.gen(function*() {
         if (!maySendTransactions(peer)) {
           return peer.disconnect({
-            reason: "protocol violation: it sends transactions although this node asked for none",
+            reason: "protocol violation: the peer sends transactions on a connection without transaction relay",
             misbehaving: false
           })
         }
@@ -194,7 +191,7 @@ export const make = (
         states.get(peer.id)?.known.add(knownHash(peer, transaction))
         downloads.received(peer.id, transaction)
         yield* judge(peer.id, transaction, false)
-        // It may be an orphan whose parents this peer has.
+        // It may be an orphan whose parents the peer has.
         yield* sendRequests(peer)
       })
 
@@ -203,7 +200,7 @@ export const make = (
       for (const item of items) if (isTransactionItem(item)) downloads.notFound(peer.id, item.hash)
     }
 
-    /** Orphans whose parents came, one after the other, each in the turn of a peer. */
+    /** Retries orphans whose parents arrived, one at a time. */
     const retryOrphans = Effect.gen(function*() {
       yield* Queue.take(retries)
       for (let next = downloads.nextRetry(); next !== undefined; next = downloads.nextRetry()) {
@@ -212,14 +209,14 @@ export const make = (
       }
     })
 
-    // Announcing
+    // Announcements
 
     const enqueue = (state: State, { transaction }: PoolEntry): void => {
       if (!state.listens || state.known.has(knownHash(state.peer, transaction))) return
       state.waiting.add(transaction.txidKey)
     }
 
-    /** Announces a round to a peer. Returns what nobody was told of before. */
+    /** Announces a round to a peer. Returns the transactions announced to a peer for the first time. */
     const announce = (state: State, order: MiningOrder): ReadonlyArray<PoolEntry> => {
       const { known, peer, waiting } = state
       const { wtxidRelay } = peer.hello
@@ -228,7 +225,7 @@ export const make = (
       return round.filter(({ transaction }) => untold.delete(transaction.txidKey))
     }
 
-    /** Peers that called us have their round at the same time: with many of them and many transactions that takes long. */
+    /** Announces to all peers that are due. Inbound peers share one time, so this yields between many transactions. */
     const announceAll = (now: number): Effect.Effect<ReadonlyArray<PoolEntry>> =>
       Effect.gen(function*() {
         const due = [...states.values()].filter(({ listens, nextRound }) => listens && nextRound <= now)
@@ -243,7 +240,7 @@ export const make = (
           if (looked < ENTRIES_IN_A_TURN) continue
           yield* turnOfEventLoop
           looked = 0
-          // The mempool may be another one.
+          // The mempool may have changed.
           order = new MiningOrder(mempool)
         }
         return first
@@ -258,7 +255,7 @@ export const make = (
     const tellFeeFilter = ({ feeFilter, peer }: State, initialDownload: boolean, now: number): void => {
       if (peer.type === "block-relay-only" || peer.hello.commonVersion < FEE_FILTER_VERSION) return
       const { minFeeRate, minRelayFeeRate: floor } = mempool.info()
-      // Where there is room for all there is nothing to round.
+      // Without a mempool minimum above the floor there is nothing to round.
       const rate = minFeeRate > floor ? minFeeRate : 0
       const feeRate = nextFeeFilter(feeFilter, { rate, floor, initialDownload }, steps, now, random)
       if (feeRate !== undefined) peer.post({ type: "feefilter", feeRate })
@@ -281,7 +278,7 @@ export const make = (
       }
     })
 
-    // What happens elsewhere
+    // Events of the mempool and the chain
 
     const onMempool = (event: MempoolEvent): Effect.Effect<void> =>
       Effect.suspend(() => {
@@ -300,7 +297,7 @@ export const make = (
       Effect.gen(function*() {
         downloads.tipChanged()
         if (event._tag === "BlockDisconnected") return downloads.blockDisconnected()
-        // While many blocks come nobody sends transactions.
+        // During initial download peers send no transactions.
         if (event.imported) return
         const block = yield* Effect.option(chain.block(event.block.hash))
         if (block._tag === "None") return
@@ -309,7 +306,7 @@ export const make = (
         downloads.blockConnected(transactions)
       })
 
-    /** Runs something for as long as the relay lives, and says so if it ends before. */
+    /** Runs a task while the relay is open, and logs an early end. */
     const inBackground = <E>(work: Effect.Effect<unknown, E>) =>
       work.pipe(
         Effect.tapErrorCause((cause) =>
@@ -344,7 +341,7 @@ export const make = (
           feeFilter: { sent: undefined, next: now }
         }
         states.set(peer.id, state)
-        // Whom we call we chose.
+        // Outbound peers are preferred.
         downloads.connected(peer.id, { preferred: !peer.inbound, wtxidRelay: peer.hello.wtxidRelay })
         for (const entry of mempool.unbroadcast()) enqueue(state, entry)
         tellFeeFilter(state, yield* status.initialDownload, now)
@@ -363,7 +360,7 @@ export const make = (
       }
     }
 
-    /** From the mempool what was there when the peer was last told of transactions, and all of the last block. */
+    /** Serves mempool entries that existed at the peer's last announcement, and all transactions of the last block. */
     const transactionFor = (peer: Peer, item: InventoryItem): Transaction | undefined => {
       const kind = kindOf(item)
       const key = binaryString(item.hash)

@@ -8,40 +8,37 @@ import { Orphanage } from "./Orphanage.ts"
 import { type HashKind, MAX_ANNOUNCEMENTS, MAX_IN_FLIGHT, type TxRequest, TxRequests } from "./TxRequests.ts"
 
 /**
- * Decides which transactions are asked for, which of those that come are judged, and what a verdict means for the rest
- * (upstream `node/txdownloadman_impl.cpp`). Times are milliseconds of a clock that does not go back.
+ * Decides which announced transactions are requested and validated, and how a result affects the others (upstream
+ * `node/txdownloadman_impl.cpp`). Times are milliseconds of a monotonic clock.
  *
  * ```
  *  inv ──► announced ──► TxRequests ──► requests ──► getdata ──► tx ──► isNews ──► mempool
  *                             ▲                                                    │     │
  *                             │ parents                  Orphanage ◄── missing ── refused  accepted
  *                             └──────────────────────────── │ ▲                    │     │
- *                                          tried again ◄────┘ └────────────────────┼─────┘
+ *                                                 retried ◄─┘ └────────────────────┼─────┘
  *                                                                refused filter ◄──┘
  * ```
  */
 
-/** Refused transactions that are remembered until the next block. */
+/** Refused transactions remembered until the next block. */
 const REFUSED_CAPACITY = 120_000
 
-/** Confirmed transactions that are remembered. */
+/** Confirmed transactions remembered. */
 const CONFIRMED_CAPACITY = 48_000
 
 const FALSE_POSITIVES = 1e-6
 
-/**
- * Parents of an orphan that nothing is known of: with more it is not kept. As many as a peer is asked for at once; no
- * transaction with as many unconfirmed parents is accepted.
- */
+/** Maximum unknown parents of a stored orphan: the in-flight limit. With more, no transaction is accepted. */
 export const MAX_PARENTS = MAX_IN_FLIGHT
 
-/** What of the mempool is asked here: by `txidKey`, and by `binaryString` of the wtxid. */
+/** The part of the mempool used here: by `txidKey`, and by `binaryString` of the wtxid. */
 export interface PoolContents {
   readonly has: (txid: string) => boolean
   readonly hasWtxid: (wtxid: string) => boolean
 }
 
-/** The reason for refusal that does not depend on the witness, though it comes where there is one. */
+/** The one refusal of a transaction with witness that does not depend on the witness. */
 const NONSTANDARD_INPUTS = "bad-txns-nonstandard-inputs"
 
 export class TxDownloads {
@@ -62,7 +59,6 @@ export class TxDownloads {
     this.confirmed = filter(CONFIRMED_CAPACITY)
   }
 
-  /** Transactions that wait for their parents. */
   get orphanCount(): number {
     return this.orphans.size
   }
@@ -76,16 +72,15 @@ export class TxDownloads {
     this.orphans.gone(peer)
   }
 
-  /** Whether a peer may announce more: it did not announce too much that is not dealt with. */
+  /** Whether a peer may announce more: its open announcements are below the limit. */
   hears(peer: number): boolean {
     return this.asks.countOf(peer) < MAX_ANNOUNCEMENTS
   }
 
-  /** A peer announces a transaction. */
   announced(peer: number, hash: Bytes, kind: HashKind, now: number): void {
     const key = binaryString(hash)
     if (kind === "wtxid" && this.orphans.has(key)) {
-      // The orphan is stored: the announcing peer may have its parents. They are looked for once for each peer.
+      // The orphan is stored, and the announcing peer may have its parents. They are requested once per peer.
       if (this.orphans.hasFrom(key, peer) || this.asks.countOf(peer) > MAX_ANNOUNCEMENTS - MAX_PARENTS) return
       const orphan = this.orphans.get(key)
       if (orphan === undefined) return
@@ -94,7 +89,7 @@ export class TxDownloads {
     } else if (!this.has(hash, kind)) this.asks.announce(peer, key, kind, now)
   }
 
-  /** What to ask a peer for now; counts as asked. */
+  /** Takes the requests due at a peer, and marks them as in flight. */
   requests(peer: number, now: number): ReadonlyArray<TxRequest> {
     return this.asks.due(peer, now).filter((request) => {
       const { hash, kind } = request
@@ -107,28 +102,24 @@ export class TxDownloads {
     })
   }
 
-  /** Peers who are to be asked for something now. */
   peersDue(now: number): ReadonlyArray<number> {
     return this.asks.peersDue(now)
   }
 
-  /** A peer does not have what it was asked for. */
   notFound(peer: number, hash: Bytes): void {
     this.asks.answered(peer, binaryString(hash))
   }
 
-  /** A peer sent a transaction. */
   received(peer: number, { hasWitness, txid, wtxid }: Transaction): void {
     this.asks.answered(peer, binaryString(txid))
     if (hasWitness) this.asks.answered(peer, binaryString(wtxid))
   }
 
-  /** Whether a transaction is to be judged, and was not before. */
   isNews({ wtxid }: Transaction): boolean {
     return !this.has(wtxid, "wtxid")
   }
 
-  /** A transaction is in the mempool now, from wherever it came. */
+  /** A transaction entered the mempool, from any source. */
   accepted(transaction: Transaction): void {
     this.forget(transaction)
     this.orphans.remove(binaryString(transaction.wtxid))
@@ -136,8 +127,8 @@ export class TxDownloads {
   }
 
   /**
-   * The mempool refused a transaction. `retry`: it was an orphan. Returns the txids of parents that the peer has to have,
-   * as it has the child.
+   * The mempool refused a transaction. `retry`: it was an orphan. Returns the txids of missing parents, which the peer
+   * must have because it has the child.
    */
   rejected(
     peer: number,
@@ -149,12 +140,12 @@ export class TxDownloads {
     const { hasWitness, txid, wtxid } = transaction
     if (kind === "missing-inputs") return retry ? [] : this.missing(peer, transaction, now)
     this.orphans.remove(binaryString(wtxid))
-    // Somebody else's offer of the same was faster.
+    // A copy from another source was accepted first.
     if (this.pool.hasWtxid(binaryString(wtxid))) {
       this.forget(transaction)
       return []
     }
-    // Without a witness the wtxid is the txid, and that may be fine: somebody took the witness off.
+    // Without a witness the wtxid is the txid, which may be valid: a relaying node may have stripped the witness.
     if (kind === "witness" && !hasWitness) return []
     this.refused.add(wtxid)
     this.asks.forget(binaryString(wtxid))
@@ -165,19 +156,19 @@ export class TxDownloads {
     return []
   }
 
-  /** The next orphan to be judged again, and in whose turn. */
+  /** The next orphan to retry, and the peer charged for it. */
   nextRetry(): { readonly transaction: Transaction; readonly peer: number } | undefined {
     const next = this.orphans.nextRetry(this.retried)
     this.retried = next?.peer
     return next
   }
 
-  /** The tip moved: what was refused may be valid now. */
+  /** The tip changed: refused transactions may be valid now. */
   tipChanged(): void {
     this.refused.clear()
   }
 
-  /** A block with these transactions became part of the best chain. */
+  /** A block with these transactions joined the best chain. */
   blockConnected(transactions: ReadonlyArray<Transaction>): void {
     this.orphans.confirmed(transactions)
     for (const transaction of transactions) {
@@ -187,14 +178,14 @@ export class TxDownloads {
     }
   }
 
-  /** A block was taken back: what was confirmed may have to come again. */
+  /** A block was disconnected: its transactions may have to be downloaded again. */
   blockDisconnected(): void {
     this.confirmed.clear()
   }
 
   /**
-   * Whether a transaction is here or not wanted. By txid an orphan does not count: it may have a witness that somebody
-   * made up, and then the true one has to come.
+   * Whether a transaction is stored or not wanted. An orphan does not count by txid: its witness may be forged, so the
+   * genuine version must still be downloadable.
    */
   private has(hash: Bytes, kind: HashKind): boolean {
     const key = binaryString(hash)
@@ -207,10 +198,7 @@ export class TxDownloads {
     if (hasWitness) this.asks.forget(binaryString(wtxid))
   }
 
-  /**
-   * What is to be known of the parents of a transaction that is not here: whether one was refused, and those that are not
-   * here either, up to one more than are asked for.
-   */
+  /** The parents of a transaction: whether one was refused, and the missing ones, up to one more than the limit. */
   private parentsOf({ inputs }: Transaction): { readonly refused: boolean; readonly missing: ReadonlyArray<Bytes> } {
     const seen = new Set<string>()
     const missing: Array<Bytes> = []
@@ -227,7 +215,7 @@ export class TxDownloads {
     return { refused: false, missing }
   }
 
-  /** Notes that a peer who has an orphan has its parents as well; false where it is gone, or announced too much already. */
+  /** Records that a peer with an orphan has its parents. False if it is gone or has too many announcements. */
   private askForParents(peer: number, orphan: Transaction, parents: ReadonlyArray<Bytes>, now: number): boolean {
     if (!this.asks.knows(peer) || this.orphans.hasFrom(binaryString(orphan.wtxid), peer)) return false
     if (this.asks.countOf(peer) + parents.length > MAX_ANNOUNCEMENTS) return false
@@ -235,12 +223,12 @@ export class TxDownloads {
     return true
   }
 
-  /** Keeps a transaction whose inputs nobody knows, unless a parent was refused. */
+  /** Stores a transaction with missing inputs, unless a parent was refused. */
   private missing(peer: number, transaction: Transaction, now: number): ReadonlyArray<Bytes> {
     const { txid, wtxid } = transaction
     const parents = this.parentsOf(transaction)
     if (parents.refused) {
-      // With whatever witness: it is refused as long as its parent is.
+      // With any witness: it is refused as long as its parent is.
       this.refused.add(txid)
       if (!equal(txid, wtxid)) this.refused.add(wtxid)
       this.forget(transaction)

@@ -1,39 +1,38 @@
 import type { Random } from "../../base/random.ts"
 
 /**
- * Which announced transaction is requested from which peer, and when (reference/protocol.md 6.9; upstream `txrequest.h`).
+ * Which announced transaction is requested from which peer, and when (reference/protocol.md 6.9; upstream
+ * `txrequest.h`).
  *
  * ```
  *            announce            time is up            the best of those ready
  *  (nothing) ────────► waiting ────────────► ready ◄────────────────────────► due
  *                                                                              │ asked
- *                      done ◄──────── answered, or no answer for a minute ── asked
+ *                      done ◄──────── answered, or timed out after a minute ── asked
  * ```
  *
  * - A transaction is due or asked at one peer at a time.
- * - A peer is not asked twice, unless everything about the transaction was forgotten in between. That happens when it is
- *   here or not wanted (`forget`), and when nobody is left who could be asked.
- * - Preferred peers come before others; among equals chance decides, which announcing early does not help.
+ * - A peer is asked once per transaction, unless the transaction was forgotten in between: because it is stored or not
+ *   wanted (`forget`), or because no candidate peer is left.
+ * - Preferred peers come first. Among equals the choice is random, so early announcements give no advantage.
  *
- * Times are milliseconds of a clock that does not go back. Hashes are `binaryString` of txid or wtxid.
+ * Times are milliseconds of a monotonic clock. Hashes are `binaryString` of txid or wtxid.
  */
 
-/** Most transactions that a peer has announced and that are not dealt with; more are ignored. */
+/** Maximum open announcements of a peer; more are ignored. */
 export const MAX_ANNOUNCEMENTS = 5_000
 
-/** Transactions asked of a peer at the same time, from which on it is taken as overloaded. */
+/** Number of transactions in flight from which on a peer counts as overloaded. */
 export const MAX_IN_FLIGHT = 100
 
-/** What an announcement waits for each reason: a peer that we did not choose, a txid where wtxids will come, overload. */
+/** Delay of an announcement for each of: a peer that is not preferred, a txid while wtxid peers exist, overload. */
 export const DELAY = 2_000
 
-/** How long a peer is waited for before the next one is asked. */
+/** Milliseconds to wait for a peer before the next one is asked. */
 export const REQUEST_TIMEOUT = 60_000
 
-/** Which of its hashes names a transaction. */
 export type HashKind = "txid" | "wtxid"
 
-/** A transaction to be asked for. */
 export interface TxRequest {
   readonly hash: string
   readonly kind: HashKind
@@ -43,7 +42,7 @@ interface PeerEntry {
   readonly preferred: boolean
   readonly wtxidRelay: boolean
   readonly announcements: Set<Announcement>
-  /** Those in state `due`, in the order in which they became so. */
+  /** Announcements in state `due`, in the order in which they became due. */
   readonly due: Set<Announcement>
   inFlight: number
 }
@@ -54,7 +53,7 @@ interface Announcement extends TxRequest {
   /** Higher goes first. */
   readonly rank: number
   state: "waiting" | "ready" | "due" | "asked" | "done"
-  /** When it leaves the state `waiting` or `asked`. */
+  /** Deadline of the state `waiting` or `asked`. */
   until: number
 }
 
@@ -62,9 +61,9 @@ export class TxRequests {
   private readonly random: Random
   private readonly peers = new Map<number, PeerEntry>()
   private readonly byHash = new Map<string, Map<number, Announcement>>()
-  /** Those that wait, by how long they do: each set is in the order of its times. */
+  /** Waiting announcements by delay; each set is ordered by deadline. */
   private readonly waiting = new Map<number, Set<Announcement>>()
-  /** Those asked, in the order of their times. */
+  /** Asked announcements, ordered by deadline. */
   private readonly asked = new Set<Announcement>()
   private wtxidPeers = 0
 
@@ -72,7 +71,6 @@ export class TxRequests {
     this.random = random
   }
 
-  /** How many announcements there are. */
   get size(): number {
     let size = 0
     for (const { announcements } of this.peers.values()) size += announcements.size
@@ -93,29 +91,27 @@ export class TxRequests {
     if (entry.wtxidRelay) this.wtxidPeers--
   }
 
-  /** Whether a peer is connected. */
   knows(peer: number): boolean {
     return this.peers.has(peer)
   }
 
-  /** Announcements of a peer that are not dealt with. */
+  /** Number of open announcements of a peer. */
   countOf(peer: number): number {
     return this.peers.get(peer)?.announcements.size ?? 0
   }
 
-  /** Transactions that a peer was asked for and did not give so far. */
   inFlightOf(peer: number): number {
     return this.peers.get(peer)?.inFlight ?? 0
   }
 
-  /** Peers who announced a transaction and could still be asked. */
+  /** Peers that announced a transaction and can still be asked. */
   candidates(hash: string): ReadonlyArray<number> {
     const all = this.byHash.get(hash)
     if (all === undefined) return []
     return [...all.values()].filter(({ state }) => state !== "done").map(({ peer }) => peer)
   }
 
-  /** Notes that a peer has a transaction. Does nothing where it said so before, or says too much. */
+  /** Records that a peer has a transaction. Ignores repeated announcements and those beyond the limit. */
   announce(peer: number, hash: string, kind: HashKind, now: number): void {
     const owner = this.peers.get(peer)
     if (owner === undefined || owner.announcements.size >= MAX_ANNOUNCEMENTS) return
@@ -134,13 +130,12 @@ export class TxRequests {
     else queue.add(announcement)
   }
 
-  /** What to ask a peer for now, in the order of its announcements. Each has to be passed to `requested` or `forget`. */
+  /** The transactions due at a peer, in the order of its announcements. Pass each to `requested` or `forget`. */
   due(peer: number, now: number): ReadonlyArray<TxRequest> {
     this.advance(now)
     return [...this.peers.get(peer)?.due ?? []]
   }
 
-  /** Peers who are to be asked for something now. */
   peersDue(now: number): ReadonlyArray<number> {
     this.advance(now)
     const ready: Array<number> = []
@@ -148,7 +143,6 @@ export class TxRequests {
     return ready
   }
 
-  /** A peer is asked for something that was due. */
   requested(peer: number, hash: string, now: number): void {
     const announcement = this.byHash.get(hash)?.get(peer)
     if (announcement?.state !== "due") return
@@ -156,7 +150,7 @@ export class TxRequests {
     announcement.until = now + REQUEST_TIMEOUT
   }
 
-  /** A peer gave a transaction, whatever it is worth, or said that it does not have it. */
+  /** A peer sent a transaction, valid or not, or reported it as not found. */
   answered(peer: number, hash: string): void {
     const announcement = this.byHash.get(hash)?.get(peer)
     if (announcement === undefined || announcement.state === "done") return
@@ -164,14 +158,14 @@ export class TxRequests {
     this.elect(hash)
   }
 
-  /** Nobody is to be asked for a transaction any more. */
+  /** Drops a transaction: no peer is asked for it any more. */
   forget(hash: string): void {
     const all = this.byHash.get(hash)
     if (all === undefined) return
     for (const announcement of [...all.values()]) this.remove(announcement)
   }
 
-  /** Throws where what is kept twice does not agree: for tests. */
+  /** Throws if redundant data is inconsistent. For tests. */
   check(): void {
     const agree = (what: string, a: number, b: number): void => {
       if (a !== b) throw new Error(`${what}: ${a} and ${b}`)
@@ -181,8 +175,8 @@ export class TxRequests {
       const states = [...all.values()].map(({ state }) => state)
       const chosen = states.filter((state) => state === "due" || state === "asked").length
       if (chosen > 1) throw new Error(`${chosen} peers are asked for ${hash}`)
-      if (states.every((state) => state === "done")) throw new Error(`nobody is left to be asked for ${hash}`)
-      if (chosen === 0 && states.includes("ready")) throw new Error(`a peer is ready for ${hash}, and not asked`)
+      if (states.every((state) => state === "done")) throw new Error(`no candidate peer is left for ${hash}`)
+      if (chosen === 0 && states.includes("ready")) throw new Error(`a peer is ready for ${hash} but not asked`)
       count += states.length
       asked += states.filter((state) => state === "asked").length
       waiting += states.filter((state) => state === "waiting").length
@@ -194,7 +188,7 @@ export class TxRequests {
     agree("in flight", asked, [...this.peers.values()].reduce((sum, { inFlight }) => sum + inFlight, 0))
   }
 
-  /** Moves what waited long enough. */
+  /** Moves announcements whose deadline has passed. */
   private advance(now: number): void {
     for (const queue of this.waiting.values()) {
       for (const announcement of queue) {
@@ -210,7 +204,7 @@ export class TxRequests {
     }
   }
 
-  /** Decides who is to be asked for a transaction, or forgets it where nobody can be. */
+  /** Selects the peer to ask for a transaction, or drops the transaction if no peer is left. */
   private elect(hash: string): void {
     const all = this.byHash.get(hash)
     if (all === undefined) return
@@ -228,7 +222,7 @@ export class TxRequests {
     this.enter(best, "due")
   }
 
-  /** Changes a state, and what is kept by state. */
+  /** Changes a state and updates the sets by state. */
   private enter(announcement: Announcement, state: Announcement["state"]): void {
     const { owner } = announcement
     switch (announcement.state) {
@@ -260,7 +254,7 @@ export class TxRequests {
     if (all?.size === 0) this.byHash.delete(announcement.hash)
   }
 
-  /** Removes one announcement; another peer may have to be asked now. */
+  /** Removes one announcement, so that another peer may be asked. */
   private drop(announcement: Announcement): void {
     this.remove(announcement)
     this.elect(announcement.hash)

@@ -4,44 +4,39 @@ import type { Chunk } from "../../mempool/Mempool.ts"
 import type { PoolEntry } from "../../mempool/PoolEntry.ts"
 import { type InventoryItem, ItemType } from "../wire/messages/inv.ts"
 
-/**
- * Which of the transactions that wait for it are announced to a peer, when, and in which order
- * (reference/protocol.md 6.9).
- */
+/** Selects the waiting transactions to announce to a peer, their time and their order (reference/protocol.md 6.9). */
 
-/** Mean milliseconds between the rounds to peers that called us. */
+/** Mean milliseconds between announcements to inbound peers. */
 const INBOUND_INTERVAL = 5_000
 
-/** Mean milliseconds between the rounds to a peer that we called. */
+/** Mean milliseconds between announcements to an outbound peer. */
 const OUTBOUND_INTERVAL = 2_000
 
-/** Transactions in an ordinary round: 14 a second, as often as inbound peers have their turn. */
+/** Transactions in a normal round: 14 per second at the inbound interval. */
 export const ROUND_TARGET = 70
 
-/** Most transactions in a round. */
 export const ROUND_LIMIT = 1_000
 
-/** Transactions that a round may have where so many wait. */
+/** Maximum size of a round, by the number of waiting transactions. */
 export const roundSize = (waiting: number): number =>
   Math.min(ROUND_LIMIT, ROUND_TARGET + 5 * Math.floor(waiting / 1000))
 
-/** What of the mempool is asked here. */
 export interface PoolOrder {
   readonly get: (txid: string) => PoolEntry | undefined
   readonly cluster: (txid: string) => ReadonlyArray<Chunk>
 }
 
-/** Where a transaction stands among all, as miners take them. */
+/** Position of a transaction in mining order. */
 interface Rank {
   /** Fee rate of the chunk. */
   readonly rate: number
-  /** The sequence of the cluster's first entry: tells clusters apart. */
+  /** Sequence of the cluster's first entry, which identifies the cluster. */
   readonly cluster: number
-  /** The place in the cluster; parents stand before children, and rates never rise. */
+  /** Position in the cluster: parents before children, fee rates never rise. */
   readonly place: number
 }
 
-/** The order of the mempool as it is: for use within one turn of the event loop. */
+/** The current mining order of the mempool. Valid within one turn of the event loop. */
 export class MiningOrder {
   private readonly pool: PoolOrder
   private readonly ranks = new Map<string, Rank>()
@@ -50,7 +45,7 @@ export class MiningOrder {
     this.pool = pool
   }
 
-  /** Below zero where `a` goes before `b`. */
+  /** Negative if `a` goes before `b`. */
   compare(a: PoolEntry, b: PoolEntry): number {
     const [first, second] = [this.rank(a), this.rank(b)]
     return second.rate - first.rate || first.cluster - second.cluster || first.place - second.place
@@ -70,26 +65,22 @@ export class MiningOrder {
   }
 }
 
-/** How a peer is told of transactions. */
 export interface Listener {
   readonly wtxidRelay: boolean
-  /** Least fee rate that it wants to hear of, smallest units a kvB. */
+  /** Lowest fee rate that the peer wants announced, smallest units per kvB. */
   readonly feeFilter: number
-  /** Hashes that it knows, as it is told of them. */
+  /** Hashes that the peer knows, in the form in which they are announced to it. */
   readonly known: RollingFilter
 }
 
-/** The item that announces a transaction. */
 export const itemOf = ({ transaction }: PoolEntry, wtxidRelay: boolean): InventoryItem =>
   wtxidRelay ? { type: ItemType.wtx, hash: transaction.wtxid } : { type: ItemType.tx, hash: transaction.txid }
 
-/** Whether a fee reaches the rate that a peer wants. */
 const pays = ({ fee, vsize }: PoolEntry, feeFilter: number): boolean => fee * 1000 >= feeFilter * vsize
 
 /**
- * Takes a round out of what waits (by txid), with what is not to be announced at all. The best go first: so what a peer
- * can tell of when we heard of each is little.
- * Source: upstream `net_processing.cpp`, `SendMessages`.
+ * Takes a round from the waiting txids, and drops those that are not announced at all. The best go first, which hides
+ * the order in which we received them. Source: upstream `net_processing.cpp`, `SendMessages`.
  */
 export const takeRound = (
   waiting: Set<string>,
@@ -118,9 +109,9 @@ export const takeRound = (
 }
 
 /**
- * When peers are told of transactions: at random times, so that nobody can tell where a transaction came from. Those that
- * called us have one time for all, so that a hundred connections tell no more than one.
- * Source: upstream `net_processing.cpp`, `NextInvToInbounds`. Times are milliseconds.
+ * Random announcement times, so that peers cannot trace the origin of a transaction. All inbound peers share one time,
+ * so that a hundred connections reveal no more than one. Source: upstream `net_processing.cpp`, `NextInvToInbounds`.
+ * Times are milliseconds.
  */
 export class RoundTimes {
   private readonly random: Random
@@ -130,7 +121,6 @@ export class RoundTimes {
     this.random = random
   }
 
-  /** The time of a peer's next round. */
   next(inbound: boolean, now: number): number {
     if (!inbound) return now + exponential(this.random, OUTBOUND_INTERVAL)
     if (this.inbound <= now) this.inbound = now + exponential(this.random, INBOUND_INTERVAL)

@@ -2,32 +2,30 @@ import { exponential, type Random } from "../../base/random.ts"
 import { MAX_MONEY } from "../../protocol/amount.ts"
 
 /**
- * The fee rate below which we want no transactions announced (BIP 133; reference/protocol.md 6.6): what the mempool
- * asks for, rounded by chance, so that it does not tell nodes apart. Rates are smallest units a kvB, times
- * milliseconds. Source: upstream `policy/fees/block_policy_estimator.cpp`, `FeeFilterRounder`; `net_processing.cpp`,
- * `MaybeSendFeefilter`.
+ * The fee rate below which we want no announcements (BIP 133; reference/protocol.md 6.6): the mempool minimum, randomly
+ * rounded so that it does not identify nodes. Rates are smallest units per kvB, times milliseconds. Source: upstream
+ * `policy/fees/block_policy_estimator.cpp`, `FeeFilterRounder`; `net_processing.cpp`, `MaybeSendFeefilter`.
  */
 
-/** The highest step. */
 const MAX_STEP = 1e7
 
-/** Each step is so many times the one before. */
+/** Ratio of adjacent steps. */
 const SPACING = 1.1
 
-/** Mean time between two looks at what a peer was told. */
+/** Mean time between two checks of the sent filter. */
 const MEAN_INTERVAL = 10 * 60_000
 
-/** After a big change a peer is told within this time. */
+/** Maximum delay after a big change. */
 const MAX_CHANGE_DELAY = 5 * 60_000
 
-/** The steps that rates are rounded to, ascending, from 0 on. */
+/** The rounding steps, ascending, from 0. */
 export const feeSteps = (incrementalFeeRate: number): ReadonlyArray<number> => {
   const steps = [0]
   for (let step = Math.max(1, Math.floor(incrementalFeeRate / 2)); step <= MAX_STEP; step *= SPACING) steps.push(step)
   return steps
 }
 
-/** The step above a rate in one of three cases, the one below it in the others, and the last one for all above that. */
+/** Rounds up to a step with probability 1/3, otherwise down. Rates above the last step become the last step. */
 export const roundFeeRate = (steps: ReadonlyArray<number>, rate: number, random: Random): number => {
   const above = steps.findIndex((step) => step >= rate)
   if (above === 0) return 0
@@ -35,22 +33,22 @@ export const roundFeeRate = (steps: ReadonlyArray<number>, rate: number, random:
   return Math.floor(steps[chosen] ?? 0)
 }
 
-/** What one peer was told, and when to look at it again. */
+/** The filter sent to one peer, and the time of the next check. */
 export interface FeeFilterState {
   sent: number | undefined
   next: number
 }
 
 export interface FeeFilterNeeds {
-  /** What the mempool asks for above `floor`; 0 where that is nothing. */
+  /** Mempool minimum above `floor`, otherwise 0. */
   readonly rate: number
-  /** Nothing below it is ever relayed. */
+  /** Rate below which nothing is ever relayed. */
   readonly floor: number
-  /** Then no transaction is wanted at all. */
+  /** During initial download no transactions are wanted. */
   readonly initialDownload: boolean
 }
 
-/** What to tell a peer now, if anything; takes note that it was told. */
+/** The filter to send now, if any. Records it as sent. */
 export const nextFeeFilter = (
   state: FeeFilterState,
   { floor, initialDownload, rate }: FeeFilterNeeds,
@@ -61,7 +59,7 @@ export const nextFeeFilter = (
   const highest = Math.floor(steps[steps.length - 1] ?? 0)
   const current = initialDownload ? MAX_MONEY : rate
   const was = state.sent
-  // Whoever was told to send nothing is told at once that this is over.
+  // When the initial download ends, the filter is sent at once.
   const over = !initialDownload && was === highest
   if (over || now >= state.next) {
     const wanted = Math.max(roundFeeRate(steps, current, random), floor)

@@ -5,13 +5,11 @@ import { type InventoryItem, ItemType } from "../wire/messages/inv.ts"
 import { Services } from "../wire/messages/version.ts"
 import type { HashKind, TxRequest } from "./TxRequests.ts"
 
-/** Which hash of a transaction an item names. */
 export const kindOf = ({ type }: InventoryItem): HashKind => type === ItemType.wtx ? "wtxid" : "txid"
 
-/** The hash that a peer knows a transaction by. */
+/** The hash by which a peer knows a transaction. */
 export const knownHash = (peer: Peer, { txid, wtxid }: Transaction) => peer.hello.wtxidRelay ? wtxid : txid
 
-/** How a peer is asked for transactions. */
 export const getdataItems = (peer: Peer, requests: ReadonlyArray<TxRequest>): ReadonlyArray<InventoryItem> => {
   const byTxid = (peer.hello.services & Services.witness) === 0n ? ItemType.tx : ItemType.witnessTx
   return requests.map(({ hash, kind }) => ({

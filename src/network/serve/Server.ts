@@ -27,39 +27,38 @@ import { type InventoryItem, isBlockItem, isTransactionItem, type ItemList, Item
 import { blocksFor, BLOCKTXN_DEPTH, headersFor, isCompactServed, isServable } from "./servingRules.ts"
 
 /**
- * Gives peers what they ask for: headers, blocks and transactions (reference/protocol.md 6.6, 6.7). Everything happens
- * in the fiber that reads from the peer, one thing after the other, and waits where the peer does not read: so a peer
- * that requests much waits for it, and no other peer does.
+ * Answers requests of peers for headers, blocks and transactions (reference/protocol.md 6.6, 6.7). Each answer runs in
+ * the fiber that reads from the peer, in order, and waits while the peer does not read. So a peer with many requests
+ * delays only itself.
  */
 
-/** Headers read before others get a turn: a millisecond or two. */
+/** Headers read before other peers get a turn: 1 to 2 milliseconds of work. */
 const HEADERS_A_TURN = 32
 
-/** Transactions looked up between two looks whether it is another peer's turn. */
+/** Transactions looked up between two turns of other peers. */
 const TRANSACTIONS_A_TURN = 50
 
-/** Answers to `getheaders` that are put together at once: a long one is thousands of objects until it is encoded. */
+/** Concurrent answers to `getheaders`. Before encoding, a long answer is thousands of objects. */
 const HEADERS_AT_ONCE = 1
 
-/** Bytes of blocks that are kept to take transactions from: in memory they are several times as large. */
+/** Bytes of cached blocks for `getblocktxn`. In memory the blocks are several times as large. */
 const TAKEN_FROM = 2 * 1024 * 1024
 
-/** Items of a `notfound`: as many as the reference node asks for with one `getdata`. */
+/** Items in a `notfound`: as many as the reference node requests with one `getdata`. */
 const MISSING_AT_ONCE = 1_000
 
 export interface ServerOptions {
-  /** The transaction that a peer asks for by an item of `getdata`, if that peer may have it. */
+  /** The transaction for an item of `getdata`, if the peer may have it. */
   readonly transactionFor: (peer: Peer, item: InventoryItem) => Transaction | undefined
-  /** Where the nonces of compact blocks come from: 64 bits, random. */
+  /** Source of nonces for compact blocks: 64 random bits. */
   readonly nonce?: () => bigint
 }
 
 const randomNonce = (): bigint => randomBytes(8).readBigUInt64LE()
 
-/** Why a stored block cannot be sent. */
 type Unreadable = BlockNotFound | BlockUnavailable | StorageFailure
 
-/** The form without witnesses, for those who did not ask for them. */
+/** The transaction without witnesses, for peers that did not request them. */
 const withoutWitness = (transaction: Transaction): Transaction =>
   transaction.hasWitness ? decodeTransaction(transaction.strippedBytes()) : transaction
 
@@ -69,22 +68,22 @@ export const make = (
   Effect.gen(function*() {
     const chain = yield* Chain
     const { params, tree } = chain
-    /** The last block of the answer to a peer's `getblocks`, where that was cut: asking for it gets the tip announced. */
+    /** The last block of a truncated `getblocks` answer, by peer. When the peer requests it, we announce the tip. */
     const continuations = new Map<number, Bytes>()
-    /** The compact block of the tip: all who want one want the same. */
+    /** The compact block of the tip, shared by all peers. */
     let ofTip: CmpctBlock | undefined
-    /** Blocks that transactions were taken from: peers ask for those of the same ones. */
+    /** Blocks that recently served `getblocktxn`: peers tend to request transactions of the same ones. */
     const takenFrom = new RecentBlocks(TAKEN_FROM)
     const headersSlots = yield* Effect.makeSemaphore(HEADERS_AT_ONCE)
 
-    /** Ends the connection: the peer would wait for a block that cannot be read, and others have it. */
+    /** Disconnects the peer: it would wait for an unreadable block that other peers can send. */
     const unreadable = (peer: Peer, failure: Unreadable): Effect.Effect<void> =>
       Effect.zipRight(
         Effect.logError("block requested by a peer cannot be read", { peer: peer.name, reason: failure.message }),
-        Effect.sync(() => peer.disconnect({ reason: "a block cannot be read", misbehaving: false }))
+        Effect.sync(() => peer.disconnect({ reason: "unreadable block: a requested block cannot be read", misbehaving: false }))
       )
 
-    /** Reads headers until the message is full; `undefined` where one of them is not stored. */
+    /** Reads headers until the message is full; `undefined` if one of them is not stored. */
     const readHeaders = (
       ids: ReadonlyArray<number>,
       version: number
@@ -111,7 +110,7 @@ export const make = (
     const getheaders = (peer: Peer, question: GetHeaders): Effect.Effect<void, StorageFailure> =>
       Effect.gen(function*() {
         if ((yield* chain.progress).importing !== undefined) return
-        // An answer all the same, so that the peer does not take us for one that hangs.
+        // Sends an empty answer, so that the peer does not take this node for stalled.
         if (tree.chainwork(tree.tip()) < params.minimumChainWork) {
           return yield* peer.send({ type: "headers", headers: [] })
         }
@@ -121,7 +120,7 @@ export const make = (
         yield* Effect.gen(function*() {
           if (peer.closed) return
           const headers = yield* readHeaders(ids, peer.hello.version)
-          // Without waiting: a peer that reads nothing must not keep the slot.
+          // Does not wait: a peer that does not read must not keep the slot.
           if (headers !== undefined) peer.post({ type: "headers", headers })
         }).pipe(headersSlots.withPermits(1))
       })
@@ -143,7 +142,6 @@ export const make = (
       return compact
     }
 
-    /** The message that a block is sent in. */
     const blockMessage = (id: number, type: number): Effect.Effect<Message | undefined, Unreadable> =>
       Effect.gen(function*() {
         const hash = tree.hash(id).slice()
@@ -152,7 +150,7 @@ export const make = (
           const now = (yield* Clock.currentTimeMillis) / 1000
           if (isCompactServed(tree, params, id, now)) return compactBlock(id, yield* chain.block(hash))
         }
-        // A filter is needed for the filtered form, and we offer none.
+        // A filtered block needs a filter, and this node supports none.
         return type === ItemType.filteredBlock ? undefined : storedBlock(yield* chain.blockBytes(hash))
       })
 
@@ -160,7 +158,7 @@ export const make = (
       Effect.gen(function*() {
         const id = tree.find(hash)
         if (id === NO_HEADER || !isServable(tree, params, id) || !tree.hasBlock(id)) return
-        // Who reads slowly, or nothing, is to have one block in memory and not one more.
+        // A peer that does not read holds at most one block in memory.
         yield* peer.ready
         if (peer.closed) return
         const message = yield* blockMessage(id, type)
@@ -171,7 +169,7 @@ export const make = (
         yield* peer.send({ type: "inv", items: [{ type: ItemType.block, hash: tree.hash(tree.tip()).slice() }] })
       })
 
-    /** Sends transactions from a place in a list on, and then what is missing. Returns where the transactions end. */
+    /** Sends transactions from a position on, then `notfound`. Returns the position after the last transaction. */
     const sendTransactions = (peer: Peer, items: ItemList, from: number): Effect.Effect<number> =>
       Effect.gen(function*() {
         let missing: Array<InventoryItem> = []
@@ -185,7 +183,8 @@ export const make = (
           const transaction = transactionFor(peer, item)
           if (transaction === undefined) {
             missing.push(item)
-            // A peer asks for up to 50,000: what it does not get is not gathered into one more list of that length.
+            // A request can have 50,000 items: `notfound` goes out in parts, so missing items do not form a second long
+            // list.
             if (missing.length < MISSING_AT_ONCE) continue
             yield* peer.send({ type: "notfound", items: missing })
             missing = []
@@ -213,7 +212,7 @@ export const make = (
       Effect.gen(function*() {
         const id = tree.find(hash)
         if (id === NO_HEADER || !tree.hasBlock(id)) return
-        // Reading the whole block is work: then the peer is to receive all of it.
+        // Reading the whole block is the main work, so the peer gets all of it.
         if (tree.height(id) < tree.height(tree.tip()) - BLOCKTXN_DEPTH) {
           return yield* sendBlock(peer, { type: ItemType.witnessBlock, hash })
         }
@@ -225,7 +224,7 @@ export const make = (
         for (const index of indexes) {
           const transaction = block.transactions[index]
           if (transaction === undefined) {
-            return peer.disconnect({ reason: `getblocktxn for transaction ${index} of fewer`, misbehaving: true })
+            return peer.disconnect({ reason: `invalid getblocktxn: transaction index ${index} is out of range`, misbehaving: true })
           }
           transactions.push(transaction)
         }

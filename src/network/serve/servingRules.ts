@@ -4,30 +4,30 @@ import type { ConsensusParams } from "../../consensus/params.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
 import { MAX_HEADERS } from "../wire/messages/headers.ts"
 
-/** Which headers and blocks a peer gets (reference/protocol.md 6.7, 6.8): decisions over the header tree. */
+/** Which headers and blocks a peer gets (reference/protocol.md 6.7, 6.8), decided from the header tree. */
 
-/** Seconds that a block off the best chain may be behind the best header, by time and by work (upstream `STALE_RELAY_AGE_LIMIT`). */
+/** Maximum lag of a block off the best chain, seconds, by time and by work (upstream `STALE_RELAY_AGE_LIMIT`). */
 export const STALE_AGE_LIMIT = 30 * 24 * 60 * 60
 
-/** Blocks behind the tip that are still sent as compact blocks (upstream `MAX_CMPCTBLOCK_DEPTH`). */
+/** Depth below the tip up to which blocks are sent as compact blocks (upstream `MAX_CMPCTBLOCK_DEPTH`). */
 export const COMPACT_DEPTH = 5
 
-/** Blocks behind the tip of which single transactions are still sent (upstream `MAX_BLOCKTXN_DEPTH`). */
+/** Depth below the tip up to which single transactions are sent (upstream `MAX_BLOCKTXN_DEPTH`). */
 export const BLOCKTXN_DEPTH = 10
 
-/** Blocks whose age still counts as recent: then peers have transactions that fit a compact block (upstream `CanDirectFetch`). */
+/** Age of a recent tip, in block intervals: peers then have most transactions (upstream `CanDirectFetch`). */
 const RECENT_BLOCKS = 20
 
-/** Most blocks in the answer to `getblocks` (upstream `net_processing.cpp`). */
+/** Maximum number of blocks in the answer to `getblocks` (upstream `net_processing.cpp`). */
 export const MAX_BLOCKS = 500
 
-/** Whether a header is in the best chain as far as that is judged. */
+/** Whether a header is in the best chain, up to the validated tip. */
 export const isInChain = (tree: HeaderTree, id: number): boolean => tree.at(tree.height(id)) === id
 
 /**
- * Whether a peer may have a block or header: those of the best chain, and those that once were in it while they are not
- * old. What else we know would tell who we are.
- * Source: upstream `net_processing.cpp`, `BlockRequestAllowed`; `chain.cpp`, `GetBlockProofEquivalentTime`.
+ * Whether a peer may have a block or header: those of the best chain, and those that were once connected and are not
+ * old. Other known headers would identify this node. Source: upstream `net_processing.cpp`, `BlockRequestAllowed`;
+ * `chain.cpp`, `GetBlockProofEquivalentTime`.
  */
 export const isServable = (tree: HeaderTree, params: ConsensusParams, id: number): boolean => {
   if (isInChain(tree, id)) return true
@@ -39,9 +39,8 @@ export const isServable = (tree: HeaderTree, params: ConsensusParams, id: number
 }
 
 /**
- * The last block of the best chain that a locator names; genesis where it names none. A block that builds on the tip
- * names the tip.
- * Source: upstream `validation.cpp`, `Chainstate::FindForkInGlobalIndex`.
+ * The last block of the best chain that a locator names; genesis if it names none. A block that builds on the tip names
+ * the tip. Source: upstream `validation.cpp`, `Chainstate::FindForkInGlobalIndex`.
  */
 export const forkOf = (tree: HeaderTree, locator: ReadonlyArray<Bytes>): number => {
   const tip = tree.tip()
@@ -55,16 +54,15 @@ export const forkOf = (tree: HeaderTree, locator: ReadonlyArray<Bytes>): number 
   return tree.at(0)
 }
 
-/** What a peer asks for with `getheaders` or `getblocks`. */
 interface Question {
   readonly locator: ReadonlyArray<Bytes>
   readonly stop: Bytes
 }
 
 /**
- * The headers that answer `getheaders`, before their size is known: up to 2000 behind the fork point, up to the stop
- * hash. An empty locator asks for the one header with the stop hash: `undefined` where a peer gets no answer to that.
- * Source: upstream `net_processing.cpp`, `ProcessMessage`.
+ * The headers that answer `getheaders`, before the size limit: up to 2000 after the fork point, through the stop hash.
+ * An empty locator requests the one header with the stop hash; `undefined` if the peer gets no answer to that. Source:
+ * upstream `net_processing.cpp`, `ProcessMessage`.
  */
 export const headersFor = (
   tree: HeaderTree,
@@ -86,9 +84,8 @@ export const headersFor = (
 }
 
 /**
- * The blocks that answer `getblocks`: up to 500 behind the fork point, up to the one before the stop hash. `more` where
- * the limit ended them.
- * Source: upstream `net_processing.cpp`, `ProcessMessage`.
+ * The blocks that answer `getblocks`: up to 500 after the fork point, up to the one before the stop hash. `more` is
+ * true if the limit cut the list. Source: upstream `net_processing.cpp`, `ProcessMessage`.
  */
 export const blocksFor = (
   tree: HeaderTree,
@@ -106,7 +103,7 @@ export const blocksFor = (
   return { ids, more: false }
 }
 
-/** Whether a block is sent as a compact block to those who ask for that. `now`: seconds since 1970. */
+/** Whether a block is sent as a compact block to peers that request it so. `now`: seconds since 1970. */
 export const isCompactServed = (tree: HeaderTree, params: ConsensusParams, id: number, now: number): boolean => {
   const tip = tree.tip()
   return tree.time(tip) > now - RECENT_BLOCKS * params.targetSpacing &&

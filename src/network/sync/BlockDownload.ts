@@ -2,37 +2,36 @@ import { type HeaderTree, NO_HEADER } from "../../chain/index/HeaderTree.ts"
 import { type DownloadPeer, firstOfLimited, type Flight, makeDownloadPeer, type Source } from "./DownloadPeer.ts"
 import type { PeerScore } from "./PeerScore.ts"
 
-/** What of the header tree the plan looks at. */
 export type DownloadTree = Pick<
   HeaderTree,
   "height" | "ancestor" | "forkPoint" | "compareWork" | "chainwork" | "hasBlock" | "isFailed" | "tip"
 >
 
-/** Blocks beyond the last common one that are asked for at once (reference/protocol.md 6.8). */
+/** Blocks beyond the last common one that are requested (reference/protocol.md 6.8). */
 export const WINDOW = 1024
 
-/** Bytes of blocks that are under way or wait for the chain. */
+/** Maximum bytes of blocks in flight or waiting for the chain. */
 const BUDGET = 32 * 1024 * 1024
 
-/** Peers that may be asked for one block at once while blocks are downloaded. */
+/** Maximum peers asked for one block at once during the download. */
 const MOST_ASKERS = 2
 
-/** Blocks that are remembered as missing at a peer. */
+/** Maximum missing blocks remembered per peer. */
 const MOST_LACKS = 1024
 
-/** Milliseconds that a peer may hold up the window, at first and at most; and what a stored block makes of it (6.8). */
+/** Milliseconds that a peer may delay the window, at first and at most, and the factor per stored block (6.8). */
 const STALL_TIMEOUT = { least: 2_000, most: 64_000, relief: 0.85 }
 
-/** Milliseconds after which a peer is dropped that others had to stand in for all the time. */
+/** Milliseconds after which a peer is dropped whose blocks other peers had to deliver all the time. */
 const SILENCE_TIMEOUT = 60_000
 
-/** Milliseconds for a block, of which half again for each other peer that downloads (6.8). */
+/** Milliseconds for a block. Each other downloading peer adds half of it (6.8). */
 const BLOCK_TIMEOUT = 600_000
 
-/** Milliseconds without a block after which a peer that owes none had nothing to do. */
+/** Milliseconds without a delivery after which a peer without blocks in flight counts as idle. */
 const IDLE = 1_000
 
-/** A block to ask a peer for, by their numbers. */
+/** A block to request from a peer, both by number. */
 export interface BlockRequest {
   readonly peer: number
   readonly id: number
@@ -40,23 +39,23 @@ export interface BlockRequest {
 
 export interface BlockDownloadOptions {
   readonly tree: DownloadTree
-  /** Chain work from which on blocks are worth asking for. */
+  /** Minimum chain work of chains whose blocks are requested. */
   readonly minimumChainWork: bigint
   readonly window?: number
   readonly budget?: number
 }
 
 /**
- * Whom to ask for which block. A window moves over the blocks that follow the last common one with each peer; within
- * it every missing block is asked of one peer, the best first, each as much as it can be expected to deliver soon. A
- * block at a peer that fell silent is asked of another in addition. Times are milliseconds of one clock.
+ * Plans which block is requested from which peer. A window moves over the blocks after the last common one with each
+ * peer. Each missing block in it is requested from one peer, best peers first, as many as each can soon deliver. Blocks
+ * of a silent peer are also requested from another one. Times are milliseconds of one clock.
  */
 export class BlockDownload {
   private readonly tree: DownloadTree
   private readonly options: Required<BlockDownloadOptions>
   private readonly peers = new Map<number, DownloadPeer>()
   private readonly flights = new Map<number, Flight>()
-  /** Blocks that came and are not stored, with their sizes. */
+  /** Received blocks that are not stored yet, with their sizes. */
   private readonly unstored = new Map<number, number>()
   private unstoredBytes = 0
   private averageSize = 20_000
@@ -71,7 +70,6 @@ export class BlockDownload {
     this.peers.set(id, makeDownloadPeer(id, source))
   }
 
-  /** The peer is gone: what it was asked for is free again. */
   remove(id: number): void {
     const peer = this.peers.get(id)
     if (peer === undefined) return
@@ -83,28 +81,27 @@ export class BlockDownload {
     return this.peers.get(id)?.score
   }
 
-  /** Height of the last block in common; -1 for none. */
+  /** Height of the last common block; -1 for none. */
   commonHeight(id: number): number {
     const common = this.peers.get(id)?.common ?? NO_HEADER
     return common === NO_HEADER ? -1 : this.tree.height(common)
   }
 
-  /** Heights of the blocks that a peer was asked for. */
+  /** Heights of the blocks in flight from a peer. */
   inFlight(id: number): ReadonlyArray<number> {
     return [...this.peers.get(id)?.flights ?? []].map((flight) => this.tree.height(flight))
   }
 
-  /** How many blocks are under way. */
+  /** Number of blocks in flight. */
   get count(): number {
     return this.flights.size
   }
 
-  /** How many blocks came and are not stored. */
   get unstoredCount(): number {
     return this.unstored.size
   }
 
-  /** Peers that were asked for a block, the first first. */
+  /** Peers asked for a block, in order of the requests. */
   askersOf(id: number): ReadonlyArray<number> {
     return this.flights.get(id)?.askers.map(({ peer }) => peer) ?? []
   }
@@ -113,18 +110,16 @@ export class BlockDownload {
     return this.peers.get(peer)?.flights.has(id) === true
   }
 
-  /** Whether a block came and is not stored yet. */
   isUnstored(id: number): boolean {
     return this.unstored.has(id)
   }
 
-  /** Whether a peer may be asked for more. */
   hasRoom(id: number): boolean {
     const peer = this.peers.get(id)
     return peer !== undefined && peer.flights.size < peer.score.limit
   }
 
-  /** The peer's chain reaches to this header. */
+  /** Sets the last valid header of the peer's chain. */
   setBest(id: number, best: number): void {
     const peer = this.peers.get(id)
     if (peer === undefined || peer.best === best) return
@@ -137,7 +132,6 @@ export class BlockDownload {
     }
   }
 
-  /** Notes that a peer is asked for a block. */
   ask(id: number, block: number, now: number): void {
     const peer = this.peers.get(id)
     if (peer === undefined || peer.flights.has(block)) return
@@ -151,30 +145,27 @@ export class BlockDownload {
     }
   }
 
-  /** A block came from a peer. Returns whether it was asked for it. Nobody else needs to send it any more. */
+  /** Records a received block and cancels all other requests for it. Returns whether it was requested from the peer. */
   received(id: number, block: number, size: number, now: number): boolean {
     if (!this.delivers(id, block, size, now)) return false
     this.arrives(block, size)
     return true
   }
 
-  /**
-   * A block was put together from what a peer sent. Its hash does not vouch for all of its bytes, so that the others
-   * who were asked still are, until the chain has said that it is good.
-   */
+  /** Records a reconstructed block. Other peers stay asked until validation: its hash does not cover all its bytes. */
   reconstructed(id: number, block: number, size: number, now: number): void {
     this.delivers(id, block, size, now)
     this.keep(block, size)
     this.release(id, block)
   }
 
-  /** Notes what a delivery says of a peer. Returns whether it was asked for the block. */
+  /** Updates a peer's statistics. Returns whether the block was requested from it. */
   private delivers(id: number, block: number, size: number, now: number): boolean {
     const peer = this.peers.get(id)
     const asker = this.flights.get(block)?.askers.find((asker) => asker.peer === id)
     if (peer === undefined) return false
     if (asker === undefined) {
-      // Others stood in for it meanwhile; but it is not silent.
+      // Another peer has delivered it in the meantime, but this peer is not silent.
       if (this.flights.has(block) || this.tree.hasBlock(block) || this.unstored.has(block)) peer.stalling = undefined
       return false
     }
@@ -186,7 +177,7 @@ export class BlockDownload {
     return true
   }
 
-  /** A block came some way: it is not to be asked for while the chain has not said what it is. */
+  /** Records a block from any source. It is not requested until the chain has stored or refused it. */
   arrives(block: number, size: number): void {
     const flight = this.flights.get(block)
     this.flights.delete(block)
@@ -200,7 +191,6 @@ export class BlockDownload {
     this.unstoredBytes += size
   }
 
-  /** The chain has stored a block, or refused it. */
   settled(block: number): void {
     const size = this.unstored.get(block)
     if (size === undefined) return
@@ -211,7 +201,6 @@ export class BlockDownload {
     } else this.rescan(this.tree.height(block))
   }
 
-  /** A peer does not have what it was asked for. */
   lacks(id: number, block: number): void {
     const peer = this.peers.get(id)
     if (peer === undefined || !peer.flights.has(block)) return
@@ -221,7 +210,7 @@ export class BlockDownload {
     this.drop(peer, block)
   }
 
-  /** A peer is no longer expected to send a block. */
+  /** Cancels a request to a peer. */
   release(id: number, block: number): void {
     const peer = this.peers.get(id)
     if (peer !== undefined) this.drop(peer, block)
@@ -238,12 +227,12 @@ export class BlockDownload {
     this.rescan(flight.height)
   }
 
-  /** Something at a height is missing again. */
+  /** A block at a height is missing again. */
   private rescan(height: number): void {
     for (const peer of this.peers.values()) peer.cursor = Math.min(peer.cursor, height - 1)
   }
 
-  /** Looks at everything anew: the chain may have lost blocks or changed its mind on them; peers may have got some. */
+  /** Rechecks everything: blocks may be lost or valid again, and peers may have new blocks. */
   recheck(): void {
     for (const peer of this.peers.values()) {
       peer.common = NO_HEADER
@@ -252,7 +241,7 @@ export class BlockDownload {
     }
   }
 
-  /** Whether a block is of the chain of a peer that is worth downloading from. */
+  /** Whether a block is in the chain of a peer worth downloading from. */
   isWanted(block: number): boolean {
     const height = this.tree.height(block)
     return [...this.peers.values()].some((peer) =>
@@ -260,30 +249,29 @@ export class BlockDownload {
     )
   }
 
-  /** What to ask whom for now; noted as asked. */
+  /** The requests to send now, recorded as sent. */
   plan(now: number): ReadonlyArray<BlockRequest> {
     const requests: Array<BlockRequest> = []
     for (const peer of this.ranked()) this.fill(peer, now, requests)
     return requests
   }
 
-  /** Peers that may be asked, whom we chose before others, the best first. */
+  /** Peers that can be asked, outbound peers first, best first. */
   ranked(): ReadonlyArray<DownloadPeer> {
     const able = [...this.peers.values()].filter((peer) => this.isUseful(peer))
     const chosen = able.filter(({ source }) => source.preferred)
-    // Whom we did not choose is asked where nobody else is, or has anything under way.
+    // Inbound peers are asked if there is no outbound peer, or nothing is in flight.
     const asked = chosen.length > 0 && this.flights.size > 0 ? chosen : able
     return asked.sort((a, b) =>
       Number(b.source.preferred) - Number(a.source.preferred) || a.score.rank - b.score.rank || a.id - b.id
     )
   }
 
-  /** All peers whose chains are known, whether these are worth downloading or not. */
+  /** All peers with a known chain, worth downloading or not. */
   everyone(): ReadonlyArray<DownloadPeer> {
     return [...this.peers.values()].filter(({ best }) => best !== NO_HEADER)
   }
 
-  /** Whether a peer's chain is worth downloading. */
   private isUseful({ best }: DownloadPeer): boolean {
     const { tree } = this
     return best !== NO_HEADER && !tree.isFailed(best) && tree.compareWork(best, tree.tip()) >= 0 &&
@@ -306,17 +294,17 @@ export class BlockDownload {
     peer.cursor = Math.max(peer.cursor, height)
   }
 
-  /** Blocks that the budget has room for. */
+  /** Number of blocks that fit in the budget. */
   get room(): number {
     const used = this.unstoredBytes + this.flights.size * this.averageSize
-    // Something is always under way, whatever the size of blocks.
+    // At least two blocks are always in flight, whatever their size.
     return Math.max(Math.floor((this.options.budget - used) / this.averageSize), 2 - this.flights.size)
   }
 
   private fill(peer: DownloadPeer, now: number, requests: Array<BlockRequest>): void {
     const { limit } = peer.score
     const free = limit - peer.flights.size
-    // It owes what it was asked for; or so little is free that asking can wait for more.
+    // The peer is stalling, or has so little room that the request can wait.
     if (peer.stalling !== undefined || free <= 0 || (free < limit / 8 && peer.flights.size > 0)) return
     this.advance(peer)
     const { tree } = this
@@ -334,7 +322,7 @@ export class BlockDownload {
       requests.push({ peer: peer.id, id })
       left--
     }
-    // What a limited peer cannot give is not passed over for good.
+    // Blocks that a limited peer cannot serve are not skipped for good.
     if (!peer.source.limited && !peer.lacks.has(tree.ancestor(peer.best, Math.min(height, best)))) {
       peer.cursor = Math.max(peer.cursor, height - 1)
     }
@@ -346,7 +334,7 @@ export class BlockDownload {
     return !this.flights.has(id) && !this.unstored.has(id) && !this.tree.hasBlock(id)
   }
 
-  /** Somebody has nothing to do because the first missing block does not come: notes who keeps it. */
+  /** A peer is idle because the first missing block does not arrive: marks the peer that delays it. */
   private blame(idle: DownloadPeer, now: number): void {
     const { tree } = this
     const first = tree.ancestor(idle.best, Math.min(tree.height(idle.common) + 1, tree.height(idle.best)))
@@ -360,7 +348,7 @@ export class BlockDownload {
     }
   }
 
-  /** Asks others in addition for blocks at peers that fell silent, the first blocks first; noted as asked. */
+  /** Requests blocks of silent peers from other peers too, lowest first. Recorded as sent. */
   standIns(now: number): ReadonlyArray<BlockRequest> {
     if (this.peers.size < 2 || this.flights.size === 0) return []
     const silent = new Set([...this.peers.values()].filter((peer) => this.isSilent(peer, now)).map(({ id }) => id))
@@ -396,7 +384,7 @@ export class BlockDownload {
     return [{ peer: helper.id, id: flight.id }]
   }
 
-  /** Peers to be dropped, with the reason. The time that the next one gets is longer. */
+  /** Peers to disconnect, with the reason. Doubles the stall timeout. */
   overdue(now: number): ReadonlyArray<{ readonly peer: number; readonly reason: string }> {
     const busy = [...this.peers.values()].filter(({ flights, stalling }) => flights.size > 0 || stalling !== undefined)
     const others = [...this.peers.values()].filter((peer) => peer.stalling === undefined && this.isUseful(peer)).length
@@ -404,7 +392,7 @@ export class BlockDownload {
     for (const peer of busy) {
       const stalled = peer.stalling === undefined ? 0 : now - peer.stalling
       if (others > 0 && stalled > (peer.blocks ? this.stallTimeout : SILENCE_TIMEOUT)) {
-        dropped.push({ peer: peer.id, reason: "stalled: it holds up the download window" })
+        dropped.push({ peer: peer.id, reason: "stalled: the peer delays the download window" })
       } else if (this.waited(peer, now) > BLOCK_TIMEOUT * (1 + 0.5 * (busy.length - 1))) {
         dropped.push({ peer: peer.id, reason: "block timeout: a requested block did not arrive" })
       }
@@ -413,7 +401,7 @@ export class BlockDownload {
     return dropped
   }
 
-  /** We were busy ourselves for so many milliseconds and could not hear anybody: nobody was silent in that time. */
+  /** Excuses all peers for milliseconds in which this node was too busy to read. */
   excuse(lag: number, now: number): void {
     for (const peer of this.peers.values()) {
       if (peer.flights.size > 0) peer.lastDelivery = now - Math.max(this.waited(peer, now) - lag, 0)
@@ -421,7 +409,7 @@ export class BlockDownload {
     }
   }
 
-  /** For how long a peer has sent nothing of what it owes. */
+  /** Milliseconds since a peer last delivered, while it has blocks in flight. */
   private waited(peer: DownloadPeer, now: number): number {
     const [first] = peer.flights
     const since = first === undefined

@@ -4,25 +4,21 @@ import type { Block } from "../../protocol/block.ts"
 /** A block on its way from a peer to the chain. */
 export interface Received {
   readonly block: Block
-  /** The number of its header; `NO_HEADER` where that is not known yet. */
+  /** The number of its header; `NO_HEADER` if unknown. */
   readonly id: number
   readonly peer: number
-  /** Whether it was put together from a compact block: then nobody is blamed for what is wrong with it (BIP 152). */
+  /** Whether it was reconstructed from a compact block: its peer is then not blamed for an invalid block (BIP 152). */
   readonly compact: boolean
-  /** Whether nobody was asked for it. */
   readonly unrequested: boolean
 }
 
-/** Bytes of blocks that wait for their predecessors; beyond, the lowest go on without. */
+/** Maximum bytes of blocks that wait for their predecessors. Beyond it, the lowest are released. */
 const MOST_WAITING = 24 * 1024 * 1024
 
-/** Blocks and bytes handed on at once: what the chain keeps parsed until it connects them. */
+/** Maximum blocks and bytes per batch. The chain keeps them parsed until it connects them. */
 const BATCH = { blocks: 64, bytes: 3 * 1024 * 1024 }
 
-/**
- * Brings blocks that come from many peers into the order of their chains, so that the chain connects them from memory
- * and need not read them back. Who asks for blocks bounds how many there are.
- */
+/** Sorts blocks into chain order, so that the chain need not read them back. The download limits their number. */
 export class BlockOrder {
   private readonly tree: Pick<HeaderTree, "parent" | "hasBlock" | "isActive" | "isFailed" | "height">
   private ready: Array<Received> = []
@@ -30,7 +26,7 @@ export class BlockOrder {
   /** By the number of the predecessor that they wait for. */
   private readonly waiting = new Map<number, Array<Received>>()
   private waitingBytes = 0
-  /** Numbers of blocks that are ready or handed on and not stored yet. */
+  /** Numbers of blocks that are ready or delivered, and not stored yet. */
   private readonly passing = new Set<number>()
 
   constructor(tree: Pick<HeaderTree, "parent" | "hasBlock" | "isActive" | "isFailed" | "height">) {
@@ -51,7 +47,7 @@ export class BlockOrder {
     }
   }
 
-  /** Makes a block ready, and what waited for it. */
+  /** Makes a block and its waiting descendants ready. */
   private pass(first: Received): void {
     const fresh = [first]
     for (let item = fresh.pop(); item !== undefined; item = fresh.pop()) {
@@ -82,7 +78,7 @@ export class BlockOrder {
     return lowest
   }
 
-  /** The next blocks to be handed on, predecessors first; none where all wait. */
+  /** The next batch, predecessors first; empty if all wait. */
   take(): ReadonlyArray<Received> {
     const batch: Array<Received> = []
     for (let bytes = 0; batch.length < BATCH.blocks && bytes < BATCH.bytes;) {
@@ -92,7 +88,7 @@ export class BlockOrder {
       batch.push(item)
       bytes += item.block.size
     }
-    // Dropping from the front of an array costs its length: do it rarely.
+    // Removing from the front of an array costs its length, so this is done rarely.
     if (this.taken > 256 || this.taken === this.ready.length) {
       this.ready = this.ready.slice(this.taken)
       this.taken = 0
@@ -100,15 +96,12 @@ export class BlockOrder {
     return batch
   }
 
-  /** The chain has stored or refused these. */
+  /** The chain stored or refused these blocks. */
   done(batch: ReadonlyArray<Received>): void {
     for (const { id } of batch) this.passing.delete(id)
   }
 
-  /**
-   * Lets go on what waits for a predecessor that came another way, is invalid, or is not going to come: where nobody
-   * wants the block, nobody is asked for what it waits for.
-   */
+  /** Releases blocks whose predecessor has arrived another way, is invalid, or is not wanted and so not requested. */
   unblock(isWanted: (id: number) => boolean = () => true): void {
     const { tree } = this
     for (const [parent, items] of [...this.waiting]) {

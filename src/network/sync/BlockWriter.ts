@@ -7,22 +7,21 @@ import type { StorageFailure } from "../../storage/errors.ts"
 import type { FiberTime } from "../peer/FiberTime.ts"
 import type { BlockOrder, Received } from "./BlockOrder.ts"
 
-/** Blocks that are known to be missing from which on they are stored in bulk. */
+/** Number of missing blocks from which on blocks are stored in bulk. */
 const BULK = 16
 
-/** Milliseconds without blocks after which a bulk download that has not ended is stored, and told of, as far as it got. */
+/** Milliseconds without blocks after which an unfinished bulk download is stored and followers are notified. */
 const PAUSE = 300
 
 /** Milliseconds before the next try after a defect. */
 const RECOVERY = 1_000
 
-/** What came of blocks that were handed to the chain. */
 export interface Written {
   readonly batch: ReadonlyArray<Received>
   readonly delivery: Delivery
-  /** Whether everything is stored, and followers have heard of it. */
+  /** Whether everything is stored and followers are notified. */
   readonly settled: boolean
-  /** What it took of this thread, as measured. */
+  /** Measured time of this thread. */
   readonly milliseconds: number
 }
 
@@ -30,19 +29,17 @@ export interface BlockWriterOptions {
   readonly chain: { readonly [K in "deliver"]: (typeof Chain.Service)[K] }
   readonly tree: Pick<HeaderTree, "best" | "height" | "tip">
   readonly blockOrder: BlockOrder
-  /** Gets an element when there may be blocks to take. */
+  /** Gets an element when blocks may be ready. */
   readonly wakeUps: Queue.Dequeue<void>
-  /** Measures the fiber that runs this. */
   readonly time: Pick<FiberTime, "ran">
   readonly report: (written: Written) => Effect.Effect<void>
-  /** Is told of blocks that a defect kept from being stored, or told of. */
+  /** Gets blocks that a defect kept from being stored or reported. */
   readonly lost: (batch: ReadonlyArray<Received>) => Effect.Effect<void>
 }
 
 /**
- * The one fiber that hands blocks to the chain: as many as there are at once, so that a block costs no more than its
- * checks. Fails where the chain cannot be stored; the chain says so to whoever runs the node. A defect costs the blocks
- * that it met.
+ * Delivers ready blocks to the chain in one fiber, in batches, which reduces the cost per block to its validation.
+ * Fails if the chain cannot be stored; the chain reports that to its owner. A defect loses only the current batch.
  */
 export const writeBlocks = (options: BlockWriterOptions): Effect.Effect<never, StorageFailure> => {
   const { chain, blockOrder, lost, report, time, tree, wakeUps } = options

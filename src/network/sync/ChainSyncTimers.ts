@@ -1,27 +1,25 @@
 import { type HeaderTree, NO_HEADER } from "../../chain/index/HeaderTree.ts"
 
-/**
- * Milliseconds that a peer may be behind our tip, and then has to answer a question in (reference/protocol.md 6.10).
- */
+/** Milliseconds that a peer may be behind our tip, and that it then has to answer (reference/protocol.md 6.10). */
 const BEHIND_TIME = 20 * 60_000
 const LAST_CHANCE = 2 * 60_000
 
-/** Peers that are kept although they may fall behind later (6.10). */
+/** Maximum peers protected from this disconnection (6.10). */
 const MOST_PROTECTED = 4
 
 interface Timer {
-  /** Whether it can be protected: a peer that transactions are exchanged with. */
+  /** Whether it can be protected: a full-relay peer. */
   readonly protectable: boolean
   protected: boolean
   deadline: number | undefined
-  /** Our tip when the time began. */
+  /** Our tip when the timer started. */
   mark: number
   asked: boolean
 }
 
 /**
- * Finds peers of our own choice that stay behind our tip: they may keep us from the chain that others follow. Times are
- * milliseconds of one clock. Source: upstream `net_processing.cpp`, `ConsiderEviction`.
+ * Finds outbound peers that stay behind our tip: they may keep us from the best chain. Times are milliseconds of one
+ * clock. Source: upstream `net_processing.cpp`, `ConsiderEviction`.
  */
 export class ChainSyncTimers {
   private readonly tree: Pick<HeaderTree, "compareWork" | "tip">
@@ -39,7 +37,7 @@ export class ChainSyncTimers {
     this.timers.delete(id)
   }
 
-  /** What to do about a peer whose chain reaches to `best` (`NO_HEADER` where nothing is known of it). */
+  /** Returns the action for a peer whose chain reaches to `best` (`NO_HEADER` if unknown). */
   consider(id: number, best: number, now: number): "nothing" | "ask" | "drop" {
     const timer = this.timers.get(id)
     if (timer === undefined || timer.protected) return "nothing"

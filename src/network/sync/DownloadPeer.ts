@@ -1,48 +1,46 @@
 import { NO_HEADER } from "../../chain/index/HeaderTree.ts"
 import { PeerScore } from "./PeerScore.ts"
 
-/** What a peer can be asked for. */
 export interface Source {
-  /** Whether it is one of those that we chose: they are asked first. */
+  /** Whether it is an outbound peer: these are asked first. */
   readonly preferred: boolean
-  /** Whether it has the last blocks alone. */
+  /** Whether it has only the last blocks. */
   readonly limited: boolean
-  /** Height from which on it cannot be asked, because it does not send witnesses. */
+  /** Height from which on it cannot be asked, because it sends no witnesses. */
   readonly below: number
 }
 
-/** A block that is under way. */
+/** A block in flight. */
 export interface Flight {
   readonly id: number
   readonly height: number
-  /** Who was asked when, the first first. */
+  /** The peers asked, and when, in order. */
   readonly askers: Array<{ readonly peer: number; readonly since: number }>
 }
 
-/** What the download knows of a peer. */
 export interface DownloadPeer {
   readonly id: number
   readonly source: Source
   readonly score: PeerScore
-  /** The last header of its chain that nothing is known against. */
+  /** The last valid header of its chain. */
   best: number
-  /** The last block of that chain up to which we have all. */
+  /** The last block of that chain up to which we have all blocks. */
   common: number
-  /** Height up to which everything above `common` is asked for or here. */
+  /** Height up to which all blocks above `common` are stored or in flight. */
   cursor: number
   readonly flights: Set<number>
   readonly lacks: Set<number>
   lastDelivery: number
-  /** Since when it holds others up. */
+  /** When the peer began to stall. */
   stalling: number | undefined
-  /** Whether it holds up the window, so that others have nothing to do. */
+  /** Whether it delays the window, so that other peers are idle. */
   blocks: boolean
 }
 
-/** Blocks at the end of its chain that a peer of limited service has (BIP 159), less some for those that come meanwhile. */
+/** Last blocks that a limited peer serves (BIP 159), minus a margin for new blocks. */
 const LIMITED_BLOCKS = 288 - 3
 
-/** The height of the first block that a peer of limited service has whose chain ends at `end`. */
+/** Height of the first block that a limited peer serves if its chain ends at `end`. */
 export const firstOfLimited = (end: number): number => Math.max(end - LIMITED_BLOCKS, 0)
 
 export const makeDownloadPeer = (id: number, source: Source): DownloadPeer => ({

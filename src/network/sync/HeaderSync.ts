@@ -1,40 +1,41 @@
 /** Milliseconds after which an unanswered `getheaders` may be repeated (reference/protocol.md 6.7). */
 export const ANSWER_TIME = 120_000
 
-/** Milliseconds that the one peer that headers are synced from has, and in addition for each expected header (6.7). */
+/** Time limit of the header sync peer, milliseconds, and the extra per expected header (6.7). */
 const SYNC_TIME = { base: 15 * 60_000, header: 1 }
 
-/** Milliseconds without an answer, or a part of one, after which another peer is asked beside it. */
+/** Milliseconds without any part of an answer after which a second peer is asked. */
 const PATIENCE = 20_000
 
-/** Bytes that count as a part of an answer: more than what comes by the way, such as `ping`. */
+/** Bytes that count as a part of an answer: more than small messages such as `ping`. */
 export const PART = 4096
 
-/** Peers that headers are synced from at once: one, and another where that one is silent. */
+/** Maximum peers for header sync at once: one, and another if that one is silent. */
 const MOST_SYNCS = 2
 
-/** Seconds: a best header younger than this is near the end of the chain, and all peers are asked (6.7). */
+/** Seconds. If the best header is younger, it is near the end of the chain, and all peers are asked (6.7). */
 const RECENT = 86_400
 
 interface HeaderPeer {
   readonly preferred: boolean
-  /** When it was asked what it has not answered yet. */
+  /** When the unanswered `getheaders` was sent. */
   asked: number | undefined
-  /** Whether it is, or was, asked for all that it has. */
+  /** Whether header sync with it was started. */
   started: boolean
-  /** Whether it has told all that it has. */
+  /** Whether it has sent all its headers. */
   told: boolean
   deadline: number | undefined
-  /** Bytes that had come from it when it last got on, and when that was. */
+  /** Bytes received from it at its last progress, and when that was. */
   bytes: number
   progress: number
-  /** Whether something was announced since it was asked, so that its answer may come too early. */
+  /** Whether it announced blocks after the request, so that its answer may miss them. */
   again: boolean
 }
 
 /**
- * Who is asked for headers. Far from the end of the chain that is one peer after the other, since they all tell the
- * same; the next one when it has told all that it has, or does not answer. Times are milliseconds of one clock.
+ * Selects the peers to ask for headers. Far from the end of the chain it asks one peer at a time, because all have the
+ * same headers. The next one follows when a peer has sent all headers or does not answer. Times are milliseconds of one
+ * clock.
  */
 export class HeaderSync {
   private readonly peers = new Map<number, HeaderPeer>()
@@ -62,7 +63,7 @@ export class HeaderSync {
     this.peers.delete(id)
   }
 
-  /** Whether a peer may be asked now, which then counts as done: one unanswered question at a time. */
+  /** Whether a peer may be asked now, which is then recorded. Only one request may be unanswered. */
   ask(id: number, now: number): boolean {
     const peer = this.peers.get(id)
     if (peer === undefined) return false
@@ -75,12 +76,12 @@ export class HeaderSync {
     return true
   }
 
-  /** Whether a peer was asked what it has not answered yet. */
+  /** Whether a request is unanswered. */
   isAsked(id: number): boolean {
     return this.peers.get(id)?.asked !== undefined
   }
 
-  /** It has answered, or said something that can only be an answer. Returns whether it should be asked once more. */
+  /** Records an answer. Returns whether to ask the peer once more. */
   answered(id: number): boolean {
     const peer = this.peers.get(id)
     if (peer === undefined) return false
@@ -90,13 +91,13 @@ export class HeaderSync {
     return again
   }
 
-  /** It has told all that it has. */
+  /** The peer has sent all its headers. */
   told(id: number): void {
     const peer = this.peers.get(id)
     if (peer !== undefined) peer.told = true
   }
 
-  /** So many bytes have come from a peer altogether. A long answer over a slow link takes its time. */
+  /** Records the total bytes received from a peer. A long answer over a slow link counts as progress. */
   heard(id: number, bytes: number, now: number): void {
     const peer = this.peers.get(id)
     if (peer === undefined || bytes - peer.bytes < PART) return
@@ -108,7 +109,7 @@ export class HeaderSync {
     return this.peers.get(id)?.started === true
   }
 
-  /** Peers to ask for all that they have from now on. `age`: of the best header, in seconds. */
+  /** Peers to start header sync with now. `age`: of the best header, seconds. */
   start(now: number, age: number): ReadonlyArray<number> {
     const fresh = [...this.peers].filter(([, { started }]) => !started)
     if (fresh.length === 0) return []
@@ -116,7 +117,7 @@ export class HeaderSync {
     const enough = syncing.length >= MOST_SYNCS || syncing.some((peer) => !this.isSlow(peer, now))
     if (age >= RECENT && enough) return []
     const chosen = fresh.filter(([, { preferred }]) => preferred)
-    // Who called us is asked when nobody else is left.
+    // Inbound peers are asked if no outbound peer is left.
     const starting = age < RECENT ? fresh : (chosen.length > 0 ? chosen : fresh).slice(0, 1)
     for (const [, peer] of starting) {
       peer.started = true
@@ -129,7 +130,6 @@ export class HeaderSync {
     return now + SYNC_TIME.base + (SYNC_TIME.header * Math.max(age, 0)) / this.spacing
   }
 
-  /** Peers that are telling what they have. */
   private get syncing(): ReadonlyArray<HeaderPeer> {
     return [...this.peers.values()].filter(({ started, told }) => started && !told)
   }
@@ -139,9 +139,9 @@ export class HeaderSync {
   }
 
   /**
-   * The peer to be dropped because its time is over: one that is the only one asked or is silent beside the other,
-   * while there is another that we chose; the other's time begins anew then, since our own link may be the slow one.
-   * Without others the peer itself gets its time again. Source: upstream `net_processing.cpp`, `SendMessages`.
+   * The peer to drop because its time limit is over: the only one asked, or a silent one beside another. Only if there
+   * is another outbound peer. The other's time limit restarts, because our own link may be slow. Without another peer,
+   * the peer itself restarts. Source: upstream `net_processing.cpp`, `SendMessages`.
    */
   late(now: number, age: number): number | undefined {
     for (const peer of this.peers.values()) if (age < RECENT || peer.told) peer.deadline = undefined

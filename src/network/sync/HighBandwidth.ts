@@ -1,18 +1,17 @@
-/** Peers that send compact blocks unasked (BIP 152). */
+/** Maximum peers that send compact blocks unsolicited (BIP 152). */
 const MOST = 3
 
-/** What a change of the choice asks for. */
 export interface Choice {
   readonly chosen: number
   readonly dismissed: number | undefined
 }
 
 /**
- * Which peers are asked to send compact blocks unasked: the last three that gave us a new block first. One that we
- * called ourselves is always kept among them. Source: upstream `MaybeSetPeerAsAnnouncingHeaderAndIDs`.
+ * Selects the peers that send compact blocks unsolicited: the last three that were first with a new block. At least one
+ * outbound peer is kept. Source: upstream `MaybeSetPeerAsAnnouncingHeaderAndIDs`.
  */
 export class HighBandwidth {
-  /** The one that was of use longest ago first. */
+  /** Least recently useful first. */
   private readonly peers: Array<{ readonly id: number; readonly inbound: boolean }> = []
 
   has(id: number): boolean {
@@ -24,7 +23,7 @@ export class HighBandwidth {
     if (at >= 0) this.peers.splice(at, 1)
   }
 
-  /** A peer gave us a new block first. Returns whom to tell; nothing where it was chosen before. */
+  /** A peer was first with a new block. Returns the change; nothing if it was already selected. */
   gaveBlock(id: number, inbound: boolean): Choice | undefined {
     if (this.has(id)) {
       this.remove(id)

@@ -1,14 +1,14 @@
 import type { Account } from "../../base/MemoryBudget.ts"
 import type { PartialBlock } from "../wire/compactBlock.ts"
 
-/** Bytes that a place in a block takes, and what a transaction that the peer sent takes beside its own bytes. */
+/** Memory of a place in a block, and of a received transaction beyond its bytes. */
 const PLACE = 16
 const TRANSACTION = 512
 
-/** Blocks that are remembered to have been put together once. */
+/** Reconstruction attempts remembered. */
 const MOST_ATTEMPTED = 16
 
-/** Memory of a block of which some transactions are missing. Any of them may be in memory for this block alone. */
+/** Memory of a partial block. Any of its transactions may be in memory only for this block. */
 const sizeOf = ({ transactions }: PartialBlock): number => {
   let size = PLACE * transactions.length
   for (const transaction of transactions) {
@@ -18,8 +18,8 @@ const sizeOf = ({ transactions }: PartialBlock): number => {
 }
 
 /**
- * Compact blocks of a peer that wait for transactions, by the number of their header, the oldest first; `undefined` where
- * the attempt failed and the whole block was asked for. Their memory is counted in the account of the peer.
+ * Compact blocks of a peer that wait for transactions, by header number, oldest first; `undefined` if reconstruction
+ * failed and the whole block was requested. Their memory is counted in the peer's account.
  */
 export class PartialBlocks {
   private readonly account: Account
@@ -43,13 +43,12 @@ export class PartialBlocks {
     return this.blocks.get(id)
   }
 
-  /** The one that has waited longest. */
   get oldest(): number | undefined {
     for (const id of this.blocks.keys()) return id
     return undefined
   }
 
-  /** Keeps what there is of a block; false, and nothing is kept, where there is no memory for it. */
+  /** Stores a partial block. False, storing nothing, if out of memory. */
   set(id: number, block: PartialBlock | undefined): boolean {
     this.delete(id)
     const size = block === undefined ? 0 : sizeOf(block)
@@ -65,7 +64,7 @@ export class PartialBlocks {
     this.blocks.delete(id)
   }
 
-  /** Notes that a block is put together from what this peer sent. Returns whether that is the first time. */
+  /** Records a reconstruction attempt with data of this peer. Returns whether it is the first for the block. */
   attempt(id: number): boolean {
     if (this.attempts.has(id)) return false
     this.attempts.add(id)

@@ -5,11 +5,11 @@ import type { BlockHeader } from "../../protocol/block.ts"
 import { type Bytes, equal } from "../../protocol/bytes.ts"
 import type { NetworkName } from "../../protocol/networks.ts"
 
-/** How a chain of little work is looked at before it is kept (reference/protocol.md 1.1, 6.7). */
+/** Parameters of the check of a low-work chain (reference/protocol.md 1.1, 6.7). */
 export interface PresyncParameters {
-  /** A bit is kept of every so many headers. */
+  /** One header in each period has a stored bit. */
   readonly period: number
-  /** Headers that are held back in the second pass until so many more have come. */
+  /** Headers held back in the second pass until as many more have arrived. */
   readonly buffer: number
 }
 
@@ -20,7 +20,7 @@ export const presyncParameters: Readonly<Record<NetworkName, PresyncParameters>>
   regtest: { period: 275, buffer: 7_017 }
 }
 
-/** The known header that the peer's chain leaves ours at. */
+/** The known header from which the peer's chain branches off. */
 export interface PresyncStart {
   /** Wire order. */
   readonly hash: Bytes
@@ -35,46 +35,45 @@ export interface PresyncOptions {
   readonly params: ConsensusParams
   readonly parameters: PresyncParameters
   readonly start: PresyncStart
-  /** Chain work from which on a chain is worth keeping. */
+  /** Chain work from which on a chain is worth storing. */
   readonly threshold: bigint
   /** Seconds since 1970. */
   readonly now: number
-  /** Secret: what the kept bits are keyed with. */
+  /** Secret key of the stored bits. */
   readonly key: SipKey
-  /** Secret: which of a period's headers is kept a bit of, from 0. */
+  /** Secret: index of the header in each period whose bit is stored, from 0. */
   readonly offset: number
 }
 
-/** What came of a message of headers. */
 export interface PresyncStep {
-  /** False where the chain breaks a rule, changed, or is longer than any can be: the pass is over. */
+  /** False if the chain breaks a rule, has changed, or is impossibly long: the pass ends. */
   readonly sound: boolean
-  /** Headers that may be kept, in the order of their chain. */
+  /** Headers that may be stored, in chain order. */
   readonly released: ReadonlyArray<BlockHeader>
-  /** Whether the peer is to be asked for what follows `next`. */
+  /** Whether to ask the peer for the headers after `next`. */
   readonly more: boolean
 }
 
 const OVER: PresyncStep = { sound: false, released: [], more: false }
 
-/** Blocks a second that the rule about times allows at most (one a second for six blocks of the median's eleven). */
+/** Maximum blocks per second that the time rules allow (one per second for six of the median's eleven blocks). */
 const FASTEST = 6
 
 /**
- * Looks at a peer's chain twice before any of it is kept, so that headers without work cost no memory.
+ * Checks a peer's chain twice before any of it is stored, so that headers without work cost no memory.
  *
  * ```
- * pass 1  walk the chain, keep one keyed bit a period, until its work reaches the threshold
+ * pass 1  walk the chain, store one keyed bit per period, until its work reaches the threshold
  * pass 2  walk it again, compare the bits, hold `buffer` headers back and release the older ones
  * ```
  *
- * A peer that shows another chain in the second pass has to guess a bit for every period it wants released. Proofs of
- * work are to be checked before. Source: upstream `headerssync.cpp`.
+ * A peer that sends another chain in the second pass must guess a bit per period. The caller checks proofs of work
+ * first. Source: upstream `headerssync.cpp`.
  */
 export class Presync {
   private readonly options: PresyncOptions
   private readonly mostBits: number
-  /** The bits of pass 1, one a byte, and how many of them pass 2 has compared. */
+  /** The bits of pass 1, one per byte, and how many of them pass 2 has compared. */
   private readonly bits: Array<number> = []
   private compared = 0
   private pass: 1 | 2 = 1
@@ -97,12 +96,11 @@ export class Presync {
     this.work = start.chainwork
   }
 
-  /** The last header that was looked at, in wire order: the peer is asked for what follows it. */
+  /** The last checked header, in wire order. The peer is asked for the headers after it. */
   get next(): Bytes {
     return this.hash
   }
 
-  /** The height of that header. */
   get lookedAt(): number {
     return this.height
   }
@@ -113,7 +111,7 @@ export class Presync {
     return first !== undefined && equal(first.header.prevHash, this.hash)
   }
 
-  /** Takes the headers of a message, each of which follows the one before. `full`: more are to be expected behind it. */
+  /** Processes linked headers of a message. `full`: more are expected after it. */
   take(headers: ReadonlyArray<BlockHeader>, full: boolean): PresyncStep {
     if (!this.continues(headers)) return OVER
     return this.pass === 1 ? this.first(headers, full) : this.second(headers, full)
@@ -138,7 +136,7 @@ export class Presync {
     for (const header of headers) {
       if (!this.step(header)) return OVER
       if (this.work >= this.options.threshold) this.enough = true
-      // The peer's chain may have grown since: what lies behind the threshold has no bits.
+      // The peer's chain may have grown: beyond the threshold there are no bits.
       if (!this.enough && this.isMarked() && this.bits[this.compared++] !== this.bitOf(header)) return OVER
       this.held.push(header)
     }
@@ -148,7 +146,7 @@ export class Presync {
     return { sound: true, released, more: full && !(this.enough && this.held.length === 0) }
   }
 
-  /** Moves on to a header; false where its difficulty cannot be. */
+  /** Advances to a header; false if its difficulty is impossible. */
   private step({ header }: BlockHeader): boolean {
     if (!equal(header.prevHash, this.hash)) return false
     if (!permittedTransition(this.options.params, this.height + 1, this.lastBits, header.bits)) return false

@@ -17,26 +17,25 @@ import type { MissingBlocks } from "./missingBlocks.ts"
 import { PartialBlocks } from "./PartialBlocks.ts"
 import type { Presync } from "./Presync.ts"
 
-/** What the loop knows of a peer. */
 export interface SyncPeer {
   readonly peer: Peer
-  /** The last header that it is known to have, whatever is known against it; `NO_HEADER` for none. */
+  /** The best header that the peer has, valid or not; `NO_HEADER` for none. */
   best: number
-  /** The last header that it was told of. */
+  /** The last header announced to the peer. */
   sent: number
-  /** A block that it announced and that we do not know the header of, in wire order. */
+  /** A block announced by the peer whose header is unknown, in wire order. */
   unknown: Bytes | undefined
   presync: Presync | undefined
   /** Compact blocks that wait for transactions. */
   readonly partial: PartialBlocks
-  /** Whether it was told to announce by headers. */
+  /** Whether `sendheaders` was sent. */
   toldSendHeaders: boolean
-  /** When it last gave us a new block, and last announced one that was ahead of us, seconds since 1970; 0 for never. */
+  /** When it last sent a new block, and last announced one ahead of our tip, seconds since 1970; 0 for never. */
   lastBlock: number
   lastAnnouncement: number
 }
 
-/** What the parts of the loop share. One fiber changes it; others may look. */
+/** State shared by the parts of the loop. One fiber changes it; others may read it. */
 export interface SyncContext {
   readonly chain: typeof Chain.Service
   readonly status: typeof SyncStatus.Service
@@ -52,16 +51,16 @@ export interface SyncContext {
   readonly blockOrder: BlockOrder
   /** A random number from 0 to below 2^bits, for bits up to 64. */
   readonly random: (bits: number) => bigint
-  /** Wakes the fiber that hands blocks to the chain. */
+  /** Wakes the fiber that delivers blocks to the chain. */
   readonly wake: () => void
-  /** Monotonic milliseconds: what durations are measured by. */
+  /** Monotonic milliseconds, for durations. */
   readonly now: () => number
-  /** The time of day, milliseconds since 1970: it may be set, and jump. */
+  /** Wall clock, milliseconds since 1970. It may jump. */
   readonly wall: () => number
-  /** As of the last look: whether the node is in its initial download, and whether it loads. */
+  /** At the last check: whether the node is in initial download, and whether it is loading. */
   initial: boolean
   loading: boolean
-  /** Blocks that nobody was asked for and that are on their way to the chain. */
+  /** Unsolicited blocks on their way to the chain. */
   unrequested: number
 }
 
@@ -77,20 +76,20 @@ export const makeSyncPeer = (peer: Peer): SyncPeer => ({
   lastAnnouncement: 0
 })
 
-/** Seconds since 1970: for the age of headers, and for what is shown. */
+/** Seconds since 1970: for header ages and display. */
 export const seconds = ({ wall }: SyncContext): number => Math.floor(wall() / 1000)
 
-/** Ends a connection whose peer broke a rule (reference/protocol.md 6.11), and charges what its answers took. */
+/** Disconnects a misbehaving peer (reference/protocol.md 6.11), and charges the time of its answers. */
 export const misbehaves = ({ peer }: SyncPeer, reason: string): void => {
   peer.judged(false)
   peer.disconnect({ reason, misbehaving: true })
 }
 
 /**
- * Whether a refused header or block is misbehaviour of its sender (reference/protocol.md 6.11). A wrong clock is
- * none. An inbound peer need not know that a block proved invalid before; a peer that this node chose is to be on our
- * chain. Compact blocks may be passed on before their transactions are judged (BIP 152), but not without work.
- * Source: upstream `net_processing.cpp`, `MaybePunishNodeForBlock`.
+ * Whether a refused header or block is misbehaviour of its peer (reference/protocol.md 6.11). A wrong clock is not. An
+ * inbound peer need not know that a block was found invalid; an outbound peer must be on our chain. Compact blocks may
+ * be relayed before full validation (BIP 152), but not without work. Source: upstream `net_processing.cpp`,
+ * `MaybePunishNodeForBlock`.
  */
 export const isOffence = ({ kind, reason }: Reject, { peer }: SyncPeer, compact = false): boolean => {
   if (kind === "time-future") return false
@@ -102,23 +101,19 @@ export const isOffence = ({ kind, reason }: Reject, { peer }: SyncPeer, compact 
 export const isNew = ({ download, tree }: SyncContext, id: number): boolean =>
   !tree.hasBlock(id) && !download.isUnstored(id)
 
-/** Whether a peer has blocks to give. */
 export const servesBlocks = ({ hello, type }: Peer): boolean =>
   (hello.services & (Services.network | Services.networkLimited)) !== 0n && type !== "addr-fetch" && type !== "feeler"
 
-/** Whether a peer is one of those that we called. */
+/** Whether it is an outbound peer. */
 export const isChosen = ({ inbound, type }: Peer): boolean => !inbound && type !== "addr-fetch" && type !== "feeler"
 
-/**
- * Seconds that the tip may be old for new blocks to be fetched by themselves: 20 blocks' time
- * (reference/protocol.md 6.8).
- */
+/** Whether the tip is at most 20 block intervals old: new blocks are fetched directly (reference/protocol.md 6.8). */
 export const isNearTip = (context: SyncContext): boolean =>
   context.tree.time(context.tree.tip()) > seconds(context) - 20 * context.params.targetSpacing
 
 /**
- * Chain work below which headers are not kept (reference/protocol.md 6.7, point 5): that of the tip less 144 blocks
- * like it, and at least what the network's chain is known to have.
+ * Minimum chain work of stored headers (reference/protocol.md 6.7, point 5): that of the tip minus 144 blocks like it,
+ * and at least the network's minimum chain work.
  */
 export const workThreshold = ({ params, tree }: SyncContext): bigint => {
   const tip = tree.tip()
@@ -126,10 +121,10 @@ export const workThreshold = ({ params, tree }: SyncContext): bigint => {
   return near > params.minimumChainWork ? near : params.minimumChainWork
 }
 
-/** The highest header of a chain that nothing is known against. */
+/** The highest valid header of a chain. */
 export const validPart = (tree: HeaderTree, id: number): number => {
   if (id === NO_HEADER || !tree.isFailed(id)) return id
-  // What builds on a failed block is failed: the border is found by halving.
+  // All descendants of a failed block are failed, so this is a binary search.
   let low = 0
   let high = tree.height(id)
   while (high - low > 1) {
@@ -140,7 +135,7 @@ export const validPart = (tree: HeaderTree, id: number): number => {
   return tree.ancestor(id, low)
 }
 
-/** The peer has this header. */
+/** Records that the peer has this header. */
 export const learn = (context: SyncContext, state: SyncPeer, id: number): void => {
   const { tree } = context
   if (
@@ -155,5 +150,5 @@ export const learn = (context: SyncContext, state: SyncPeer, id: number): void =
   if (state.peer.hello.commonVersion >= SENDHEADERS_VERSION) state.peer.post({ type: "sendheaders" })
 }
 
-/** The version from which on blocks may be announced by headers (BIP 130). */
+/** Lowest version for announcements by headers (BIP 130). */
 const SENDHEADERS_VERSION = 110_012

@@ -28,25 +28,23 @@ import {
 } from "./SyncContext.ts"
 import { SyncProgress } from "./SyncProgress.ts"
 
-/** A message came. */
 export interface MessageEvent {
   readonly type: "message"
   readonly peer: Peer
   readonly message: Message
-  /** Whether it holds a place for blocks that nobody was asked for. Who gives it back, or takes it over, clears this. */
+  /** Whether it holds a slot for unsolicited blocks. Code that returns or takes over the slot clears this. */
   unrequested: boolean
-  /** Told when the message was handled, where its sender is to wait for that. */
+  /** Called after the message was handled, if its peer waits for that. */
   readonly handled?: () => void
 }
 
-/** A peer sent a block that is not wanted: what its header says. */
+/** A peer sent an unwanted block: only its header is used. */
 export interface AnnouncedEvent {
   readonly type: "announced"
   readonly peer: Peer
   readonly header: BlockHeader
 }
 
-/** What the sync loop hears of. */
 export type SyncEvent =
   | { readonly type: "connected" | "gone"; readonly peer: Peer }
   | MessageEvent
@@ -56,29 +54,28 @@ export type SyncEvent =
   | { readonly type: "tip" }
   | { readonly type: "tick" }
 
-/** Milliseconds between two looks at the clock. */
+/** Milliseconds between two ticks. */
 export const TICK = 250
 
-/** Milliseconds after which others get a turn. */
+/** Milliseconds after which other fibers get a turn. */
 const TURN = 5
 
-/** Milliseconds after which everything that is missing is looked for anew. */
+/** Milliseconds between two full rechecks for missing blocks. */
 const RECHECK = 30_000
 
-/** Items of one `getdata`. */
 const MOST_ITEMS = 1000
 
-/** The version from which on compact blocks are spoken (reference/protocol.md 6.5). */
+/** Lowest version for compact blocks (reference/protocol.md 6.5). */
 const COMPACT_BLOCKS_VERSION = 110_014
 
-/** Owns the state of the sync: handles what happens in its order, and asks peers for what is missing. */
+/** Owns the sync state: handles events in order, and requests missing headers and blocks. */
 export class SyncLoop {
   private readonly context: SyncContext
   private readonly time: Pick<FiberTime, "ran">
   private readonly verdicts: Verdicts
   private readonly announcer: Announcer
   private readonly progress = new SyncProgress()
-  /** What was measured when others last had a turn, milliseconds. */
+  /** Measured milliseconds at the last yield. */
   private turn = 0
   private rechecked: number
   private ticked: number
@@ -86,7 +83,7 @@ export class SyncLoop {
   /** When the tip last moved, monotonic milliseconds. */
   tipMoved: number
 
-  /** @param time measures the fiber that runs `handle`: each message is charged to its peer. */
+  /** @param time measures the fiber that runs `handle`. Each message is charged to its peer. */
   constructor(context: SyncContext, time: Pick<FiberTime, "ran">) {
     this.context = context
     this.time = time
@@ -98,7 +95,7 @@ export class SyncLoop {
     this.tip = context.tree.tip()
   }
 
-  /** Handles events in their order, then asks for what is missing. */
+  /** Handles events in order, then sends requests. */
   handle(events: Iterable<SyncEvent>): Effect.Effect<void> {
     return Effect.gen(this, function*() {
       if (this.context.loading) yield* this.look()
@@ -115,7 +112,7 @@ export class SyncLoop {
       if (this.context.loading) return
       const { download, missing, now } = this.context
       this.send([...missing.plan(now()), ...download.plan(now())])
-      // The next events may be there already: then nothing else would wait in between.
+      // More events may be queued: without this yield no other fiber would run in between.
       if (this.time.ran - this.turn > TURN) yield* this.yieldTurn
     })
   }
@@ -126,12 +123,12 @@ export class SyncLoop {
     })
   )
 
-  /** Whether the time that an event takes is on trust: for headers that a peer was asked for. */
+  /** Whether the time of an event is on trust: for requested headers. */
   private isAsked(event: SyncEvent): boolean {
     return event.type === "message" && event.message.type === "headers" && this.context.headers.isAsked(event.peer.id)
   }
 
-  /** What an event calls for; a defect costs this one event. */
+  /** Handles an event. A defect loses only this event. */
   private tried(event: SyncEvent): Effect.Effect<void> | undefined {
     const complain = (defect: unknown) =>
       Effect.logError("sync loop failed unexpectedly", { event: event.type }, defect)
@@ -143,7 +140,7 @@ export class SyncLoop {
     }
   }
 
-  /** What an event calls for; nothing where it is done at once. */
+  /** Handles an event; returns remaining work, if any. */
   private one(event: SyncEvent): Effect.Effect<void> | undefined {
     switch (event.type) {
       case "connected":
@@ -215,7 +212,7 @@ export class SyncLoop {
 
   private message(state: SyncPeer, message: Message, unrequested: boolean): Effect.Effect<void> | undefined {
     const { context } = this
-    // What a peer sent before it was dropped is not looked at any more.
+    // Messages of a disconnected peer are ignored.
     if (state.peer.closed) {
       if (unrequested) context.unrequested--
       return undefined
@@ -238,7 +235,7 @@ export class SyncLoop {
     }
   }
 
-  /** The tip is, or may be, another one. */
+  /** The tip may have changed. */
   private moved(): Effect.Effect<void> {
     const { context } = this
     const tip = context.tree.tip()
@@ -249,7 +246,6 @@ export class SyncLoop {
     return Effect.zipRight(this.look(), this.announcer.tell)
   }
 
-  /** Looks where the node stands. */
   look(): Effect.Effect<void> {
     const { context } = this
     return Effect.map(
@@ -276,7 +272,7 @@ export class SyncLoop {
         this.send(context.download.standIns(now))
         for (const { peer, reason } of context.download.overdue(now)) this.drop(peer, reason)
         const late = context.headers.late(now, this.headerAge())
-        if (late !== undefined) this.drop(late, "headers timeout: it does not answer getheaders")
+        if (late !== undefined) this.drop(late, "headers timeout: the peer does not answer getheaders")
         this.considerChains(now)
         if (now - this.rechecked >= RECHECK) this.recheck(now)
         return this.report(now)
@@ -284,7 +280,7 @@ export class SyncLoop {
     )
   }
 
-  /** Blocks may have got lost, or be allowed again: what peers have is looked at anew. */
+  /** Blocks may be lost or valid again, so the peers' chains are rechecked. */
   private recheck(now: number): void {
     const { download, blockOrder, peers, tree } = this.context
     this.rechecked = now
@@ -299,7 +295,7 @@ export class SyncLoop {
     for (const [id, state] of peers) {
       if (!headers.isStarted(id)) continue
       const verdict = timers.consider(id, validPart(tree, state.best), now)
-      if (verdict === "drop") this.drop(id, "stalled: its best chain stays behind ours")
+      if (verdict === "drop") this.drop(id, "stalled: the best chain of the peer stays behind ours")
       else if (verdict === "ask") askHeaders(this.context, state, Math.max(tree.parent(tree.tip()), 0))
     }
   }
@@ -308,7 +304,6 @@ export class SyncLoop {
     this.context.peers.get(id)?.peer.disconnect({ reason, misbehaving: false })
   }
 
-  /** Seconds since the best header was made. */
   private headerAge(): number {
     return seconds(this.context) - this.context.tree.time(this.context.tree.best())
   }
@@ -329,7 +324,7 @@ export class SyncLoop {
     return line === undefined ? Effect.void : Effect.logInfo("syncing", line)
   }
 
-  /** Asks peers for blocks, noted before as asked for. */
+  /** Sends block requests that are already recorded. */
   private send(requests: ReadonlyArray<BlockRequest>): void {
     const { peers, tree } = this.context
     const byPeer = new Map<number, Array<InventoryItem>>()
@@ -347,7 +342,7 @@ export class SyncLoop {
     }
   }
 
-  /** Whether a block is a single new one on top of the tip, whose transactions are likely to be in the mempool. */
+  /** Whether a block is a single new one on the tip, whose transactions are probably in the mempool. */
   private prefersCompact(requests: ReadonlyArray<BlockRequest>, peer: number, id: number): boolean {
     const { context } = this
     const speaks = context.peers.get(peer)?.peer.features.compactBlocks !== "none"

@@ -36,29 +36,28 @@ import { type MessageEvent, type SyncEvent, SyncLoop, TICK } from "./SyncLoop.ts
  *                        └──────────────────── verdicts ──────────┘
  * ```
  *
- * The loop is one fiber and owns all state. It never waits for the writer: what is asked for is bounded by what
- * the block order holds. Peers wait for the loop.
+ * The loop is one fiber and owns all state. It never waits for the writer: the capacity of the block order limits the
+ * requests. Peers wait for the loop.
  */
 export interface SyncManager extends PeerHandler {
-  /** How far a peer is, and what it is asked for. */
   readonly syncOf: (peer: Peer) => PeerSync
-  /** Whether no block came for so long that another peer may know more (reference/protocol.md 6.10). */
+  /** Whether the tip is stale, so that another peer may have a better chain (reference/protocol.md 6.10). */
   readonly staleTip: () => boolean
-  /** When a peer last announced a block that was ahead of us, seconds since 1970; 0 for never. */
+  /** When a peer last announced a block ahead of our tip, seconds since 1970; 0 for never. */
   readonly lastAnnouncement: (peer: Peer) => number
 }
 
 export interface SyncManagerOptions {
-  /** Random bytes; the system's where it is left out. */
+  /** Defaults to the system's random bytes. */
   readonly random?: (bytes: number) => Uint8Array
-  /** What the time of this thread is measured by, milliseconds; that of the thread where it is left out. */
+  /** Measures the time of this thread, milliseconds. Defaults to the thread's clock. */
   readonly meter?: () => number
 }
 
-/** Events that wait for the loop; more make their senders wait. */
+/** Capacity of the event queue; beyond it, senders wait. */
 const QUEUE = 64
 
-/** Blocks' time without a new tip after which it is stale (reference/protocol.md 6.10). */
+/** Block intervals without a new tip after which it is stale (reference/protocol.md 6.10). */
 const STALE_BLOCKS = 3
 
 const UNKNOWN: PeerSync = {
@@ -71,19 +70,18 @@ const UNKNOWN: PeerSync = {
   highBandwidthFrom: false
 }
 
-/** Messages that the loop has a use for. */
 const isOurs = ({ type }: Message): boolean =>
   type === "headers" || type === "block" || type === "inv" || type === "cmpctblock" || type === "blocktxn" ||
   type === "notfound"
 
-/** Whether an inventory is for the sync loop: transactions are not. */
+/** Whether an inventory has blocks; the relay handles transactions. */
 const hasBlocks = (items: ItemList): boolean => hasItem(items, isBlockItem)
 
-/** A random number of so many bits, in whole bytes. */
+/** A random number with this many bits, in whole bytes. */
 const randomNumber = (random: (bytes: number) => Uint8Array) => (bits: number): bigint =>
   random(Math.ceil(bits / 8)).reduce((value, byte) => (value << 8n) | BigInt(byte), 0n)
 
-/** Starts the loop and the writer, for as long as the scope is open. */
+/** Starts the loop and the writer while the scope is open. */
 export const make = (
   options: SyncManagerOptions = {}
 ): Effect.Effect<SyncManager, never, Chain | SyncStatus | Mempool | Scope.Scope> =>
@@ -143,7 +141,7 @@ export const make = (
       lost: (batch) => offer({ type: "lost", batch })
     }).pipe(
       (writer) => writing.measured(writer),
-      // The chain says the same on `failure`, which ends the node.
+      // The chain reports the same on `failure`, which stops the node.
       Effect.catchAll((failure) =>
         Effect.logError("block writer stopped: no more blocks are stored", { reason: failure.message })
       ),
@@ -153,7 +151,7 @@ export const make = (
     yield* Effect.forkScoped(Effect.repeat(offer({ type: "tick" }), Schedule.spaced(TICK)))
     yield* Effect.addFinalizer(() => Effect.sync(() => void (over = true)))
 
-    /** Waits until the loop has handled a message: a peer has one at a time in the queue, and its memory is counted. */
+    /** Waits until the loop has handled a message. So a peer has only one in the queue, and its memory is counted. */
     const handled = (peer: Peer, message: Message): Effect.Effect<void> =>
       Effect.flatMap(Deferred.make<void>(), (done) =>
         Effect.zipRight(
@@ -194,7 +192,7 @@ export const make = (
           const event: MessageEvent = { type: "message", peer, message, unrequested: context.unrequested > before }
           return Effect.onInterrupt(restore(offer(event)), () =>
             Effect.sync(() => {
-              // The connection ended while it waited for the loop.
+              // The connection ended while the block waited for the loop.
               if (event.unrequested) context.unrequested--
               event.unrequested = false
             }))

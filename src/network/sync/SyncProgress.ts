@@ -1,18 +1,17 @@
-/** Milliseconds between two lines. */
+/** Milliseconds between two log lines. */
 const PAUSE = 10_000
 
-/** Blocks behind from which on a download is worth a line. */
+/** Blocks behind from which on progress is logged. */
 const FAR = 144
 
-/** How far a long download is. */
 export interface ProgressLine {
   readonly headers: number
   readonly blocks: number
-  /** Of the blocks that are known to be missing or there. */
+  /** Percentage of the known headers whose blocks are connected. */
   readonly percent: number
   readonly blocksPerSecond: number
   readonly peers: number
-  /** How long it will take at this rate, as people write it. */
+  /** Estimated time left at this rate, in display form. */
   readonly left: string
 }
 
@@ -23,11 +22,11 @@ const spell = (seconds: number): string => {
   return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`
 }
 
-/** Says now and then how far a long download is. Times are milliseconds of one clock. */
+/** Logs the progress of a long download from time to time. Times are milliseconds of one clock. */
 export class SyncProgress {
   private last: { readonly time: number; readonly blocks: number } | undefined
 
-  /** A line to be logged, if it is time for one. */
+  /** The line to log, if one is due. */
   look(
     now: number,
     at: { readonly headers: number; readonly blocks: number; readonly peers: number }

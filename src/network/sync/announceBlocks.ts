@@ -8,12 +8,12 @@ import { ItemType } from "../wire/messages/inv.ts"
 import { type Announcement, announcementFor, freshBlocks } from "./announcement.ts"
 import type { SyncContext, SyncPeer } from "./SyncContext.ts"
 
-/** Tells all peers of the tip, each as it wants to hear it. */
+/** Announces the tip to all peers, each in its preferred form. */
 export class Announcer {
   private readonly context: SyncContext
-  /** The tip that was announced last, or was there before anybody was to hear of it. */
+  /** The last announced tip; at first, the tip at start. */
   private announced: number
-  /** The compact form of a block, made once for all. */
+  /** The compact form of a block, shared by all peers. */
   private compact: { readonly id: number; readonly message: CmpctBlock } | undefined
 
   constructor(context: SyncContext) {
@@ -21,14 +21,14 @@ export class Announcer {
     this.announced = context.tree.tip()
   }
 
-  /** Announces what is new since the last time, unless the node is far behind: then others know it all. */
+  /** Announces the new blocks, unless the node is far behind: then peers already know them. */
   readonly tell: Effect.Effect<void> = Effect.suspend(() => {
     const { initial, loading, peers, tree } = this.context
     const tip = tree.tip()
     if (tip === this.announced) return Effect.void
     const fresh = freshBlocks(tree, this.announced, tip)
     this.announced = tip
-    // A tip that was taken back, as by `invalidateblock`, is an old one.
+    // A rollback, as by `invalidateblock`, leads to an old tip.
     if (initial || loading || fresh.length === 0) return Effect.void
     return Effect.forEach([...peers.values()], (state) => this.tellPeer(state, fresh), { discard: true })
   })
@@ -53,7 +53,7 @@ export class Announcer {
     return { message: { type: "inv", items: [{ type: ItemType.block, hash }] }, told: NO_HEADER }
   }
 
-  /** The message; what cannot be read any more is announced by its hash. */
+  /** Builds the message. An unreadable block is announced by its hash. */
   private messageFor(
     plan: Exclude<Announcement, { readonly type: "none" }>,
     { peer }: SyncPeer

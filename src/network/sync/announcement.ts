@@ -1,18 +1,17 @@
 import { type HeaderTree, NO_HEADER } from "../../chain/index/HeaderTree.ts"
 
-/** Most headers that a block is announced with (reference/protocol.md 6.7). */
+/** Maximum headers in a block announcement (reference/protocol.md 6.7). */
 export const MOST_ANNOUNCED = 8
 
-/** What of the header tree an announcement depends on. */
 export type AnnouncementTree = Pick<HeaderTree, "ancestor" | "height" | "parent" | "forkPoint" | "isActive">
 
-/** What a peer knows, and how it wants to hear of blocks. */
+/** What a peer knows, and its preferred announcement form. */
 export interface Listener {
-  /** The last headers that it told us and that we told it; `NO_HEADER` for none. */
+  /** The last headers announced by the peer and to it; `NO_HEADER` for none. */
   readonly best: number
   readonly sent: number
   readonly wantsHeaders: boolean
-  /** It wants compact blocks unasked. */
+  /** The peer wants compact blocks unsolicited. */
   readonly wantsCompact: boolean
 }
 
@@ -24,7 +23,7 @@ export type Announcement =
 
 const NONE: Announcement = { type: "none" }
 
-/** The blocks that lead from what was announced last to the tip, at most the last eight. */
+/** The blocks from the last announced one to the tip, the last eight at most. */
 export const freshBlocks = (tree: AnnouncementTree, announced: number, tip: number): ReadonlyArray<number> => {
   const fork = tree.height(tree.forkPoint(announced, tip))
   const first = Math.max(fork + 1, tree.height(tip) - MOST_ANNOUNCED + 1)
@@ -34,8 +33,8 @@ export const freshBlocks = (tree: AnnouncementTree, announced: number, tip: numb
 }
 
 /**
- * How to tell a peer of new blocks: by headers that connect to what it knows, or by the tip's hash alone. Source:
- * upstream `net_processing.cpp`, `SendMessages`.
+ * The form of a block announcement: headers that connect to the peer's chain, or only the tip's hash. Source: upstream
+ * `net_processing.cpp`, `SendMessages`.
  */
 export const announcementFor = (
   tree: AnnouncementTree,

@@ -19,22 +19,19 @@ import {
   workThreshold
 } from "./SyncContext.ts"
 
-/** Blocks that nobody asked for which may be on their way to the chain at once. */
+/** Maximum unsolicited blocks on their way to the chain at once. */
 const MOST_UNREQUESTED = 8
 
-/** Blocks above the tip that an unrequested one may be (reference/protocol.md 6.8). */
+/** Maximum height above the tip of an unsolicited block (reference/protocol.md 6.8). */
 const MOST_AHEAD = 288
 
-/** Senders that are remembered until the chain has judged their blocks. */
+/** Maximum peers remembered for blocks that are not validated yet. */
 const MOST_SOURCES = 4096
 
-/** Whether there is room for one more block that nobody asked for. */
+/** Whether one more unsolicited block may be accepted. */
 export const isRoom = ({ unrequested }: SyncContext): boolean => unrequested < MOST_UNREQUESTED
 
-/**
- * Whether there is room for a block that came, before it is queued: nobody is held up by blocks that nobody wanted. To be
- * paid back by `takeBlock`.
- */
+/** Whether to queue a received block: unsolicited blocks must not delay other peers. `takeBlock` returns the slot. */
 export const admits = (context: SyncContext, { peer }: SyncPeer, block: Block): boolean => {
   if (context.download.isAsked(peer.id, context.tree.find(block.hash))) return true
   if (!isRoom(context)) return false
@@ -42,13 +39,12 @@ export const admits = (context: SyncContext, { peer }: SyncPeer, block: Block): 
   return true
 }
 
-/** Hands a block on to the chain. */
 export const handOn = (context: SyncContext, item: Received): void => {
   context.blockOrder.push(item)
   context.wake()
 }
 
-/** Whether a block that nobody was asked for is worth a look (reference/protocol.md 6.8). */
+/** Whether an unsolicited block is worth processing (reference/protocol.md 6.8). */
 export const isAhead = (context: SyncContext, { header }: BlockHeader, parent: number): boolean => {
   const { tree } = context
   const tip = tree.tip()
@@ -57,7 +53,7 @@ export const isAhead = (context: SyncContext, { header }: BlockHeader, parent: n
     tree.height(parent) + 1 <= tree.height(tip) + MOST_AHEAD
 }
 
-/** Takes a block that `admits` let in. */
+/** Processes a block that `admits` accepted. */
 export const takeBlock = (context: SyncContext, state: SyncPeer, block: Block, unrequested: boolean): void => {
   const { download, tree } = context
   const { id: peer } = state.peer
@@ -67,33 +63,32 @@ export const takeBlock = (context: SyncContext, state: SyncPeer, block: Block, u
     state.partial.delete(id)
     return handOn(context, item)
   }
-  // Paid back by the verdict where it goes on.
+  // If the block goes on, its verdict returns the slot.
   const passed = context.loading ? false : welcome(context, state, block, id)
   if (passed) handOn(context, item)
   else if (unrequested) context.unrequested--
 }
 
-/** Judges a block that its sender was not asked for. Returns whether it goes on. */
+/** Checks an unsolicited block. Returns whether it goes on. */
 const welcome = (context: SyncContext, state: SyncPeer, block: Block, id: number): boolean => {
   const { tree } = context
   const parent = tree.find(block.header.prevHash)
   if (parent === NO_HEADER) {
-    misbehaves(state, "a block whose predecessor is unknown")
+    misbehaves(state, "invalid block: its predecessor is unknown")
     return false
   }
   if (id !== NO_HEADER) {
     learn(context, state, id)
     if (!isNew(context, id)) return false
   }
-  // What another peer was asked for stays asked for until this one is known to be good.
+  // A request to another peer stays open until this block is validated.
   return isWanted(context, id) || isAhead(context, block, parent)
 }
 
-/** Whether a known block is wanted from any peer: another was asked for it, or a reorganisation needs it. */
+/** Whether a known block is wanted from any peer: another peer was asked for it, or a reorg needs it. */
 export const isWanted = ({ download, tree }: SyncContext, id: number): boolean =>
   id !== NO_HEADER && (download.askersOf(id).length > 0 || tree.losses.needs(id))
 
-/** Takes the word of a peer that it does not have what it was asked for. */
 export const takeNotFound = (
   context: SyncContext,
   { partial, peer }: SyncPeer,
@@ -108,12 +103,12 @@ export const takeNotFound = (
   }
 }
 
-/** What the chain makes of blocks, brought home to those who sent them. */
+/** Reports the chain's verdicts on blocks to their peers. */
 export class Verdicts {
   private readonly context: SyncContext
-  /** Who sent a block that the chain has stored and not judged yet, by its hash; the oldest first. */
+  /** Stored blocks without a verdict, with their peer, by hash, oldest first. */
   private readonly sources = new Map<string, Received>()
-  /** Milliseconds that each block took that the chain just refused. */
+  /** Milliseconds spent per refused block of the current batch. */
   private cost = 0
 
   constructor(context: SyncContext) {
@@ -125,7 +120,7 @@ export class Verdicts {
     context.blockOrder.done(batch)
     const bad = refused.filter((reject) => reject !== undefined).length +
       judged.filter(({ reject }) => reject !== undefined).length
-    // Before connections are ended for it: what is charged then is not remembered.
+    // Set before any disconnection: later charges are not remembered.
     this.cost = bad === 0 ? 0 : milliseconds / bad
     for (const [i, item] of batch.entries()) this.stored(item, refused[i])
     for (const { hash, reject } of judged) this.judged(hash, reject)
@@ -160,14 +155,14 @@ export class Verdicts {
     learn(context, state, id)
   }
 
-  /** A block is stored: who else was asked for it, or gave a part of it, is not needed any more. */
+  /** A block is stored: cancels all other requests and reconstructions of it. */
   private arrived(id: number, size: number): void {
     const { download, peers } = this.context
     download.arrives(id, size)
     for (const { partial } of peers.values()) if (partial.size > 0) partial.delete(id)
   }
 
-  /** The chain came to grief over these: nobody knows what became of them, so that they are asked for again. */
+  /** A defect hit these blocks: their state is unknown, so they are requested again. */
   lost(batch: ReadonlyArray<Received>): void {
     const { context } = this
     context.blockOrder.done(batch)
@@ -193,10 +188,10 @@ export class Verdicts {
     this.context.download.scoreOf(item.peer)?.failed()
     state.peer.spent(this.cost)
     state.peer.judged(false)
-    if (isOffence(reject, state, item.compact)) misbehaves(state, `an invalid block (${reject.reason})`)
+    if (isOffence(reject, state, item.compact)) misbehaves(state, `invalid block: ${reject.reason}`)
   }
 
-  /** A peer was the first to give us the new tip: it may send the next ones unasked. */
+  /** A peer was first with the new tip, so it may send further blocks unsolicited. */
   private thank(id: number): void {
     const { highBandwidth, peers } = this.context
     const peer = peers.get(id)?.peer

@@ -21,13 +21,13 @@ import {
   workThreshold
 } from "./SyncContext.ts"
 
-/** Peers that one block may be put together from at once (reference/protocol.md 6.6). */
+/** Maximum peers for the reconstruction of one block at once (reference/protocol.md 6.6). */
 const MOST_ATTEMPTS = 3
 
-/** Blocks that a peer's transactions are awaited for at once. */
+/** Maximum partial blocks per peer. */
 const MOST_PARTIAL = 3
 
-/** Blocks above the tip that a compact block may be: what lies further ahead has unknown transactions. */
+/** Maximum height of a compact block above the tip: further ahead, its transactions are unknown. */
 const MOST_AHEAD = 2
 
 const askWhole = (context: SyncContext, { peer }: SyncPeer, id: number): void =>
@@ -39,7 +39,7 @@ const candidates = function*({ mempool }: SyncContext): Iterable<Transaction> {
 
 const segwitAt = ({ params, tree }: SyncContext, id: number): boolean => tree.height(id) >= params.activation.segwit
 
-/** Gives up putting a block together: the first that was asked sends it whole, others are let go. */
+/** Gives up a reconstruction: the peer asked first sends the whole block, other requests are cancelled. */
 const giveUp = (context: SyncContext, state: SyncPeer, id: number, first: boolean): void => {
   if (first) {
     remember(context, state, id, undefined)
@@ -50,7 +50,7 @@ const giveUp = (context: SyncContext, state: SyncPeer, id: number, first: boolea
   }
 }
 
-/** Keeps what there is of a block; the oldest makes room. False where there is no memory for it. */
+/** Stores a partial block; the oldest makes room. False if out of memory. */
 const remember = (
   context: SyncContext,
   { partial, peer }: SyncPeer,
@@ -62,12 +62,11 @@ const remember = (
   if (partial.size <= MOST_PARTIAL || oldest === undefined) return true
   const waiting = partial.get(oldest)
   partial.delete(oldest)
-  // Its transactions would not be looked at any more; a whole block would.
+  // Its transactions would be ignored when they arrive, unlike a whole block.
   if (waiting !== undefined) context.download.release(peer.id, oldest)
   return true
 }
 
-/** Completes a block and hands it on. */
 const finish = (
   context: SyncContext,
   state: SyncPeer,
@@ -82,7 +81,7 @@ const finish = (
   if (result.type === "invalid") {
     state.partial.delete(id)
     download.release(peer, id)
-    return misbehaves(state, `an invalid compact block: ${result.reason}`)
+    return misbehaves(state, `invalid compact block: ${result.reason}`)
   }
   if (result.type === "collision") return giveUp(context, state, id, first)
   state.partial.delete(id)
@@ -90,7 +89,7 @@ const finish = (
   handOn(context, { block: result.block, id, peer, compact: true, unrequested: false })
 }
 
-/** Puts a block together as far as the mempool goes, and asks for the rest. */
+/** Reconstructs a block from the mempool, and requests the missing transactions. */
 const reconstruct = (context: SyncContext, state: SyncPeer, message: CmpctBlock, id: number): void => {
   const { download, highBandwidth } = context
   const { peer } = state
@@ -98,14 +97,14 @@ const reconstruct = (context: SyncContext, state: SyncPeer, message: CmpctBlock,
   const mine = askers.includes(peer.id)
   const first = askers.length === 0 || askers[0] === peer.id
   if (state.partial.has(id)) return
-  // Once for each block and peer: what it costs does not depend on how often it is sent.
+  // Once per block and peer, so that repeated messages cost nothing.
   if (!state.partial.attempt(id)) return mine ? giveUp(context, state, id, first) : undefined
   const attempt = mine || (askers.length < MOST_ATTEMPTS && download.hasRoom(peer.id))
-  // Beside those attempts only peers that we wanted compact blocks from are worth a look through the mempool.
+  // Beyond these attempts, only high-bandwidth peers are worth a scan of the mempool.
   if (!attempt && !highBandwidth.has(peer.id)) return
   const result = startReconstruction(message, candidates(context))
   if (!attempt) {
-    // It may all be there already, whoever else was asked.
+    // The block may be complete already, whichever peers were asked.
     if (result.type === "ok" && result.partial.missing.length === 0) {
       const whole = finishReconstruction(result.partial, [], segwitAt(context, id))
       if (whole.type !== "ok") return
@@ -116,13 +115,13 @@ const reconstruct = (context: SyncContext, state: SyncPeer, message: CmpctBlock,
   }
   if (result.type === "invalid") {
     download.release(peer.id, id)
-    return misbehaves(state, `an invalid compact block: ${result.reason}`)
+    return misbehaves(state, `invalid compact block: ${result.reason}`)
   }
   download.ask(peer.id, id, context.now())
   if (result.type === "collision") return giveUp(context, state, id, first)
   const { missing } = result.partial
   if (missing.length === 0) return finish(context, state, id, result.partial, [], first)
-  // Beside another attempt only the word of a peer that we chose for this counts.
+  // Beside another attempt, only high-bandwidth peers are asked for transactions.
   const worthIt = first ||
     (highBandwidth.has(peer.id) && (!peer.inbound || hasOutbound(context, askers) || askers.length < MOST_ATTEMPTS - 1))
   if (!worthIt) return giveUp(context, state, id, false)
@@ -133,11 +132,11 @@ const reconstruct = (context: SyncContext, state: SyncPeer, message: CmpctBlock,
 const hasOutbound = ({ peers }: SyncContext, askers: ReadonlyArray<number>): boolean =>
   askers.some((id) => peers.get(id)?.peer.inbound === false)
 
-/** Whether a compact block that its peer was not asked for is worth a look. */
+/** Whether an unsolicited compact block is worth processing. */
 export const isCompactWelcome = (context: SyncContext, { header }: BlockHeader, parent: number): boolean =>
   context.tree.chainwork(parent) + blockWork(header.bits) >= workThreshold(context)
 
-/** Takes a compact block, announced or asked for (BIP 152). Source: upstream `net_processing.cpp`, `CMPCTBLOCK`. */
+/** Handles a compact block, announced or requested (BIP 152). Source: upstream `net_processing.cpp`, `CMPCTBLOCK`. */
 export const takeCompact = (context: SyncContext, state: SyncPeer, message: CmpctBlock): Effect.Effect<void> =>
   Effect.gen(function*() {
     const { chain, download, tree } = context
@@ -149,12 +148,12 @@ export const takeCompact = (context: SyncContext, state: SyncPeer, message: Cmpc
       return
     }
     if (!isCompactWelcome(context, message.header, parent)) return
-    // The hash does not cover a merged-mining proof: where the header is known, the chain does not look at this one.
+    // The hash does not cover a merged-mining proof, and the chain skips known headers. So the proof is checked here.
     const unproven = checkProofOfWork(message.header, context.params)
-    if (unproven !== undefined) return misbehaves(state, `an invalid header (${unproven.reason})`)
+    if (unproven !== undefined) return misbehaves(state, `invalid header: ${unproven.reason}`)
     const { added, last: id, reject } = yield* chain.acceptHeaders([message.header])
     if (reject !== undefined) {
-      if (isOffence(reject, state, true)) misbehaves(state, `an invalid header (${reject.reason})`)
+      if (isOffence(reject, state, true)) misbehaves(state, `invalid header: ${reject.reason}`)
       return
     }
     learn(context, state, id)
@@ -173,14 +172,14 @@ export const takeCompact = (context: SyncContext, state: SyncPeer, message: Cmpc
     reconstruct(context, state, message, id)
   })
 
-/** Takes the transactions that a compact block lacked. */
+/** Handles the missing transactions of a compact block. */
 export const takeTransactions = (context: SyncContext, state: SyncPeer, message: BlockTxn): void => {
   const id = context.tree.find(message.hash)
   const { peer } = state
   if (id === NO_HEADER || !state.partial.has(id) || !context.download.isAsked(peer.id, id)) return
   const partial = state.partial.get(id)
-  // The whole block was asked for meanwhile; the transactions were sent twice.
-  if (partial === undefined) return misbehaves(state, "transactions of a block that it was asked for as a whole")
+  // The peer sent the transactions twice, and the whole block was requested after the first time.
+  if (partial === undefined) return misbehaves(state, "unexpected blocktxn: the whole block was requested")
   const first = context.download.askersOf(id)[0] === peer.id
   finish(context, state, id, partial, message.transactions, first)
 }

@@ -12,31 +12,28 @@ import { MOST_ANNOUNCED } from "./announcement.ts"
 import { Presync, presyncParameters } from "./Presync.ts"
 import { isOffence, learn, misbehaves, seconds, type SyncContext, type SyncPeer, workThreshold } from "./SyncContext.ts"
 
-/** Headers whose proof is checked before others get a turn. */
+/** Headers whose proof of work is checked before other fibers get a turn. */
 const PROOFS_A_TURN = 64
 
 const ANY = new Uint8Array(32)
 
-/** Asks for headers after a locator, once the node has loaded. A question that is not answered yet is not repeated soon. */
+/** Sends `getheaders` with a locator, unless the node is loading. An unanswered request is not repeated soon. */
 const question = (context: SyncContext, { peer }: SyncPeer, locator: ReadonlyArray<Bytes>): void => {
   if (context.loading || !context.headers.ask(peer.id, context.now())) return
   peer.post({ type: "getheaders", version: LOCATOR_VERSION, locator, stop: ANY })
 }
 
-/** Asks for what comes next in the first passes over a chain of little work; our own best chain in case it changed. */
+/** Requests the next headers of a low-work chain. Includes our best chain, in case the peer's chain changed. */
 const askNext = (context: SyncContext, state: SyncPeer, { next }: Presync): void =>
   question(context, state, [next, ...locatorOf(context.tree, context.tree.best())])
 
-/** Asks for what follows a header. Where a chain of little work is under way, that goes on. */
+/** Requests the headers after a given one, or continues the check of a low-work chain. */
 export const askHeaders = (context: SyncContext, state: SyncPeer, after: number): void => {
   if (state.presync !== undefined) askNext(context, state, state.presync)
   else question(context, state, locatorOf(context.tree, after))
 }
 
-/**
- * Asks for all that a peer has. From the predecessor of our best header on, so that its answer shows where it stands even
- * if it has no more than we.
- */
+/** Requests all headers of a peer, from the parent of our best header, so that the answer shows its position. */
 export const askAll = (context: SyncContext, state: SyncPeer): void => {
   const best = context.tree.best()
   const parent = context.tree.parent(best)
@@ -68,13 +65,13 @@ const firstWithoutWork = (
 const claimedWork = (headers: ReadonlyArray<BlockHeader>): bigint =>
   headers.reduce((work, { header }) => work + blockWork(header.bits), 0n)
 
-/** The peer has no more headers than it told. */
+/** The peer has no more headers. */
 const toldAll = (context: SyncContext, state: SyncPeer): Effect.Effect<void> => {
   context.headers.told(state.peer.id)
   return context.status.answered
 }
 
-/** Goes on with the first passes over a chain of little work. Returns the headers that are still to be looked at. */
+/** Continues the check of a low-work chain. Returns the headers still to be processed. */
 const continuePresync = (
   context: SyncContext,
   state: SyncPeer,
@@ -86,7 +83,7 @@ const continuePresync = (
   const { more, released, sound } = presync.take(headers, full)
   if (more) askNext(context, state, presync)
   else state.presync = undefined
-  // Where the peer changed its mind, its message may still make sense by itself.
+  // If the peer's chain changed, its message may still be valid by itself.
   return sound ? released : headers
 }
 
@@ -118,8 +115,8 @@ const startPresync = (
 }
 
 /**
- * A first header that connects to nothing: the peer knows blocks that we miss. No offence (reference/protocol.md 6.7,
- * point 4), and no answer: what looking at it took is the peer's, whatever the peer was asked.
+ * The first header does not connect: the peer has blocks that we miss. Not misbehaviour (reference/protocol.md 6.7,
+ * point 4), but not an answer either: the peer is charged for the time.
  */
 const unconnected = (context: SyncContext, state: SyncPeer, last: Bytes): void => {
   state.peer.judged(false)
@@ -127,7 +124,7 @@ const unconnected = (context: SyncContext, state: SyncPeer, last: Bytes): void =
   askHeaders(context, state, context.tree.best())
 }
 
-/** Whether the headers are known and of the best chain, so that they cost nothing. */
+/** Whether the headers are known and in the best chain, so that they cost nothing. */
 const areKnown = ({ tree }: SyncContext, last: Bytes): boolean => {
   const id = tree.find(last)
   if (id === NO_HEADER) return false
@@ -136,7 +133,7 @@ const areKnown = ({ tree }: SyncContext, last: Bytes): boolean => {
     (tree.height(id) <= tree.height(best) && tree.ancestor(best, tree.height(id)) === id)
 }
 
-/** Stores headers that are worth it, and goes on from there. */
+/** Stores headers and requests the next ones. */
 const accept = (
   context: SyncContext,
   state: SyncPeer,
@@ -152,11 +149,11 @@ const accept = (
       if (added > 0 && tree.compareWork(last, tree.tip()) > 0) state.lastAnnouncement = seconds(context)
     }
     if (reject !== undefined && isOffence(reject, state)) {
-      return misbehaves(state, `an invalid header (${reject.reason})`)
+      return misbehaves(state, `invalid header: ${reject.reason}`)
     }
     if (full && reject === undefined) {
       if (state.presync === undefined) askHeaders(context, state, last)
-      // Behind the question, so that an answer to one more full message of what is known is not read without delay.
+      // After the request: the answer to another full message of known headers is then not read without delay.
       peer.judged(added > 0)
       return
     }
@@ -166,13 +163,13 @@ const accept = (
     const outbound = peer.type === "outbound-full-relay" || peer.type === "block-relay-only"
     if (context.initial && poor && outbound) {
       peer.disconnect({
-        reason: "insufficient chainwork: its chain has too little work to sync from",
+        reason: "insufficient chainwork: the chain of the peer has too little work to sync from",
         misbehaving: false
       })
     }
   })
 
-/** Takes a `headers` message: rules 1 to 6 of reference/protocol.md 6.7. */
+/** Handles a `headers` message: rules 1 to 6 of reference/protocol.md 6.7. */
 export const takeHeaders = (
   context: SyncContext,
   state: SyncPeer,
@@ -189,14 +186,14 @@ export const takeHeaders = (
       return yield* toldAll(context, state)
     }
     const size = headersSize(received)
-    if (isTooLongHeaders(size, peer.hello.version)) return misbehaves(state, `${size} bytes of headers`)
-    if (!areLinked(received)) return misbehaves(state, "headers that do not follow one another")
+    if (isTooLongHeaders(size, peer.hello.version)) return misbehaves(state, `oversized headers message: ${size} bytes`)
+    if (!areLinked(received)) return misbehaves(state, "non-continuous headers sequence")
     const full = isFullHeaders(received.length, size, peer.hello.version)
     let headers = received
     let worthy = false
     if (state.presync !== undefined) {
       const reject = yield* firstWithoutWork(received, context)
-      if (reject !== undefined) return misbehaves(state, `an invalid header (${reject.reason})`)
+      if (reject !== undefined) return misbehaves(state, `invalid header: ${reject.reason}`)
       const { presync } = state
       headers = continuePresync(context, state, presync, received, full)
       worthy = headers !== received
@@ -206,7 +203,7 @@ export const takeHeaders = (
     const parent = start === undefined ? NO_HEADER : tree.find(start.header.prevHash)
     if (parent === NO_HEADER) {
       const reject = yield* firstWithoutWork(headers, context)
-      if (reject !== undefined) return misbehaves(state, `an invalid header (${reject.reason})`)
+      if (reject !== undefined) return misbehaves(state, `invalid header: ${reject.reason}`)
       return unconnected(context, state, last.header.hash)
     }
     const again = worthy ? false : asked.answered(peer.id)
@@ -214,7 +211,7 @@ export const takeHeaders = (
       tree.chainwork(parent) + claimedWork(headers) < workThreshold(context)
     if (poor) {
       const reject = yield* firstWithoutWork(headers, context)
-      if (reject !== undefined) return misbehaves(state, `an invalid header (${reject.reason})`)
+      if (reject !== undefined) return misbehaves(state, `invalid header: ${reject.reason}`)
       if (full) startPresync(context, state, parent, headers)
       else {
         peer.judged(false)
@@ -226,7 +223,7 @@ export const takeHeaders = (
     if (state.unknown !== undefined) resolve(context, state, again)
   })
 
-/** Looks whether a block that the peer announced is known by now; asks once more where it was announced since the question. */
+/** Checks whether an announced block is known now. Asks once more if it was announced after the request. */
 const resolve = (context: SyncContext, state: SyncPeer, again: boolean): void => {
   const { unknown } = state
   if (unknown === undefined) return
@@ -237,7 +234,7 @@ const resolve = (context: SyncContext, state: SyncPeer, again: boolean): void =>
   } else if (again) askHeaders(context, state, context.tree.best())
 }
 
-/** Takes the blocks that a peer announces by their hashes. */
+/** Handles blocks that a peer announces by hash. */
 export const takeInventory = (context: SyncContext, state: SyncPeer, items: ItemList): void => {
   let unknown = false
   for (const { hash, type } of items) {

@@ -2,13 +2,13 @@ import type { BlockLosses } from "../../chain/repair/BlockLosses.ts"
 import type { BlockDownload, BlockRequest, DownloadTree } from "./BlockDownload.ts"
 import { type DownloadPeer, firstOfLimited } from "./DownloadPeer.ts"
 
-/** Missing blocks that are looked at in one turn: enough to keep all peers busy. */
+/** Missing blocks checked in one turn: enough to keep all peers busy. */
 const MOST_LOOKED_AT = 256
 
-/** Milliseconds after which another peer is asked for a block that the one before may never have had. */
+/** Milliseconds after which the next peer is asked for a block that the current one may not have. */
 const SILENCE = 10_000
 
-/** Milliseconds after which a peer that did not have a block is asked for it again. */
+/** Milliseconds after which a peer is asked again for the same block. */
 const ASK_AGAIN = 120_000
 
 const canGive = (tree: DownloadTree, peer: DownloadPeer, id: number): boolean => {
@@ -18,24 +18,22 @@ const canGive = (tree: DownloadTree, peer: DownloadPeer, id: number): boolean =>
     tree.ancestor(peer.best, height) === id
 }
 
-/** What the plan has to know of the blocks that are missing. */
 type Losses = Pick<BlockLosses, "ids" | "needs" | "refusedBy">
 
-/** A block that peers are asked for whatever chain they are on. */
+/** A search for a block across all peers, whatever their chain. */
 interface Search {
-  /** When each peer was asked. */
   readonly asked: Map<number, number>
   /** The peer that was asked last and has not answered. */
   pending: number | undefined
 }
 
 /**
- * Requests blocks of the best chain that were stored and are missing. They lie below the window of
- * `BlockDownload.plan`, which looks at what is still to be connected.
+ * Requests blocks of the best chain that were stored and are missing. They are below the window of
+ * `BlockDownload.plan`, which covers blocks that are not connected yet.
  *
- * A block that a reorganisation has to take back is not in the chain of peers on the other branch, and any of them may
- * still have it. They are asked one after the other, again and again, and owe no answer: the download does not know of
- * these requests, and the block is accepted from any peer at any time. Times are milliseconds of one clock.
+ * A block that a reorg must disconnect is not in the chain of peers on the other branch, but any of them may still have
+ * it. They are asked in turn, repeatedly, and need not answer: these requests are not recorded in the download, and the
+ * block is accepted from any peer at any time. Times are milliseconds of one clock.
  */
 export class MissingBlocks {
   private readonly download: BlockDownload
@@ -49,7 +47,7 @@ export class MissingBlocks {
     this.losses = losses
   }
 
-  /** The requests to send now; they are noted as sent. */
+  /** The requests to send now, recorded as sent. */
   plan(now: number): ReadonlyArray<BlockRequest> {
     const { download, losses, tree } = this
     const requests: Array<BlockRequest> = []
@@ -69,7 +67,7 @@ export class MissingBlocks {
     return requests
   }
 
-  /** A peer says that it does not have a block. Returns whether that was asked on the chance that it has it. */
+  /** A peer reported a block as not found. Returns whether that request was part of a search. */
   refused(peer: number, id: number): boolean {
     const search = this.searches.get(id)
     if (search?.pending !== peer) return false

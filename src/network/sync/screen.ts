@@ -7,12 +7,12 @@ import { isCompactWelcome } from "./incomingCompact.ts"
 import { isNew, isOffence, misbehaves, type SyncContext, type SyncPeer } from "./SyncContext.ts"
 
 /**
- * What becomes of a block that its peer was not asked for, judged by its header, its predecessor and its proof of work
- * before a transaction of it is decoded. `announced`: the block is not wanted, and what its header says is still of use.
+ * Decision on an unsolicited block by its header, parent and proof of work, before its transactions are decoded.
+ * `announced`: the block is not wanted, but its header is useful.
  */
 export type Screening = "decode" | "announced" | "drop"
 
-/** Looks at the state of the sync and changes nothing, but for ending the connection of a peer that breaks a rule. */
+/** Reads the sync state and changes nothing, except that it disconnects a misbehaving peer. */
 export const screen = (
   context: SyncContext,
   state: SyncPeer,
@@ -20,9 +20,9 @@ export const screen = (
   { header, transactions }: BlockStart
 ): Screening => {
   const { download, loading, params, tree } = context
-  // Each locks one id or more: whatever they are, no block with so many is valid.
+  // Each transaction locks at least one id, so a block with more transactions cannot be valid.
   if (transactions > MAX_LOCKS) {
-    misbehaves(state, `a block of ${transactions} transactions`)
+    misbehaves(state, `invalid block: ${transactions} transactions`)
     return "drop"
   }
   const id = tree.find(header.header.hash)
@@ -33,7 +33,7 @@ export const screen = (
   const compact = type === "cmpctblock"
   if (parent === NO_HEADER) {
     if (compact) return "announced"
-    misbehaves(state, "a block whose predecessor is unknown")
+    misbehaves(state, "invalid block: its predecessor is unknown")
     return "drop"
   }
   const welcome = compact
@@ -42,6 +42,6 @@ export const screen = (
   if (!welcome) return id === NO_HEADER ? "drop" : "announced"
   const reject = checkProofOfWork(header, params) ?? tree.misplaced(header)
   if (reject === undefined) return "decode"
-  if (isOffence(reject, state, compact)) misbehaves(state, `an invalid header (${reject.reason})`)
+  if (isOffence(reject, state, compact)) misbehaves(state, `invalid header: ${reject.reason}`)
   return "drop"
 }

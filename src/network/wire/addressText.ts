@@ -2,11 +2,11 @@ import { sha3_256 } from "@noble/hashes/sha3.js"
 import { type Bytes, concat, equal } from "../../protocol/bytes.ts"
 import { fromIpv6, type NetAddress } from "./netAddress.ts"
 
-/** Addresses as people write them. */
+/** Text forms of addresses. */
 
 const BASE32 = "abcdefghijklmnopqrstuvwxyz234567"
 
-/** Base 32 (RFC 4648) in lower case and without padding. */
+/** Base 32 (RFC 4648), lower case, without padding. */
 const encodeBase32 = (bytes: Bytes): string => {
   let text = ""
   let bits = 0
@@ -19,7 +19,7 @@ const encodeBase32 = (bytes: Bytes): string => {
   return bits === 0 ? text : text + BASE32[(value << (5 - bits)) & 31]
 }
 
-/** The bytes of a base 32 text; `undefined` for one with other characters or with bits set that belong to no byte. */
+/** Decodes base 32; `undefined` for other characters, or for set bits beyond the last byte. */
 const decodeBase32 = (text: string): Uint8Array | undefined => {
   const bytes = new Uint8Array(Math.floor((text.length * 5) / 8))
   let bits = 0
@@ -41,7 +41,7 @@ const decodeBase32 = (text: string): Uint8Array | undefined => {
 const ONION_VERSION = 3
 const ONION_PREFIX = new TextEncoder().encode(".onion checksum")
 
-/** Key, checksum and version: what the name of a Tor service is made of (BIP 155, appendix B). */
+/** Key, checksum and version: the content of an onion service name (BIP 155, appendix B). */
 const onionBytes = (key: Bytes): Uint8Array => {
   const checksum = sha3_256(concat(ONION_PREFIX, key, Uint8Array.of(ONION_VERSION))).subarray(0, 2)
   return concat(key, checksum, Uint8Array.of(ONION_VERSION))
@@ -113,7 +113,7 @@ const parseIpv6 = (text: string): Uint8Array | undefined => {
   const tail = parseGroups(after ?? "", true)
   if (head === undefined || tail === undefined) return undefined
   const size = head.length + tail.length
-  // The two colons stand for one group of zeros at least.
+  // `::` stands for at least one group of zeros.
   if (after === undefined ? size !== 16 : size > 14) return undefined
   return Uint8Array.from([...head, ...new Array<number>(16 - size).fill(0), ...tail])
 }
@@ -132,8 +132,8 @@ const parseI2p = (name: string): NetAddress | undefined => {
 }
 
 /**
- * Reads an address without a port: IPv4, IPv6, a Tor service or an I2P destination. A host name gives `undefined`, as
- * does anything else. A CJDNS address looks like IPv6 and is taken for that.
+ * Parses an address without a port: IPv4, IPv6, a Tor service or an I2P destination; `undefined` for anything else,
+ * such as a host name. A CJDNS address has the form of IPv6 and is parsed as such.
  */
 export const parseAddress = (text: string): NetAddress | undefined => {
   const lower = text.toLowerCase()
@@ -145,7 +145,7 @@ export const parseAddress = (text: string): NetAddress | undefined => {
   return ipv6 === undefined ? undefined : fromIpv6(ipv6)
 }
 
-/** Reads an address with or without a port; `undefined` for anything else. IPv6 with a port stands in brackets. */
+/** Parses an address with or without a port; `undefined` for anything else. IPv6 with a port needs brackets. */
 export const parseEndpoint = (
   text: string,
   defaultPort: number
@@ -155,7 +155,7 @@ export const parseEndpoint = (
   const address = parseAddress(bracketed ?? plain ?? text)
   const port = digits === undefined ? defaultPort : Number(digits)
   if (address === undefined || port > 0xffff) return undefined
-  // Brackets belong to IPv6; one that ended up as IPv4 was written as IPv6.
+  // Only IPv6 may have brackets. The text is checked, because an IPv4-mapped address is parsed as IPv4.
   if (bracketed !== undefined && !bracketed.includes(":")) return undefined
   return { address, port }
 }

@@ -2,12 +2,10 @@ import type { Bytes } from "../../protocol/bytes.ts"
 import { DecodeError, type Reader } from "../../protocol/Reader.ts"
 import { compactSizeLength, Writer } from "../../protocol/Writer.ts"
 
-/** How a message travels. */
 export interface Codec<A> {
   /**
-   * Reads a payload. Bytes that are left over are tolerated (reference/protocol.md 6.4). Throws `DecodeError` for a
-   * payload that does not parse: it is dropped, and nobody is to blame. Throws `ProtocolViolation` for one that is an
-   * offence.
+   * Decodes a payload. Trailing bytes are tolerated (reference/protocol.md 6.4). Throws `DecodeError` for an invalid
+   * payload, which is dropped without penalty, and `ProtocolViolation` for one with a penalty.
    */
   readonly decode: (reader: Reader) => A
   /** The payload in parts, so that long ones are not copied. */
@@ -15,10 +13,10 @@ export interface Codec<A> {
 }
 
 /**
- * A payload breaks a rule that honest peers keep (reference/protocol.md 6.11). What it costs:
+ * A payload breaks a rule that honest peers keep (reference/protocol.md 6.11). The consequence:
  *
  * - `misbehaving`: the peer is disconnected and discouraged.
- * - `disconnect`: it is disconnected and no more.
+ * - `disconnect`: the peer is only disconnected.
  */
 export class ProtocolViolation extends DecodeError {
   readonly consequence: "misbehaving" | "disconnect"
@@ -30,13 +28,12 @@ export class ProtocolViolation extends DecodeError {
   }
 }
 
-/** A limit of the protocol on the entries of a list: more are an offence. */
+/** A protocol limit on the entries of a list. */
 export interface CountLimit {
   readonly most: number
   readonly consequence: ProtocolViolation["consequence"]
 }
 
-/** Throws where a list has more entries than the protocol allows. */
 export const checkCount = (reader: Reader, field: string, count: number, { consequence, most }: CountLimit): void => {
   if (count > most) {
     throw new ProtocolViolation(consequence, field, reader.offset, `${count} entries are above the limit of ${most}`)
@@ -57,17 +54,16 @@ export const codec = <A>(
   }
 })
 
-/** The codec of a message that says all by being sent. */
+/** The codec of a message without payload. */
 export const emptyCodec = <A>(message: A): Codec<A> => ({ decode: () => message, encode: () => [] })
 
-/** Where a message has a list: how it is called, and how many bytes its smallest entry has. */
+/** Name of a list in a message, and the size of its smallest entry in bytes. */
 export interface ListField {
   readonly field: string
   readonly smallest: number
   readonly limit?: CountLimit
 }
 
-/** Reads the entries of a list. */
 export const readList = <A>(
   reader: Reader,
   { field, limit, smallest }: ListField,
@@ -93,7 +89,7 @@ export const writeHashes = (writer: Writer, hashes: ReadonlyArray<Bytes>): void 
   for (const hash of hashes) writer.bytes(hash)
 }
 
-/** A CompactSize that is no size: up to 64 bits, in its shortest form. */
+/** A CompactSize used as a number: up to 64 bits, in its shortest form. */
 export const readCompactNumber = (reader: Reader, field: string): bigint => {
   const first = reader.u8(field)
   if (first < 0xfd) return BigInt(first)
@@ -112,13 +108,13 @@ export const writeCompactNumber = (writer: Writer, value: bigint): void => {
   else writer.u8(0xff).u64(value)
 }
 
-/** A port: the one number on the wire that is big endian. */
+/** A port. It is the only big-endian number on the wire. */
 export const readPort = (reader: Reader): number => (reader.u8("port") << 8) | reader.u8("port")
 
 export const writePort = (writer: Writer, port: number): void => {
   writer.u8(port >> 8).u8(port & 0xff)
 }
 
-/** A count as bytes of its own, in front of parts. */
+/** A count as separate bytes, for messages in parts. */
 export const countBytes = (count: number): Uint8Array =>
   new Writer(compactSizeLength(count)).compactSize(count).written()

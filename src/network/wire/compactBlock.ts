@@ -8,22 +8,19 @@ import type { CmpctBlock } from "./messages/compact.ts"
 import { isMutated } from "./mutated.ts"
 
 /**
- * Blocks from and to compact blocks (BIP 152).
+ * Conversion between blocks and compact blocks (BIP 152).
  *
  * ```
  * cmpctblock ── startReconstruction ──► partial ── missing: getblocktxn ── blocktxn ── finishReconstruction ──► block
  *                       │                                                                      │
- *                       └─ invalid: misbehaving        collision: ask for the whole block ─────┘
+ *                       └─ invalid: misbehaving        collision: request the whole block ─────┘
  * ```
  */
 
-/** Highest index of a transaction (protocol): 16 bits. */
+/** Maximum index of a transaction (protocol): 16 bits. */
 const MAX_INDEX = 0xffff
 
-/**
- * The key of the short ids of a block: of SHA-256(header ‖ nonce), and the header includes its merged-mining proof
- * (reference/protocol.md 6.6).
- */
+/** Short id key: from SHA-256(header ‖ nonce), the header with its merged-mining proof (reference/protocol.md 6.6). */
 export const shortIdKey = (header: BlockHeader, nonce: bigint): SipKey =>
   sipKey(sha256(concat(encodeBlockHeader(header), new Writer(8).u64(nonce).written())))
 
@@ -33,7 +30,7 @@ export const shortId = (key: SipKey, wtxid: Bytes): number => {
   return low + (high & 0xffff) * 0x100000000
 }
 
-/** Makes the compact block of a block: its coinbase whole, everything else by short id. The nonce has to be random. */
+/** Builds a compact block: the coinbase in full, all other transactions by short id. The nonce must be random. */
 export const makeCompactBlock = (block: Block, nonce: bigint): CmpctBlock => {
   const key = shortIdKey(block, nonce)
   const [coinbase, ...rest] = block.transactions
@@ -46,15 +43,14 @@ export const makeCompactBlock = (block: Block, nonce: bigint): CmpctBlock => {
   }
 }
 
-/** A block of which some transactions are there. */
 export interface PartialBlock {
   readonly header: BlockHeader
   readonly transactions: ReadonlyArray<Transaction | undefined>
-  /** Indexes of those that are not, ascending. */
+  /** Indexes of the missing transactions, ascending. */
   readonly missing: ReadonlyArray<number>
 }
 
-/** What came of a compact block. `invalid` is an offence; after a `collision` only the whole block helps. */
+/** Result of a reconstruction step. `invalid` is misbehaviour; a `collision` requires the whole block. */
 export type Reconstruction<A> =
   | ({ readonly type: "ok" } & A)
   | { readonly type: "invalid"; readonly reason: string }
@@ -62,7 +58,7 @@ export type Reconstruction<A> =
 
 const invalid = (reason: string): Reconstruction<never> => ({ type: "invalid", reason })
 
-/** Puts the prefilled transactions into their places; text for what is wrong with them. */
+/** Inserts the prefilled transactions. Returns a reason if one is invalid. */
 const placePrefilled = ({ prefilled, shortIds }: CmpctBlock): Array<Transaction | undefined> | string => {
   const transactions = new Array<Transaction | undefined>(shortIds.length + prefilled.length).fill(undefined)
   for (const [i, { index, transaction }] of prefilled.entries()) {
@@ -74,10 +70,7 @@ const placePrefilled = ({ prefilled, shortIds }: CmpctBlock): Array<Transaction 
   return transactions
 }
 
-/**
- * The places that short ids name, looked up by binary search: ids come from the peer, and a hash table could be made
- * slow with ids that fall on each other.
- */
+/** The places of the short ids. Uses binary search, because a peer could choose ids that make a hash table slow. */
 class ShortIds {
   private readonly ids: Float64Array
   private readonly places: Uint16Array
@@ -113,7 +106,7 @@ class ShortIds {
   }
 }
 
-/** Fills in what candidates have the right short ids. Where two different ones have, neither is taken. */
+/** Inserts candidates with matching short ids. If two different ones match, neither is used. */
 const placeCandidates = (
   transactions: Array<Transaction | undefined>,
   ids: ShortIds,
@@ -135,14 +128,14 @@ const placeCandidates = (
       disputed.add(place)
       open++
     }
-    // Going on could show that a place is disputed after all. It is rare, and then the merkle root shows it.
+    // Later candidates could still dispute a place. That is rare, and the merkle root then detects it.
     if (open === 0) return
   }
 }
 
 /**
- * Puts together what a compact block carries and what the candidates (the mempool, and transactions that recently left
- * it) have of it. Source: upstream `blockencodings.cpp`, `PartiallyDownloadedBlock::InitData`.
+ * Starts the reconstruction of a compact block from its own data and the candidates (the mempool, and transactions that
+ * recently left it). Source: upstream `blockencodings.cpp`, `PartiallyDownloadedBlock::InitData`.
  */
 export const startReconstruction = (
   compact: CmpctBlock,
@@ -162,8 +155,8 @@ export const startReconstruction = (
 }
 
 /**
- * Completes a block with the transactions that were missing, in their order. `segwitActive`: whether witnesses are
- * allowed at its height. Source: upstream `blockencodings.cpp`, `PartiallyDownloadedBlock::FillBlock`.
+ * Completes a block with the missing transactions, in order. `segwitActive`: whether witnesses are allowed at its
+ * height. Source: upstream `blockencodings.cpp`, `PartiallyDownloadedBlock::FillBlock`.
  */
 export const finishReconstruction = (
   partial: PartialBlock,

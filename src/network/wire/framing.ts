@@ -3,23 +3,23 @@ import { hash256 } from "../../protocol/hash.ts"
 
 /**
  * Frames of the version 1 transport (reference/protocol.md 6.4): magic (4), command (12, ASCII padded with zeros),
- * length of the payload (LE32), checksum (the first 4 bytes of the payload's double SHA-256), payload.
+ * payload length (LE32), checksum (the first 4 bytes of the payload's double SHA-256), payload.
  */
 
 /** Bytes in front of a payload. */
 export const FRAME_HEADER_SIZE = 24
 
-/** Longest payload (protocol): 32 MiB. Upstream `net.h`, `MAX_PROTOCOL_MESSAGE_LENGTH`. */
+/** Maximum payload (protocol): 32 MiB. Upstream `net.h`, `MAX_PROTOCOL_MESSAGE_LENGTH`. */
 export const MAX_PAYLOAD = 0x02000000
 
 const MAGIC_SIZE = 4
 const COMMAND_SIZE = 12
 const CHECKSUM_SIZE = 4
 
-/** A payload up to this size gets its memory at once; a longer one gets it as its bytes arrive. */
+/** Payloads up to this size are allocated at once, longer ones as their bytes arrive. */
 const FIRST_ALLOCATION = 0x10000
 
-/** Bytes came in that are no frames. Where the next frame would start is unknown, so the connection is over. */
+/** The received bytes are not a valid frame. The start of the next frame is unknown, so the connection must end. */
 export class FramingError extends Error {
   readonly _tag = "FramingError"
   readonly reason: "magic" | "length" | "memory"
@@ -31,12 +31,11 @@ export class FramingError extends Error {
   }
 }
 
-/** What a parser finds in the stream of bytes. */
 export type Framed =
   | { readonly type: "frame"; readonly command: string; readonly payload: Uint8Array }
   /**
-   * A frame that is left out without penalty: its checksum is wrong, its command is not printable text padded with
-   * zeros, or its payload is longer than its command allows. `command` is fit to be shown; `size` is the payload's.
+   * A frame dropped without penalty: a wrong checksum, a command that is not printable text padded with zeros, or a
+   * payload longer than its command allows. `command` is fit for display; `size` is the payload's.
    */
   | {
     readonly type: "dropped"
@@ -47,9 +46,9 @@ export type Framed =
   /** Always the last. */
   | { readonly type: "fatal"; readonly error: FramingError }
 
-/** Where the memory of an unfinished frame is counted. */
+/** Counts the memory of an unfinished frame. */
 export interface FrameMemory {
-  /** False where there is no room for so many bytes more: then the frame is given up, and the stream with it. */
+  /** False if there is no room: the frame and the stream then fail. */
   readonly take: (bytes: number) => boolean
   readonly give: (bytes: number) => void
 }
@@ -59,11 +58,11 @@ const UNLIMITED: FrameMemory = { take: () => true, give: () => {} }
 /** A frame whose header is complete. */
 interface Pending {
   readonly command: string
-  /** Whether the command's bytes are as they have to be. */
+  /** Whether the command is well formed. */
   readonly named: boolean
   readonly length: number
   readonly checksum: Bytes
-  /** Whether the payload is too long to be kept. */
+  /** Whether the payload is too long to be stored. */
   readonly skipped: boolean
 }
 
@@ -80,9 +79,9 @@ const readCommand = (field: Bytes): { readonly command: string; readonly named: 
 }
 
 /**
- * Cuts a stream of bytes into frames, however TCP delivered them. Holds at most one payload: memory for it grows with
- * what arrived, not with what was announced, and every byte is copied a bounded number of times, however small the
- * pieces. Payloads are memory of their own and never views of the pieces.
+ * Splits a byte stream into frames, for any chunk sizes. Holds at most one payload. Its memory grows with the bytes
+ * that arrived, not with the announced length, and each byte is copied a bounded number of times. Payloads have their
+ * own memory and are never views of the chunks.
  */
 export class FrameParser {
   private readonly magic: Bytes
@@ -98,8 +97,8 @@ export class FrameParser {
 
   /**
    * @param maxPayload a longer payload ends the connection.
-   * @param limitOf the longest payload of a command that is worth keeping; a longer one is skipped as it arrives.
-   * @param memory counts what is held of a payload until it is complete.
+   * @param limitOf the longest payload stored per command; a longer one is skipped as it arrives.
+   * @param memory counts the memory of an unfinished payload.
    */
   constructor(
     magic: Bytes,
@@ -113,17 +112,17 @@ export class FrameParser {
     this.memory = memory
   }
 
-  /** Bytes of memory that are held for a frame that is not complete. */
+  /** Bytes of memory held for an unfinished frame. */
   get held(): number {
     return this.payload.length
   }
 
-  /** Whether the stream stands between two frames, so that it may end without a loss. */
+  /** Whether the stream is between two frames, so that it may end without loss. */
   get idle(): boolean {
     return this.headerSize === 0 && !this.failed
   }
 
-  /** Takes the next bytes of the stream and returns what they complete. After a fatal error there is nothing more. */
+  /** Parses the next bytes of the stream and returns the completed frames. Returns nothing after a fatal error. */
   push(chunk: Bytes): ReadonlyArray<Framed> {
     const found: Array<Framed> = []
     for (let at = 0; at < chunk.length && !this.failed;) {
@@ -158,16 +157,16 @@ export class FrameParser {
     return size
   }
 
-  /** What is wrong with the header as far as it is there. A wrong magic shows at its first wrong byte. */
+  /** Checks the header received so far. A wrong magic is detected at its first wrong byte. */
   private headerError(): FramingError | undefined {
     const seen = Math.min(this.headerSize, MAGIC_SIZE)
     if (!equal(this.header.subarray(0, seen), this.magic.subarray(0, seen))) {
-      return new FramingError("magic", "the bytes are not of this network: the magic is wrong")
+      return new FramingError("magic", "invalid magic: the bytes are not of this network")
     }
     if (this.headerSize < FRAME_HEADER_SIZE) return undefined
     const length = this.announcedLength()
     return length > this.maxPayload
-      ? new FramingError("length", `a message of ${length} bytes is above the limit of ${this.maxPayload}`)
+      ? new FramingError("length", `oversized message: ${length} bytes are above the limit of ${this.maxPayload}`)
       : undefined
   }
 
@@ -182,7 +181,7 @@ export class FrameParser {
     return { command, named, length, checksum, skipped: length > this.limitOf(command) }
   }
 
-  /** Takes bytes of a payload; `undefined` where there is no memory for them. */
+  /** Stores bytes of a payload; `undefined` if out of memory. */
   private takePayload(chunk: Bytes, at: number, { length, skipped }: Pending): number | undefined {
     const size = Math.min(length - this.received, chunk.length - at)
     if (!skipped) {
@@ -193,7 +192,7 @@ export class FrameParser {
     return size
   }
 
-  /** Makes room for `size` bytes of a payload of `length`: doubling, and never more than the payload needs. */
+  /** Grows the buffer to `size` bytes of a payload of `length`: doubles it, up to the payload's length. */
   private reserve(size: number, length: number): boolean {
     if (size <= this.payload.length) return true
     const wanted = Math.min(length, Math.max(size, 2 * this.payload.length, FIRST_ALLOCATION))
@@ -204,7 +203,7 @@ export class FrameParser {
     return true
   }
 
-  /** Gives up the stream in the middle of a payload. */
+  /** Fails the stream in the middle of a payload. */
   private fail(): FramingError {
     const command = this.pending?.command ?? ""
     this.failed = true
@@ -229,7 +228,7 @@ export class FrameParser {
 }
 
 /**
- * Makes the frame of a payload that comes in parts; each is copied once.
+ * Builds a frame from a payload in parts; each part is copied once.
  *
  * @throws RangeError for a command or a payload that no frame can carry.
  */

@@ -107,20 +107,18 @@ interface Messages {
   readonly cfcheckpt: CFCheckpt
 }
 
-/** A command of a message that we know. */
 export type Command = keyof Messages
 
-/** A message of one of the commands. */
 export type MessageOf<C extends Command> = { readonly [K in C]: Messages[K] & { readonly type: K } }[C]
 
-/** A message whose command we do not know: ignored (reference/protocol.md 6.4). */
+/** A message with an unknown command, which is ignored (reference/protocol.md 6.4). */
 export interface UnknownMessage {
   readonly type: "unknown"
   readonly command: string
   readonly payload: Bytes
 }
 
-/** A message of the network, told apart by `type`, which is its command. */
+/** A message, discriminated by `type`, which is its command. */
 export type Message = Messages[Command] | UnknownMessage
 
 const codecs: { readonly [C in Command]: Codec<Messages[C]> } = {
@@ -162,24 +160,23 @@ const codecs: { readonly [C in Command]: Codec<Messages[C]> } = {
   cfcheckpt
 }
 
-/** Whether a message of this command has a meaning for us. */
+/** Whether the node knows a command. */
 export const isCommand = (command: string): command is Command => Object.hasOwn(codecs, command)
 
-/** Every command with a meaning. */
 export const COMMANDS: ReadonlyArray<Command> = Object.keys(codecs).filter(isCommand)
 
 /**
- * Reads the payload of a frame. Most of what it returns are views of the payload.
+ * Decodes the payload of a frame. The result contains views of the payload.
  *
- * @throws DecodeError for a payload that does not parse: to be dropped without penalty (reference/protocol.md 6.4).
- * @throws ProtocolViolation, which is a `DecodeError` too, for one that its sender has to pay for.
+ * @throws DecodeError for an invalid payload, which is dropped without penalty (reference/protocol.md 6.4).
+ * @throws ProtocolViolation, a `DecodeError` too, for one with a penalty for its peer.
  */
 export const decodeMessage = (command: string, payload: Bytes): Message =>
   isCommand(command) ? codecs[command].decode(new Reader(payload)) : { type: "unknown", command, payload }
 
 /**
- * Reads the payload of a frame as `decodeMessage` does, and yields where others may have a turn: long blocks take some
- * hundred milliseconds.
+ * Decodes a payload like `decodeMessage`, and yields so that other peers get a turn: long blocks take some hundred
+ * milliseconds.
  *
  * @throws what `decodeMessage` throws.
  */
@@ -189,7 +186,6 @@ export function* decodeInSteps(command: string, payload: Bytes): Generator<undef
   return decodeMessage(command, payload)
 }
 
-/** The payload of a message, in parts. */
 const encodeKnown = <C extends Command>(message: MessageOf<C>): ReadonlyArray<Bytes> =>
   codecs[message.type].encode(message)
 
@@ -197,30 +193,29 @@ const encodeKnown = <C extends Command>(message: MessageOf<C>): ReadonlyArray<By
 export const encodePayload = (message: Message): ReadonlyArray<Bytes> =>
   message.type === "unknown" ? [message.payload] : encodeKnown(message)
 
-/** The command of a message. */
 export const commandOf = (message: Message): string => message.type === "unknown" ? message.command : message.type
 
-/** A message as it travels. */
+/** The frame of a message. */
 export const encodeMessage = (magic: Bytes, message: Message): Uint8Array =>
   encodeFrame(magic, commandOf(message), encodePayload(message))
 
-/** Longest payload of a command that is not listed. */
+/** Maximum payload of commands that are not listed. */
 const SHORT = 0x20000
 
 /** More than any valid block: 4,000,000 bytes (consensus), and the short ids that replace transactions. */
 const BLOCK_LIMIT = 0x500000
 
-/** More than any transaction that is relayed: 400,000 weight units (policy) are at most as many bytes. */
+/** More than any relayed transaction: 400,000 weight units (policy) are at most as many bytes. */
 const TRANSACTION_LIMIT = 0x64000
 
 const LIMITS = new Map<string, number>([
-  // Room for more entries than allowed, so that the offence can be seen.
+  // Allow more entries than valid, so that the violation can be detected.
   ["addr", 0x100000],
   ["addrv2", 0x100000],
   ["inv", 0x200000],
   ["getdata", 0x200000],
   ["notfound", 0x200000],
-  // The limit of 6 MiB does not hold for old peers.
+  // The limit of 6 MiB does not apply to old peers.
   ["headers", 0x1000000],
   ["block", BLOCK_LIMIT],
   ["cmpctblock", BLOCK_LIMIT],
@@ -229,9 +224,9 @@ const LIMITS = new Map<string, number>([
 ])
 
 /**
- * The same for what was not asked for. Headers announce a few blocks; a compact block has its coinbase and short ids; the
- * transactions of a block are only ever an answer. A whole block may come from a peer that found it, so its limit stays:
- * its header is judged before the rest is decoded.
+ * Limits for unsolicited messages. Headers announce a few blocks. A compact block has its coinbase and short ids.
+ * `blocktxn` is only ever an answer. A whole block may come from the peer that found it, so its limit stays: its header
+ * is checked before the rest is decoded.
  */
 const UNREQUESTED_LIMITS = new Map<string, number>([
   ["headers", 0x64000],
@@ -240,7 +235,7 @@ const UNREQUESTED_LIMITS = new Map<string, number>([
   ["notfound", 0x64000]
 ])
 
-/** Which long answers a peer owes us. */
+/** The long answers that are outstanding from a peer. */
 export interface Owed {
   readonly headers: boolean
   readonly blocks: boolean
@@ -249,8 +244,8 @@ export interface Owed {
 const EVERYTHING: Owed = { headers: true, blocks: true }
 
 /**
- * The longest payload of a command that an honest peer has a reason to send, with room to spare: our own bound, below
- * the 32 MiB of the protocol, so that a hundred peers cannot make us hold 32 MiB each. For `FrameParser`.
+ * Maximum payload of a command that an honest peer has a reason to send, with a margin. It is far below the protocol's
+ * 32 MiB, so that a hundred peers cannot make this node hold 32 MiB each. For `FrameParser`.
  */
 export const payloadLimit = (command: string, owed: Owed = EVERYTHING): number => {
   const isOwed = command === "headers" ? owed.headers : owed.blocks

@@ -1,10 +1,7 @@
 import { type Bytes, toHex } from "../../protocol/bytes.ts"
 import { hasPrefix, IPV4_MAPPED, type NetAddress, type UnknownAddress } from "./netAddress.ts"
 
-/**
- * What kind of place an address is, and which addresses probably belong to the same operator (upstream
- * `netaddress.cpp`, `netgroup.cpp`).
- */
+/** Types of addresses, and groups that probably have one operator (upstream `netaddress.cpp`, `netgroup.cpp`). */
 
 /** A range of addresses: the first `bits` bits are those of `prefix`. */
 interface Range {
@@ -40,13 +37,13 @@ const UNROUTABLE_IPV4: ReadonlyArray<Range> = [
   { prefix: [255, 255, 255, 255], bits: 32 }
 ]
 
-/** Addresses that nobody can have: they stand for nothing, or for what does not travel as IPv6. */
+/** Invalid addresses: unspecified, or encodings of other address types. */
 const INVALID_IPV6: ReadonlyArray<Range> = [
   { prefix: [], bits: 128 },
   // Documentation (RFC 3849).
   { prefix: [0x20, 0x01, 0x0d, 0xb8], bits: 32 },
   { prefix: Array.from(IPV4_MAPPED), bits: 96 },
-  // Tor's second version in OnionCat's wrapping; seeds in the reference node's own address book.
+  // Tor version 2 as wrapped by OnionCat; source markers in the reference node's address book.
   { prefix: [0xfd, 0x87, 0xd8, 0x7e, 0xeb, 0x43], bits: 48 },
   { prefix: [0xfd, 0x6b, 0x88, 0xc0, 0x87, 0x24], bits: 48 }
 ]
@@ -63,7 +60,7 @@ const UNROUTABLE_IPV6: ReadonlyArray<Range> = [
   { prefix: [0x20, 0x01, 0x00, 0x20], bits: 28 }
 ]
 
-/** IPv6 addresses that lead to an IPv4 address, where in them it stands, and whether its bits are turned over. */
+/** IPv6 ranges with an embedded IPv4 address: its offset, and whether its bits are inverted. */
 const TUNNELS: ReadonlyArray<Range & { readonly at: number; readonly inverted: boolean }> = [
   // RFC 6052, RFC 6145, 6to4 (RFC 3964), Teredo (RFC 4380).
   { prefix: [0x00, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0], bits: 96, at: 12, inverted: false },
@@ -72,12 +69,12 @@ const TUNNELS: ReadonlyArray<Range & { readonly at: number; readonly inverted: b
   { prefix: [0x20, 0x01, 0, 0], bits: 32, at: 12, inverted: true }
 ]
 
-/** he.net hands out many networks from one range: 2001:470::/32. */
+/** he.net assigns many networks from one range: 2001:470::/32. */
 const HE_NET = Uint8Array.of(0x20, 0x01, 0x04, 0x70)
 
 const CJDNS_PREFIX = 0xfc
 
-/** Whether an address can be somebody's, be it on a private network. */
+/** Whether a node can have an address, including on a private network. */
 export const isValid = (address: NetAddress | UnknownAddress): address is NetAddress => {
   const { bytes, network } = address
   switch (network) {
@@ -101,7 +98,7 @@ export const isLocal = ({ bytes, network }: NetAddress): boolean =>
     ? LOCAL_IPV4.some((range) => inRange(bytes, range))
     : network === "ipv6" && inRange(bytes, LOCAL_IPV6)
 
-/** Whether an address leads anywhere from anywhere: the only kind that is worth to be passed on. */
+/** Whether an address is publicly routable: only such addresses are relayed. */
 export const isRoutable = (address: NetAddress | UnknownAddress): address is NetAddress => {
   if (!isValid(address)) return false
   const { bytes, network } = address
@@ -110,7 +107,7 @@ export const isRoutable = (address: NetAddress | UnknownAddress): address is Net
   return true
 }
 
-/** The IPv4 address that a routable address is, or leads to; `undefined` for any other. */
+/** The IPv4 address of a routable address, native or embedded; `undefined` for others. */
 export const linkedIpv4 = (address: NetAddress): Bytes | undefined => {
   if (!isRoutable(address)) return undefined
   const { bytes, network } = address
@@ -130,9 +127,9 @@ const firstBits = (bytes: Bytes, bits: number): Bytes => {
 }
 
 /**
- * The group of an address, as text: addresses of one group are taken for one operator's. /16 of IPv4, also where IPv6
- * leads to it; /32 of IPv6, /36 in he.net's range; the first 4 bits of keys in Tor, I2P and CJDNS. Addresses that lead
- * nowhere share one. Source: upstream `netgroup.cpp`, `GetGroup`.
+ * The group of an address, as text: addresses of one group are assumed to have one operator. /16 of IPv4, also if
+ * embedded in IPv6; /32 of IPv6, /36 in he.net's range; the first 4 bits of keys in Tor, I2P and CJDNS. Unroutable
+ * addresses share one group. Source: upstream `netgroup.cpp`, `GetGroup`.
  */
 export const networkGroup = (address: NetAddress): string => {
   if (!isRoutable(address)) return "unroutable"
@@ -143,10 +140,7 @@ export const networkGroup = (address: NetAddress): string => {
   return `${network}:${toHex(firstBits(bytes, bits))}`
 }
 
-/**
- * The group that what a peer costs is charged to: that of `networkGroup`, and for addresses that lead nowhere, as those of
- * this machine and of private networks, the same number of bits.
- */
+/** The group that a peer's cost is charged to: `networkGroup`; for unroutable addresses, the same number of bits. */
 export const chargedGroup = (address: NetAddress): string => {
   if (isRoutable(address)) return networkGroup(address)
   const { bytes, network } = address

@@ -6,11 +6,14 @@ import type { Network } from "../networks.ts"
 import { type ScriptTemplate, scriptTemplate } from "../scriptType.ts"
 
 /**
- * Output descriptors, as far as they can be told from a script alone: without the keys and scripts that a wallet
- * knows. BIP 380 to 386; upstream `script/descriptor.cpp`.
+ * Output descriptors that follow from a script alone, without the keys and scripts that a wallet knows. BIP 380 to 386;
+ * upstream `script/descriptor.cpp`.
  */
 
-/** The characters of a descriptor. A character's value in the code is its place within a row; the row is a digit. */
+/**
+ * The characters of a descriptor. The value of a character in the code is its position in its row; the row is a digit
+ * of its own.
+ */
 const INPUT_CHARACTERS = "0123456789()[],'/*abcdefgh@:$%{}" +
   "IJKLMNOPQRSTUVWXYZ&+-.;<=>?!^_|~" +
   "ijklmnopqrstuvwxyzABCDEFGH`#\"\\ "
@@ -33,7 +36,7 @@ const GENERATOR: ReadonlyArray<readonly [number, number]> = [
   [0x644d6, 0x26ffd]
 ]
 
-/** The remainder of a polynomial over 32 elements, eight coefficients of five bits, in two halves. */
+/** The remainder of a polynomial over 32 elements: eight coefficients of five bits, in two halves. */
 class Remainder {
   high = 0
   low = 1
@@ -59,7 +62,10 @@ class Remainder {
   }
 }
 
-/** Returns the eight characters that belong behind a descriptor's `#`; `undefined` for a character no descriptor has. */
+/**
+ * Returns the checksum of a descriptor, the eight characters after `#`; `undefined` for a character that no descriptor
+ * has.
+ */
 export const descriptorChecksum = (descriptor: string): string | undefined => {
   const remainder = new Remainder()
   let rows = 0
@@ -77,17 +83,17 @@ export const descriptorChecksum = (descriptor: string): string | undefined => {
   }
   if (count > 0) remainder.add(rows)
   for (let i = 0; i < CHECKSUM_LENGTH; i++) remainder.add(0)
-  // Else zeros at the end would change nothing.
+  // Without this, zeros at the end would not change the checksum.
   remainder.low ^= 1
   let text = ""
   for (let at = CHECKSUM_LENGTH - 1; at >= 0; at--) text += CHECKSUM_CHARACTERS[remainder.coefficient(at)]
   return text
 }
 
-/** A descriptor of our own making, with its checksum. */
+/** Appends the checksum to a descriptor that this node generated. */
 const withChecksum = (descriptor: string): string => `${descriptor}#${descriptorChecksum(descriptor) ?? ""}`
 
-/** Hybrid keys repeat the parity of y in their first byte; descriptors have no place for them. */
+/** Hybrid keys repeat the parity of y in their first byte. Descriptors cannot express them. */
 const isHybrid = (key: Bytes): boolean => key[0] === 0x06 || key[0] === 0x07
 
 /** Whether a point of the curve has this x. */
@@ -100,7 +106,7 @@ const isOnCurve = (x: Bytes): boolean => {
   }
 }
 
-/** A descriptor that the keys in a script are enough for. */
+/** A descriptor that needs only the keys in the script. */
 const keyDescriptor = (template: ScriptTemplate): string | undefined => {
   switch (template.type) {
     case "pubkey":
@@ -117,22 +123,22 @@ const keyDescriptor = (template: ScriptTemplate): string | undefined => {
 }
 
 /**
- * Returns the descriptor of an output script, with its checksum: by its keys where they can be seen, by its address
- * where that gives back the whole script, else the script in hex. As upstream has it, the keys of a name output are
- * looked for behind its prefix, and the descriptor says nothing of the name.
- * Source: upstream `script/descriptor.cpp`, `InferDescriptor`.
+ * Returns the descriptor of an output script, with its checksum: from its keys if they are visible, else from its
+ * address if the address yields the whole script, else the script in hex. As in upstream, the keys of a name output are
+ * taken from the script after its prefix, and the descriptor does not contain the name. Source: upstream
+ * `script/descriptor.cpp`, `InferDescriptor`.
  */
 export const descriptorOf = (network: Network, script: Bytes): string => {
   const byKeys = keyDescriptor(scriptTemplate(script))
   if (byKeys !== undefined) return withChecksum(byKeys)
-  // The address of the script as it stands: behind a name prefix there may be one, but it is not the whole script.
+  // The address of the whole script. The part after a name prefix may have an address, but is not the whole script.
   const address = addressOf(network, script)
   return withChecksum(address === undefined ? `raw(${toHex(script)})` : `addr(${address})`)
 }
 
 /**
  * Returns the descriptor of the P2WSH output of a witness script, with its checksum: `wsh` of a multisig or a
- * miniscript; `undefined` if the witness script is neither, so that `descriptorOf` the output has to do.
+ * miniscript. `undefined` if the witness script is neither; `descriptorOf` the output then applies.
  */
 export const witnessDescriptorOf = (witnessScript: Bytes): string | undefined => {
   const template = scriptTemplate(witnessScript)

@@ -9,20 +9,20 @@ import { parseWif } from "../wif.ts"
 import { descriptorChecksum } from "./descriptor.ts"
 
 /**
- * The output script of a descriptor whose keys are all there (BIP 380 to 386): keys in hexadecimal or as WIF, no
+ * The output script of a descriptor that contains all its keys (BIP 380 to 386): keys in hexadecimal or as WIF, no
  * extended keys, no miniscript, no script trees. Source of rules and words: upstream `script/descriptor.cpp`.
  */
 export type DescriptorScript =
   | { readonly script: Uint8Array }
   | { readonly error: string; readonly kind: DescriptorFault }
 
-/** `ranged` and `multipath` stand for more than one script; they are well-formed. */
+/** `ranged` and `multipath`: the descriptor is well-formed, but yields more than one script. */
 export type DescriptorFault = "invalid" | "ranged" | "multipath"
 
-/** Where an expression stands. */
+/** The context of an expression. */
 type Place = "top" | "P2SH" | "P2WSH" | "P2WPKH" | "P2TR"
 
-/** Why a descriptor is none; caught where the whole is parsed. */
+/** Why a descriptor is invalid. Caught at the end of the parse. */
 class Fault extends Error {
   readonly kind: DescriptorFault
 
@@ -36,10 +36,10 @@ const MAX_KEYS = 20
 const MAX_BARE_KEYS = 3
 const CHECKSUM_LENGTH = 8
 
-/** What stands before the x of a point whose y is even. */
+/** The byte before the x of a point with an even y. */
 const EVEN = Uint8Array.of(0x02)
 
-/** Takes the checksum off, which need not be there. */
+/** Removes the checksum, which is optional. */
 const withoutChecksum = (text: string): string => {
   const [payload = "", checksum, ...more] = text.split("#")
   if (more.length > 0) throw new Fault("Multiple '#' symbols")
@@ -54,7 +54,7 @@ const withoutChecksum = (text: string): string => {
   return payload
 }
 
-/** Takes the origin off a key, which says where it comes from and changes nothing. */
+/** Removes the origin of a key. It describes where the key comes from and does not change the script. */
 const withoutOrigin = (text: string): string => {
   if (!text.startsWith("[")) return text
   const origin = /^\[([^\]/]*)((?:\/\d{1,10}['h]?)*)\]([^\]]*)$/.exec(text)
@@ -67,7 +67,7 @@ const withoutOrigin = (text: string): string => {
   return key
 }
 
-/** A public key in hexadecimal digits: 33 or 65 bytes, or the 32 of its x within a taproot output. */
+/** A public key in hexadecimal digits: 33 or 65 bytes, or the 32 bytes of its x in a taproot output. */
 const hexKey = (text: string, bytes: Bytes, place: Place): Bytes => {
   if (bytes[0] === 0x06 || bytes[0] === 0x07) throw new Fault("Hybrid public keys are not allowed")
   const whole = place === "P2TR" && bytes.length === 32 ? concat(EVEN, bytes) : bytes
@@ -83,7 +83,7 @@ const refuseExtended = (network: Network, text: string): void => {
   throw new Fault("a key has to be derived from an extended key: give the key itself")
 }
 
-/** A public key as it stands in scripts. Errors never hold what may be a private key. */
+/** A public key as scripts contain it. Errors never contain text that may be a private key. */
 const parseKey = (network: Network, text: string, place: Place): Bytes => {
   const key = withoutOrigin(text)
   if (key === "") throw new Fault("No key provided")
@@ -115,7 +115,7 @@ const keyHashScript = (key: Bytes): Uint8Array => scriptOf({ kind: "pubkeyhash",
 
 const witness = (version: number, program: Bytes): Uint8Array => scriptOf({ kind: "witness", version, program })
 
-/** A number up to 20 as scripts push it. */
+/** The script push of a number up to 20. */
 const smallNumber = (value: number): Uint8Array =>
   value <= 16 ? Uint8Array.of(Op.OP_1 + value - 1) : Uint8Array.of(1, value)
 
@@ -151,14 +151,14 @@ const multisig = (network: Network, text: string, place: Place, sorted: boolean)
   return script
 }
 
-/** The output key of an internal key without scripts (BIP 341, BIP 386), both as the x of a point. */
+/** The output key of an internal key without scripts (BIP 341, BIP 386). Both are the x of a point. */
 const tweaked = (x: Bytes): Uint8Array => {
   const { Point } = secp256k1
   const tweak = Point.Fn.fromBytes(taggedHash("TapTweak", x))
   return Point.fromBytes(concat(EVEN, x)).add(Point.BASE.multiply(tweak)).toBytes(true).subarray(1)
 }
 
-/** Where each function may stand, and what upstream says where it may not. */
+/** The contexts that allow each function, and upstream's error for the other contexts. */
 const PLACES: Readonly<Record<string, { readonly places: ReadonlyArray<Place>; readonly error: string }>> = {
   addr: { places: ["top"], error: "Can only have addr() at top level" },
   raw: { places: ["top"], error: "Can only have raw() at top level" },
@@ -202,7 +202,7 @@ const parse = (network: Network, text: string, place: Place): Uint8Array => {
     case "wpkh":
       return witness(0, hash160(keyIn(network, "wpkh()", inner, "P2WPKH")))
     case "combo": {
-      // Of all the scripts that it stands for, the witness program where the key can have one.
+      // Of the scripts of `combo`, the witness program if the key can have one.
       const key = keyIn(network, "combo()", inner, place)
       return key.length === 65 ? keyHashScript(key) : witness(0, hash160(key))
     }
@@ -221,7 +221,9 @@ const parse = (network: Network, text: string, place: Place): Uint8Array => {
   }
 }
 
-/** Returns the output script of a descriptor on a network, or why there is none. The checksum may be left out. */
+/**
+ * Returns the output script of a descriptor on a network, or the reason why there is none. The checksum is optional.
+ */
 export const descriptorScript = (network: Network, text: string): DescriptorScript => {
   try {
     return { script: parse(network, withoutChecksum(text), "top") }

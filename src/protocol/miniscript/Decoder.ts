@@ -28,10 +28,10 @@ const HASHES: ReadonlyMap<number, { readonly name: HashFunction; readonly size: 
 
 const MAX_MULTISIG_KEYS = 20
 
-/** Bytes of every preimage: each hash expression checks them first. */
+/** The size of every preimage in bytes: each hash expression checks it first. */
 const PREIMAGE_SIZE = 32
 
-/** Opcodes that cannot end an expression, so that no `and_v` has its first part in front of them. */
+/** Opcodes that cannot end an expression. Before them, there is no first part of an `and_v`. */
 const NO_ENDS: ReadonlySet<number> = new Set([
   Op.OP_IF,
   Op.OP_ELSE,
@@ -40,15 +40,15 @@ const NO_ENDS: ReadonlySet<number> = new Set([
   Op.OP_SWAP
 ])
 
-/** One thing to do; false if the script is no miniscript. */
+/** One step of the decoding. Returns false if the script is not a miniscript. */
 type Step = () => boolean
 
 /**
- * Reads instructions, the last of a script first, as one expression. No call nests: what is still to be read waits on a
- * stack, so that a script can be as deep as it is long.
+ * Reads instructions as one expression, from the last of a script to the first. No call nests: pending steps wait on a
+ * stack, so that a script of any length may nest as deep as it likes.
  */
 export class Decoder {
-  /** Every key in the script, as it was met. */
+  /** The keys in the script, in the order of reading. */
   readonly keys: Array<string> = []
   readonly #items: ReadonlyArray<Instruction>
   #at = 0
@@ -59,7 +59,7 @@ export class Decoder {
     this.#items = items
   }
 
-  /** The whole script as one expression. */
+  /** Returns the whole script as one expression. */
   decode(): Expression | undefined {
     this.#steps.push(this.#expression)
     for (let step = this.#steps.pop(); step !== undefined; step = this.#steps.pop()) {
@@ -81,13 +81,13 @@ export class Decoder {
     return opcode === END.opcode ? undefined : minimalNumber(opcode, data)
   }
 
-  /** Puts steps before all that wait. */
+  /** Puts steps before all pending ones. */
   #do(...steps: ReadonlyArray<Step>): true {
     for (const step of steps.toReversed()) this.#steps.push(step)
     return true
   }
 
-  /** Steps over instructions that are understood. */
+  /** Skips instructions that are decoded. */
   #take(count: number): void {
     this.#at += count
   }
@@ -102,14 +102,14 @@ export class Decoder {
     return of !== undefined && this.#build(wrap(wrapper, of))
   }
 
-  /** What was read last stands first in the script. */
+  /** Combines the last two expressions. The one that was read last comes first in the script. */
   #combine(name: Binary): boolean {
     const first = this.#built.pop()
     const second = this.#built.pop()
     return first !== undefined && second !== undefined && this.#build(binary(name, first, second))
   }
 
-  /** An expression, with all that `and_v` may put in front of it. */
+  /** An expression, including the expressions that `and_v` puts before it. */
   readonly #expression: Step = () => this.#do(this.#single, this.#andV)
 
   readonly #andV: Step = () => {
@@ -118,7 +118,7 @@ export class Decoder {
     return this.#do(this.#expression, () => this.#combine("and_v"))
   }
 
-  /** An expression that is not wrapped by OP_SWAP or the alternative stack, and no `and_v`. */
+  /** An expression that is neither wrapped by OP_SWAP or the alternative stack, nor an `and_v`. */
   readonly #single: Step = () => {
     const { data, opcode } = this.#peek()
     if (opcode === Op.OP_0 || opcode === Op.OP_1) {
@@ -140,7 +140,10 @@ export class Decoder {
     }
   }
 
-  /** What encloses expressions. In front of all but OP_ENDIF, `and_v` stays outside: the script is the same. */
+  /**
+   * Expressions that enclose others. Except before OP_ENDIF, an `and_v` is decoded outside of them: the script is the
+   * same.
+   */
   #composed(opcode: number): boolean {
     this.#take(1)
     switch (opcode) {
@@ -178,7 +181,7 @@ export class Decoder {
     return lock !== undefined && lock >= 1 && this.#build(make(lock))
   }
 
-  /** OP_SIZE 32 OP_EQUALVERIFY, a hash opcode, a digest, OP_EQUAL. `undefined` if it is something else. */
+  /** OP_SIZE 32 OP_EQUALVERIFY, a hash opcode, a digest, OP_EQUAL. `undefined` for other instructions. */
   #hash(): boolean | undefined {
     const { data: digest } = this.#peek(1)
     const wanted = HASHES.get(this.#peek(2).opcode)
@@ -206,7 +209,7 @@ export class Decoder {
     return this.#threshPart(0, count)
   }
 
-  /** The parts of a `thresh`, behind `parts` that were read: all but the first are wrapped and end in OP_ADD. */
+  /** The parts of a `thresh`; `parts` of them are already read. All but the first are wrapped and end in OP_ADD. */
   #threshPart(parts: number, count: number): boolean {
     if (!this.#opcodes(Op.OP_ADD)) return this.#do(this.#single, () => this.#threshEnd(parts + 1, count))
     this.#take(1)
@@ -229,7 +232,7 @@ export class Decoder {
     })
   }
 
-  /** What stands in front of the last expression before an OP_ENDIF. */
+  /** The instructions before the last expression of an OP_ENDIF. */
   readonly #condition: Step = () => {
     if (this.#opcodes(Op.OP_ELSE)) {
       this.#take(1)
@@ -250,7 +253,7 @@ export class Decoder {
     return this.#do(this.#single, () => this.#combine(keeps ? "or_d" : "or_c"))
   }
 
-  /** What stands in front of two branches. */
+  /** The instructions before two branches. */
   readonly #alternatives: Step = () => {
     const isIf = this.#opcodes(Op.OP_IF)
     if (!isIf && !this.#opcodes(Op.OP_NOTIF)) return false

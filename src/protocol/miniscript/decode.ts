@@ -5,26 +5,26 @@ import { instructionsFromEnd } from "./instructions.ts"
 import { has, type } from "./types.ts"
 
 /**
- * Reading a witness script as miniscript, the language of spending conditions. Expressions end in the opcode that
- * tells what they are, so a script is read from its end.
+ * Decodes a witness script as miniscript, the language of spending conditions. The last opcode of an expression
+ * determines its kind, so a script is read from its end.
  */
 
-/** Longer witness scripts are not relayed (policy), so no miniscript is either. */
+/** Longer witness scripts are not relayed (policy), so they are not miniscripts either. */
 const MAX_SCRIPT_SIZE = 3600
 
-/** Opcodes that a script may have, keys of multisig checks included (consensus). */
+/** The limit of opcodes in a script, keys of multisig checks included (consensus). */
 const MAX_OPCODES = 201
 
-/** Stack elements of a witness, its script not counted (policy). */
+/** The limit of stack elements in a witness, its script not counted (policy). */
 const MAX_WITNESS_ELEMENTS = 100
 
-/** What the whole script has to be. */
+/** The required type of the whole script. */
 const TOP = type("B")
 
-/** Needs a signature, is not malleable, mixes no locks. */
+/** Needs a signature, is not malleable, does not mix locks. */
 const SAFE = type("smk")
 
-/** A witness script that was understood, whether or not it is a good one. */
+/** A decoded witness script, safe or not. */
 export interface Decoded {
   readonly expression: Expression
   /** Every key in the script, in hex. */
@@ -32,8 +32,8 @@ export interface Decoded {
 }
 
 /**
- * Reads a witness script as miniscript; `undefined` for a script that is none. Key hashes are not understood, since the
- * keys behind them are not known. Source: upstream `script/miniscript.h`, `FromScript`.
+ * Decodes a witness script as miniscript; `undefined` for any other script. Key hashes are not decoded, because their
+ * keys are unknown. Source: upstream `script/miniscript.h`, `FromScript`.
  */
 export const decodeMiniscript = (script: Bytes): Decoded | undefined => {
   if (script.length > MAX_SCRIPT_SIZE) return undefined
@@ -45,9 +45,9 @@ export const decodeMiniscript = (script: Bytes): Decoded | undefined => {
 }
 
 /**
- * Whether a script is safe to use: it cannot be spent without a signature, nobody else can change its witness, its locks
- * can be met together, no key is in it twice, and no way to satisfy it goes beyond the limits of scripts. Source:
- * upstream `script/miniscript.h`, `Node::IsSane`.
+ * Whether a script is safe to use: each spend needs a signature, no third party can change its witness, its locks can
+ * be met together, no key is in it twice, and no way to satisfy it exceeds the limits of scripts. Source: upstream
+ * `script/miniscript.h`, `Node::IsSane`.
  */
 const isSane = ({ expression, keys }: Decoded): boolean =>
   has(expression.type, SAFE) &&
@@ -55,7 +55,7 @@ const isSane = ({ expression, keys }: Decoded): boolean =>
   expression.opcodes + expression.keys.sat <= MAX_OPCODES &&
   expression.elements.sat + 1 <= MAX_WITNESS_ELEMENTS
 
-/** Returns the miniscript that a witness script (P2WSH) stands for, as text; `undefined` if it is none, or not a safe one. */
+/** Returns the miniscript of a witness script (P2WSH) as text; `undefined` if there is none, or it is not safe. */
 export const miniscriptText = (script: Bytes): string | undefined => {
   const decoded = decodeMiniscript(script)
   return decoded !== undefined && isSane(decoded) ? decoded.expression.text : undefined

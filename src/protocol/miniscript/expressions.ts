@@ -14,25 +14,25 @@ import {
   wrapperTypes
 } from "./types.ts"
 
-/** The most that satisfying an expression costs, and dissatisfying it; -Infinity where it cannot be done. */
+/** The highest cost of satisfying and of dissatisfying an expression; -Infinity if it is impossible. */
 interface Cost {
   readonly sat: number
   readonly dsat: number
 }
 
-/** A miniscript expression: what its script means, as text, and what the limits of scripts ask about it. */
+/** A miniscript expression: its text, its type, and its costs for the limits of scripts. */
 export interface Expression {
   readonly type: MiniscriptType
   readonly text: string
-  /** The text is a chain of wrappers: one more goes in front of it without a colon. */
+  /** Whether the text begins with wrappers. Another wrapper then goes before it without a colon. */
   readonly wrapped: boolean
-  /** What some parents have a short form for; `key` is the key of a bare one. */
+  /** Set if some parents have a short form for this expression. `key` is the key of a bare key expression. */
   readonly sugar?: { readonly kind: "zero" | "one" } | { readonly kind: "key"; readonly key: string }
-  /** Opcodes that do not push, whether they run or not. */
+  /** Opcodes that are not pushes, executed or not. */
   readonly opcodes: number
-  /** Keys in the multisig checks that run: they count as opcodes. */
+  /** Keys in executed multisig checks, which count as opcodes. */
   readonly keys: Cost
-  /** Stack elements that go. */
+  /** Stack elements that the expression consumes. */
   readonly elements: Cost
 }
 
@@ -84,10 +84,10 @@ export const multi = (required: number, keys: ReadonlyArray<Bytes>): Expression 
   return leaf(leafTypes.multi, text, 1, cost(keys.length, keys.length), cost(required, required))
 }
 
-/** The text of an expression behind the letter of a wrapper. */
+/** The text of an expression after the letter of a wrapper. */
 const behindWrapper = ({ text, wrapped }: Expression): string => wrapped ? text : `:${text}`
 
-/** Whether the last opcode has a VERIFY form, so that checking costs no opcode more. */
+/** Whether the last opcode has a VERIFY form, so that a check needs no further opcode. */
 const hasVerifyForm = (of: Expression): boolean => !has(of.type, type("x"))
 
 interface WrapperCosts {
@@ -98,7 +98,7 @@ interface WrapperCosts {
 
 const same = (of: Cost): Cost => of
 const satisfiedOnly = (of: Cost): Cost => cost(of.sat, NEVER)
-/** Dissatisfied by a zero of its own. */
+/** The expression is dissatisfied by a zero of the wrapper. */
 const skipped = (of: Cost): Cost => cost(of.sat, 0)
 
 const wrapperCosts: Readonly<Record<Wrapper, WrapperCosts>> = {
@@ -124,7 +124,7 @@ export const wrap = (wrapper: Wrapper, of: Expression): Expression => {
   }
 }
 
-/** The costs of two expressions as one. */
+/** Combines the costs of two expressions. */
 type Combine = (a: Cost, b: Cost) => Cost
 
 const both: Combine = (a, b) => cost(a.sat + b.sat, a.dsat + b.dsat)
@@ -147,12 +147,12 @@ const binaryCosts: Readonly<Record<Binary, BinaryCosts>> = {
     keys: (a, b) => satisfiedOnly(secondIfNotFirst(a, b)),
     elements: (a, b) => satisfiedOnly(plus(secondIfNotFirst(a, b), 1, 0))
   },
-  // OP_IFDUP leaves one element more where the first is satisfied, and OP_NOTIF takes one.
+  // OP_IFDUP leaves one more element if the first expression is satisfied. OP_NOTIF consumes one.
   or_d: { opcodes: 3, keys: secondIfNotFirst, elements: (a, b) => secondIfNotFirst(a, plus(b, 1, 1)) },
   or_i: { opcodes: 3, keys: branches, elements: (a, b) => plus(branches(a, b), 1, 1) }
 }
 
-/** The forms with a 0 or 1 are written as wrappers. */
+/** Forms with a 0 or 1 are written as wrappers. */
 const binaryText = (name: Binary, a: Expression, b: Expression): Pick<Expression, "text" | "wrapped"> => {
   if (name === "and_v" && b.sugar?.kind === "one") return { text: `t${behindWrapper(a)}`, wrapped: true }
   if (name === "or_i" && a.sugar?.kind === "zero") return { text: `l${behindWrapper(b)}`, wrapped: true }
@@ -182,9 +182,9 @@ export const andor = (a: Expression, b: Expression, c: Expression): Expression =
   elements: plus(andorCost(a.elements, b.elements, c.elements), 1, 1)
 })
 
-/** The cost of satisfying exactly `count` of several, and of dissatisfying all. */
+/** The cost of satisfying exactly `count` of the expressions, and of dissatisfying all. */
 const threshCost = (count: number, costs: ReadonlyArray<Cost>): Cost => {
-  // By how many of those seen so far are satisfied.
+  // The index is the number of satisfied expressions so far.
   let totals: ReadonlyArray<number> = [0]
   for (const { dsat, sat } of costs) {
     totals = Array.from(

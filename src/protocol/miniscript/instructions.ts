@@ -8,10 +8,10 @@ export interface Instruction {
   readonly data: Bytes
 }
 
-/** What stands before the first instruction. */
+/** The end marker: before the first instruction of the script. */
 export const END: Instruction = { opcode: -1, data: EMPTY }
 
-/** Opcodes that check and fail, and what they do before. */
+/** VERIFY opcodes, each with the opcode whose result it checks. */
 const VERIFY_FORMS: ReadonlyMap<number, number> = new Map([
   [Op.OP_CHECKSIGVERIFY, Op.OP_CHECKSIG],
   [Op.OP_CHECKMULTISIGVERIFY, Op.OP_CHECKMULTISIG],
@@ -22,8 +22,8 @@ const VERIFY_FORMS: ReadonlyMap<number, number> = new Map([
 const WITH_VERIFY_FORM: ReadonlySet<number> = new Set(VERIFY_FORMS.values())
 
 /**
- * The instructions of a script, the last one first, VERIFY forms taken apart. `undefined` for a script that cannot be
- * read, or is longer than the expression that it stands for needs.
+ * Returns the instructions of a script from the last to the first, with VERIFY forms split in two. `undefined` for a
+ * script that cannot be read, or that is longer than its expression requires.
  */
 export const instructionsFromEnd = (script: Bytes): ReadonlyArray<Instruction> | undefined => {
   const found: Array<Instruction> = []

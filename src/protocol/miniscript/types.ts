@@ -18,14 +18,14 @@ export type MiniscriptType = number
 
 const LETTERS = "BVKWzonduefsmxghijk"
 
-/** The set of these letters. */
+/** Returns the set of these letters. */
 export const type = (letters: string): MiniscriptType => {
   let bits = 0
   for (const letter of letters) bits |= 1 << LETTERS.indexOf(letter)
   return bits
 }
 
-/** Whether a type has all of these letters: whether it is a subtype of theirs. */
+/** Whether a type has all of these letters. */
 export const has = (of: MiniscriptType, letters: MiniscriptType): boolean => (letters & ~of) === 0
 
 const when = (condition: boolean, letters: MiniscriptType): MiniscriptType => condition ? letters : 0
@@ -53,10 +53,10 @@ const BASE = B | V | K | W
 const LOCKS = g | h | i | j
 const LOCKS_AND_K = LOCKS | k
 
-/** Whether an expression of this type can be part of a miniscript. */
+/** Whether an expression of this type is valid as a part of a miniscript. */
 export const isTyped = (of: MiniscriptType): boolean => (of & BASE) !== 0
 
-/** Types that depend on nothing below them. */
+/** Types that do not depend on subexpressions. */
 export const leafTypes = {
   zero: type("Bzudemsxk"),
   one: type("Bzufmxk"),
@@ -68,25 +68,25 @@ export const leafTypes = {
 /** Sequence numbers with this bit count time (BIP 68). */
 const SEQUENCE_TIME_FLAG = 0x400000
 
-/** Lock times from here on are times (consensus). */
+/** Lock times from this value on are times (consensus). */
 const LOCKTIME_THRESHOLD = 500_000_000
 
 export const olderType = (lock: number): MiniscriptType => type("Bzfmxk") | ((lock & SEQUENCE_TIME_FLAG) === 0 ? h : g)
 
 export const afterType = (lock: number): MiniscriptType => type("Bzfmxk") | (lock < LOCKTIME_THRESHOLD ? j : i)
 
-/** Whether satisfying both needs a lock by time and one by height of the same sort, which no input can have. */
+/** Whether satisfying both needs a lock by time and a lock by height of the same kind. No input can have both. */
 const mixesLocks = (a: MiniscriptType, b: MiniscriptType): boolean =>
   (has(a, g) && has(b, h)) || (has(a, h) && has(b, g)) || (has(a, i) && has(b, j)) || (has(a, j) && has(b, i))
 
-/** What an expression says of locks where `a` and `b` both have to be satisfied. */
+/** The lock letters of an expression if `a` and `b` both have to be satisfied. */
 const bothLocks = (a: MiniscriptType, b: MiniscriptType): MiniscriptType =>
   ((a | b) & LOCKS) | when(has(a & b, k) && !mixesLocks(a, b), k)
 
-/** The same where one of them is enough. */
+/** The lock letters of an expression if one of `a` and `b` is enough. */
 const eitherLocks = (a: MiniscriptType, b: MiniscriptType): MiniscriptType => ((a | b) & LOCKS) | (a & b & k)
 
-/** `o` of two expressions that both run. */
+/** The letter `o` of two expressions that both run. */
 const oneArgument = (a: MiniscriptType, b: MiniscriptType): MiniscriptType => when(has(a | b, z), (a | b) & o)
 
 export type Wrapper = "a" | "s" | "c" | "d" | "v" | "j" | "n"
@@ -95,7 +95,7 @@ export const wrapperTypes: Readonly<Record<Wrapper, (of: MiniscriptType) => Mini
   a: (of) => when(has(of, B), W) | (of & (LOCKS_AND_K | u | d | f | e | m | s)) | x,
   s: (of) => when(has(of, B | o), W) | (of & (LOCKS_AND_K | u | d | f | e | m | s | x)),
   c: (of) => when(has(of, K), B) | (of & (LOCKS_AND_K | o | n | d | f | e | m)) | u | s,
-  // Not `u`: that the condition is exactly 1 is policy in P2WSH, not consensus.
+  // Not `u`: a condition of exactly 1 is policy in P2WSH, not consensus.
   d: (of) =>
     when(has(of, V | z), B) | when(has(of, z), o) | when(has(of, f), e) | (of & (LOCKS_AND_K | m | s)) | n | d | x,
   v: (of) => when(has(of, B), V) | (of & (LOCKS_AND_K | z | o | n | m | s)) | f | x,
@@ -105,7 +105,7 @@ export const wrapperTypes: Readonly<Record<Wrapper, (of: MiniscriptType) => Mini
 
 export type Binary = "and_v" | "and_b" | "or_b" | "or_c" | "or_d" | "or_i"
 
-/** The part that `or_c` and `or_d` share: `b` runs where `a` is dissatisfied. */
+/** The part that `or_c` and `or_d` share: `b` runs if `a` is dissatisfied. */
 const orElse = (a: MiniscriptType, b: MiniscriptType): MiniscriptType =>
   when(has(b, z), a & o) | when(has(a, e) && has(a | b, s), a & b & m) | (a & b & (z | s)) | x | eitherLocks(a, b)
 
@@ -127,14 +127,17 @@ export const binaryTypes: Readonly<Record<Binary, (a: MiniscriptType, b: Miniscr
     when(has(a | b, s), a & b & m) | ((a | b) & d) | x | eitherLocks(a, b)
 }
 
-/** `b` where `a` is satisfied, else `c`. */
+/** `b` runs if `a` is satisfied, else `c`. */
 export const andorType = (a: MiniscriptType, b: MiniscriptType, c: MiniscriptType): MiniscriptType =>
   when(has(a, B | d | u), b & c & (B | K | V)) | (a & b & c & z) | when(has(a | (b & c), z), (a | (b & c)) & o) |
   (b & c & u) | when(has(a, s) || has(b, f), c & (f | e)) | (c & d) |
   when(has(a, e) && has(a | b | c, s), a & b & c & m) | (c & (a | b) & s) | x | ((a | b | c) & LOCKS) |
   when(has(a & b & c, k) && !mixesLocks(a, b), k)
 
-/** `count` of the expressions; no type unless the first is a `B` and the others are `W`, all with `d` and `u`. */
+/**
+ * Needs `count` of the expressions. The type is invalid unless the first is a `B`, the others are `W`, and all have `d`
+ * and `u`.
+ */
 export const threshType = (count: number, subs: ReadonlyArray<MiniscriptType>): MiniscriptType => {
   let taken = 0
   let safe = 0

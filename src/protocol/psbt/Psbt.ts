@@ -3,28 +3,28 @@ import { binaryString } from "../bytes.ts"
 import { makeTransaction, type Transaction, type TransactionOutput } from "../transaction.ts"
 
 /**
- * Partially signed transactions, version 0 (BIP 174, taproot fields of BIP 371, MuSig2 fields of BIP 373): what those
- * who sign a transaction together tell each other. Nothing here is changed in place.
+ * Partially signed transactions, version 0 (BIP 174, taproot fields of BIP 371, MuSig2 fields of BIP 373): the data
+ * that the signers of a transaction exchange. No value here is changed in place.
  */
 
-/** Where a key comes from (BIP 32). */
+/** The origin of a key (BIP 32). */
 export interface KeyOrigin {
   /** First four bytes of the HASH160 of the master key. */
   readonly fingerprint: Bytes
-  /** Child numbers from the master key on, hardened ones from 2^31. */
+  /** Child numbers from the master key, hardened ones from 2^31. */
   readonly path: ReadonlyArray<number>
 }
 
-/** Records by their key: `binaryString` of what stands behind the type in the file's own key. */
+/** Records by their key: `binaryString` of the bytes after the type in the key of the file. */
 export type Records<A> = ReadonlyMap<string, A>
 
-/** A record that nobody here understands; `key` begins with its type. */
+/** A record of an unknown type. `key` begins with the type. */
 export interface UnknownRecord {
   readonly key: Bytes
   readonly value: Bytes
 }
 
-/** A record of somebody's own type (BIP 174, "Proprietary Use Type"); `key` is whole, its type included. */
+/** A record of a proprietary type (BIP 174, "Proprietary Use Type"). `key` is the whole key, its type included. */
 export interface ProprietaryRecord extends UnknownRecord {
   readonly identifier: Bytes
   readonly subtype: number
@@ -35,30 +35,30 @@ export interface PubkeyOrigin {
   readonly origin: KeyOrigin
 }
 
-/** Where an x-only key comes from, and in which leaves of the tree it stands. */
+/** The origin of an x-only key, and the leaves of the tree that contain it. */
 export interface TaprootOrigin {
   /** 32 bytes. */
   readonly xonly: Bytes
-  /** In order of their bytes. */
+  /** In the order of their bytes. */
   readonly leafHashes: ReadonlyArray<Bytes>
   readonly origin: KeyOrigin
 }
 
-/** A signature with the key that made it. */
+/** A signature and its public key. */
 export interface PartialSignature {
   readonly pubkey: Bytes
-  /** DER and the hash type. */
+  /** DER, followed by the hash type. */
   readonly signature: Bytes
 }
 
 export interface TaprootScriptSignature {
   readonly xonly: Bytes
   readonly leafHash: Bytes
-  /** 64 bytes, and the hash type unless it is the default. */
+  /** 64 bytes, followed by the hash type unless it is the default. */
   readonly signature: Bytes
 }
 
-/** A leaf of a tree of scripts with the ways to prove that the output commits to it. */
+/** A leaf of a script tree, with control blocks that prove that the output commits to it. */
 export interface TaprootLeaf {
   readonly script: Bytes
   readonly leafVersion: number
@@ -66,7 +66,7 @@ export interface TaprootLeaf {
   readonly controlBlocks: ReadonlyArray<Bytes>
 }
 
-/** A leaf by its depth in a tree that is listed depth first. */
+/** A leaf and its depth, in a tree that is listed depth first. */
 export interface TreeLeaf {
   readonly depth: number
   readonly leafVersion: number
@@ -83,16 +83,16 @@ export interface Musig2Participants {
   readonly participants: ReadonlyArray<Bytes>
 }
 
-/** A public nonce or a partial signature of somebody who signs with others under one key. */
+/** A public nonce or a partial signature of one of several signers under one key. */
 export interface Musig2Share {
   readonly participant: Bytes
   readonly aggregate: Bytes
-  /** `undefined` for the spend by key. */
+  /** `undefined` for the key path. */
   readonly leafHash: Bytes | undefined
   readonly value: Bytes
 }
 
-/** What inputs and outputs have alike. Empty scripts count as none. */
+/** The fields of both inputs and outputs. An empty script counts as missing. */
 export interface PsbtMap {
   readonly redeemScript: Bytes | undefined
   readonly witnessScript: Bytes | undefined
@@ -122,7 +122,7 @@ export interface PsbtInput extends PsbtMap {
   /** Signed 32-bit. */
   readonly sighashType: number | undefined
   readonly finalScriptSig: Bytes | undefined
-  /** Never without an item. */
+  /** Has at least one item. */
   readonly finalScriptWitness: ReadonlyArray<Bytes> | undefined
   /** By hash. */
   readonly preimages: Readonly<Record<PreimageKind, Records<Preimage>>>
@@ -139,7 +139,7 @@ export interface PsbtInput extends PsbtMap {
 }
 
 export interface PsbtOutput extends PsbtMap {
-  /** None where the output has no tree. */
+  /** Empty if the output has no tree. */
   readonly taprootTree: ReadonlyArray<TreeLeaf>
 }
 
@@ -154,7 +154,7 @@ export interface Psbt {
   readonly transaction: Transaction
   /** By public key and chain code. */
   readonly xpubs: Records<GlobalXpub>
-  /** As many as the transaction has. */
+  /** One for each input of the transaction. */
   readonly inputs: ReadonlyArray<PsbtInput>
   readonly outputs: ReadonlyArray<PsbtOutput>
   readonly proprietary: Records<ProprietaryRecord>
@@ -174,10 +174,10 @@ const EMPTY_MAP: PsbtMap = {
   unknown: NONE
 }
 
-/** The records, or the one map that stands for none: an input has fifteen of them, and nearly all are empty. */
+/** Returns the records, or the shared empty map: an input has fifteen record maps, and nearly all are empty. */
 export const recordsOr = <A>(records: Records<A>): Records<A> => records.size === 0 ? NONE : records
 
-/** A map whose empty records take no memory. */
+/** Copies a map so that its empty records take no memory. */
 export const slimMap = (map: PsbtMap): PsbtMap => ({
   redeemScript: map.redeemScript,
   witnessScript: map.witnessScript,
@@ -189,7 +189,7 @@ export const slimMap = (map: PsbtMap): PsbtMap => ({
   unknown: recordsOr(map.unknown)
 })
 
-/** An input of which nothing is known. */
+/** An input without any data. */
 export const EMPTY_INPUT: PsbtInput = {
   ...EMPTY_MAP,
   nonWitnessUtxo: undefined,
@@ -207,7 +207,7 @@ export const EMPTY_INPUT: PsbtInput = {
   musig2Signatures: NONE
 }
 
-/** The same of an input. */
+/** Copies an input so that its empty records take no memory. */
 export const slimInput = (input: PsbtInput): PsbtInput => {
   const { hash160, hash256, ripemd160, sha256 } = input.preimages
   return {
@@ -230,10 +230,10 @@ export const slimInput = (input: PsbtInput): PsbtInput => {
   }
 }
 
-/** An output of which nothing is known. */
+/** An output without any data. */
 export const EMPTY_OUTPUT: PsbtOutput = { ...EMPTY_MAP, taprootTree: [] }
 
-/** A transaction without what its inputs were signed with. */
+/** A transaction without the scriptSigs and witnesses of its inputs. */
 export const withoutSignatures = ({ inputs, lockTime, outputs, version }: Transaction): Transaction =>
   makeTransaction({
     version,
@@ -242,7 +242,7 @@ export const withoutSignatures = ({ inputs, lockTime, outputs, version }: Transa
     lockTime
   })
 
-/** The PSBT of a transaction of which nothing more is known. Signatures that it has are left out. */
+/** The PSBT of a transaction, without further data. Its signatures are left out. */
 export const psbtOf = (transaction: Transaction): Psbt => ({
   transaction: withoutSignatures(transaction),
   xpubs: NONE,
@@ -252,13 +252,13 @@ export const psbtOf = (transaction: Transaction): Psbt => ({
   unknown: NONE
 })
 
-/** The PSBT with another transaction, of as many inputs and outputs, in its place. */
+/** Replaces the transaction by another one with the same number of inputs and outputs. */
 export const withTransaction = (psbt: Psbt, transaction: Transaction): Psbt => ({ ...psbt, transaction })
 
-/** The key under which a leaf stands in `taprootLeaves`. */
+/** The key of a leaf in `taprootLeaves`. */
 export const leafKey = ({ leafVersion, script }: Pick<TaprootLeaf, "script" | "leafVersion">): string =>
   binaryString(script) + String.fromCharCode(leafVersion)
 
-/** Whether an input has what it needs to be spent, as far as it says so itself. */
+/** Whether an input has final scripts. They are not verified. */
 export const isFinal = ({ finalScriptSig, finalScriptWitness }: PsbtInput): boolean =>
   finalScriptSig !== undefined || finalScriptWitness !== undefined

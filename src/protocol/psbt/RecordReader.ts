@@ -6,15 +6,15 @@ import type { KeyOrigin, ProprietaryRecord, UnknownRecord } from "./Psbt.ts"
 
 /** Reads the maps of a PSBT record by record. The messages are the reference node's (upstream `psbt.h`). */
 
-/** Why bytes are no PSBT; caught where the whole is decoded. */
+/** Why bytes are not a PSBT. Caught at the end of the decoding. */
 export class Fault extends Error {}
 
-/** One record. Its value is read when it is asked for: what is wrong with a key is said before what is wrong behind it. */
+/** One record. Its value is read at the first access: errors in a key come before errors in the value. */
 export class PsbtRecord {
   readonly type: number
   /** The whole key, its type included. */
   readonly key: Bytes
-  /** What stands in the key behind the type. */
+  /** The part of the key after the type. */
   readonly data: Bytes
   private readonly reader: Reader
   private known: Bytes | undefined
@@ -32,7 +32,7 @@ export class PsbtRecord {
   }
 }
 
-/** What tells the key of a record from others of its type, as a key for maps. */
+/** Returns the key for maps that distinguishes a record from others of its type. */
 export const dataKey = ({ data }: PsbtRecord): string => binaryString(data)
 
 const SEPARATORS = { global: "the global", input: "an input", output: "an output" } as const
@@ -57,14 +57,14 @@ export class RecordReader {
     return new PsbtRecord(key, reader)
   }
 
-  /** Refuses a record whose key was there before. */
+  /** Throws if the map already has a record with this key. */
   once({ key }: PsbtRecord, what: string): void {
     if (this.seen.size === this.seen.add(binaryString(key)).size) {
       throw new Fault(`Duplicate Key, ${what} already provided`)
     }
   }
 
-  /** The same for a record of a type that has no key of its own. */
+  /** As above, for a record type without data in its key. */
   single(record: PsbtRecord, duplicate: string, name: string): Bytes {
     this.once(record, duplicate)
     if (record.key.length !== 1) throw new Fault(`${name} key is more than one byte type`)
@@ -86,12 +86,12 @@ export class RecordReader {
   }
 }
 
-/** What an empty script stands for: none. */
+/** Returns `undefined` for an empty script. */
 export const nonEmpty = (bytes: Bytes): Bytes | undefined => bytes.length === 0 ? undefined : bytes
 
 const SIZE_FAULT = "Size of value was not the stated size"
 
-/** Reads one thing that fills a value. */
+/** Reads one item that fills a whole value. */
 export const whole = <A>(value: Bytes, read: (reader: Reader) => A): A => {
   const reader = new Reader(value)
   const result = read(reader)
@@ -105,7 +105,7 @@ export const sized = (value: Bytes, size: number): Bytes => {
   return value
 }
 
-/** 32 bytes; zeros stand for none. */
+/** 32 bytes; `undefined` for zeros. */
 export const hashOrNone = (value: Bytes): Bytes | undefined =>
   sized(value, 32).every((byte) => byte === 0) ? undefined : value
 
@@ -117,7 +117,7 @@ export const isPublicKey = (key: Bytes): boolean => {
   return parityIsTrue && secp256k1.utils.isValidPublicKey(concat(Uint8Array.of(0x04), key.subarray(1)))
 }
 
-/** A public key that has to be valid. */
+/** A public key. Throws if it is invalid. */
 export const publicKey = (key: Bytes, message = "Invalid pubkey"): Bytes => {
   if (!isPublicKey(key)) throw new Fault(message)
   return key
@@ -138,7 +138,7 @@ export const readOrigin = (value: Bytes): KeyOrigin => {
   return { fingerprint: value.subarray(0, 4), path }
 }
 
-/** Why bytes cannot be read, of what reading them threw; throws what is no reason. */
+/** Returns the reason of a decoding error. Rethrows any other error. */
 export const whyUnreadable = (error: unknown): string => {
   if (error instanceof Fault || error instanceof DecodeError) return error.message
   throw error

@@ -3,9 +3,9 @@ import { mapSteps, runSteps, type Steps } from "../steps.ts"
 import { makeTransaction, outpointKey, prevoutIndex, prevoutTxid } from "../transaction.ts"
 import { EMPTY_INPUT, type Psbt, type PsbtInput, type PsbtMap, type PsbtOutput, type Records } from "./Psbt.ts"
 
-/** PSBTs put together: of one transaction (the combiner of BIP 174), or of several. Upstream `psbt.cpp`, `Merge`. */
+/** Combines PSBTs: of one transaction (the combiner of BIP 174), or of several. Upstream `psbt.cpp`, `Merge`. */
 
-/** The records of both; where both have one, the first one's. */
+/** The records of both. If both have one, the first one's is used. */
 const both = <A>(a: Records<A>, b: Records<A>): Records<A> => b.size === 0 ? a : new Map([...b, ...a])
 
 const mergeMaps = <M extends PsbtMap>(a: M, b: M): M => ({
@@ -65,8 +65,8 @@ function* mergePsbts(a: Psbt, b: Psbt): Steps<Psbt> {
 }
 
 /**
- * Puts together what several PSBTs know of one transaction; `undefined` if they are of different ones. Where they
- * contradict each other, the first one is right.
+ * Combines several PSBTs of one transaction; `undefined` if their transactions differ. On a contradiction the first
+ * PSBT is used.
  */
 export function* combinePsbtsSteps(first: Psbt, others: ReadonlyArray<Psbt>): Steps<Psbt | undefined> {
   if (others.some(({ transaction }) => !equal(transaction.txid, first.transaction.txid))) return undefined
@@ -79,7 +79,7 @@ export function* combinePsbtsSteps(first: Psbt, others: ReadonlyArray<Psbt>): St
 export const combinePsbts = (first: Psbt, ...others: ReadonlyArray<Psbt>): Psbt | undefined =>
   runSteps(combinePsbtsSteps(first, others))
 
-/** An input in another transaction: signatures of the one it comes from mean nothing there. */
+/** An input for another transaction. Its signatures are removed: they are not valid there. */
 const unsigned = (input: PsbtInput): PsbtInput => ({
   ...input,
   partialSignatures: EMPTY_INPUT.partialSignatures,
@@ -91,13 +91,13 @@ const unsigned = (input: PsbtInput): PsbtInput => ({
   musig2Signatures: EMPTY_INPUT.musig2Signatures
 })
 
-/** Puts the items of a list into another order, in place of which none says where a coin comes from. */
+/** Reorders the items of a list, so that their positions do not show which PSBT a coin comes from. */
 export type Shuffle = <A>(items: ReadonlyArray<A>) => ReadonlyArray<A>
 
 /**
- * Makes one transaction of several, without their signatures: with the highest of their versions, at least 1, and the
- * lowest of their lock times; the inputs and outputs in the order that `shuffle` gives them.
- * Upstream `rpc/rawtransaction.cpp`, `joinpsbts`.
+ * Joins several transactions into one, without their signatures. It has the highest of their versions, at least 1, and
+ * the lowest of their lock times. `shuffle` orders the inputs and outputs. Upstream `rpc/rawtransaction.cpp`,
+ * `joinpsbts`.
  */
 export function* joinPsbtsSteps(
   psbts: ReadonlyArray<Psbt>,

@@ -8,7 +8,7 @@ import type { GlobalXpub, ProprietaryRecord, Psbt, PsbtInput, PsbtOutput, Unknow
 import { Fault, publicKey, readOrigin, RecordReader, sized, whole, whyUnreadable } from "./RecordReader.ts"
 import { GlobalType } from "./types.ts"
 
-/** A whole PSBT from bytes. Upstream `psbt.h`, `PartiallySignedTransaction::Unserialize`. */
+/** Decodes a whole PSBT. Upstream `psbt.h`, `PartiallySignedTransaction::Unserialize`. */
 
 /** `psbt` and 0xff. */
 export const PSBT_MAGIC = Uint8Array.of(0x70, 0x73, 0x62, 0x74, 0xff)
@@ -27,7 +27,7 @@ const readUnsigned = (value: Bytes): Transaction => {
   return transaction
 }
 
-/** The key of an extended key among others: what tells two keys apart is how they derive. */
+/** The map key of an extended key. Two keys differ if their derivation differs. */
 export const xpubKey = (xpub: Bytes): string =>
   binaryString(concat(xpub.subarray(PUBKEY), xpub.subarray(CHAIN_CODE, PUBKEY)))
 
@@ -76,7 +76,7 @@ function* readGlobals(reader: Reader): Steps<Globals> {
   return { transaction, xpubs, proprietary, unknown }
 }
 
-/** Refuses a previous transaction that is not the one whose output is spent. */
+/** Throws if the previous transaction is not the one whose output is spent. */
 const checkUtxo = (prevout: Bytes, previous: Transaction | undefined): void => {
   if (previous === undefined) return
   if (!equal(previous.txid, prevoutTxid(prevout))) throw new Fault("Non-witness UTXO does not match outpoint hash")
@@ -111,12 +111,12 @@ function* readPsbt(reader: Reader, isSignature: IsSignature): Steps<Psbt> {
   return { ...globals, inputs, outputs }
 }
 
-/** A PSBT, or why there is none. */
+/** A PSBT, or the reason why the bytes are not one. */
 export type DecodedPsbt = { readonly psbt: Psbt } | { readonly error: string }
 
 /**
- * Reads a PSBT that fills its bytes, or says why they are none, in the reference node's words where it has some.
- * Byte strings are views. `isSignature` says what is an ECDSA signature with its hash type.
+ * Decodes a PSBT that fills its bytes, or returns the error, in the reference node's words if it has some. Byte strings
+ * are views. `isSignature` recognizes an ECDSA signature with its hash type.
  */
 export function* decodePsbtSteps(bytes: Bytes, isSignature: IsSignature): Steps<DecodedPsbt> {
   try {
@@ -126,6 +126,6 @@ export function* decodePsbtSteps(bytes: Bytes, isSignature: IsSignature): Steps<
   }
 }
 
-/** The same in one step. */
+/** Runs `decodePsbtSteps` in one step. */
 export const decodePsbt = (bytes: Bytes, isSignature: IsSignature): DecodedPsbt =>
   runSteps(decodePsbtSteps(bytes, isSignature))

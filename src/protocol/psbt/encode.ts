@@ -19,8 +19,8 @@ import { isFinal } from "./Psbt.ts"
 import { GlobalType, InputType, OutputType } from "./types.ts"
 
 /**
- * A PSBT as bytes. The order of the records is the reference node's, those of a type by their keys, so that the same
- * content always makes the same bytes. Upstream `psbt.h`, the `Serialize` members.
+ * Encodes a PSBT. Records are in the reference node's order, and records of one type in the order of their keys. So the
+ * same content always has the same bytes. Upstream `psbt.h`, the `Serialize` members.
  */
 
 /** Writes the records of maps one after the other. */
@@ -31,7 +31,7 @@ class RecordWriter {
     this.writer.compactSize(1 + data.length).u8(type).bytes(data).varBytes(value)
   }
 
-  /** A record without a key of its own, where there is a value. */
+  /** A record without data in its key. Written only if there is a value. */
   single(type: number, value: Bytes | undefined): void {
     if (value !== undefined) this.record(type, EMPTY, value)
   }
@@ -45,7 +45,7 @@ class RecordWriter {
   }
 }
 
-/** Records by their keys, which compare as the bytes that they stand for. */
+/** Sorts records by their keys, which compare as their bytes do. */
 export const sorted = <A>(records: Records<A>): ReadonlyArray<A> =>
   [...records].sort(([a], [b]) => a < b ? -1 : 1).map(([, record]) => record)
 
@@ -63,7 +63,7 @@ const originBytes = ({ fingerprint, path }: KeyOrigin): Uint8Array =>
 
 type SharedType = "origins" | "taprootOrigins" | "musig2Participants"
 
-/** Writes records that inputs and outputs have alike. */
+/** Writes the records of both inputs and outputs. */
 const writeShared = (to: RecordWriter, type: number, map: PsbtMap, kind: SharedType): void => {
   switch (kind) {
     case "origins":
@@ -82,7 +82,7 @@ const writeShared = (to: RecordWriter, type: number, map: PsbtMap, kind: SharedT
   }
 }
 
-/** Leaves by their scripts, then by their versions. */
+/** Sorts leaves by their scripts, then by their versions. */
 export const sortedLeaves = (leaves: Records<TaprootLeaf>): ReadonlyArray<TaprootLeaf> =>
   [...leaves.values()].sort((a, b) => compare(a.script, b.script) || a.leafVersion - b.leafVersion)
 
@@ -109,7 +109,7 @@ const writeTaproot = (to: RecordWriter, input: PsbtInput): void => {
   writeShares(to, InputType.MUSIG2_SIGNATURE, input.musig2Signatures)
 }
 
-/** What only those need who still have to sign. */
+/** Writes the records that only an input without final scripts needs. */
 const writeUnfinished = (to: RecordWriter, input: PsbtInput): void => {
   const { preimages, sighashType } = input
   for (const { pubkey, signature } of sorted(input.partialSignatures)) {
@@ -171,11 +171,11 @@ const compareOrigins = (a: KeyOrigin, b: KeyOrigin): number => {
   return at < 0 ? 0 : (a.path[at] ?? 0) - (b.path[at] ?? 0)
 }
 
-/** Extended keys by where they come from. */
+/** Sorts extended keys by their origin. */
 export const sortedXpubs = (xpubs: Records<GlobalXpub>): ReadonlyArray<GlobalXpub> =>
   [...sorted(xpubs)].sort((a, b) => compareOrigins(a.origin, b.origin))
 
-/** Returns a PSBT as bytes. `decodePsbt` leads back, but for witnesses of previous transactions. */
+/** Returns a PSBT as bytes. `decodePsbt` is the inverse, except for witnesses of previous transactions. */
 export function* encodePsbtSteps(psbt: Psbt): Steps<Uint8Array> {
   const to = new RecordWriter()
   to.writer.bytes(PSBT_MAGIC)

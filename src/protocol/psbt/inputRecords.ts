@@ -29,9 +29,9 @@ import {
 import { type MapDraft, newMapDraft, sharedReaders } from "./sharedRecords.ts"
 import { InputType } from "./types.ts"
 
-/** The map of an input. Upstream `psbt.h`, `PSBTInput::Unserialize`. */
+/** Reads the map of an input. Upstream `psbt.h`, `PSBTInput::Unserialize`. */
 
-/** Its control blocks are sorted when the whole map is read: there may be hundreds of thousands. */
+/** Control blocks are sorted after the whole map is read: there may be hundreds of thousands. */
 interface LeafDraft extends TaprootLeaf {
   readonly controlBlocks: Array<Bytes>
 }
@@ -69,7 +69,7 @@ const newDraft = (): InputDraft => ({
   musig2Signatures: new Map()
 })
 
-/** An amount below zero stands for no output. */
+/** A negative amount stands for a missing output. */
 const readOutput = (reader: Reader): TransactionOutput | undefined => {
   const output = { value: reader.i64("value"), script: reader.varBytes("scriptPubKey") }
   return output.value === -1 ? undefined : output
@@ -124,7 +124,7 @@ const readScriptSignature = (draft: InputDraft, records: RecordReader, record: P
   draft.taprootScriptSignatures.set(dataKey(record), { xonly, leafHash, signature })
 }
 
-/** The shortest first, then by their bytes. */
+/** Sorts the shortest first, then by their bytes. */
 export const compareControlBlocks = (a: Bytes, b: Bytes): number => a.length - b.length || compare(a, b)
 
 const readLeaf = (draft: InputDraft, records: RecordReader, record: PsbtRecord): void => {
@@ -146,7 +146,7 @@ const readLeaf = (draft: InputDraft, records: RecordReader, record: PsbtRecord):
 
 const NO_LEAF = new Uint8Array(32)
 
-/** The key under which a share stands: in the order in which shares are written. */
+/** The key of a share. Keys are in the order in which shares are written. */
 export const shareKey = ({ aggregate, leafHash, participant }: Omit<Musig2Share, "value">): string =>
   binaryString(concat(aggregate, leafHash ?? NO_LEAF, participant))
 
@@ -169,7 +169,7 @@ const checkNonce = (nonce: Bytes): Bytes => {
   return nonce
 }
 
-/** Whether bytes are an ECDSA signature in strict encoding with a defined hash type: a rule of consensus. */
+/** Whether bytes are an ECDSA signature in strict encoding with a defined hash type. This is a consensus rule. */
 export type IsSignature = (signature: Bytes) => boolean
 
 const readRecord = (draft: InputDraft, records: RecordReader, record: PsbtRecord, isSignature: IsSignature): void => {
@@ -235,7 +235,7 @@ const readTaprootRecord = (draft: InputDraft, records: RecordReader, record: Psb
   }
 }
 
-/** Reads the map of an input up to its separator, one record a step. */
+/** Reads the map of an input up to its separator, one record per step. */
 export function* readInput(reader: Reader, isSignature: IsSignature): Steps<PsbtInput> {
   const records = new RecordReader(reader, "input")
   const draft = newDraft()

@@ -6,12 +6,12 @@ import { Fault, RecordReader } from "./RecordReader.ts"
 import { newMapDraft, sharedReaders } from "./sharedRecords.ts"
 import { OutputType } from "./types.ts"
 
-/** The map of an output. Upstream `psbt.h`, `PSBTOutput::Unserialize`. */
+/** Reads the map of an output. Upstream `psbt.h`, `PSBTOutput::Unserialize`. */
 
-/** Branches between a leaf and the root, at most (BIP 341). */
+/** The most branches between a leaf and the root (BIP 341). */
 const MAX_DEPTH = 128
 
-/** Whether depths, listed depth first, are those of all leaves of one binary tree. */
+/** Whether depths, listed depth first, are exactly the leaf depths of one binary tree. */
 export const isWholeTree = (depths: ReadonlyArray<number>): boolean => {
   const open: Array<number> = []
   for (const depth of depths) {
@@ -43,7 +43,7 @@ const readTree = (value: Bytes): ReadonlyArray<TreeLeaf> => {
   return leaves
 }
 
-/** Reads the map of an output up to its separator, one record a step. */
+/** Reads the map of an output up to its separator, one record per step. */
 export function* readOutputMap(reader: Reader): Steps<PsbtOutput> {
   const records = new RecordReader(reader, "output")
   const draft = newMapDraft()

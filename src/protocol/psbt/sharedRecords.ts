@@ -13,9 +13,9 @@ import {
   type RecordReader
 } from "./RecordReader.ts"
 
-/** The records that inputs and outputs have alike, under types of their own. */
+/** The records that both inputs and outputs have. Their type numbers differ. */
 
-/** What was read so far. */
+/** The data read so far. */
 export interface MapDraft {
   redeemScript: Bytes | undefined
   witnessScript: Bytes | undefined
@@ -38,7 +38,7 @@ export const newMapDraft = (): MapDraft => ({
   unknown: new Map()
 })
 
-/** How the messages call the map. */
+/** The name of the map in messages. */
 export type MapName = "input" | "output"
 
 export const capital = (map: MapName): "Input" | "Output" => map === "input" ? "Input" : "Output"
@@ -62,7 +62,7 @@ const internalKey = (draft: MapDraft, map: MapName, records: RecordReader, recor
   draft.taprootInternalKey = hashOrNone(value)
 }
 
-/** The hashes of leaves in order, each once. */
+/** The hashes of leaves, sorted and without duplicates. */
 export const sortedHashes = (hashes: ReadonlyArray<Bytes>): ReadonlyArray<Bytes> =>
   [...new Map(hashes.map((hash) => [binaryString(hash), hash])).values()].sort(compare)
 

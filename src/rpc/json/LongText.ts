@@ -2,12 +2,11 @@
 export const PIECE = 65_536
 
 /**
- * JSON text in pieces. The bytes are charged to the caller until they are given back. Pieces are never changed: an
- * answer that is the same for all callers is encoded once, and is written from the same pieces for each.
+ * JSON text in pieces. Its bytes count against the caller until they are released. Pieces are immutable: an answer that
+ * is the same for all callers is encoded once, and every caller is sent the same pieces.
  */
 export class LongText {
   readonly pieces: ReadonlyArray<Uint8Array>
-  /** Bytes in all. */
   readonly length: number
 
   constructor(pieces: ReadonlyArray<Uint8Array>) {
@@ -15,7 +14,7 @@ export class LongText {
     this.length = pieces.reduce((sum, piece) => sum + piece.length, 0)
   }
 
-  /** Cuts text that is there whole. */
+  /** Splits a whole text. */
   static of(text: string): LongText {
     const bytes = Buffer.from(text, "utf8")
     const pieces = Array.from(

@@ -4,13 +4,13 @@ import { type Json, JsonNumber } from "./json.ts"
 
 const DECIMAL = /^(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/
 
-/** More digits than any value in range has; also keeps the exponents of strangers away from `repeat`. */
+/** More digits than any value in range has. It also keeps untrusted exponents away from `repeat`. */
 const MAX_DIGITS = 18
 
 /**
- * The integer that a decimal number is when its point is moved right by `decimals`; `undefined` for a text that is no
- * number, would leave a fraction, or is out of all range. Exact: no double is involved before the last step.
- * Upstream `util/strencodings.cpp`, `ParseFixedPoint`.
+ * Returns the integer that a decimal number becomes when its point moves right by `decimals`. Returns `undefined` for a
+ * text that is not a number, leaves a fraction or is out of range. Exact: only the last step uses a double. Upstream
+ * `util/strencodings.cpp`, `ParseFixedPoint`.
  */
 export const parseFixedPoint = (text: string, decimals: number): number | undefined => {
   const match = DECIMAL.exec(text)
@@ -30,8 +30,7 @@ export const parseFixedPoint = (text: string, decimals: number): number | undefi
 const AMOUNT_DECIMALS = 8
 
 /**
- * Reads an amount in NMC, written as a number or as text, into the smallest unit. Upstream `rpc/util.cpp`,
- * `AmountFromValue`.
+ * Reads an amount in NMC, a number or text, into the smallest unit. Upstream `rpc/util.cpp`, `AmountFromValue`.
  *
  * @throws RpcError -3 with the three texts of reference/rpc.md 1.8
  */

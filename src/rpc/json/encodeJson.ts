@@ -3,8 +3,8 @@ import { JsonNumber, JsonObject } from "./json.ts"
 import { LongText } from "./LongText.ts"
 
 /**
- * JSON as answers are written (reference/rpc.md 1.5 and 6): amounts with eight decimals, doubles as the reference node
- * prints them, text outside ASCII as it is.
+ * Encodes answers as JSON (reference/rpc.md 1.5 and 6): amounts with eight decimals, doubles as the reference node
+ * prints them, text outside ASCII unescaped.
  */
 
 /** An amount of money. Printed in NMC with exactly eight decimals. */
@@ -17,7 +17,7 @@ export class Amount {
   }
 }
 
-/** JSON text that goes into an answer as it is. Whoever makes one vouches that it is JSON. */
+/** JSON text that an answer contains unchanged. The code that makes one guarantees that it is valid JSON. */
 export class RawJson {
   readonly text: string
 
@@ -26,7 +26,7 @@ export class RawJson {
   }
 }
 
-/** An array whose items are made while it is encoded, so that a long answer is never there whole as values. */
+/** An array whose items are made during encoding, so that the values of a long answer never exist all at once. */
 export class LazyArray {
   readonly items: Iterable<JsonValue>
 
@@ -35,7 +35,7 @@ export class LazyArray {
   }
 }
 
-/** The same of an object whose names come from data. */
+/** The same for an object whose member names are data. */
 export class LazyMap {
   readonly members: Iterable<readonly [string, JsonValue]>
 
@@ -44,7 +44,7 @@ export class LazyMap {
   }
 }
 
-/** Applies a function to each item when it is asked for, anew each time. */
+/** Applies a function to each item on demand, again in each iteration. */
 export const lazily = <A, B>(items: Iterable<A>, make: (item: A, at: number) => B | undefined): Iterable<B> => ({
   *[Symbol.iterator]() {
     let at = 0
@@ -55,16 +55,16 @@ export const lazily = <A, B>(items: Iterable<A>, make: (item: A, at: number) => 
   }
 })
 
-/** Items from which those of an array are made while it is encoded. */
+/** Number of items from which an array is made during encoding. */
 const MANY = 256
 
-/** The items of an array: made at once where they are few, else while they are encoded. */
+/** The items of an array: made at once if they are few, else during encoding. */
 export const itemsOf = <A>(items: ReadonlyArray<A>, make: (item: A, at: number) => JsonValue): JsonValue =>
   items.length > MANY ? new LazyArray(lazily(items, make)) : items.map(make)
 
 /**
- * What a method may answer with. Members that are `undefined` are left out. A map is an object whose names come from
- * data: they keep their order and mean nothing, whatever they spell.
+ * The values that a method may return. Members that are `undefined` are omitted. A map is an object whose member names
+ * are data: they keep their order, and no name is special.
  */
 export type JsonValue =
   | null
@@ -92,8 +92,8 @@ export const formatAmount = (units: number): string => {
 }
 
 /**
- * Returns a number as the reference node prints it: an integer in full, a double with up to 16 significant digits
- * and, below 0.0001 or from 10^16 on, an exponent of at least two digits. Upstream `univalue.cpp`, `setFloat`.
+ * Returns a number as the reference node prints it: an integer in full, a double with up to 16 significant digits.
+ * Below 0.0001 and from 10^16 on, a double has an exponent of at least two digits. Upstream `univalue.cpp`, `setFloat`.
  */
 export const formatNumber = (value: number): string => {
   if (Number.isSafeInteger(value)) return String(value)
@@ -107,12 +107,12 @@ export const formatNumber = (value: number): string => {
   return withoutTrailingZeros(withPoint(digits, exponent))
 }
 
-/** The exact value, when it ends with the seventeenth digit, a 5 behind an even one: `1.2345678901234525e+14`. */
+/** The exact value, if it ends with the seventeenth digit, a 5 after an even digit: `1.2345678901234525e+14`. */
 const TIE_BEHIND_EVEN = /^(-?\d\.\d{14}[02468])50*(e.*)$/
 
 /**
- * Sixteen digits and an exponent. JavaScript rounds what lies exactly between two of them up, C to the even one; of
- * the difficulties around 10^14 that concerns one in thirty.
+ * Sixteen digits and an exponent. JavaScript rounds an exact tie up, C to the even digit; one in thirty difficulties
+ * around 10^14 is a tie.
  */
 const roundedTo16 = (value: number): string => {
   const rounded = value.toExponential(15)
@@ -134,11 +134,11 @@ const withoutTrailingZeros = (digits: string): string => digits.replace(/\.?0*$/
 
 const NEEDS_ESCAPES = /["\\\u0000-\u001f\u007f]/
 
-/** Returns a string with its quotes. Escaped are quotes, backslashes, control characters and U+007F. */
+/** Returns a string with its quotes. Escapes quotes, backslashes, control characters and U+007F. */
 export const encodeString = (text: string): string =>
   NEEDS_ESCAPES.test(text) ? JSON.stringify(text).replaceAll("\u007f", "\\u007f") : `"${text}"`
 
-/** Names of members that were written before, with quotes and colon; the members of results are a closed set. */
+/** Member names written before, with quotes and colon. The members of results are a closed set. */
 const memberNames = new Map<string, string>()
 const MAX_MEMBER_NAMES = 2_000
 
@@ -172,7 +172,7 @@ const encodeRecord = (record: { readonly [key: string]: JsonValue | undefined })
   return text + "}"
 }
 
-/** Text is put together from many short pieces; beyond this length, what is there is made one piece. */
+/** The text is a chain of many short pieces; beyond this length, it is flattened to one piece. */
 const PIECE = 4_096
 
 const encodeArray = (values: ReadonlyArray<JsonValue>): string => {

@@ -1,10 +1,9 @@
 /**
- * JSON as requests and answers carry it. Unlike `JSON.parse`, reading keeps the spelling of numbers
- * (reference/rpc.md 1.5: an `id` of `1e3` or of twenty digits goes back as it came) and every member of an object,
- * repeated ones included.
+ * JSON values of requests and answers. Unlike `JSON.parse`, reading keeps the spelling of numbers (reference/rpc.md
+ * 1.5: an `id` of `1e3` or of twenty digits returns unchanged) and every member of an object, repeated ones included.
  */
 
-/** A number with the text it was written in. */
+/** A number with its original text. */
 export class JsonNumber {
   readonly text: string
 
@@ -18,10 +17,10 @@ export class JsonNumber {
   }
 }
 
-/** Objects up to this many members are searched member by member; larger ones get an index. */
+/** Objects with up to this many members are searched in order; larger ones get an index. */
 const INDEXED_ABOVE = 16
 
-/** An object as it was written: members in order, repeated names included. No name has a meaning of its own. */
+/** An object as it was written: members in order, repeated names included. No name is special. */
 export class JsonObject {
   readonly keys: Array<string> = []
   readonly values: Array<Json> = []
@@ -33,23 +32,22 @@ export class JsonObject {
     return at < 0 ? undefined : this.values[at]
   }
 
-  /** The first name that stands here for the second time. */
+  /** The first name that occurs for the second time. */
   repeatedKey(): string | undefined {
     const seen = new Set<string>()
     return this.keys.find((key) => seen.size === seen.add(key).size)
   }
 
   #positions(): ReadonlyMap<string, number> {
-    // The last entry of a name wins in a map: backwards, that is the first member.
+    // The last entry of a key wins in a map. Reversed order therefore keeps the first member.
     this.#index ??= new Map(this.keys.map((key, at) => [key, at] as const).reverse())
     return this.#index
   }
 }
 
-/** A JSON value that was read. */
 export type Json = null | boolean | string | JsonNumber | ReadonlyArray<Json> | JsonObject
 
-/** The words for kinds of values in error messages; upstream `univalue.cpp`, `uvTypeName`. */
+/** The names of value types in error messages; upstream `univalue.cpp`, `uvTypeName`. */
 export type JsonType = "null" | "bool" | "number" | "string" | "array" | "object"
 
 export const typeOf = (value: Json): JsonType => {
@@ -60,13 +58,11 @@ export const typeOf = (value: Json): JsonType => {
   return value instanceof JsonObject ? "object" : "array"
 }
 
-/**
- * The integer that a number spells without fraction or exponent, if it lies between the bounds (reference/rpc.md 1.8).
- */
+/** The integer that a number spells without fraction or exponent, if it is within the bounds (reference/rpc.md 1.8). */
 export const integerWithin = (number: JsonNumber, min: number, max: number): number | undefined => {
   if (!INTEGER.test(number.text)) return undefined
   const value = Number(number.text)
-  // Adding zero makes of -0 what every other integer is.
+  // Adding zero turns -0 into 0.
   return value >= min && value <= max ? value + 0 : undefined
 }
 

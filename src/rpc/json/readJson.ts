@@ -1,7 +1,7 @@
 import { runSteps, type Steps } from "../../protocol/steps.ts"
 import { type Json, JsonNumber, JsonObject } from "./json.ts"
 
-/** Arrays and objects within each other; upstream `univalue_read.cpp`, `MAX_JSON_DEPTH`. */
+/** Maximum nesting of arrays and objects; upstream `univalue_read.cpp`, `MAX_JSON_DEPTH`. */
 const MAX_DEPTH = 512
 
 const QUOTE = 0x22
@@ -29,11 +29,11 @@ const ESCAPES: ReadonlyMap<string, string> = new Map([
   ["t", "\t"]
 ])
 
-/** Values, less one, after which the reader stops for a moment, and characters of a string with escapes. */
+/** The reader pauses after this many values, less one, and after this many characters of a string with escapes. */
 const STEP = 0x3ff
 const PART = 0x8000
 
-/** Length from which the rest of a string is skipped by a regular expression, faster than by a loop. */
+/** Length from which a regular expression, faster than a loop, skips the rest of a string. */
 const LONG = 256
 
 const NOT_PLAIN = /["\\\u0000-\u001f]/g
@@ -47,13 +47,13 @@ const isDigit = (code: number): boolean => code >= ZERO && code <= NINE
 const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit < 0xdc00
 const isLowSurrogate = (unit: number): boolean => unit >= 0xdc00 && unit < 0xe000
 
-/** A cursor over a text. Where a method returns `undefined` or `false`, the text is not JSON. */
+/** A cursor over a text. A result of `undefined` or `false` means that the text is not JSON. */
 class JsonReader {
   readonly #text: string
   #at = 0
-  /** How many values were met. */
+  /** The number of values read so far. */
   values = 0
-  /** What was read of a string with escapes that goes on. */
+  /** The parts read so far of an unfinished string with escapes. */
   #parts: Array<string> | undefined
   readonly #maxValues: number
 
@@ -63,8 +63,8 @@ class JsonReader {
   }
 
   /**
-   * The whole text as one value. Open containers are on a stack of its own: depth costs no call frames. Stops every so
-   * often, so that others can have a turn.
+   * Reads the whole text as one value. Open containers are on an explicit stack: depth needs no call frames. The reader
+   * pauses regularly, so that other work gets a turn.
    */
   *read(): Steps<Json | undefined> {
     const open: Array<Array<Json> | JsonObject> = []
@@ -104,7 +104,7 @@ class JsonReader {
         }
         if (value === undefined) return undefined
       }
-      // A value is complete; so may be the containers that it ends.
+      // A value is complete, and perhaps the containers that it ends.
       for (;;) {
         const container = open.at(-1)
         const after = this.#next()
@@ -125,7 +125,7 @@ class JsonReader {
     }
   }
 
-  /** The code unit after white space, not taken; NaN at the end. */
+  /** The code unit after white space, not consumed; NaN at the end. */
   #next(): number {
     let code = this.#text.charCodeAt(this.#at)
     while (isSpace(code)) code = this.#text.charCodeAt(++this.#at)
@@ -156,7 +156,7 @@ class JsonReader {
       this.#at++
       if (this.#skipDigits() === 0) return undefined
     }
-    // 0x20 apart: E and e.
+    // E and e differ by 0x20.
     if ((this.#text.charCodeAt(this.#at) | 0x20) === 0x65) {
       this.#at++
       const sign = this.#text.charCodeAt(this.#at)
@@ -172,7 +172,7 @@ class JsonReader {
     return this.#at - start
   }
 
-  /** The string whose opening quote is next. Almost every string has no escapes, and is a part of the text. */
+  /** Reads the string whose opening quote is next. Almost every string has no escapes and is a slice of the text. */
   #readString(): string | undefined {
     const start = ++this.#at
     for (;;) {
@@ -186,16 +186,16 @@ class JsonReader {
     }
   }
 
-  /** Goes on to the next character that a string cannot hold as it is: a block in hex has millions before it. */
+  /** Skips to the next character that needs handling: a block in hex has millions of plain ones. */
   #skipPlain(): void {
     NOT_PLAIN.lastIndex = this.#at
     this.#at = NOT_PLAIN.exec(this.#text)?.index ?? this.#text.length
   }
 
   /**
-   * A part of a string with escapes, from the next character on; what stands before that, from `start` on, has none.
-   * Where the string goes on behind the part, `#parts` holds what was read of it. Each part is made one piece: text that
-   * was put together of millions would take many times its length.
+   * Reads a part of a string with escapes from the next character on; the text from `start` to there has none. If the
+   * string continues after the part, `#parts` holds what was read. Each part is flattened to one piece: text
+   * concatenated from millions of pieces would take many times its length.
    */
   #readEscaped(start: number): string | undefined {
     const parts = this.#parts ?? []
@@ -225,7 +225,7 @@ class JsonReader {
     }
   }
 
-  /** One escape, or two that make a surrogate pair. Half a pair is no character. */
+  /** Reads one escape, or the two of a surrogate pair. A lone surrogate is not a character. */
   #readEscape(): { readonly from: number; readonly text: string } | undefined {
     const from = this.#at
     const letter = this.#text.charAt(from + 1)
@@ -256,18 +256,18 @@ const flat = (text: string): string => {
   return text
 }
 
-/** What came of reading a text. */
+/** The result of reading a text. */
 export interface ReadJson {
-  /** `undefined` where it is not JSON, or has too many values. */
+  /** `undefined` if the text is not JSON or has too many values. */
   readonly read: Json | undefined
   readonly values: number
 }
 
 /**
- * Reads a text that is one JSON value and nothing else but white space; `undefined` for everything else. Strict:
- * text behind the value, half a surrogate pair in escapes and more than 512 levels are not JSON (reference/rpc.md 1.5).
- * Takes stack space that does not depend on the text. A text with more than `maxValues` values, whose memory would
- * be many times that of the text, is not read either: `values` is above `maxValues` then.
+ * Reads a text that is exactly one JSON value and white space; otherwise the result is `undefined`. Strict: text after
+ * the value, a lone surrogate in escapes and more than 512 levels are not JSON (reference/rpc.md 1.5). The stack space
+ * does not depend on the text. A text with more than `maxValues` values would take many times its own memory and is
+ * refused: `values` is then above `maxValues`.
  */
 export function* readJsonSteps(text: string, maxValues: number): Steps<ReadJson> {
   const reader = new JsonReader(text, maxValues)
@@ -278,6 +278,6 @@ export function* readJsonSteps(text: string, maxValues: number): Steps<ReadJson>
 /** The same in one step. */
 export const readJson = (text: string, maxValues: number): ReadJson => runSteps(readJsonSteps(text, maxValues))
 
-/** The value alone. */
+/** Returns the value alone. */
 export const parseJson = (text: string, maxValues = Number.MAX_SAFE_INTEGER): Json | undefined =>
   readJson(text, maxValues).read

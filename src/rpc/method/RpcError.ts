@@ -44,8 +44,8 @@ export const RPC_CODE = {
 } as const
 
 /**
- * The error member of a JSON-RPC answer. It is part of ordinary traffic (every name that nobody registered is one),
- * so no stack is recorded: that alone would cost seven times the rest.
+ * The error member of a JSON-RPC answer. It is part of ordinary traffic (every lookup of an unregistered name gets
+ * one), so it records no stack, which alone would cost seven times the rest.
  */
 export class RpcError extends Data.TaggedError("RpcError")<{ readonly code: number; readonly message: string }> {
   constructor(fields: { readonly code: number; readonly message: string }) {
@@ -59,10 +59,10 @@ export class RpcError extends Data.TaggedError("RpcError")<{ readonly code: numb
   static readonly invalidRequest = (message: string) => make(RPC_CODE.invalidRequest, message)
   static readonly methodNotFound = () => make(RPC_CODE.methodNotFound, "Method not found")
 
-  /** Something of ours went wrong. `message` tells the caller no more than that it was not his fault. */
+  /** An internal error. `message` reveals to the caller only that the request is not the cause. */
   static readonly internal = (message = "Internal error") => make(RPC_CODE.internalError, message)
 
-  /** A usage text, a setting that is off, and what else has no code of its own. */
+  /** A usage text, a disabled feature, and errors without a code of their own. */
   static readonly misc = (message: string) => make(RPC_CODE.misc, message)
   static readonly type = (message: string) => make(RPC_CODE.type, message)
   static readonly wallet = (message: string) => make(RPC_CODE.wallet, message)
@@ -75,11 +75,11 @@ export class RpcError extends Data.TaggedError("RpcError")<{ readonly code: numb
   static readonly invalidEncoding = (encoding: string) =>
     make(RPC_CODE.invalidEncoding, `Name/value is invalid for encoding ${encoding}`)
 
-  /** The node still starts; `step` is what it is doing. */
+  /** The node is starting; `step` is its current step. */
   static readonly warmUp = (step: string) => make(RPC_CODE.warmUp, step)
   static readonly shuttingDown = () => make(RPC_CODE.notConnected, "Shutting down")
 
-  /** The chain is not here yet. Name clients take -4 for "no such name": what is not known yet must not be -4. */
+  /** The chain is not synced yet. Name clients read -4 as "no such name", so an unsynced name must not be -4. */
   static readonly initialDownload = () => make(RPC_CODE.initialDownload, "Namecoin is downloading blocks...")
   static readonly blockNotFound = () => make(RPC_CODE.invalidAddressOrKey, "Block not found")
 

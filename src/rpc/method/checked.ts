@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import { RpcError } from "./RpcError.ts"
 
-/** Runs what throws an `RpcError` for a parameter that it does not take, as readers of parameters do. */
+/** Runs a reader that throws an `RpcError` for an invalid parameter, and turns the exception into a failure. */
 export const checked = <A>(read: () => A): Effect.Effect<A, RpcError> =>
   Effect.suspend(() => {
     try {

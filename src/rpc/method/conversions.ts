@@ -2,11 +2,11 @@ import { type Json, JsonObject } from "../json/json.ts"
 import { parseJson } from "../json/readJson.ts"
 
 /**
- * How the arguments of a command line become the parameters of a method (reference/rpc.md 8). The client does not know
- * the node's method table, nor does it have to: it also speaks to other daemons.
+ * Converts command-line arguments to the parameters of a method (reference/rpc.md 8). The client does not have the
+ * node's method table: it also calls other daemons.
  */
 
-/** A parameter that is text goes as it is; others are JSON; a few are JSON where they can be, else text. */
+/** A parameter is text, JSON, or JSON with text as the fallback. */
 type Format = "text" | "json" | "json or text"
 
 interface Parameter {
@@ -21,8 +21,8 @@ interface Parameters {
 }
 
 /**
- * The parameters of the methods of reference/rpc.md 3 in their order, other names of one behind `|`; behind a colon the
- * members of the options object. Marked are those that are not text: `*` JSON, `?` JSON or text.
+ * The parameters of the methods of reference/rpc.md 3 in their order. `|` separates aliases. The members of the options
+ * object follow a colon. A mark shows a parameter that is not text: `*` JSON, `?` JSON or text.
  */
 const PARAMETERS: Readonly<Record<string, string>> = {
   abandontransaction: "txid",
@@ -208,14 +208,14 @@ const parameter = (word: string): Parameter => {
 
 const wordsOf = (text: string): ReadonlyArray<string> => text.split(" ").filter((word) => word !== "")
 
-/** The parameters of a method; `undefined` for one that is not in the table. */
+/** The parameters of a method; `undefined` if it is not in the table. */
 const parametersOf = (method: string): Parameters | undefined => {
   if (!Object.hasOwn(PARAMETERS, method)) return undefined
   const [positions = "", members = ""] = (PARAMETERS[method] ?? "").split(":")
   return { byPosition: wordsOf(positions).map(parameter), byName: wordsOf(members).map(parameter) }
 }
 
-/** An argument is not what its parameter needs. */
+/** An argument that its parameter does not accept. */
 export interface BadArgument {
   readonly _tag: "BadArgument"
   readonly argument: string
@@ -231,11 +231,11 @@ const read = (format: Format, argument: string): Json | BadArgument => {
 const isBad = (value: Json | BadArgument): value is BadArgument =>
   typeof value === "object" && value !== null && "_tag" in value
 
-/** The format at a position. Of methods that we do not know, and beyond their parameters, the text decides. */
+/** The format at a position. For an unknown method, and beyond the known parameters, the text decides. */
 const formatAt = (parameters: Parameters | undefined, position: number): Format =>
   parameters?.byPosition[position]?.format ?? "json or text"
 
-/** Returns the parameters of a call by position, or the first argument that is not JSON where it has to be. */
+/** Returns the parameters of a call by position, or the first argument that should be JSON and is not. */
 export const byPosition = (method: string, args: ReadonlyArray<string>): ReadonlyArray<Json> | BadArgument => {
   const parameters = parametersOf(method)
   const values: Array<Json> = []
@@ -248,9 +248,9 @@ export const byPosition = (method: string, args: ReadonlyArray<string>): Readonl
 }
 
 /**
- * Returns the parameters of a call by name, from arguments of the form `name=value`. One without an equals sign is
- * positional; so is one whose text before the sign is no parameter where the next position takes the whole: a label
- * such as `my=wallet`, or JSON.
+ * Returns the parameters of a call by name, from arguments of the form `name=value`. An argument without an equals sign
+ * is positional. An argument with an unknown name before the sign is positional too, if the next position accepts the
+ * whole: a label such as `my=wallet`, or JSON.
  */
 export const byName = (method: string, args: ReadonlyArray<string>): JsonObject | BadArgument => {
   const parameters = parametersOf(method)
@@ -274,7 +274,7 @@ export const byName = (method: string, args: ReadonlyArray<string>): JsonObject 
 }
 
 interface NamedArgument {
-  /** `undefined` for a positional one. */
+  /** `undefined` for a positional argument. */
   readonly name: string | undefined
   readonly text: string
   readonly format: Format

@@ -4,11 +4,11 @@ import type { Param, Params } from "./params.ts"
 import { describe, type Row } from "./shape.ts"
 
 /**
- * The help, made from the method table. Its form is the reference node's, which tools and people know
- * (reference/rpc.md 3.1).
+ * The help, generated from the method table. Its format is the reference node's, which tools parse (reference/rpc.md
+ * 3.1).
  */
 
-/** The parameters that the help shows: up to the first hidden one. */
+/** The parameters that the help shows: those before the first hidden one. */
 const shown = (params: Params): ReadonlyArray<readonly [name: string, param: Param<unknown>]> => {
   const all = Object.entries(params)
   const end = all.findIndex(([, param]) => param.hidden)
@@ -25,7 +25,7 @@ const inline = (name: string, param: Param<unknown>): string => {
   return name
 }
 
-/** What stands for a value inside an array or object. */
+/** The placeholder of a value inside an array or object. */
 const inlineItem = (param: Param<unknown>): string => {
   switch (param.kind) {
     case "string":
@@ -44,7 +44,7 @@ const inlineItem = (param: Param<unknown>): string => {
   }
 }
 
-/** Returns the call in one line: the name, the parameters in order, optional ones between parentheses. */
+/** Returns the call in one line: the name, then the parameters in order, with optional ones in parentheses. */
 export const synopsis = (method: Method): string => {
   let text = method.name
   let within = false
@@ -68,14 +68,14 @@ const explanation = (param: Param<unknown>): string => {
   return `(${param.words}, ${presence}) ${param.description}${aliases}${byName}`.trimEnd()
 }
 
-/** The members of a parameter, or of the items of an array of objects, one a line. */
+/** The members of a parameter, or of the items of an array of objects: one row each. */
 const memberRows = (param: Param<unknown>, indent: string): ReadonlyArray<Row> =>
   Object.entries(param.members ?? param.item?.members ?? {}).flatMap(([name, member]) => [
     [`${indent}"${name}"`, explanation(member)] as const,
     ...memberRows(member, `${indent}  `)
   ])
 
-/** Two columns, the right one aligned; further lines of an explanation stand under its first. */
+/** Two columns with an aligned right one. Continuation lines of an explanation stay in the right column. */
 const columns = (rows: ReadonlyArray<Row>): string => {
   const width = Math.max(...rows.map(([left]) => left.length)) + 4
   return rows.map(([left, right]) =>
@@ -98,7 +98,7 @@ const resultsText = (method: Method): string =>
     `\nResult${when === undefined ? "" : ` (${when})`}:\n${columns(describe(shape))}`
   ).join("")
 
-/** A parameter as a shell needs it. */
+/** A parameter, quoted for a shell. */
 const shellWord = (value: JsonValue): string => {
   const text = typeof value === "string" ? value : encodeJson(value)
   if (/^[\w./:@%+=-]+$/.test(text)) return text
@@ -112,7 +112,7 @@ const exampleText = (method: Method, params: ReadonlyArray<JsonValue>): string =
     `> curl --user <user> -H 'Content-Type: application/json' --data-binary ${data} http://127.0.0.1:8336/\n`
 }
 
-/** Returns everything there is to say about a method; the first line is its synopsis. */
+/** Returns the full help of a method; the first line is its synopsis. */
 export const helpText = (method: Method): string => {
   const errors = method.errors.length === 0 ? "" : `\nErrors:\n${method.errors.map((error) => `${error}\n`).join("")}`
   const examples = method.examples.map((params) => exampleText(method, params)).join("")
@@ -126,7 +126,7 @@ const sorted = (methods: MethodTable): ReadonlyArray<Method> =>
 
 const compareText = (a: string, b: string): number => a < b ? -1 : a > b ? 1 : 0
 
-/** Returns the synopses of all methods but the hidden ones under their headings. */
+/** Returns the synopses of all methods except the hidden ones, under their headings. */
 export const helpIndex = (methods: MethodTable): string => {
   let text = ""
   let group: string | undefined
@@ -140,8 +140,8 @@ export const helpIndex = (methods: MethodTable): string => {
 }
 
 /**
- * Returns for each parameter of each method its position, its name, and whether a command line passes it on as text
- * (`help dump_all_command_conversions`, which the reference client's tests compare with the client's own table).
+ * Returns for each parameter of each method its position, its name, and whether a command line passes it as text (`help
+ * dump_all_command_conversions`). The reference client's tests compare the result with the client's own table.
  */
 export const conversions = (methods: MethodTable): ReadonlyArray<readonly [string, number, string, boolean]> =>
   sorted(methods).flatMap((method) =>

@@ -16,14 +16,14 @@ export const inTurns = <A>(turns: CallTurns, steps: Steps<A>): Effect.Effect<A> 
   return Effect.suspend(goOn)
 }
 
-/** The same for steps that throw an `RpcError` for a parameter that they do not take. */
+/** The same for steps that throw an `RpcError` for an invalid parameter. */
 export const checkedInTurns = <A>(turns: CallTurns, steps: Steps<A>): Effect.Effect<A, RpcError> =>
   Effect.catchAllDefect(
     inTurns(turns, steps),
     (defect) => defect instanceof RpcError ? Effect.fail(defect) : Effect.die(defect)
   )
 
-/** Carries out an effect for each item, one after the other, as many in a row as the time of costly calls allows. */
+/** Runs an effect for each item in order, as many in a row as the time of costly calls allows. */
 export const eachInTurns = <A, B, E, R>(
   turns: CallTurns,
   items: Iterable<A>,

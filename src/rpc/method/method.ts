@@ -6,40 +6,40 @@ import type { CallContext, GivenParams, Group, Method, Result } from "./methodTa
 import { type Decoded, decodeRecord, type Param, type Params } from "./params.ts"
 import { RpcError } from "./RpcError.ts"
 
-/** A method as it is written down. */
+/** The definition of a method. */
 export interface MethodDefinition<P extends Params> {
   readonly name: string
   readonly group: Group
-  /** What it does: one sentence, then whatever has to be known. */
+  /** The first sentence states what the method does; details follow. */
   readonly summary: string
   /** In the order of their positions. */
   readonly params: P
   readonly results: ReadonlyArray<Result>
-  /** Parameters of calls that make sense. */
+  /** Parameters of realistic calls. */
   readonly examples: ReadonlyArray<ReadonlyArray<JsonValue>>
-  /** Errors of its own, as `-5 Block not found`; those of parameters go without saying. */
+  /** The method's own errors, as `-5 Block not found`. The errors of its parameters are not listed. */
   readonly errors?: ReadonlyArray<string>
   /**
-   * Whether it waits for something to happen, as `waitfornewblock` does. Such a call ends when its client goes away,
-   * and with -9 when the node stops; others are carried through.
+   * Whether the method waits for an event, as `waitfornewblock` does. Such a call ends when its client disconnects, and
+   * with -9 when the node stops. Other calls run to their end.
    */
   readonly waits?: boolean
   /**
-   * Whether it may take much memory or time: a block and all that is in it, say. Few such calls are carried out at a
-   * time, so that what they work with does not add up.
+   * Whether the method may need much memory or time, for a block with all its transactions for example. Only few such
+   * calls run at one time, to limit the sum of their memory.
    */
   readonly heavy?: boolean
   /**
-   * Makes the result. A handler that has it at hand returns it as an `Exit` (`Effect.succeed` is one, and
-   * `Exit.fail`): that saves the request a fiber, about a quarter of its cost.
+   * Makes the result. A handler with an immediate result returns it as an `Exit` (`Effect.succeed` and `Exit.fail` make
+   * one): this saves the request a fiber, about a quarter of its cost.
    */
   readonly handler: (params: Decoded<P>, context: CallContext) => Effect.Effect<JsonValue, RpcError>
 }
 
-/** A parameter's name with its aliases, as messages spell it. */
+/** A parameter's name with its aliases, as messages show it. */
 const pattern = (name: string, param: Param<unknown>): string => [name, ...param.aliases].join("|")
 
-/** Makes a method of its definition. What can be prepared is prepared here, once. */
+/** Makes a method from its definition. All preparation happens here, once. */
 export const method = <const P extends Params>(definition: MethodDefinition<P>): Method => {
   const { handler, params } = definition
   const names = Object.keys(params)
@@ -58,7 +58,7 @@ export const method = <const P extends Params>(definition: MethodDefinition<P>):
 
   const { errors = [], examples, group, name, results, summary, waits = false, heavy = false } = definition
   const codeless = errors.find((error) => !/^-\d+ /.test(error))
-  if (codeless !== undefined) throw new Error(`${name}: the error "${codeless}" has to begin with its code`)
+  if (codeless !== undefined) throw new Error(`${name}: the error "${codeless}" must begin with its code`)
   const self: Method = { name, group, summary, params, results, examples, errors, waits, heavy, call }
   return self
 }
@@ -69,7 +69,7 @@ interface Spec {
   readonly param: Param<unknown>
 }
 
-/** Checks the JSON types of all parameters, to name all that are wrong. Upstream `rpc/util.cpp`, `HandleRequest`. */
+/** Checks the JSON types of all parameters, to report every wrong one. Upstream `rpc/util.cpp`, `HandleRequest`. */
 const checkTypes = (positions: ReadonlyArray<Json>, specs: ReadonlyArray<Spec>): void => {
   let wrong: Record<string, string> | undefined
   for (let at = 0; at < specs.length; at++) {
@@ -87,8 +87,8 @@ const checkTypes = (positions: ReadonlyArray<Json>, specs: ReadonlyArray<Spec>):
 }
 
 /**
- * Puts parameters given by name into their positions, with `null` for those left out before the last one given.
- * Upstream `rpc/server.cpp`, `transformNamedArguments`.
+ * Puts named parameters into their positions, with `null` for each omitted one before the last given one. Upstream
+ * `rpc/server.cpp`, `transformNamedArguments`.
  *
  * @throws RpcError -8
  */
@@ -143,7 +143,7 @@ const toPositions = (given: JsonObject, specs: ReadonlyArray<Spec>): ReadonlyArr
   return positions
 }
 
-/** The options object made of members that were given by name; `undefined` if there were none. */
+/** The options object made from members given by name; `undefined` if there are none. */
 const takeMembers = (
   param: Param<unknown>,
   take: (names: ReadonlyArray<string>) => readonly [name: string, value: Json] | undefined

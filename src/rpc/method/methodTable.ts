@@ -19,35 +19,35 @@ export type Group =
   | "Wallet"
   | "Hidden"
 
-/** Who asks, and what surrounds the call. */
+/** The caller, and the context of the call. */
 export interface CallContext {
-  /** The wallet that the path names (`/wallet/<name>`), `""` being the default wallet; `undefined` on `/` and `/rpc`. */
+  /** The wallet in the path (`/wallet/<name>`), `""` for the default wallet; `undefined` on `/` and `/rpc`. */
   readonly wallet: string | undefined
   /** Address and port of the caller, for logs. */
   readonly peer: string
   /** Whether the caller is on another host. */
   readonly remote: boolean
-  /** The table that the method is a part of. */
+  /** The table that contains the method. */
   readonly methods: MethodTable
-  /** For work that takes longer than a moment: turns of the event loop that the call shares with others like it. */
+  /** Turns of the event loop that the call shares with other costly calls. */
   readonly turns: CallTurns
-  /** The calls that are being carried out now, this one included. */
+  /** The running calls, this one included. */
   readonly running: () => ReadonlyArray<RunningCall>
 }
 
 export interface RunningCall {
   readonly method: string
-  /** Since when, in milliseconds of `performance.now()`. */
+  /** The start, in milliseconds of `performance.now()`. */
   readonly since: number
 }
 
-/** What a method answers with under a condition, such as a verbosity. */
+/** A result of a method under a condition, such as a verbosity. */
 export interface Result {
   readonly when?: string
   readonly shape: Shape
 }
 
-/** A method as the dispatcher holds it. */
+/** A method in the dispatcher's table. */
 export interface Method {
   readonly name: string
   readonly group: Group
@@ -59,9 +59,9 @@ export interface Method {
   readonly waits: boolean
   readonly heavy: boolean
   /**
-   * Reads the parameters of a request and gives them to the handler.
+   * Reads the parameters of a request and calls the handler.
    *
-   * @throws RpcError for parameters that the method does not take
+   * @throws RpcError for invalid parameters
    */
   readonly call: (params: GivenParams, context: CallContext) => Effect.Effect<JsonValue, RpcError>
 }
@@ -72,13 +72,12 @@ export type GivenParams = ReadonlyArray<Json> | JsonObject
 export type MethodTable = ReadonlyMap<string, Method>
 
 /**
- * Makes one table of several groups of methods. Dies if two methods have one name: only one of them could ever be
- * called.
+ * Merges groups of methods into one table. Dies if two methods have the same name: only one of them could be called.
  */
 export const methodTable = (...groups: ReadonlyArray<ReadonlyArray<Method>>): MethodTable => {
   const table = new Map<string, Method>()
   for (const method of groups.flat()) {
-    if (table.has(method.name)) throw new Error(`two methods are called ${method.name}`)
+    if (table.has(method.name)) throw new Error(`two methods have the name ${method.name}`)
     table.set(method.name, method)
   }
   return table

@@ -3,7 +3,7 @@ import type { Method, MethodTable } from "./methodTable.ts"
 import type { Param } from "./params.ts"
 import { schemaOf } from "./shape.ts"
 
-/** The description of the methods for programs (https://spec.open-rpc.org), the answer of `rpc.discover`. */
+/** The machine-readable description of the methods (https://spec.open-rpc.org), the result of `rpc.discover`. */
 
 type Schema = { readonly [key: string]: JsonValue | undefined }
 
@@ -71,7 +71,7 @@ const describeMethod = (method: Method): JsonValue => ({
   errors: method.errors.length === 0 ? undefined : method.errors.map(errorOf)
 })
 
-/** Returns the OpenRPC document of a method table, hidden methods left out. */
+/** Returns the OpenRPC document of a method table, without hidden methods. */
 export const openRpc = (methods: MethodTable, version: string): JsonValue => ({
   openrpc: "1.3.2",
   info: { title: "svcd", version },

@@ -5,23 +5,23 @@ import { integerWithin, type Json, JsonNumber, JsonObject, type JsonType, typeOf
 import { RpcError } from "./RpcError.ts"
 
 /**
- * The parameters of methods (reference/rpc.md 1.8): how each is written, explained and read. A method's parameters are
- * a record of these; its handler gets a record of what they decode to.
+ * The parameters of methods (reference/rpc.md 1.8): the type, the help text and the decoder of each. A method's
+ * parameters are a record of these; its handler receives a record of the decoded values.
  */
 export interface Param<out A> {
-  /** What the help calls its type. */
+  /** The type in the help. */
   readonly words: string
   readonly kind: ParamKind
   readonly description: string
   readonly aliases: ReadonlyArray<string>
-  /** The JSON type it must have, where there is only one. Checked for all parameters before any is decoded. */
+  /** The required JSON type, if there is only one. The types of all parameters are checked before any is decoded. */
   readonly expected: JsonType | undefined
-  /** `undefined` for a required parameter; else what stands in where it is missing, and how the help shows that. */
+  /** `undefined` for a required parameter; else the value of a missing one, and its text in the help. */
   readonly fallback: { readonly value: A; readonly text: string } | undefined
-  /** Whether a `null` in its place is one that is not there; if not, it is a value of the wrong type. */
+  /** Whether `null` means that the parameter is missing; if not, `null` is a value of the wrong type. */
   readonly nullIsMissing: boolean
   readonly hidden: boolean
-  /** What is inside: the members of an options object, the items of an array. */
+  /** The content: the members of an options object, the items of an array. */
   readonly members: { readonly [name: string]: Param<unknown> } | undefined
   readonly item: Param<unknown> | undefined
   /** Whether the members may also be given by name beside the other parameters. */
@@ -39,7 +39,7 @@ export type ParamKind = "string" | "hex" | "integer" | "number" | "amount" | "bo
 /** The parameters of a method by name, in the order of their positions. */
 export type Params = { readonly [name: string]: Param<unknown> }
 
-/** What a handler gets for its parameters. */
+/** The decoded parameters that a handler receives. */
 export type Decoded<P extends Params> = { readonly [K in keyof P]: P[K] extends Param<infer A> ? A : never }
 
 interface Definition<A> {
@@ -90,8 +90,7 @@ const UINT32 = [0, 2 ** 32 - 1] as const
 const INT64 = [-(2 ** 63), 2 ** 63 - 1] as const
 
 /**
- * Reads a hash as people write it, 64 digits, into the order in which it travels. Upstream `rpc/util.cpp`,
- * `ParseHashV`.
+ * Reads a hash in display order, 64 digits, into wire order. Upstream `rpc/util.cpp`, `ParseHashV`.
  *
  * @throws RpcError -8
  */
@@ -119,20 +118,20 @@ export const decodeHex = (value: Json, label: string): Uint8Array => {
   return bytes
 }
 
-// The kinds of parameters; each is required until `optional` or `withDefault` says otherwise
+// The kinds of parameters. Each is required unless `optional` or `withDefault` wraps it.
 
 export const string = (description: string): Param<string> =>
   make({ kind: "string", words: "string", description, expected: "string", decode: decodeString })
 
-/** Hexadecimal text that the handler reads itself, because a method has an error of its own for what is not hex. */
+/** Hexadecimal text that the handler reads itself: its method has its own error for invalid hex. */
 export const hexText = (description: string): Param<string> =>
   make({ kind: "hex", words: "string", description, expected: "string", decode: decodeString })
 
-/** Bytes in hexadecimal digits, in the order in which they travel. */
+/** Bytes in hexadecimal digits, in wire order. */
 export const hex = (description: string): Param<Uint8Array> =>
   make({ kind: "hex", words: "string", description, expected: "string", decode: decodeHex })
 
-/** A block hash or txid. `label` is its name in messages where that is not the parameter's. */
+/** A block hash or txid. `label` is its name in messages if it differs from the parameter's. */
 export const hash = (description: string, label?: string): Param<Uint8Array> =>
   make({
     kind: "hex",
@@ -153,7 +152,7 @@ const integerIn = ([min, max]: readonly [number, number]) => (description: strin
 
 export const int32 = integerIn(INT32)
 export const uint32 = integerIn(UINT32)
-/** From 2^53 on the nearest double: whoever takes one has a narrower range to check. */
+/** From 2^53 on, the nearest double: the method then checks a narrower range. */
 export const int64 = integerIn(INT64)
 
 /** A number with any fraction or exponent. */
@@ -170,7 +169,7 @@ export const double = (description: string): Param<number> =>
     }
   })
 
-/** An amount in NMC, number or text; decodes to the smallest unit. */
+/** An amount in NMC, a number or text; decodes to the smallest unit. */
 export const amount = (description: string): Param<number> =>
   make({ kind: "amount", words: "numeric or string", description, decode: decodeAmount })
 
@@ -186,7 +185,7 @@ export const boolean = (description: string): Param<boolean> =>
     }
   })
 
-/** How much to tell: a number, or `false` and `true` for 0 and 1. Upstream `rpc/util.cpp`, `ParseVerbosity`. */
+/** The level of detail: a number, or `false` and `true` for 0 and 1. Upstream `rpc/util.cpp`, `ParseVerbosity`. */
 export const verbosity = (description: string): Param<number> =>
   make({
     kind: "integer",
@@ -195,13 +194,13 @@ export const verbosity = (description: string): Param<number> =>
     decode: (value) => typeof value === "boolean" ? Number(value) : decodeInteger(value, ...INT32)
   })
 
-/** Any JSON value, left as it is. */
+/** Any JSON value, undecoded. */
 export const json = (description: string, words = "any"): Param<Json> =>
   make({ kind: "any", words, description, decode: (value) => value })
 
 /**
- * A parameter with a rule of its own: several types, a closed set of words. `decode` throws an RpcError for what it
- * does not take.
+ * A parameter with a rule of its own: several types, or a closed set of words. `decode` throws an RpcError for an
+ * invalid value.
  */
 export const custom = <A>(
   definition: { readonly words: string; readonly description: string; readonly kind?: ParamKind } & {
@@ -209,14 +208,14 @@ export const custom = <A>(
   }
 ): Param<A> => make({ kind: "any", ...definition })
 
-/** A parameter whose values have to pass one more rule. `decode` throws an RpcError for what it does not take. */
+/** A parameter with one more rule. `decode` throws an RpcError for an invalid value. */
 export const refined = <A, B>(param: Param<A>, decode: (value: A, label: string) => B): Param<B> => ({
   ...param,
   fallback: undefined,
   decode: (value, label) => decode(param.decode(value, label), label)
 })
 
-/** An array whose items are all alike. */
+/** An array whose items have one type. */
 export const array = <A>(item: Param<A>, description: string): Param<ReadonlyArray<A>> => ({
   ...make({
     kind: "array",
@@ -231,7 +230,7 @@ export const array = <A>(item: Param<A>, description: string): Param<ReadonlyArr
   item
 })
 
-/** The same where there may be very many: the items are read in steps, when the handler asks for them. */
+/** The same for very long arrays: the items are decoded in steps, when the handler reads them. */
 export const longArray = <A>(item: Param<A>, description: string): Param<() => Steps<ReadonlyArray<A>>> => ({
   ...array(item, description),
   fallback: undefined,
@@ -248,13 +247,13 @@ const decodeItem = <A>(item: Param<A>, value: Json, label: string): A => {
 }
 
 interface ObjectOptions {
-  /** What happens to members that nobody asked for. */
+  /** The handling of unknown members. */
   readonly unknown: "ignore" | "refuse"
 }
 
 /**
- * An object with known members, each a parameter of its own. Upstream `rpc/util.cpp`, `RPCTypeCheckObj`: first all
- * types are checked, in the order of the names, then what is left over.
+ * An object with known members, each a parameter of its own. Upstream `rpc/util.cpp`, `RPCTypeCheckObj`: all types are
+ * checked first, in the order of the names, then unknown members.
  */
 export const object = <const P extends Params>(
   members: P,
@@ -297,8 +296,8 @@ const checkMember = (member: Param<unknown> | undefined, name: string, value: Js
 }
 
 /**
- * Reads a record of parameters. The one place where the compiler takes our word: each key of the result holds what
- * the parameter of that key decodes to, or its fallback, which is what `Decoded` says.
+ * Reads a record of parameters. The only type assertion of the decoders: each key of the result holds the decoded value
+ * of that parameter, or its fallback, as `Decoded` declares.
  */
 export const decodeRecord = <P extends Params>(
   params: P,
@@ -323,15 +322,15 @@ export const namedOptions = <const P extends Params>(members: P, description: st
   membersByName: true
 })
 
-// What is said of a parameter beyond its kind
+// Properties of a parameter beyond its kind
 
-/** May be left out. `text` says in the help what happens then. */
+/** Optional. `text` is the help's description of the default. */
 export const optional = <A>(param: Param<A>, text = ""): Param<A | undefined> => ({
   ...param,
   fallback: { value: undefined, text }
 })
 
-/** May be left out, and is `value` then. */
+/** Optional with a default value. */
 export const withDefault = <A>(param: Param<A>, value: A, text = defaultText(value)): Param<A> => ({
   ...param,
   fallback: { value, text }
@@ -342,17 +341,17 @@ const defaultText = (value: unknown): string => {
   return typeof value === "number" || typeof value === "boolean" ? String(value) : ""
 }
 
-/** An object that may be left out, and is read as an empty one then. */
+/** An optional object with an empty object as the default. */
 export const orEmpty = <A>(param: Param<A>): Param<A> => ({
   ...param,
   fallback: { value: param.decode(new JsonObject(), ""), text: "" }
 })
 
-/** A `null` in its place is an error, not a value left out (reference/rpc.md 5.1, `options` of the name methods). */
+/** Refuses `null`, which does not count as missing (reference/rpc.md 5.1, `options` of the name methods). */
 export const notNull = <A>(param: Param<A>): Param<A> => ({ ...param, nullIsMissing: false })
 
-/** Has other names beside its first. */
+/** Adds aliases. */
 export const alias = <A>(param: Param<A>, ...aliases: ReadonlyArray<string>): Param<A> => ({ ...param, aliases })
 
-/** Taken, but not mentioned in the help. It and all after it. */
+/** Accepted, but the help shows neither it nor any parameter after it. */
 export const hidden = <A>(param: Param<A>): Param<A> => ({ ...param, hidden: true })

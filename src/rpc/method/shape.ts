@@ -3,8 +3,8 @@ import { JsonNumber, JsonObject, typeOf } from "../json/json.ts"
 import { LongText } from "../json/LongText.ts"
 
 /**
- * What a method answers with, said once: the help text, the OpenRPC document and a check of real results are made
- * from it.
+ * The shape of a result, written once: the help text, the OpenRPC document and a check of real results are derived from
+ * it.
  */
 export type Shape = Scalar | ArrayShape | ObjectShape | MapShape
 
@@ -12,7 +12,7 @@ type ScalarKind = "string" | "hex" | "number" | "integer" | "amount" | "time" | 
 
 interface Described {
   readonly description: string
-  /** As the member of an object it may be missing. */
+  /** Whether an object may lack this member. */
   readonly optional: boolean
 }
 
@@ -33,7 +33,7 @@ interface ObjectShape extends Described {
 /** An object whose member names are data. */
 interface MapShape extends Described {
   readonly kind: "map"
-  /** What a name stands for. */
+  /** The meaning of a name. */
   readonly key: string
   readonly values: Shape
 }
@@ -100,10 +100,10 @@ const TYPE_WORDS: Readonly<Record<Shape["kind"], string>> = {
   map: "json object"
 }
 
-/** A line of a help text: what is explained, and the explanation. */
+/** A line of a help text: the member and its explanation. */
 export type Row = readonly [left: string, right: string]
 
-/** Returns the lines that show a shape, one a member, each level indented by two. */
+/** Returns the lines that show a shape, one for each member, with each level indented by two. */
 export const describe = (shape: Shape, indent = "", prefix = "", suffix = ""): ReadonlyArray<Row> => {
   const words = `(${TYPE_WORDS[shape.kind]}${shape.optional ? ", optional" : ""})`
   const right = shape.description === "" ? words : `${words} ${shape.description}`
@@ -149,7 +149,6 @@ const SCALAR_SCHEMAS: Readonly<Record<ScalarKind, Schema>> = {
   any: {}
 }
 
-/** Returns the JSON Schema of a shape. */
 export const schemaOf = (shape: Shape): Schema => ({
   ...structureOf(shape),
   description: shape.description === "" ? undefined : shape.description
@@ -199,8 +198,8 @@ const EXPECTED: Readonly<Record<Shape["kind"], string>> = {
 }
 
 /**
- * Returns where a result departs from its shape, as the reference node's `-rpcdoccheck` would, or `undefined` if it
- * does not: a member that is not described, one that is missing, a value of another type. For tests.
+ * Returns the first mismatch between a result and its shape, as the reference node's `-rpcdoccheck` would, or
+ * `undefined`: an undescribed member, a missing member, a value of another type. For tests.
  */
 export const mismatch = (shape: Shape, value: JsonValue, path = "result"): string | undefined => {
   const kind = kindOf(value)

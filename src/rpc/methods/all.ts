@@ -45,7 +45,6 @@ const controlMethods = Effect.flatMap(
   })
 )
 
-/** Every method of a daemon. */
 export const allMethods: Effect.Effect<
   ReadonlyArray<Method>,
   never,

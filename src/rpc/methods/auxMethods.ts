@@ -22,18 +22,18 @@ import { miningError } from "./miningErrors.ts"
 
 /** Merged mining (reference/rpc.md 3.5.1). */
 
-/** What a caller gets to merge-mine. Source: upstream `rpc/auxpow_miner.cpp`, `createAuxBlock`. */
+/** A block to merge-mine. Source: upstream `rpc/auxpow_miner.cpp`, `createAuxBlock`. */
 export const CANDIDATE = Shape.object({
-  hash: Shape.hex("Hash of the block: what the parent's coinbase has to commit to"),
+  hash: Shape.hex("Hash of the block; the parent's coinbase must commit to it"),
   chainid: Shape.integer("Chain id of the block"),
   previousblockhash: Shape.hex("Hash of the tip"),
-  coinbasevalue: Shape.integer("What the coinbase pays, in the smallest unit"),
+  coinbasevalue: Shape.integer("Value of the coinbase, in the smallest unit"),
   bits: Shape.hex("The target in compact form"),
   height: Shape.integer("Height of the block"),
-  _target: Shape.hex("The target, its bytes in reverse")
+  _target: Shape.hex("The target in reverse byte order")
 })
 
-/** What a pool is told while the node has no peers. */
+/** The error for a mining pool while the node has no peers. */
 const NOT_CONNECTED = "Namecoin is not connected!"
 
 export const candidateJson = ({ header, template }: AuxCandidate, powLimit: bigint): JsonValue => ({
@@ -46,19 +46,19 @@ export const candidateJson = ({ header, template }: AuxCandidate, powLimit: bigi
   _target: toHex(reversed(fromHex(wide(targetOf(template.bits, powLimit) ?? 0n)) ?? EMPTY))
 })
 
-/** Reads a proof that a caller hands in; what follows it is ignored, and what is no hexadecimal is as good as nothing. */
+/** Reads a caller's proof. Bytes after the proof are ignored; text that is not hexadecimal counts as empty. */
 const decodeAuxpow = (hex: string): Effect.Effect<Auxpow, RpcError> =>
   Effect.suspend(() => {
     try {
       return Effect.succeed(readAuxpow(new Reader(fromHex(hex) ?? EMPTY)))
     } catch (cause) {
-      // The reference node's stream says no more than this.
+      // The reference node's stream reports nothing more specific.
       if (cause instanceof DecodeError) return RpcError.misc("DataStream::read(): end of data: iostream error")
       throw cause
     }
   })
 
-/** What the methods of merged mining fail with: all of them, the making of a block, the offer of one. */
+/** The errors of merged mining: of all its methods, of making a block, of submitting a block. */
 export const AUX_ERRORS = [`-9 ${NOT_CONNECTED}`, "-10 Namecoin is downloading blocks..."]
 export const CREATE_ERRORS = [
   "-1 mining auxblock method is not yet available",
@@ -70,11 +70,11 @@ export const SUBMIT_ERRORS = [
   "-1 DataStream::read(): end of data: iostream error"
 ]
 
-/** Merged mining as calls: what is paid, and in whose name, is settled before. */
+/** Merged mining for a fixed payout and payer. */
 export interface AuxMining {
   /** Makes a block that pays to a script. */
   readonly create: (scriptPubKey: Bytes) => Effect.Effect<AuxCandidate, RpcError>
-  /** Offers a block by its hash, with its proof; whether it is a good one. Both as a caller writes them. */
+  /** Submits a block by its hash, with its proof; returns whether the block is accepted. Both are the caller's text. */
   readonly submit: (hash: string, auxpow: string) => Effect.Effect<boolean, RpcError>
 }
 
@@ -86,7 +86,7 @@ export const auxMining: Effect.Effect<AuxMining, never, Chain | Miner | PeerMana
     const status = yield* SyncStatus
     const { auxpowStartHeight, network } = chain.params
 
-    /** Whether it makes sense to mine. The private network is mined without peers and whatever its age. */
+    /** Fails if mining makes no sense now. On the private network, neither peers nor the age of the tip matter. */
     const checkReady: Effect.Effect<void, RpcError> = Effect.gen(function*() {
       if (network.name !== "regtest") {
         const { inbound, outbound } = yield* peers.count
@@ -131,8 +131,8 @@ export const auxMethods: Effect.Effect<
   const createauxblock = method({
     name: "createauxblock",
     group: "Mining",
-    summary: "Makes a block to be merge-mined, and returns what the parent has to commit to and to work for.",
-    params: { address: string("Who the coinbase pays.") },
+    summary: "Makes a block for merged mining. Returns the hash that the parent must commit to, and the target.",
+    params: { address: string("Address that the coinbase pays.") },
     results: [{ shape: CANDIDATE }],
     examples: [["N7FdkoPbHSxKfrSVVbRu3NZtrLqc1oKpAR"]],
     errors: ["-5 Error: Invalid coinbase payout address", ...AUX_ERRORS, ...CREATE_ERRORS],
@@ -149,9 +149,9 @@ export const auxMethods: Effect.Effect<
   const submitauxblock = method({
     name: "submitauxblock",
     group: "Mining",
-    summary: "Offers a block that createauxblock made, with its merged-mining proof.",
+    summary: "Submits a block of createauxblock with its merged-mining proof.",
     params: { hash: hexText("Hash of the block."), auxpow: hexText("The proof.") },
-    results: [{ shape: Shape.boolean("Whether the block is a good one") }],
+    results: [{ shape: Shape.boolean("Whether the block is accepted") }],
     examples: [["080f4a16410fe94cd35a9678ab817f8f8dd4f7dc2347813090d9d9bcabc20ea8", "<proof in hexadecimal digits>"]],
     errors: [...SUBMIT_ERRORS, ...AUX_ERRORS],
     handler: ({ auxpow, hash }) => mining.submit(hash, auxpow)

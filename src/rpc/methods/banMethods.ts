@@ -13,7 +13,7 @@ import * as Shape from "../method/shape.ts"
 import { NETWORK_NAMES, rpcNetwork, wireNetwork } from "../shapes/peer.ts"
 import { nodeError, usage } from "./peerErrors.ts"
 
-/** Methods about addresses: banned ones, and those that the node knows of (reference/rpc.md 3.7). */
+/** Methods for banned addresses and for known addresses (reference/rpc.md 3.7). */
 
 type Manager = typeof PeerManager.Service
 
@@ -25,11 +25,11 @@ const addressJson = ({ address, port, services, time }: KnownAddress): JsonValue
   network: rpcNetwork(address.network)
 })
 
-/** Seconds that a ban lasts where nothing else is said (reference/protocol.md 6.11). */
+/** Default duration of a ban in seconds (reference/protocol.md 6.11). */
 const DEFAULT_BAN_SECONDS = 86_400
 
 /**
- * How a range, or an address, stands to the bans: an address is banned by any range around it, a range by itself.
+ * Compares a range or an address with the bans: any range around an address bans it; only the same range bans a range.
  * Source: upstream `banman.cpp`, `IsBanned`.
  */
 const banOf = (text: string, bans: ReadonlyArray<Ban>): "free" | "already" | "invalid" => {
@@ -51,12 +51,12 @@ export const banMethods = (peers: Manager): ReadonlyArray<Method> => {
   const setban: Method = method({
     name: "setban",
     group: "Network",
-    summary: "Bans an address or a range, or takes that back. Who is connected from there is disconnected.",
+    summary: "Adds or removes a ban of an address or a range. A new ban disconnects the peers that it covers.",
     params: {
       subnet: string("An address, or a range as in 192.0.2.0/24."),
       command: string("add or remove."),
-      bantime: withDefault(int64("Seconds that it lasts, or, with absolute, when it ends; 0 for a day."), 0),
-      absolute: withDefault(boolean("Whether bantime is a time and no duration."), false)
+      bantime: withDefault(int64("Seconds of the ban, or, with absolute, the time of its end; 0 for a day."), 0),
+      absolute: withDefault(boolean("Whether bantime is a time instead of a duration."), false)
     },
     results: [{ shape: Shape.nothing("") }],
     examples: [["192.0.2.6", "add", 86400], ["192.0.2.0/24", "remove"]],
@@ -93,14 +93,14 @@ export const banMethods = (peers: Manager): ReadonlyArray<Method> => {
   const listbanned = method({
     name: "listbanned",
     group: "Network",
-    summary: "Returns the addresses and ranges that are banned.",
+    summary: "Lists the banned addresses and ranges.",
     params: {},
     results: [{
       shape: Shape.array(Shape.object({
         address: Shape.string("Address or range"),
-        ban_created: Shape.time("When it was banned"),
-        banned_until: Shape.time("When that ends"),
-        ban_duration: Shape.integer("Seconds in all"),
+        ban_created: Shape.time("Start of the ban"),
+        banned_until: Shape.time("End of the ban"),
+        ban_duration: Shape.integer("Seconds of the whole ban"),
         time_remaining: Shape.integer("Seconds left")
       }))
     }],
@@ -121,7 +121,7 @@ export const banMethods = (peers: Manager): ReadonlyArray<Method> => {
   const clearbanned = method({
     name: "clearbanned",
     group: "Network",
-    summary: "Takes all bans back.",
+    summary: "Removes all bans.",
     params: {},
     results: [{ shape: Shape.nothing("") }],
     examples: [[]],
@@ -135,18 +135,18 @@ export const knownAddressMethods = (peers: Manager): ReadonlyArray<Method> => {
   const getnodeaddresses = method({
     name: "getnodeaddresses",
     group: "Network",
-    summary: "Returns addresses of nodes that this one knows of, at random.",
+    summary: "Returns randomly chosen addresses of known nodes.",
     params: {
-      count: withDefault(int32("How many at most; 0 for all."), 1),
+      count: withDefault(int32("Maximum number; 0 for all."), 1),
       network: optional(string("ipv4, ipv6, onion, i2p or cjdns."))
     },
     results: [{
       shape: Shape.array(Shape.object({
-        time: Shape.time("When somebody saw it last"),
-        services: Shape.integer("Services that it offers, as bits"),
+        time: Shape.time("Time at which the address was last seen"),
+        services: Shape.integer("Services of the node, as bits"),
         address: Shape.string("Address"),
         port: Shape.integer("Port"),
-        network: Shape.string("Its network")
+        network: Shape.string("Network of the address")
       }))
     }],
     examples: [[8], [0, "ipv4"]],
@@ -164,13 +164,13 @@ export const knownAddressMethods = (peers: Manager): ReadonlyArray<Method> => {
   const getaddrmaninfo = method({
     name: "getaddrmaninfo",
     group: "Network",
-    summary: "Counts the addresses of nodes that this one knows of.",
+    summary: "Counts the addresses of known nodes by network.",
     params: {},
     results: [{
       shape: Shape.map(
         "network",
         Shape.object({
-          new: Shape.integer("Heard of"),
+          new: Shape.integer("Received from peers, not connected to yet"),
           tried: Shape.integer("Connected to before"),
           total: Shape.integer("Both")
         })

@@ -17,16 +17,16 @@ import { blockHeaderJson, blockJson, type SpentCoins } from "../shapes/block.ts"
 import { blockError } from "./errors.ts"
 import { BLOCK_WITH_COINS, BLOCK_WITH_TRANSACTIONS, BLOCK_WITH_TXIDS, HEADER } from "./shapes.ts"
 
-/** Methods that show blocks and headers (reference/rpc.md 3.2). */
+/** Methods that return blocks and headers (reference/rpc.md 3.2). */
 
-/** What stands in for a block that cannot be read, in the reference node's words. */
+/** The reference node's error for a block that cannot be read. */
 export const missingBlock = (failure: BlockNotFound | BlockUnavailable | StorageFailure): RpcError => {
   if (failure._tag === "BlockUnavailable") return RpcError.misc("Block not available (not fully downloaded)")
   if (failure._tag === "StorageCorrupted") return RpcError.misc(`Block not found on disk: ${failure.message}`)
   return blockError(failure)
 }
 
-/** The coins that a block's transactions spent, the coinbase left out, where it was connected. */
+/** The coins that a connected block's transactions spent, without the coinbase. */
 export const spentBy = (
   chain: typeof Chain.Service,
   block: Block,
@@ -56,7 +56,7 @@ export const blockMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | N
     name: "getblock",
     group: "Blockchain",
     heavy: true,
-    summary: "Returns a block, as hexadecimal digits or taken apart.",
+    summary: "Returns a block, as hexadecimal digits or as an object.",
     params: {
       blockhash: hash("The block."),
       verbosity: withDefault(
@@ -91,24 +91,24 @@ export const blockMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | N
   const getblockheader = method({
     name: "getblockheader",
     group: "Blockchain",
-    summary: "Returns a header with its merged-mining proof, as hexadecimal digits or taken apart.",
+    summary: "Returns a header with its merged-mining proof, as hexadecimal digits or as an object.",
     params: {
       blockhash: hash("The block.", "hash"),
-      verbose: withDefault(boolean("Whether to take it apart."), true)
+      verbose: withDefault(boolean("Whether to return an object."), true)
     },
     results: [
       { when: "verbose is true", shape: HEADER },
-      { when: "verbose is false", shape: Shape.hex("The header, and the proof where the version says so") }
+      { when: "verbose is false", shape: Shape.hex("The header, and the proof if the version has the flag") }
     ],
     examples: [[GENESIS], [GENESIS, false]],
     errors: ["-5 Block not found", "-1 Block not available (not fully downloaded)"],
     handler: ({ blockhash, verbose }) =>
       Effect.gen(function*() {
         const info = yield* find(blockhash)
-        // The tree keeps no proofs: they lie with the blocks.
+        // The tree stores no proofs; they are with the blocks.
         const stored = info.header.hasAuxpowFlag ? Effect.asSome(chain.block(blockhash)) : Effect.succeedNone
-        // A proof that is not here yet is left out of an object; the serialization would be a broken one without it. One
-        // that was lost is no shorter answer.
+        // An object omits a proof that the node has not received yet; a serialization without it would be invalid. A
+        // proof that was lost is an error in both.
         const { find: idOf, wasConnected } = chain.tree
         const known = !verbose || wasConnected(idOf(blockhash))
           ? stored

@@ -33,35 +33,35 @@ const TRANSACTION = Shape.object({
   data: Shape.hex("The transaction"),
   txid: Shape.hex("Its hash without witnesses"),
   hash: Shape.hex("Its hash with witnesses"),
-  depends: Shape.array(Shape.integer("Position, from 1, of a transaction here that it needs")),
-  fee: Shape.integer("What it pays, in the smallest unit"),
+  depends: Shape.array(Shape.integer("Position, from 1, of a transaction in this list that it needs")),
+  fee: Shape.integer("Fee in the smallest unit"),
   sigops: Shape.integer("Cost of its signature operations"),
   weight: Shape.integer("Weight units")
 })
 
 const TEMPLATE = Shape.object({
-  capabilities: Shape.array(Shape.string("What the node can do beside this: proposal")),
+  capabilities: Shape.array(Shape.string("An extension that the node supports: proposal")),
   version: Shape.integer("Version of the block, without the flag of merged mining"),
-  rules: Shape.array(Shape.string("A soft fork that is active, behind ! where it has to be understood")),
-  vbavailable: Shape.map("rulename", Shape.integer("Version bit of a soft fork that is voted on")),
-  vbrequired: Shape.integer("Version bits that have to be set"),
+  rules: Shape.array(Shape.string("An active soft fork; a leading ! means that the miner must support it")),
+  vbavailable: Shape.map("rulename", Shape.integer("Version bit of a soft fork in its voting phase")),
+  vbrequired: Shape.integer("Version bits that must be set"),
   previousblockhash: Shape.hex("Hash of the tip"),
   transactions: Shape.array(TRANSACTION),
-  coinbaseaux: Shape.map("key", Shape.hex("What has to be in the coinbase")),
-  coinbasevalue: Shape.integer("What the coinbase may pay at most, in the smallest unit"),
-  longpollid: Shape.string("To be sent along by who wants to wait for something new"),
-  target: Shape.hex("What the hash must not exceed"),
+  coinbaseaux: Shape.map("key", Shape.hex("Data that the coinbase must contain")),
+  coinbasevalue: Shape.integer("Maximum value of the coinbase, in the smallest unit"),
+  longpollid: Shape.string("Id for a later call that waits for a change (long poll)"),
+  target: Shape.hex("Maximum value of the block hash"),
   mintime: Shape.time("Earliest time of the block"),
-  mutable: Shape.array(Shape.string("What may be changed")),
+  mutable: Shape.array(Shape.string("A part of the template that the miner may change")),
   noncerange: Shape.hex("First and last nonce"),
   sigoplimit: Shape.integer("Limit of the cost of signature operations"),
   sizelimit: Shape.integer("Limit of the bytes of the block"),
-  weightlimit: Shape.optional(Shape.integer("Limit of its weight units")),
+  weightlimit: Shape.optional(Shape.integer("Limit of the weight units of the block")),
   curtime: Shape.time("Time of the block"),
   bits: Shape.hex("The target in compact form"),
   height: Shape.integer("Height of the block"),
   default_witness_commitment: Shape.optional(
-    Shape.hex("Script of the output that commits to the witnesses of the block as it stands")
+    Shape.hex("Script of the witness commitment output for the unchanged template")
   )
 })
 
@@ -69,13 +69,13 @@ const TEMPLATE = Shape.object({
 const MAX_BLOCK_SIZE = 4_000_000
 
 /**
- * The soft fork that changes nothing, for tests of voting: on the private network alone it is voted on from the second
- * period of 144 blocks on, for good, as its bit lies among those of the chain ID (upstream `kernel/chainparams.cpp`,
+ * A soft fork without effect, for tests of voting. Only the private network votes on it, from the second period of 144
+ * blocks on, without end, because its bit is among those of the chain ID (upstream `kernel/chainparams.cpp`,
  * `DEPLOYMENT_TESTDUMMY`; BIP 9).
  */
 const TESTDUMMY = { bit: 28, start: 144 }
 
-/** When somebody who waits for new transactions is first looked after, and how often then. */
+/** The first check for new transactions in a long poll, and the interval of later checks. */
 const FIRST_LOOK = "60 seconds"
 const NEXT_LOOK = "10 seconds"
 
@@ -88,14 +88,14 @@ const textOf = (value: Json): string => {
 
 const rulesOf = (value: Json): ReadonlySet<string> => new Set(Array.isArray(value) ? value.map(textOf) : [])
 
-/** What a waiting caller has already. */
+/** The state that a long-polling caller already has. */
 interface Known {
   readonly tip: Bytes
   /** `changes` of the mempool. */
   readonly changes: number
 }
 
-/** Reads a longpollid: the hash of a tip and a count behind it. Anything but text stands for what there is now. */
+/** Reads a longpollid: the hash of a tip, then a count. A value that is not text means the current state. */
 const decodeLongPollId = (value: Json): Known | "now" => {
   if (typeof value !== "string") return "now"
   const changes = Number.parseInt(value.slice(64), 10)
@@ -106,17 +106,17 @@ const PARAMS = {
   template_request: object(
     {
       mode: optional(json("`template` or `proposal` (BIP 23).", "string"), "template"),
-      capabilities: optional(json("What the caller can do; ignored.", "json array")),
+      capabilities: optional(json("Extensions that the caller supports; ignored.", "json array")),
       rules: withDefault(
-        refined(json("Soft forks that the caller understands; `segwit` has to be among them.", "json array"), rulesOf),
+        refined(json("Soft forks that the caller supports; must include `segwit`.", "json array"), rulesOf),
         new Set<string>()
       ),
       longpollid: optional(
-        refined(json("That of an earlier template: waits until there is something new.", "string"), decodeLongPollId)
+        refined(json("The longpollid of an earlier template: waits until it is outdated.", "string"), decodeLongPollId)
       ),
-      data: optional(json("The block that is proposed, in hexadecimal digits.", "string"))
+      data: optional(json("The proposed block in hexadecimal digits.", "string"))
     },
-    "What is asked for."
+    "Options of the request."
   )
 }
 
@@ -133,7 +133,7 @@ const transactionsJson = ({ selection, transactions }: BlockTemplate, scale: num
   }))
 }
 
-/** A template with the time and the target that a block has now. */
+/** The template as JSON, with the current time and target. */
 const templateJson = (
   template: BlockTemplate,
   now: Outline,
@@ -142,7 +142,7 @@ const templateJson = (
 ): JsonValue => {
   const { coinbase, height, prevHash, transactions, version } = template
   const segwit = height >= activation.segwit
-  // Before segwit signature operations and sizes count plainly.
+  // Without segwit, signature operations and sizes are unscaled.
   const scale = segwit ? 1 : WITNESS_SCALE_FACTOR
   const previous = displayHash(prevHash)
   return {
@@ -181,10 +181,10 @@ export const blockTemplateMethod: Effect.Effect<
   const peers = yield* PeerManager
   const status = yield* SyncStatus
   const { params, tree } = chain
-  /** The mempool's count when a template was last made. */
+  /** The mempool's `changes` at the last template. */
   let lastChanges = 0
 
-  /** Judges a block that somebody would like to mine; `null` where there is nothing against it. */
+  /** Validates a proposed block; `null` if it is valid. */
   const judge = (data: Json | undefined): Effect.Effect<string | null, RpcError> =>
     Effect.gen(function*() {
       if (typeof data !== "string") return yield* RpcError.type("Missing data String key for proposal")
@@ -198,7 +198,7 @@ export const blockTemplateMethod: Effect.Effect<
       return verdict?.reason ?? null
     })
 
-  /** On the test networks people mine whenever they like. */
+  /** The test networks allow mining at any time. */
   const checkReady: Effect.Effect<void, RpcError> = Effect.gen(function*() {
     if (params.network.name !== "mainnet") return
     const { inbound, outbound } = yield* peers.count
@@ -213,7 +213,7 @@ export const blockTemplateMethod: Effect.Effect<
 
   const isTip = (tip: Bytes): boolean => equal(tree.hash(tree.tip()), tip)
 
-  /** Waits until the tip is another one. Looks every second too, for what happens before the events are heard. */
+  /** Waits until the tip changes. Also polls every second, for a change before the event subscription starts. */
   const tipChanged = ({ tip }: Known): Effect.Effect<void> =>
     Stream.merge(chain.events, Stream.tick("1 second")).pipe(
       Stream.takeWhile(() => isTip(tip)),
@@ -234,12 +234,12 @@ export const blockTemplateMethod: Effect.Effect<
   return method({
     name: "getblocktemplate",
     group: "Mining",
-    summary: "Returns what a block on top of the tip can be made of, or judges a block that is proposed.",
+    summary: "Returns a template for a block on top of the tip, or validates a proposed block.",
     params: PARAMS,
     results: [
-      { when: "the proposal is a good one", shape: Shape.nothing("") },
-      { when: "it is not", shape: Shape.string("Why (BIP 22)") },
-      { when: "a template is asked for", shape: TEMPLATE }
+      { when: "the proposal is valid", shape: Shape.nothing("") },
+      { when: "the proposal is invalid", shape: Shape.string("Reason (BIP 22)") },
+      { when: "mode is template", shape: TEMPLATE }
     ],
     examples: [[{ rules: ["segwit"] }], [{ mode: "proposal", data: "<block in hexadecimal digits>" }]],
     errors: [

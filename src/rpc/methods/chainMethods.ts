@@ -18,9 +18,9 @@ import * as Shape from "../method/shape.ts"
 import { blockError, storageError } from "./errors.ts"
 import { withReservedValue } from "./reservedValue.ts"
 
-/** Methods about the chain as a whole, and those that change it (reference/rpc.md 3.2, 3.5, 3.10). */
+/** Methods for the chain as a whole, and methods that change it (reference/rpc.md 3.2, 3.5, 3.10). */
 
-/** A number of 256 bits as 64 hexadecimal digits. */
+/** A 256-bit number as 64 hexadecimal digits. */
 export const wide = (value: bigint): string => value.toString(16).padStart(64, "0")
 
 /** A target in compact form as eight hexadecimal digits. */
@@ -90,11 +90,11 @@ const readers = (chain: typeof Chain.Service, status: typeof SyncStatus.Service)
         target: Shape.hex("The tip's target"),
         time: Shape.time("Time of the tip"),
         mediantime: Shape.time("Median of the times of the last eleven blocks"),
-        verificationprogress: Shape.number("Share of the known chain that is connected, 0 to 1"),
+        verificationprogress: Shape.number("Connected part of the known chain, 0 to 1"),
         initialblockdownload: Shape.boolean("Whether the node is still catching up"),
-        chainwork: Shape.hex("All work up to the tip"),
+        chainwork: Shape.hex("Total work up to the tip"),
         size_on_disk: Shape.integer("Bytes of block and undo files"),
-        pruned: Shape.boolean("Whether old blocks are deleted: never"),
+        pruned: Shape.boolean("Always false: svcd deletes no old blocks"),
         warnings: Shape.array(Shape.string("A warning"))
       })
     }],
@@ -127,7 +127,7 @@ const readers = (chain: typeof Chain.Service, status: typeof SyncStatus.Service)
   const getchaintips = method({
     name: "getchaintips",
     group: "Blockchain",
-    summary: "Returns the tips of all known branches, the best chain's among them.",
+    summary: "Lists the tips of all known branches, including the best chain's.",
     params: {},
     results: [{
       shape: Shape.array(Shape.object({
@@ -151,7 +151,7 @@ const readers = (chain: typeof Chain.Service, status: typeof SyncStatus.Service)
   return [getblockcount, getbestblockhash, getblockhash, getdifficulty, getblockchaininfo, getchaintips]
 }
 
-/** The buried deployments as the reference node calls them, in its order. */
+/** The buried deployments by the reference node's names, in its order. */
 const DEPLOYMENTS = [
   ["bip34", "bip34"],
   ["bip16", "bip16"],
@@ -170,7 +170,7 @@ const deployments = (chain: typeof Chain.Service): Method => {
     deployments: Object.fromEntries(
       DEPLOYMENTS.map(([name, rule]) => [name, {
         type: "buried",
-        // A rule of the next block is active, as the reference node counts.
+        // The reference node reports the rules of the next block.
         active: height + 1 >= activation[rule],
         height: activation[rule]
       }])
@@ -179,8 +179,8 @@ const deployments = (chain: typeof Chain.Service): Method => {
   return method({
     name: "getdeploymentinfo",
     group: "Blockchain",
-    summary: "Returns the soft forks and whether each is active in the block after the one named.",
-    params: { blockhash: optional(hash("The block to look at."), "the tip") },
+    summary: "Returns the soft forks, and whether each is active in the block after the given one.",
+    params: { blockhash: optional(hash("The block."), "the tip") },
     results: [{
       shape: Shape.object({
         hash: BLOCK_HASH,
@@ -190,8 +190,8 @@ const deployments = (chain: typeof Chain.Service): Method => {
           "name",
           Shape.object({
             type: Shape.string("buried"),
-            active: Shape.boolean("Whether it holds for the next block"),
-            height: Shape.integer("The height from which it holds")
+            active: Shape.boolean("Whether it is active in the next block"),
+            height: Shape.integer("The height of activation")
           })
         )
       })
@@ -205,7 +205,7 @@ const deployments = (chain: typeof Chain.Service): Method => {
   })
 }
 
-/** Reads a block that a caller hands in. */
+/** Reads a caller's block. */
 export const decodeHexBlock = (hex: string): Effect.Effect<Block, RpcError> =>
   Effect.suspend(() => {
     const failed = RpcError.deserialization("Block decode failed")
@@ -218,7 +218,7 @@ export const decodeHexBlock = (hex: string): Effect.Effect<Block, RpcError> =>
     }
   })
 
-/** What the reference node answers to `submitblock` (BIP 22). */
+/** The result of `submitblock` (BIP 22). */
 const verdict = (submission: Submission): string | null => {
   switch (submission.type) {
     case "connected":
@@ -234,14 +234,14 @@ const writers = (chain: typeof Chain.Service): ReadonlyArray<Method> => {
   const submitblock = method({
     name: "submitblock",
     group: "Mining",
-    summary: "Offers a block, with its merged-mining proof where its version says so.",
+    summary: "Submits a block, with its merged-mining proof if the version has the flag.",
     params: {
       hexdata: hexText("The block."),
       dummy: optional(string("Ignored."), "ignored")
     },
     results: [
       { when: "the block is the new tip", shape: Shape.nothing("") },
-      { when: "otherwise", shape: Shape.string("duplicate, inconclusive, or why it is refused (BIP 22)") }
+      { when: "otherwise", shape: Shape.string("duplicate, inconclusive, or the reason of the refusal (BIP 22)") }
     ],
     examples: [["<block in hexadecimal digits>"]],
     errors: ["-22 Block decode failed"],
@@ -276,8 +276,8 @@ const writers = (chain: typeof Chain.Service): ReadonlyArray<Method> => {
 
   return [
     submitblock,
-    change("invalidateblock", "Takes a block as invalid, and all that builds on it.", chain.invalidate),
-    change("reconsiderblock", "Takes back what was noted against a block.", chain.reconsider)
+    change("invalidateblock", "Marks a block and all its descendants as invalid.", chain.invalidate),
+    change("reconsiderblock", "Clears the invalid mark of a block.", chain.reconsider)
   ]
 }
 

@@ -8,7 +8,7 @@ import { int32, withDefault } from "../method/params.ts"
 import * as Shape from "../method/shape.ts"
 import { storageError } from "./errors.ts"
 
-/** Methods about whether what is on disk is what was written. */
+/** Methods that check the integrity of the data on disk. */
 
 const LAST_LEVEL = 4
 
@@ -19,21 +19,21 @@ export const checkMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | D
   const verifychain = method({
     name: "verifychain",
     group: "Blockchain",
-    // Hours, where the caller asks for all blocks: it ends with the node, and when its caller has gone.
+    // A check of all blocks takes hours: it ends when the node stops, and when its caller disconnects.
     waits: true,
     summary:
-      "Checks the last blocks of the best chain, the tip first. No block is connected meanwhile. A block that is " +
-      "damaged counts as missing and is asked for from peers.",
+      "Checks the last blocks of the best chain, the tip first. The node connects no block meanwhile. A damaged " +
+      "block counts as missing, and the node requests it from peers.",
     params: {
       checklevel: withDefault(
         int32(
-          "How thoroughly: 0 reads the blocks, 1 checks their rules, 2 their undo data, 3 their coins, 4 their scripts."
+          "Level: 0 reads the blocks, 1 checks their rules, 2 their undo data, 3 their coins, 4 their scripts."
         ),
         DEFAULT_CHECK.level
       ),
-      nblocks: withDefault(int32("How many blocks; 0 for all."), DEFAULT_CHECK.blocks)
+      nblocks: withDefault(int32("Number of blocks; 0 for all."), DEFAULT_CHECK.blocks)
     },
-    results: [{ shape: Shape.boolean("Whether all of them are as they should be; the log tells what is not") }],
+    results: [{ shape: Shape.boolean("Whether all blocks are intact; the log names each problem") }],
     examples: [[], [4, 100]],
     handler: ({ checklevel, nblocks }) =>
       chain.verify({ level: Math.max(0, Math.min(checklevel, LAST_LEVEL)), blocks: Math.max(0, nblocks) }).pipe(
@@ -46,28 +46,28 @@ export const checkMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | D
   const getcheckinfo = method({
     name: "getcheckinfo",
     group: "Util",
-    summary: "Tells how far the background check is, which compares what is on disk with what was written.",
+    summary: "Returns the progress of the background check, which verifies the data on disk.",
     params: {},
     results: [{
       shape: Shape.object({
         parts: Shape.map(
           "part",
           Shape.object({
-            unit: Shape.string("What is counted: blocks or pages"),
-            checked: Shape.integer("How many this pass has seen"),
-            total: Shape.integer("How many there are"),
-            passes: Shape.integer("Passes that saw all, since the node started"),
-            damaged: Shape.integer("How many were damaged, since the node started")
+            unit: Shape.string("Unit of the counts: blocks or pages"),
+            checked: Shape.integer("Units checked in this pass"),
+            total: Shape.integer("All units"),
+            passes: Shape.integer("Complete passes since the node started"),
+            damaged: Shape.integer("Damaged units since the node started")
           })
         ),
-        missing_blocks: Shape.integer("Blocks of the best chain that are missing and asked for from peers"),
+        missing_blocks: Shape.integer("Missing blocks of the best chain, requested from peers"),
         doubts: Shape.array(Shape.object({
           what: Shape.string("The file or store"),
-          reason: Shape.string("What was found, and what is done about it")
+          reason: Shape.string("The damage, and what the node does about it")
         })),
         notices: Shape.array(Shape.object({
           what: Shape.string("The file or store"),
-          reason: Shape.string("What the operator is to know; no answer is wrong because of it")
+          reason: Shape.string("Note for the operator; answers stay correct")
         }))
       })
     }],

@@ -14,16 +14,16 @@ import { coinJson, coinStatsJson } from "../shapes/coins.ts"
 import { storageError } from "./errors.ts"
 import { SCRIPT } from "./shapes.ts"
 
-/** Methods about unspent outputs (reference/rpc.md 3.2). */
+/** Methods for unspent outputs (reference/rpc.md 3.2). */
 
 const HASH_KINDS: ReadonlyArray<CoinHashKind> = ["hash_serialized_3", "muhash", "none"]
 
 const COIN = Shape.object({
   bestblock: Shape.hex("Hash of the tip"),
-  confirmations: Shape.integer("1 where the tip made it, 0 where it is in the mempool"),
+  confirmations: Shape.integer("1 if it is in the tip, 0 if it is in the mempool"),
   value: Shape.amount("Amount"),
   scriptPubKey: SCRIPT,
-  coinbase: Shape.boolean("Whether a coinbase made it")
+  coinbase: Shape.boolean("Whether it is the output of a coinbase")
 })
 
 const STATISTICS = Shape.object({
@@ -31,11 +31,11 @@ const STATISTICS = Shape.object({
   bestblock: Shape.hex("Hash of the tip"),
   txouts: Shape.integer("Unspent outputs"),
   bogosize: Shape.integer("A size that does not depend on the database"),
-  hash_serialized_3: Shape.optional(Shape.hex("Hash over all of them")),
-  muhash: Shape.optional(Shape.hex("Hash over the set, whatever its order")),
+  hash_serialized_3: Shape.optional(Shape.hex("Hash over all outputs")),
+  muhash: Shape.optional(Shape.hex("Hash over the set, independent of its order")),
   amount: Shape.object({
-    coins: Shape.amount("Money in ordinary outputs"),
-    names: Shape.amount("Money in name outputs"),
+    coins: Shape.amount("Amount in ordinary outputs"),
+    names: Shape.amount("Amount in name outputs"),
     total: Shape.amount("Both")
   }),
   transactions: Shape.integer("Transactions with unspent outputs"),
@@ -55,16 +55,16 @@ export const coinMethods: Effect.Effect<
   const gettxout = method({
     name: "gettxout",
     group: "Blockchain",
-    summary: "Returns an unspent output; nothing for one that is spent or unknown, or whose name expired. With the " +
-      "mempool, also what waits there, and nothing for what is spent there.",
+    summary: "Returns an unspent output; null if it is spent or unknown, or if its name expired. With the mempool, " +
+      "includes its outputs and excludes the outputs that it spends.",
     params: {
       txid: hash("The transaction."),
-      n: uint32("Which of its outputs."),
-      include_mempool: withDefault(boolean("Whether to look into the mempool too."), true)
+      n: uint32("Index of the output."),
+      include_mempool: withDefault(boolean("Whether to include the mempool."), true)
     },
     results: [
-      { when: "there is one", shape: COIN },
-      { when: "there is none", shape: Shape.nothing("") }
+      { when: "the output is unspent", shape: COIN },
+      { when: "it is spent or unknown", shape: Shape.nothing("") }
     ],
     examples: [["0c686779a1dcc867039a3c71934d6cde487c4eabd9cd2efd0bdcf15262ed9886", 0]],
     handler: ({ include_mempool, n, txid }) => {
@@ -96,11 +96,11 @@ export const coinMethods: Effect.Effect<
   const gettxoutsetinfo = method({
     name: "gettxoutsetinfo",
     group: "Blockchain",
-    summary: "Counts and hashes all unspent outputs. Reads all of them: no block is connected meanwhile.",
+    summary: "Counts and hashes all unspent outputs. Reads all of them; the node connects no block meanwhile.",
     params: {
       hash_type: withDefault(string("hash_serialized_3, muhash or none."), "hash_serialized_3"),
       hash_or_height: optional(
-        json("Another block than the tip; needs an index that svcd does not keep.", "string or numeric")
+        json("A block other than the tip; needs an index that svcd does not have.", "string or numeric")
       ),
       use_index: withDefault(boolean("Ignored: there is no index."), true)
     },

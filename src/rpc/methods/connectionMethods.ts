@@ -11,7 +11,7 @@ import * as Shape from "../method/shape.ts"
 import { PEER, peerJson } from "../shapes/peer.ts"
 import { nodeError, usage } from "./peerErrors.ts"
 
-/** Methods about connections, and peers that the operator names (reference/rpc.md 3.7). */
+/** Methods for connections and for peers that the operator adds (reference/rpc.md 3.7). */
 
 type Manager = typeof PeerManager.Service
 
@@ -29,7 +29,7 @@ export const connectionMethods = (peers: Manager): ReadonlyArray<Method> => {
   const getpeerinfo = method({
     name: "getpeerinfo",
     group: "Network",
-    summary: "Returns what is known of each connected peer.",
+    summary: "Lists the connected peers with their state.",
     params: {},
     results: [{ shape: Shape.array(PEER) }],
     examples: [[]],
@@ -39,7 +39,7 @@ export const connectionMethods = (peers: Manager): ReadonlyArray<Method> => {
   const ping = method({
     name: "ping",
     group: "Network",
-    summary: "Asks every peer for an answer now; getpeerinfo then tells how long it took.",
+    summary: "Sends a ping to every peer; getpeerinfo then returns the round trips.",
     params: {},
     results: [{ shape: Shape.nothing("") }],
     examples: [[]],
@@ -49,16 +49,16 @@ export const connectionMethods = (peers: Manager): ReadonlyArray<Method> => {
   const getnettotals = method({
     name: "getnettotals",
     group: "Network",
-    summary: "Returns what went over the network since the start.",
+    summary: "Returns the network traffic since the start.",
     params: {},
     results: [{
       shape: Shape.object({
         totalbytesrecv: Shape.integer("Bytes received"),
         totalbytessent: Shape.integer("Bytes sent"),
-        timemillis: Shape.integer("Now, in milliseconds since 1970"),
+        timemillis: Shape.integer("Current time in milliseconds since 1970"),
         uploadtarget: Shape.object({
           timeframe: Shape.integer("Seconds of a cycle"),
-          target: Shape.integer("Bytes a cycle; 0, as svcd has no such limit"),
+          target: Shape.integer("Bytes per cycle; 0, because svcd has no such limit"),
           target_reached: Shape.boolean("Never"),
           serve_historical_blocks: Shape.boolean("Always"),
           bytes_left_in_cycle: Shape.integer("0"),
@@ -89,16 +89,16 @@ export const connectionMethods = (peers: Manager): ReadonlyArray<Method> => {
   const disconnectnode = method({
     name: "disconnectnode",
     group: "Network",
-    summary: "Ends the connection to a peer, named by its address or by its number.",
+    summary: "Disconnects a peer, given by its address or by its id.",
     params: {
       address: optional(string("Address and port, as in getpeerinfo.")),
-      nodeid: optional(int64("Number, as in getpeerinfo."))
+      nodeid: optional(int64("Id, as in getpeerinfo."))
     },
     results: [{ shape: Shape.nothing("") }],
     examples: [["192.0.2.5:8334"], ["", 1]],
     errors: ["-29 Node not found in connected nodes", "-32602 Only one of address and nodeid should be provided."],
     handler: ({ address, nodeid }) => {
-      // An empty address leaves it to the number; alone it is one that nobody has.
+      // With an empty address, the id selects the peer. An empty address alone matches no peer.
       const which = nodeid === undefined
         ? (address === undefined ? undefined : { name: address })
         : (address === undefined || address === "" ? { id: nodeid } : undefined)
@@ -116,8 +116,8 @@ export const connectionMethods = (peers: Manager): ReadonlyArray<Method> => {
     name: "setnetworkactive",
     group: "Network",
     summary: "Switches the network off or on.",
-    params: { state: boolean("Whether there are to be connections.") },
-    results: [{ shape: Shape.boolean("The state from now on") }],
+    params: { state: boolean("Whether the network is on.") },
+    results: [{ shape: Shape.boolean("The new state") }],
     examples: [[false]],
     handler: ({ state }) => Effect.as(peers.setActive(state), state)
   })
@@ -125,18 +125,18 @@ export const connectionMethods = (peers: Manager): ReadonlyArray<Method> => {
   return [getconnectioncount, getpeerinfo, ping, getnettotals, disconnectnode, setnetworkactive]
 }
 
-/** What a connection of our own may be for, beside being the operator's. */
+/** The connection types that a caller may request. */
 const PURPOSES = ["outbound-full-relay", "block-relay-only", "addr-fetch", "feeler"] as const
 
 export const addedMethods = (peers: Manager, regtest: boolean): ReadonlyArray<Method> => {
   const addnode: Method = method({
     name: "addnode",
     group: "Network",
-    summary: "Adds a peer that is to be called and called again, takes it off the list, or calls it once.",
+    summary: "Adds a peer to which the node keeps a connection, removes it, or connects to it once.",
     params: {
-      node: string("Address or host name, with a port where it is not the network's own."),
+      node: string("Address or host name, with a port if it is not the network's default."),
       command: string("add, remove or onetry."),
-      v2transport: optional(boolean("Whether to try version 2 of the transport, which svcd does not speak."))
+      v2transport: optional(boolean("Whether to try version 2 of the transport; svcd does not support it."))
     },
     results: [{ shape: Shape.nothing("") }],
     examples: [["192.0.2.5:8334", "onetry"]],
@@ -169,11 +169,11 @@ export const addedMethods = (peers: Manager, regtest: boolean): ReadonlyArray<Me
   const getaddednodeinfo = method({
     name: "getaddednodeinfo",
     group: "Network",
-    summary: "Returns the peers that were added by -addpeer or addnode, and whether they are connected.",
-    params: { node: optional(string("One of them; all where it is left out.")) },
+    summary: "Lists the peers added by -addpeer or addnode, and whether they are connected.",
+    params: { node: optional(string("One added peer; all by default.")) },
     results: [{
       shape: Shape.array(Shape.object({
-        addednode: Shape.string("As it was added"),
+        addednode: Shape.string("Address or host name as the operator added it"),
         connected: Shape.boolean("Whether it is connected"),
         addresses: Shape.array(Shape.object({
           address: Shape.string("Address and port"),
@@ -202,16 +202,16 @@ export const addedMethods = (peers: Manager, regtest: boolean): ReadonlyArray<Me
   const addconnection: Method = method({
     name: "addconnection",
     group: "Hidden",
-    summary: "Calls a peer for a purpose. For tests, on regtest alone.",
+    summary: "Opens a connection of a given type to a peer. For tests; only on regtest.",
     params: {
       address: string("Address and port."),
       connection_type: string("outbound-full-relay, block-relay-only, addr-fetch or feeler."),
-      v2transport: boolean("Whether to speak version 2 of the transport, which svcd does not.")
+      v2transport: boolean("Whether to use version 2 of the transport; svcd does not support it.")
     },
     results: [{
       shape: Shape.object({
-        address: Shape.string("Whom it calls"),
-        connection_type: Shape.string("What for")
+        address: Shape.string("Address and port of the peer"),
+        connection_type: Shape.string("Connection type")
       })
     }],
     examples: [],

@@ -23,13 +23,13 @@ import {
 import { RpcError } from "../method/RpcError.ts"
 import * as Shape from "../method/shape.ts"
 
-/** Methods about the server itself; they need no chain (reference/rpc.md 3.1 and 3.10). */
+/** Methods of the server itself; they need no chain (reference/rpc.md 3.1 and 3.10). */
 
 export interface ControlOptions {
   readonly version: string
-  /** Where the log goes, as an operator would write it; `""` for standard output. */
+  /** The path of the log file as the operator knows it; `""` for standard output. */
   readonly logPath: string
-  /** The debug categories, where they can be switched at run time. */
+  /** The debug categories, if they can be switched at run time. */
   readonly logging?: LogCategories
 }
 
@@ -49,7 +49,7 @@ const help = method({
     { shape: Shape.string("The help text") },
     {
       when: "command is dump_all_command_conversions",
-      shape: Shape.array(Shape.array(Shape.any("Method, position, parameter, and whether it is a text")))
+      shape: Shape.array(Shape.array(Shape.any("Method, position, parameter, and whether the parameter is text")))
     }
   ],
   examples: [[], ["getblockhash"]],
@@ -66,8 +66,8 @@ const stop = (lifecycle: typeof Lifecycle.Service): Method =>
   method({
     name: "stop",
     group: "Control",
-    summary: "Stops the node in an orderly way.",
-    params: { wait: hidden(optional(int32("Milliseconds to hold the answer back."))) },
+    summary: "Stops the node after it has saved its state.",
+    params: { wait: hidden(optional(int32("Milliseconds to delay the answer."))) },
     results: [{ shape: Shape.string("\"svcd stopping\"") }],
     examples: [[]],
     handler: ({ wait = 0 }) =>
@@ -81,7 +81,7 @@ const uptime = (started: number): Method =>
   method({
     name: "uptime",
     group: "Control",
-    summary: "Says how long the server has been running.",
+    summary: "Returns the uptime of the server.",
     params: {},
     results: [{ shape: Shape.integer("Seconds since the start") }],
     examples: [[]],
@@ -92,7 +92,7 @@ const getrpcinfo = (logPath: string): Method =>
   method({
     name: "getrpcinfo",
     group: "Control",
-    summary: "Tells what the RPC server is doing.",
+    summary: "Returns the running calls of the RPC server.",
     params: {},
     results: [{
       shape: Shape.object({
@@ -101,9 +101,9 @@ const getrpcinfo = (logPath: string): Method =>
             method: Shape.string("Name of the method"),
             duration: Shape.integer("Microseconds since it began")
           }),
-          "The calls that are being carried out, this one included"
+          "The running calls, including this one"
         ),
-        logpath: Shape.string("The log file; empty where the log goes to standard output")
+        logpath: Shape.string("The log file; empty if the log goes to standard output")
       })
     }],
     examples: [[]],
@@ -120,7 +120,7 @@ const getrpcinfo = (logPath: string): Method =>
       })
   })
 
-const memoryMode = refined(string("What to tell: stats; mallocinfo is not available."), (mode) => {
+const memoryMode = refined(string("Format: stats; mallocinfo is not available."), (mode) => {
   if (mode === "stats") return mode
   throw RpcError.invalidParameter(mode === "mallocinfo" ? "mallocinfo mode not available" : `unknown mode ${mode}`)
 })
@@ -128,17 +128,17 @@ const memoryMode = refined(string("What to tell: stats; mallocinfo is not availa
 const getmemoryinfo = method({
   name: "getmemoryinfo",
   group: "Control",
-  summary: "Returns statistics of locked memory. This node locks none: they are zero.",
+  summary: "Returns statistics of locked memory. All are zero: this node locks none.",
   params: { mode: withDefault(memoryMode, "stats") },
   results: [{
     shape: Shape.object({
       locked: Shape.object({
         used: Shape.integer("Bytes in use"),
-        free: Shape.integer("Bytes left"),
-        total: Shape.integer("Bytes managed"),
-        locked: Shape.integer("Bytes that are locked"),
-        chunks_used: Shape.integer("Allocated pieces"),
-        chunks_free: Shape.integer("Unused pieces")
+        free: Shape.integer("Unused bytes"),
+        total: Shape.integer("All bytes"),
+        locked: Shape.integer("Locked bytes"),
+        chunks_used: Shape.integer("Allocated chunks"),
+        chunks_free: Shape.integer("Unused chunks")
       }, "Locked memory")
     })
   }],
@@ -147,14 +147,14 @@ const getmemoryinfo = method({
   handler: () => Effect.succeed({ locked: { used: 0, free: 0, total: 0, locked: 0, chunks_used: 0, chunks_free: 0 } })
 })
 
-/** The names that stand for every category; upstream `logging.cpp`, `GetLogCategory`. */
+/** The names for all categories; upstream `logging.cpp`, `GetLogCategory`. */
 const ALL_CATEGORIES: ReadonlySet<string> = new Set(["all", "1", ""])
 
 const logging = (categories: LogCategories): Method =>
   method({
     name: "logging",
     group: "Control",
-    summary: "Reads and changes which parts of the node log debug messages. What is both included and excluded is off.",
+    summary: "Returns and changes the categories of debug messages. A category both included and excluded is off.",
     params: {
       include: optional(array(string("A category, or all."), "Categories to switch on.")),
       exclude: optional(array(string("A category, or all."), "Categories to switch off."))
@@ -181,12 +181,12 @@ const logging = (categories: LogCategories): Method =>
   })
 
 const discover = (version: string): Method => {
-  /** The document is the same for as long as the methods are, and has a megabyte. */
+  /** The document takes a megabyte and changes only with the methods. */
   let known: { readonly methods: MethodTable; readonly text: LongText } | undefined
   return method({
     name: "rpc.discover",
     group: "Control",
-    summary: "Describes all methods for programs, as an OpenRPC document.",
+    summary: "Returns an OpenRPC document that describes all methods.",
     params: {},
     results: [{ shape: Shape.any("The document") }],
     examples: [[]],
@@ -197,7 +197,7 @@ const discover = (version: string): Method => {
   })
 }
 
-/** `echo`, and `echojson`, which differs from it on command lines only: there its arguments are JSON. */
+/** `echo` and `echojson`. They differ only on command lines, where the arguments of `echojson` are JSON. */
 const echo = (name: string, kind: ParamKind): Method => {
   const anything = notNull(
     optional(custom({ words: "any", kind, description: "Any value.", decode: (value): Json => value }))
@@ -238,7 +238,7 @@ const echoipc = method({
   handler: ({ arg }) => Effect.succeed(arg)
 })
 
-/** Makes the methods of this group. `uptime` counts from here. */
+/** Makes the methods of this group. `uptime` counts from this call. */
 export const make = (options: ControlOptions): Effect.Effect<ReadonlyArray<Method>, never, Lifecycle> =>
   Effect.gen(function*() {
     const lifecycle = yield* Lifecycle

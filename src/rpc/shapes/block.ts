@@ -20,7 +20,7 @@ const hex32 = (value: number): string => (value >>> 0).toString(16).padStart(8, 
 /** 256 bits as 64 hexadecimal digits. */
 const hex256 = (value: bigint): string => value.toString(16).padStart(64, "0")
 
-/** What stands in the 80 bytes of a header, of our chain or a parent's. */
+/** The 80 bytes of a header, of our chain or of a parent chain. */
 const bareHeaderJson = (header: Header): Members => ({
   hash: displayHash(header.hash),
   version: header.version,
@@ -46,8 +46,8 @@ const placedHeaderJson = (info: HeaderInfo): Members => ({
 })
 
 /**
- * A merged-mining proof. The parent block's hash stands at its coinbase as if that were in a block of ours.
- * Source: upstream `AuxpowToJSON`.
+ * A merged-mining proof. Its coinbase has the parent block's hash as if it were in a block of our chain. Source:
+ * upstream `AuxpowToJSON`.
  */
 export const auxpowJson = (context: ShapeContext, auxpow: Auxpow): Members => {
   const tx = transactionJson(context, auxpow.coinbase, { hex: true })
@@ -63,13 +63,13 @@ export const auxpowJson = (context: ShapeContext, auxpow: Auxpow): Members => {
 const proofJson = (context: ShapeContext, auxpow: Auxpow | undefined): Members | undefined =>
   auxpow === undefined ? undefined : auxpowJson(context, auxpow)
 
-/** A header as `getblockheader` shows it. */
+/** A header in the form of `getblockheader`. */
 export const blockHeaderJson = (context: ShapeContext, info: HeaderInfo, auxpow: Auxpow | undefined): Members => ({
   ...placedHeaderJson(info),
   auxpow: proofJson(context, auxpow)
 })
 
-/** What a miner wrote. */
+/** The coinbase of a block. */
 const coinbaseJson = (coinbase: Transaction): Members => {
   const [input] = coinbase.inputs
   const [reserved] = input?.witness ?? []
@@ -85,10 +85,10 @@ const coinbaseJson = (coinbase: Transaction): Members => {
 /** Txids, transactions, or transactions with the coins that they spend. */
 export type BlockVerbosity = 1 | 2 | 3
 
-/** The coins that a block's transactions spend: an array each, in their order, the coinbase left out. */
+/** The coins that a block's transactions spend: one array for each transaction in order, without the coinbase. */
 export type SpentCoins = ReadonlyArray<ReadonlyArray<Coin>>
 
-/** A block as `getblock` shows it. Without `spent`, where undo data are not known, no fees and no prevouts. */
+/** A block in the form of `getblock`. Without `spent`, when undo data are missing, it has neither fees nor prevouts. */
 export const blockJson = (
   context: ShapeContext,
   block: Block,

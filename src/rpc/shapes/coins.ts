@@ -28,14 +28,14 @@ export const coinJson = (
   coinbase: coin.coinbase
 })
 
-/** All unspent outputs together, as they are after a block. */
+/** Statistics of all unspent outputs after a block. */
 export const coinStatsJson = (
   stats: CoinStatistics,
   at: {
     readonly height: number
     /** Wire order. */
     readonly hash: Bytes
-    /** Bytes that the coins take on disk, about. */
+    /** Approximate bytes of the coins on disk. */
     readonly diskSize: number
   }
 ): Members => {

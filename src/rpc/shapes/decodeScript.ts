@@ -10,11 +10,11 @@ import type { Members, ShapeContext } from "./context.ts"
 import { scriptJson } from "./script.ts"
 
 /**
- * The answer of `decodescript`: a script as such, and the outputs that would pay to it by its hash.
- * Source: upstream `rpc/rawtransaction.cpp`, `decodescript`.
+ * The answer of `decodescript`: the script itself, and the outputs that pay to its hash. Source: upstream
+ * `rpc/rawtransaction.cpp`, `decodescript`.
  */
 
-/** Scripts that nobody would put behind a hash. */
+/** Script types that `decodescript` never wraps in a hash. */
 const NEVER_WRAPPED: ReadonlySet<ScriptType> = new Set<ScriptType>([
   "nulldata",
   "scripthash",
@@ -23,7 +23,7 @@ const NEVER_WRAPPED: ReadonlySet<ScriptType> = new Set<ScriptType>([
   "anchor"
 ])
 
-/** Opcodes without a use in legacy scripts that tapscript makes succeed (BIP 342): first and last of each range. */
+/** Opcodes without a use in legacy scripts that are OP_SUCCESS in tapscript (BIP 342): first and last of each range. */
 const SUCCESSES: ReadonlyArray<readonly [number, number]> = [
   [Op.OP_RESERVED, Op.OP_RESERVED],
   [Op.OP_VER, Op.OP_VER],
@@ -50,8 +50,8 @@ const p2sh = (network: Network, script: Bytes): string =>
 const witnessOutput = (program: Bytes): Uint8Array => scriptOf({ kind: "witness", version: 0, program })
 
 /**
- * The witness output that stands for a script: of its key's hash where it is about one key, else of the script itself.
- * `undefined` for scripts with keys that witness scripts must not have, and for those that pay to a witness already.
+ * The witness output for a script: the key hash of a script with one key, else the script hash. `undefined` for scripts
+ * with keys that witness scripts must not have, and for scripts that are witness outputs already.
  */
 const segwitOf = (
   template: ScriptTemplate,

@@ -5,9 +5,9 @@ import { MAX_SCRIPT_SIZE } from "../../protocol/script.ts"
 import { hasValidOperations } from "../../protocol/scriptOperations.ts"
 import { decodeTransaction, type Transaction } from "../../protocol/transaction.ts"
 
-/** Transactions as callers hand them in, where the bytes of one without inputs can be read in two ways. */
+/** Reads callers' transactions. The bytes of a transaction without inputs have two possible readings. */
 
-/** Bytes of a transaction: no block has room for more, as every byte weighs at least 1. */
+/** Maximum bytes of a transaction: every byte weighs at least 1, so no block has room for more. */
 const MAX_TRANSACTION = MAX_BLOCK_WEIGHT
 
 const attempt = (bytes: Bytes, witness: boolean): Transaction | undefined => {
@@ -21,15 +21,15 @@ const attempt = (bytes: Bytes, witness: boolean): Transaction | undefined => {
 
 const isSaneScript = (script: Bytes): boolean => script.length <= MAX_SCRIPT_SIZE && hasValidOperations(script)
 
-/** Whether all its scripts can be read, so that the bytes were hardly taken for what they are not. */
+/** Whether all scripts of the transaction parse, which makes a wrong reading unlikely. */
 const isSane = (transaction: Transaction): boolean =>
   (transaction.isCoinbase || transaction.inputs.every(({ scriptSig }) => isSaneScript(scriptSig))) &&
   transaction.outputs.every(({ script }) => isSaneScript(script))
 
 /**
- * Reads a transaction that fills its bytes; `undefined` if they are none. What begins like the extended format of
- * BIP 144 may be a transaction without inputs: the reading whose scripts make sense is taken, the extended one where
- * both or none do. `witness` allows one format alone. Source: upstream `core_io.cpp`, `DecodeTx`.
+ * Reads a transaction that takes all the bytes; `undefined` if they are not one. Bytes that begin like the extended
+ * format of BIP 144 may be a transaction without inputs. The reading with sane scripts is used, and the extended one if
+ * both or neither have them. `witness` restricts reading to one format. Source: upstream `core_io.cpp`, `DecodeTx`.
  */
 export const decodeAnyTransaction = (bytes: Bytes, witness?: boolean): Transaction | undefined => {
   if (bytes.length > MAX_TRANSACTION) return undefined

@@ -6,9 +6,9 @@ import { displayHash } from "../../protocol/bytes.ts"
 import { Amount } from "../json/encodeJson.ts"
 import type { Members } from "./context.ts"
 
-/** The mempool and what is in it (reference/rpc.md 3.6). Source: upstream `rpc/mempool.cpp`. */
+/** The mempool and its transactions (reference/rpc.md 3.6). Source: upstream `rpc/mempool.cpp`. */
 
-/** The highest sequence of an input that announces a replacement (BIP 125). */
+/** The highest sequence of an input that signals replacement (BIP 125). */
 const MAX_REPLACEABLE_SEQUENCE = 0xfffffffd
 
 export const displayTxid = ({ transaction }: PoolEntry): string => displayHash(transaction.txid)
@@ -96,7 +96,7 @@ export const clusterJson = (chunks: ReadonlyArray<Chunk>): Members => {
   }
 }
 
-/** Weight and fees that a block of the best chunks has, chunk by chunk. Source: `GetFeerateDiagram`. */
+/** The cumulative weight and fees of a block of the best chunks, chunk by chunk. Source: `GetFeerateDiagram`. */
 export const diagramJson = (chunks: ReadonlyArray<Chunk>): ReadonlyArray<Members> => {
   let weight = 0
   let fee = 0

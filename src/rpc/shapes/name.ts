@@ -13,7 +13,7 @@ import type { Members, NameEncodings, ShapeContext } from "./context.ts"
  * reference/protocol.md 7.4).
  */
 
-/** Bytes under a name of their own, or what is wrong with them; the encoding in any case. */
+/** The encoding of the bytes, and their text or the error. */
 const encoded = (member: "name" | "value", bytes: Bytes, encoding: NameEncoding): Members => {
   const text = encodeText(bytes, encoding)
   return {
@@ -40,24 +40,23 @@ export interface NameOutput {
   /** Wire order. */
   readonly txid: Bytes
   readonly vout: number
-  /** The script behind the name prefix. */
+  /** The script after the name prefix. */
   readonly address: Bytes
 }
 
-/** A record of a name in the chain. */
 export interface ConfirmedName extends NameOutput {
-  /** Of the block of its last operation. */
+  /** Height of the block with the name's last operation. */
   readonly height: number
 }
 
 /**
- * The owner's address, or a word for scripts that have none (reference/protocol.md 5.3). A second name prefix behind
- * the first is stripped too: upstream's `ExtractDestination` does so with whatever it is given.
+ * The owner's address, or a placeholder for scripts without one (reference/protocol.md 5.3). A second name prefix after
+ * the first is stripped too, as upstream's `ExtractDestination` does.
  */
 const ownerAddress = (network: Network, script: Bytes): string =>
   addressOf(network, addressScript(script)) ?? "<nonstandard>"
 
-/** The part of a name's record that an operation alone has. Source: upstream `rpc/names.cpp`, `getNameInfo`. */
+/** The part of a name's record that needs only the operation. Source: upstream `rpc/names.cpp`, `getNameInfo`. */
 export const nameOutputJson = (context: ShapeContext, output: NameOutput): Members => ({
   ...encoded("name", output.name, context.nameEncoding),
   ...encoded("value", output.value, context.valueEncoding),
@@ -66,19 +65,19 @@ export const nameOutputJson = (context: ShapeContext, output: NameOutput): Membe
   address: ownerAddress(context.network, output.address)
 })
 
-/** The chain as names age in it. */
+/** The tip and the parameters that determine the expiry of names. */
 export interface NameClock {
   readonly tipHeight: number
   readonly params: ConsensusParams
 }
 
-/** How old a record is, as seen from the tip. Source: upstream `rpc/names.cpp`, `addExpirationInfo`. */
+/** The expiry of a record as of the tip. Source: upstream `rpc/names.cpp`, `addExpirationInfo`. */
 export const nameExpiryJson = (height: number, { params, tipHeight }: NameClock): Members => {
   const expiresIn = height + expirationDepth(tipHeight, params) - tipHeight
   return { height, expires_in: expiresIn, expired: expiresIn <= 0 }
 }
 
-/** The record of a name; with a wallet, the caller adds `ismine` behind it. */
+/** The record of a name; with a wallet, the caller appends `ismine`. */
 export const nameInfoJson = (context: ShapeContext, record: ConfirmedName, clock: NameClock): Members => ({
   ...nameOutputJson(context, record),
   ...nameExpiryJson(record.height, clock)
@@ -89,10 +88,10 @@ interface KeptText {
   readonly text: string
 }
 
-/** Characters of a text that is kept. With those that are longer, memory would be what matters. */
+/** Maximum characters of a cached text; longer ones would use too much memory. */
 const MAX_KEPT = 2_048
 
-/** The part of records that does not age, as JSON, for as long as they are in memory. */
+/** The part of records that does not depend on the tip, as JSON. The texts live as long as the records. */
 const kept = new WeakMap<ConfirmedName, KeptText>()
 
 const outputText = (context: ShapeContext, record: ConfirmedName): string => {
@@ -108,8 +107,8 @@ const outputText = (context: ShapeContext, record: ConfirmedName): string => {
 }
 
 /**
- * The record of a name as JSON: the same text as that of `nameInfoJson`, with `ismine` where it is known. Writing a
- * record takes several times as long as finding it, so what does not change with the tip is written once.
+ * The record of a name as JSON: the same text as `nameInfoJson`, with `ismine` if it is known. Encoding a record takes
+ * several times as long as finding it, so the part that does not depend on the tip is encoded once.
  */
 export const nameInfoText = (
   context: ShapeContext,

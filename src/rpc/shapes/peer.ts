@@ -7,7 +7,7 @@ import { isRoutable } from "../../network/wire/netGroup.ts"
 import { Amount, type JsonValue } from "../json/encodeJson.ts"
 import * as Shape from "../method/shape.ts"
 
-/** Peers and networks as RPC shows them (reference/rpc.md 3.7). */
+/** Peers and networks in answers (reference/rpc.md 3.7). */
 
 const SERVICE_NAMES: ReadonlyArray<readonly [name: string, bit: bigint]> = [
   ["NETWORK", Services.network],
@@ -20,7 +20,7 @@ const SERVICE_NAMES: ReadonlyArray<readonly [name: string, bit: bigint]> = [
 
 export const hex64 = (bits: bigint): string => bits.toString(16).padStart(16, "0")
 
-/** The names of service bits; those without a name by their number, as the reference node writes them. */
+/** The names of service bits; unnamed bits by their number, as the reference node writes them. */
 export const serviceNames = (services: bigint): ReadonlyArray<string> => {
   const names: Array<string> = []
   for (let bit = 0n; bit < 64n; bit++) {
@@ -32,7 +32,7 @@ export const serviceNames = (services: bigint): ReadonlyArray<string> => {
 
 export const NETWORK_NAMES = ["ipv4", "ipv6", "onion", "i2p", "cjdns"] as const
 
-/** What RPC calls a network; the wire's name for it is `torv3` where RPC says `onion`. */
+/** The RPC name of a network: `torv3` on the wire is `onion` in RPC. */
 export const rpcNetwork = (network: AddressNetwork): string => network === "torv3" ? "onion" : network
 
 export const wireNetwork = (name: string): AddressNetwork | undefined =>
@@ -40,53 +40,53 @@ export const wireNetwork = (name: string): AddressNetwork | undefined =>
     ? ([...new Set<AddressNetwork>(["ipv4", "ipv6", "torv3", "i2p", "cjdns"])].find((one) => rpcNetwork(one) === name))
     : undefined
 
-/** The network of a connection, as `getpeerinfo` says it. */
+/** The network of a connection in the form of `getpeerinfo`. */
 const networkOf = (address: NetAddress): string =>
   isRoutable(address) ? rpcNetwork(address.network) : "not_publicly_routable"
 
 const seconds = (milliseconds: number | undefined): number | undefined =>
   milliseconds === undefined ? undefined : milliseconds / 1000
 
-export const FEE = "NMC a kvB"
+export const FEE = "NMC per kvB"
 
 const BYTES_BY_MESSAGE = Shape.map("msg", Shape.integer("Bytes, frames with their headers"))
 
 export const PEER = Shape.object({
-  id: Shape.integer("Number of the connection"),
+  id: Shape.integer("Id of the connection"),
   addr: Shape.string("Address and port of the peer"),
-  addrbind: Shape.optional(Shape.string("Our end of the connection")),
-  addrlocal: Shape.optional(Shape.string("Our address as the peer sees it")),
+  addrbind: Shape.optional(Shape.string("Local address and port of the connection")),
+  addrlocal: Shape.optional(Shape.string("The node's address as the peer sees it")),
   network: Shape.string("ipv4, ipv6, onion, i2p, cjdns or not_publicly_routable"),
-  services: Shape.hex("Services that it offers, 16 digits"),
-  servicesnames: Shape.array(Shape.string("The same in words")),
-  relaytxes: Shape.boolean("Whether it wants transactions announced"),
+  services: Shape.hex("Services that the peer offers, 16 digits"),
+  servicesnames: Shape.array(Shape.string("Name of a service")),
+  relaytxes: Shape.boolean("Whether the peer wants transactions announced"),
   last_inv_sequence: Shape.integer("Mempool sequence at the last announcement"),
-  inv_to_send: Shape.integer("Transactions that wait to be announced"),
-  lastsend: Shape.time("When something was sent last"),
-  lastrecv: Shape.time("When something came last"),
-  last_transaction: Shape.time("When it last gave a transaction that was new"),
-  last_block: Shape.time("When it last gave a block that was new"),
+  inv_to_send: Shape.integer("Transactions waiting to be announced to the peer"),
+  lastsend: Shape.time("Time of the last send"),
+  lastrecv: Shape.time("Time of the last receive"),
+  last_transaction: Shape.time("Time of the peer's last new transaction"),
+  last_block: Shape.time("Time of the peer's last new block"),
   bytessent: Shape.integer("Bytes sent"),
   bytesrecv: Shape.integer("Bytes received"),
-  conntime: Shape.time("When the connection was made"),
-  timeoffset: Shape.integer("Its clock less ours, in seconds"),
-  pingtime: Shape.optional(Shape.number("Seconds of the last round trip")),
-  minping: Shape.optional(Shape.number("Seconds of the shortest")),
-  pingwait: Shape.optional(Shape.number("Seconds that a ping has been waiting")),
-  version: Shape.integer("Protocol version that it announced"),
-  subver: Shape.string("What it calls itself"),
-  inbound: Shape.boolean("Whether it called us"),
-  bip152_hb_to: Shape.boolean("Whether we chose it to send compact blocks unasked"),
-  bip152_hb_from: Shape.boolean("Whether it chose us"),
-  presynced_headers: Shape.integer("Headers looked at without keeping them; -1 for no such pass"),
-  synced_headers: Shape.integer("Height of the last header in common, or -1"),
-  synced_blocks: Shape.integer("Height of the last block in common, or -1"),
-  inflight: Shape.array(Shape.integer("Height of a block that it was asked for")),
+  conntime: Shape.time("Time of the connection"),
+  timeoffset: Shape.integer("The peer's clock minus the node's, in seconds"),
+  pingtime: Shape.optional(Shape.number("Round trip of the last ping, in seconds")),
+  minping: Shape.optional(Shape.number("Shortest round trip, in seconds")),
+  pingwait: Shape.optional(Shape.number("Seconds since an unanswered ping")),
+  version: Shape.integer("Protocol version of the peer"),
+  subver: Shape.string("User agent of the peer"),
+  inbound: Shape.boolean("Whether the peer opened the connection"),
+  bip152_hb_to: Shape.boolean("Whether the node asked the peer to send compact blocks unsolicited"),
+  bip152_hb_from: Shape.boolean("Whether the peer asked the node to do so"),
+  presynced_headers: Shape.integer("Headers checked without storing them (presync); -1 if no presync runs"),
+  synced_headers: Shape.integer("Height of the last common header, or -1"),
+  synced_blocks: Shape.integer("Height of the last common block, or -1"),
+  inflight: Shape.array(Shape.integer("Height of a block requested from the peer")),
   addr_relay_enabled: Shape.boolean("Whether addresses are exchanged"),
-  addr_processed: Shape.integer("Addresses taken from it"),
-  addr_rate_limited: Shape.integer("Addresses passed over because there were too many"),
-  permissions: Shape.array(Shape.string("Nothing: svcd has no privileged peers")),
-  minfeefilter: Shape.amount(`Least fee rate that it wants announced, ${FEE}`),
+  addr_processed: Shape.integer("Addresses accepted from the peer"),
+  addr_rate_limited: Shape.integer("Addresses of the peer dropped by the rate limit"),
+  permissions: Shape.array(Shape.string("Always empty: svcd has no privileged peers")),
+  minfeefilter: Shape.amount(`Minimum fee rate that the peer wants announced, ${FEE}`),
   bytessent_per_msg: BYTES_BY_MESSAGE,
   bytesrecv_per_msg: BYTES_BY_MESSAGE,
   connection_type: Shape.string("inbound, manual, outbound-full-relay, block-relay-only, addr-fetch or feeler"),
@@ -97,7 +97,7 @@ export const PEER = Shape.object({
 const ourAddress = ({ hello }: Peer): string | undefined =>
   hello.ourAddress === undefined ? undefined : formatEndpoint(hello.ourAddress.address, hello.ourAddress.port)
 
-/** A peer as `getpeerinfo` has it. */
+/** A peer in the form of `getpeerinfo`. */
 export const peerJson = ({ gossip, peer, relay, sync }: PeerInfo): JsonValue => ({
   id: peer.id,
   addr: peer.name,

@@ -27,7 +27,7 @@ import { transactionJson } from "./transaction.ts"
 
 const HARDENED = 0x80000000
 
-/** A derivation path as people write it: `m/84h/0h/0`. */
+/** A derivation path as text: `m/84h/0h/0`. */
 export const pathText = (path: ReadonlyArray<number>): string =>
   ["m", ...path.map((child) => child >= HARDENED ? `${child - HARDENED}h` : String(child))].join("/")
 
@@ -36,7 +36,7 @@ const originJson = ({ fingerprint, path }: KeyOrigin): Members => ({
   path: pathText(path)
 })
 
-/** The records as a list, in their order; nothing where there are none. */
+/** The records as a list in their order; `undefined` if there are none. */
 const listOf = <A>(records: Records<A>, json: (record: A) => JsonValue): ReadonlyArray<JsonValue> | undefined =>
   records.size === 0 ? undefined : sorted(records).map(json)
 
@@ -160,7 +160,7 @@ const outputJson = (output: PsbtOutput): Members => ({
   unknown: mapOf(output.unknown, unknownEntry)
 })
 
-/** The fee; `undefined` where it is not known, or an amount is none. */
+/** The fee; `undefined` if it is unknown or an amount is out of range. */
 const feeOf = (psbt: Psbt): number | undefined => {
   let [paid, spent] = [0, 0]
   for (const [index] of psbt.inputs.entries()) {
@@ -174,7 +174,7 @@ const feeOf = (psbt: Psbt): number | undefined => {
   return spent - paid
 }
 
-/** A PSBT with all that is in it. */
+/** A PSBT with all its fields. */
 export const psbtJson = (context: ShapeContext, psbt: Psbt): Members => {
   const fee = feeOf(psbt)
   return {

@@ -8,9 +8,9 @@ import type { Transaction } from "../../protocol/transaction.ts"
 import { Amount } from "../json/encodeJson.ts"
 import type { Members } from "./context.ts"
 
-/** Verdicts of the mempool and estimates of fees in answers (reference/rpc.md 3.4, 3.8, 3.10). */
+/** Mempool verdicts and fee estimates in answers (reference/rpc.md 3.4, 3.8, 3.10). */
 
-/** Why a transaction is refused, as the reference node prints it. Source: upstream `ValidationState::ToString`. */
+/** The reject reason of a transaction as the reference node prints it. Source: upstream `ValidationState::ToString`. */
 export const rejectionText = ({ detail, reason }: Pick<TransactionRejected, "detail" | "reason" | "kind">): string =>
   detail === undefined || detail === "" ? reason : `${reason}, ${detail}`
 
@@ -43,7 +43,7 @@ const verdictJson = (trial: Trial): Members => {
   }
 }
 
-/** Whether a transaction would get in and pay more than its caller allows. */
+/** Whether the pool would accept a transaction that pays more than its caller allows. */
 const paysTooMuch = (trial: Trial | undefined, maxFeeRate: number): boolean => {
   if (trial?.type !== "accepted") return false
   const maxFee = feeOf(maxFeeRate, trial.entry.vsize)
@@ -51,8 +51,8 @@ const paysTooMuch = (trial: Trial | undefined, maxFeeRate: number): boolean => {
 }
 
 /**
- * The verdicts on transactions that were offered together. Once one pays more than `maxFeeRate` (smallest units a kvB, 0
- * for no limit), nothing is said of those behind it. Source: upstream `rpc/mempool.cpp`, `testmempoolaccept`.
+ * The verdicts on transactions of one call. After a transaction that pays more than `maxFeeRate` (smallest units per
+ * kvB, 0 for no limit), the later ones have no verdict. Source: upstream `rpc/mempool.cpp`, `testmempoolaccept`.
  */
 export const trialJson = (
   transactions: ReadonlyArray<Transaction>,
@@ -73,7 +73,7 @@ export const trialJson = (
 
 const hundredths = (count: number): number => Math.round(count * 100) / 100
 
-/** A range that there is none of, as the reference node shows it. */
+/** The placeholder of the reference node for a missing range. */
 const NO_RANGE: FeeRange = { start: -1, end: -1, withinTarget: 0, confirmed: 0, inPool: 0, left: 0 }
 
 const rangeJson = (range: FeeRange): Members => ({
@@ -85,7 +85,7 @@ const rangeJson = (range: FeeRange): Members => ({
   leftmempool: hundredths(range.left)
 })
 
-/** What one horizon says. Source: upstream `rpc/fees.cpp`, `estimaterawfee`. */
+/** The estimate of one horizon. Source: upstream `rpc/fees.cpp`, `estimaterawfee`. */
 export const rawEstimateJson = ({ decay, fail, feeRate, pass, scale }: RawEstimate): Members =>
   feeRate === undefined
     ? {

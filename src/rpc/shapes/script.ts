@@ -10,7 +10,7 @@ import { nameOpJson } from "./name.ts"
 
 /** Scripts in answers (reference/rpc.md 3.0). Source: upstream `core_io.cpp`, `ScriptToUniv`. */
 
-/** What an output script says. `desc` may be known better from elsewhere; `hex` can be left out. */
+/** An output script. `desc` overrides the inferred descriptor; `hex` can be omitted. */
 export const scriptJson = (
   context: ShapeContext,
   script: Bytes,
@@ -28,7 +28,7 @@ export const scriptJson = (
   }
 }
 
-/** What an input's scriptSig says. Signatures show their hash type as a word. */
+/** An input's scriptSig. Signatures show their hash type as a word. */
 export const scriptSigJson = (scriptSig: Bytes): Members => ({
   asm: scriptText(scriptSig, isStrictDer),
   hex: toHex(scriptSig)

@@ -9,15 +9,15 @@ import { scriptJson, scriptSigJson } from "./script.ts"
 
 /** Transactions in answers (reference/rpc.md 3.0). Source: upstream `core_io.cpp`, `TxToUniv`. */
 
-/** What is shown beside the transaction itself. */
+/** Optional parts of a transaction in an answer. */
 export interface TransactionDetail {
-  /** Whether its serialization is. */
+  /** Whether to include the serialization. */
   readonly hex?: boolean
-  /** The coins that it spends, in the order of its inputs, where they are known: they give the fee. Not for coinbases. */
+  /** The coins that it spends, in the order of its inputs, if they are known: they give the fee. Not for coinbases. */
   readonly spent?: ReadonlyArray<Coin> | undefined
   /** Whether each input shows the coin that it spends. */
   readonly prevouts?: boolean
-  /** Which outputs are marked as change. */
+  /** Returns whether an output is marked as change. */
   readonly isChange?: (script: Bytes) => boolean
 }
 
@@ -41,7 +41,7 @@ const inputJson = (context: ShapeContext, input: TransactionInput, coinbase: boo
   sequence: input.sequence
 })
 
-/** The values of the outputs, read anew: as they stand there, beyond what a double holds exactly. */
+/** The values of the outputs, read again from the bytes: exact, also beyond the precision of a double. */
 const exactValues = (transaction: Transaction): ReadonlyArray<bigint> => {
   const reader = new Reader(transaction.strippedBytes())
   reader.skip(4, "version")
@@ -57,14 +57,14 @@ const exactValues = (transaction: Transaction): ReadonlyArray<bigint> => {
   })
 }
 
-/** An amount that no coin can have, as the reference node prints it. */
+/** An amount beyond the range of coins, as the reference node prints it. */
 const hugeAmount = (value: bigint): RawJson => {
   const size = value < 0n ? -value : value
   const fraction = String(size % BigInt(COIN)).padStart(8, "0")
   return new RawJson(`${value < 0n ? "-" : ""}${size / BigInt(COIN)}.${fraction}`)
 }
 
-/** The amounts of the outputs. Transactions that nobody checked may have any 64 bits there. */
+/** The amounts of the outputs. In transactions that are not validated they may be any 64 bits. */
 const amountsOf = (transaction: Transaction): ReadonlyArray<Amount | RawJson> =>
   transaction.outputs.every(({ value }) => Number.isSafeInteger(value))
     ? transaction.outputs.map(({ value }) => new Amount(value))
@@ -77,7 +77,7 @@ const feeOf = (transaction: Transaction, spent: ReadonlyArray<Coin>): Amount => 
   return new Amount(fee)
 }
 
-/** A transaction with all that is in it. */
+/** A transaction with all its fields. */
 export const transactionJson = (
   context: ShapeContext,
   transaction: Transaction,
@@ -108,7 +108,7 @@ export const transactionJson = (
   }
 }
 
-/** Where a transaction stands: members that follow those of `transactionJson`. */
+/** The block of a transaction: members that follow those of `transactionJson`. */
 export const transactionBlockJson = (block: {
   /** Wire order. */
   readonly hash: Bytes

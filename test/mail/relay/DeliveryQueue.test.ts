@@ -32,7 +32,7 @@ const queued = (recipients: number, unsaved = false): Queued => {
   return { envelope, bodyLength: 1, state: initialState(envelope), unsaved }
 }
 
-/** A queue, and what it has begun. */
+/** A queue, and the messages that it has begun. */
 const watched = (options: Partial<QueueOptions> = {}) => {
   const begun: Array<Entry> = []
   const queue = new DeliveryQueue({
@@ -47,7 +47,7 @@ const watched = (options: Partial<QueueOptions> = {}) => {
 }
 
 describe("DeliveryQueue", () => {
-  it("begins what is due in the order in which it is due, so many at once", () => {
+  it("begins due messages in the order in which they are due, up to a number at once", () => {
     const { ids, queue } = watched({ atOnce: 2 })
     for (const [id, due] of [["a", 5], ["b", 4], ["c", 3], ["d", 2]] as const) queue.add(entry(id, due))
     assert.deepStrictEqual(ids(), ["a", "b"])
@@ -69,7 +69,7 @@ describe("DeliveryQueue", () => {
     }))
   })
 
-  it("waits for what is due later, and wakes for it", async () => {
+  it("waits for later messages, and wakes for them", async () => {
     const soon = Date.now() + 30
     const begun = await new Promise<Entry>((resolve) => {
       const { ids, queue } = watched({ begin: resolve })
@@ -81,7 +81,7 @@ describe("DeliveryQueue", () => {
     assert.isAtLeast(Date.now(), soon)
   })
 
-  it("begins what is farther away than any pause: the clock was set back", () => {
+  it("begins a message that is due beyond the longest pause: the clock was set back", () => {
     const { ids, queue } = watched({ atOnce: 9 })
     queue.add(entry("in time", Date.now() + HOUR))
     assert.deepStrictEqual(ids(), [])
@@ -92,7 +92,7 @@ describe("DeliveryQueue", () => {
     other.queue.end()
   })
 
-  it("begins only what is to be given up while nothing can be delivered", () => {
+  it("begins only messages to give up while the upstream server is unreachable", () => {
     let reachable = false
     const { ids, queue } = watched({ atOnce: 9, isReachable: () => reachable, isOver: (at) => at === 7 })
     queue.add({ ...entry("old", 0), arrivedAt: 7 })
@@ -105,7 +105,7 @@ describe("DeliveryQueue", () => {
     queue.end()
   })
 
-  it("keeps few messages in memory, and each that the disk does not know", () => {
+  it("keeps few messages in memory, and each whose state is not on the disk", () => {
     const { begun, queue } = watched({ isReachable: () => false, atOnce: 9 })
     const entries = [
       entry("1", 1, queued(9_999)),

@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { GroupCommit } from "../../../src/mail/relay/GroupCommit.ts"
 import { withDirectoryAsync } from "../../support/temporary.ts"
 
-/** A file whose sync can be watched and made to fail. */
+/** A file whose sync a test can observe and fail. */
 const watched = async (path: string, log: Array<string>, name: string, failure?: Error): Promise<FileHandle> => {
   const file = await open(path, "w")
   const sync = file.sync.bind(file)
@@ -17,7 +17,7 @@ const watched = async (path: string, log: Array<string>, name: string, failure?:
 }
 
 describe("GroupCommit", () => {
-  it("gathers a group while another one is on its way, and names files only when they are synced", () =>
+  it("gathers a group while another one is syncing, and renames files only when they are synced", () =>
     withDirectoryAsync(async (directory) => {
       const log: Array<string> = []
       const commits = new GroupCommit(directory)
@@ -49,7 +49,7 @@ describe("GroupCommit", () => {
       assert.instanceOf(failure, Error)
     }))
 
-  it("syncs names of their own, and says when it cannot", () =>
+  it("syncs changed names alone, and reports a failure", () =>
     withDirectoryAsync(async (directory) => {
       await new GroupCommit(directory).syncNames()
       const failure = await new GroupCommit(join(directory, "gone")).syncNames().then(

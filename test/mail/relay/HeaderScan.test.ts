@@ -64,7 +64,7 @@ describe("HeaderScan", () => {
     "\xff",
     "Message-ID: x\r\n"
   )
-  it.prop("finds the same however TCP cut the bytes", {
+  it.prop("finds the same in any chunks of the bytes", {
     pieces: FastCheck.array(piece, { maxLength: 12 }),
     cut: FastCheck.integer({ min: 1, max: 9 })
   }, ({ cut, pieces }) => {

@@ -8,7 +8,7 @@ import { SmtpClient, testUpstream } from "../../support/smtp.ts"
 
 describe.concurrent("Inbound", () => {
   it.each([
-    { address: "nobody@bit", code: 550, why: "no such label" },
+    { address: "missing@bit", code: 550, why: "no such label" },
     { address: "later@bit", code: 451, why: "names cannot be looked up" },
     { address: "alice@example.com", code: 550, why: "another domain" },
     { address: "alice%example.com@bit", code: 550, why: "a route in the local part" },
@@ -33,7 +33,7 @@ describe.concurrent("Inbound", () => {
   )
 
   scenario(
-    "puts only what is an address into an SMTP command",
+    "puts only valid addresses into an SMTP command",
     Effect.gen(function*() {
       const upstream = yield* testUpstream()
       const { address } = yield* relay(upstream)
@@ -45,7 +45,7 @@ describe.concurrent("Inbound", () => {
   )
 
   scenario(
-    "takes no message that has passed more than a hundred servers, nor one that was here before",
+    "refuses a message that has passed more than a hundred servers, and one that it forwarded before",
     Effect.gen(function*() {
       const upstream = yield* testUpstream()
       const { address } = yield* relay(upstream)
@@ -65,7 +65,7 @@ describe.concurrent("Inbound", () => {
   )
 
   scenario(
-    "takes a message of the largest size and refuses one byte more, said before or not",
+    "takes a message of the largest size and refuses one byte more, declared or not",
     Effect.gen(function*() {
       const upstream = yield* testUpstream()
       const messageSize = 300_000
@@ -85,7 +85,7 @@ describe.concurrent("Inbound", () => {
   )
 
   scenario(
-    "does not listen for ever to a message without an end",
+    "disconnects a client whose message has no end",
     Effect.gen(function*() {
       const upstream = yield* testUpstream()
       const { address } = yield* relay(upstream, { limits: { messageSize: 10_000 } })
@@ -154,7 +154,7 @@ describe.concurrent("Inbound", () => {
   )
 
   scenario(
-    "sends away who asks for one recipient after the other that there is none of",
+    "disconnects a client that asks for one unknown recipient after the other",
     Effect.gen(function*() {
       const upstream = yield* testUpstream()
       const { address } = yield* relay(upstream, { limits: { messagesPerMinute: 3 } })
@@ -162,7 +162,7 @@ describe.concurrent("Inbound", () => {
       const say = (line: string) => Effect.promise(() => client.say(line))
       yield* say("MAIL FROM:<a@b.example>")
       for (const code of [550, 550, 421, 0]) {
-        assert.strictEqual((yield* say("RCPT TO:<nobody@bit>")).code, code)
+        assert.strictEqual((yield* say("RCPT TO:<missing@bit>")).code, code)
       }
     })
   )
@@ -179,7 +179,7 @@ describe.concurrent("Inbound", () => {
   )
 
   scenario(
-    "puts mail off with 452 while the spool is full",
+    "defers mail with 452 while the spool is full",
     Effect.gen(function*() {
       const upstream = yield* testUpstream({ rcpt: () => "451 4.2.1 busy" })
       const { address } = yield* relay(upstream, {
@@ -193,7 +193,7 @@ describe.concurrent("Inbound", () => {
   )
 
   scenario(
-    "puts off what would fill the spool more than it may be, though its size was not said",
+    "defers a message of undeclared size that would overfill the spool",
     Effect.gen(function*() {
       const upstream = yield* testUpstream()
       const { address, stats } = yield* relay(upstream, { limits: { spoolBytes: LETTER.length } })
@@ -205,7 +205,7 @@ describe.concurrent("Inbound", () => {
   )
 
   scenario(
-    "ends rude clients, and goes on for others",
+    "disconnects clients that break the protocol, and goes on for others",
     Effect.gen(function*() {
       const upstream = yield* testUpstream()
       const { address } = yield* relay(upstream, { limits: { idleTimeout: Duration.millis(300) } })
@@ -223,7 +223,7 @@ describe.concurrent("Inbound", () => {
   )
 
   scenario(
-    "forgets a message whose client leaves in the middle",
+    "drops a message whose client disconnects in the middle",
     Effect.gen(function*() {
       const spool = yield* directory
       const upstream = yield* testUpstream()
@@ -253,7 +253,7 @@ describe.concurrent("Inbound", () => {
   )
 
   scenario(
-    "offers STARTTLS where it has a certificate, and says so in the trace",
+    "offers STARTTLS with a certificate, and records its use in the trace",
     Effect.gen(function*() {
       const upstream = yield* testUpstream()
       const { address } = yield* relay(upstream, { config: { tls: { key: TEST_KEY, cert: TEST_CERTIFICATE } } })
@@ -298,7 +298,7 @@ describe.concurrent("Inbound", () => {
   )
 
   scenario(
-    "hands mail for the postmaster to who is named, and refuses it where nobody is",
+    "hands mail for the postmaster to the configured address, and refuses it without one",
     Effect.gen(function*() {
       const upstream = yield* testUpstream()
       const named = yield* relay(upstream, { config: { postmaster: "admin@destination.example" } })

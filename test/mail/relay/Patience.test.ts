@@ -17,7 +17,7 @@ describe("Patience", () => {
     assert.strictEqual(patience.isOver(100 * DAYS - age, 100 * DAYS), over)
   })
 
-  it("does not try for longer than it was told to", () => {
+  it("does not try for longer than configured", () => {
     let time = 0
     const patience = new Patience(1_000, () => time)
     time = 999

@@ -23,7 +23,7 @@ describe("upstreamTlsOf", () => {
 })
 
 describe("relayConfig", () => {
-  it("fills in what is not given, and keeps what is", () => {
+  it("fills in defaults, and keeps given settings", () => {
     const config = relayConfig({
       listen: { host: "", port: 2525 },
       upstream: { host: "smtp.example", port: 25 },
@@ -39,7 +39,7 @@ describe("relayConfig", () => {
 })
 
 describe("mail metrics", () => {
-  it.effect("show the relay's numbers as they are", () =>
+  it.effect("show the relay's numbers unchanged", () =>
     Effect.gen(function*() {
       for (const family of mailTable) family.register()
       yield* sampleMail(Effect.succeed({

@@ -20,8 +20,8 @@ const letter = (id: number): string =>
 const idsOf = (upstream: TestUpstream): ReadonlyArray<number> =>
   upstream.messages.map(({ text }) => Number(/^Message-ID: <(\d+)@/m.exec(text)?.[1]))
 
-describe("the relay, killed", () => {
-  it("delivers after its restart every message that it answered for, and whole", async () => {
+describe("a killed relay", () => {
+  it("delivers every accepted message, complete, after its restart", async () => {
     const upstream = new TestUpstream()
     await upstream.listen()
     try {
@@ -41,7 +41,7 @@ describe("the relay, killed", () => {
             }
           }
         }
-        // What the upstream server puts off is in the spool when the relay is killed.
+        // Messages that the upstream server deferred are in the spool when the relay is killed.
         upstream.behaviour = { rcpt: () => next % 2 === 0 ? "451 4.2.1 busy" : undefined }
         await Promise.all(Array.from({ length: 6 }, client))
         assert.strictEqual(await relay.ended, "SIGKILL")

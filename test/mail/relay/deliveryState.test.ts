@@ -40,18 +40,18 @@ const envelope: Envelope = {
 const after = (...records: ReadonlyArray<DeliveryRecord>): DeliveryState =>
   records.reduce((state, record) => afterRecord(envelope, state, record), initialState(envelope))
 
-// JSON knows one zero, and no infinity.
+// JSON has only one zero, and no infinity.
 const records = Arbitrary.make(DeliveryRecord).filter((record) =>
   !JSON.stringify(record).includes("null") && !Object.values(record).some((value) => Object.is(value, -0))
 ).map((record) => decodeRecords(encodeRecord(record))[0]).filter((record) => record !== undefined)
 
 describe("delivery state", () => {
-  it("begins with everybody waiting, and is due at once", () => {
+  it("begins with all recipients waiting, and is due at once", () => {
     const state = initialState(envelope)
     assert.deepStrictEqual([nextDue(state), isFinished(state), unreported(state)], [0, false, []])
   })
 
-  it("goes on with the next address at once after a refusal", () => {
+  it("goes on with the next address at once after a permanent refusal", () => {
     const [first] = after(
       { event: "deferred", recipient: 0, attempts: 1, nextAt: 5_000, reply: REPLY },
       { event: "refused", recipient: 0, target: 0, reply: REPLY }
@@ -66,7 +66,7 @@ describe("delivery state", () => {
     })
   })
 
-  it("is due when the first of those who wait is", () => {
+  it("is due when the first waiting recipient is", () => {
     const state = after(
       { event: "deferred", recipient: 0, attempts: 1, nextAt: 5_000, reply: REPLY },
       { event: "deferred", recipient: 1, attempts: 1, nextAt: 4_000, reply: REPLY }
@@ -78,7 +78,7 @@ describe("delivery state", () => {
     )
   })
 
-  it("is finished when all are delivered to or reported", () => {
+  it("is finished when all recipients are delivered to or reported", () => {
     const failed: DeliveryRecord = { event: "failed", recipient: 1, reply: REPLY }
     assert.isFalse(isFinished(after({ event: "delivered", recipient: 0 })))
     assert.isFalse(isFinished(after({ event: "delivered", recipient: 0 }, failed)))
@@ -88,12 +88,12 @@ describe("delivery state", () => {
     assert.isFalse(isFinished(after({ event: "delivered", recipient: 0 }, reported)))
   })
 
-  it.prop("never takes back that somebody got the message", [FastCheck.array(records)], ([more]) => {
+  it.prop("never reverts a delivered recipient", [FastCheck.array(records)], ([more]) => {
     const [first] = after({ event: "delivered", recipient: 0 }, ...more)
     assert.strictEqual(first?._tag, "Delivered")
   })
 
-  it.prop("reads what it wrote, whatever was cut off in between", {
+  it.prop("reads the records that it wrote, whatever was cut off in between", {
     before: FastCheck.array(records),
     cut: FastCheck.option(FastCheck.tuple(records, FastCheck.nat())),
     later: FastCheck.array(records)

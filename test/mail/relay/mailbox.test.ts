@@ -51,7 +51,7 @@ describe("parseMailbox", () => {
   })
 
   it.prop(
-    "returns only what can stand in a command",
+    "returns only what is safe in a command",
     [FastCheck.fullUnicodeString(), FastCheck.fullUnicodeString()],
     ([a, b]) => {
       const mailbox = parseMailbox(`${a}@${b}`)
@@ -63,7 +63,7 @@ describe("parseMailbox", () => {
 })
 
 describe("hostName", () => {
-  it("compares domains in one form", () => {
+  it("converts domains to one form for comparison", () => {
     assert.strictEqual(hostName("B\u00dcCHER.example"), "xn--bcher-kva.example")
     assert.strictEqual(hostName("BIT"), "bit")
     assert.isUndefined(hostName(""))
@@ -73,7 +73,7 @@ describe("hostName", () => {
 })
 
 describe("labelOf", () => {
-  it("leaves out what is written as an address of another place", () => {
+  it("refuses a local part that is written as an address of another server", () => {
     assert.strictEqual(labelOf("alice"), "alice")
     assert.strictEqual(labelOf("alice-2.b+c"), "alice-2.b+c")
     for (const local of ["", "a%b", "a!b", "a@b", "\"a\"", "a b", "a:b", "a\\b", "a\nb", "a".repeat(256)]) {
@@ -83,7 +83,7 @@ describe("labelOf", () => {
 })
 
 describe("needsUtf8", () => {
-  it("is about what is beyond ASCII", () => {
+  it("is true for characters beyond ASCII", () => {
     assert.deepStrictEqual([needsUtf8("a~@b"), needsUtf8("\u0080@b"), needsUtf8("\u00e4@b")], [false, true, true])
   })
 })

@@ -12,7 +12,7 @@ import { SmtpClient, testUpstream } from "../../support/smtp.ts"
 
 describe.concurrent("makeRelay", () => {
   scenario(
-    "delivers after a restart what it could not before, and only that",
+    "delivers after a restart what it could not deliver before, and only that",
     Effect.gen(function*() {
       const spool = yield* directory
       const upstream = yield* testUpstream({ rcpt: (to) => to.startsWith("alice") ? "451 4.2.1 busy" : undefined })
@@ -35,16 +35,16 @@ describe.concurrent("makeRelay", () => {
   )
 
   scenario(
-    "reports once, when nobody waits any more, however the recipients of a message fail one after the other",
+    "sends one bounce when no recipient is waiting any more, however the recipients fail one after the other",
     Effect.gen(function*() {
       const spool = yield* directory
       let tries = 0
       const upstream = yield* testUpstream({
         rcpt: (to) => {
-          if (to.startsWith("alice")) return "550 5.1.1 nobody"
+          if (to.startsWith("alice")) return "550 5.1.1 missing"
           if (!to.includes("@two.")) return undefined
           tries++
-          return tries === 1 ? "451 4.2.1 busy" : "550 5.1.1 nobody either"
+          return tries === 1 ? "451 4.2.1 busy" : "550 5.1.1 missing as well"
         }
       })
       const { address, stats } = yield* relayAt(spool, upstream.port, { retry: { pauses: [Duration.millis(100)] } })
@@ -53,14 +53,14 @@ describe.concurrent("makeRelay", () => {
       assert.strictEqual(tries, 2)
       assert.strictEqual(upstream.messages.length, 1)
       const report = JSON.stringify(upstream.messages)
-      assert.include(report, "nobody\\r\\n")
-      assert.include(report, "nobody either")
+      assert.include(report, "missing\\r\\n")
+      assert.include(report, "missing as well")
       assert.strictEqual((yield* stats).bounced, 2)
     })
   )
 
   scenario(
-    "ends while a message is coming in: takes it, and says nothing to who says nothing",
+    "takes a message that is being received when it stops, and sends nothing to a silent client",
     Effect.gen(function*() {
       const spool = yield* directory
       const upstream = yield* testUpstream()
@@ -84,7 +84,7 @@ describe.concurrent("makeRelay", () => {
   )
 
   scenario(
-    "ends in time when neither side says anything more",
+    "stops in time when neither side sends anything more",
     Effect.gen(function*() {
       const spool = yield* directory
       const upstream = yield* testUpstream({ message: () => "hang" })
@@ -105,7 +105,7 @@ describe.concurrent("makeRelay", () => {
   )
 
   scenario(
-    "says of no message that it may be delivered twice whose delivery had not begun when it ended",
+    "does not log a possible second delivery of a message whose delivery had not begun when it stopped",
     Effect.gen(function*() {
       const upstream = yield* testUpstream({ message: () => "hang" })
       const said: Array<string> = []
@@ -150,7 +150,7 @@ describe.concurrent("makeRelay", () => {
   )
 
   scenario(
-    "is the only one at its spool, and nobody else reads the mail in it",
+    "is the only one at its spool, and only its user can read the mail in it",
     Effect.gen(function*() {
       const spool = yield* directory
       const upstream = yield* testUpstream({ rcpt: () => "451 4.2.1 busy" })
@@ -165,7 +165,7 @@ describe.concurrent("makeRelay", () => {
   )
 
   scenario(
-    "names the address that it cannot listen on",
+    "reports the address that it cannot listen on",
     Effect.gen(function*() {
       const upstream = yield* testUpstream()
       const failure = yield* Effect.flip(
@@ -177,7 +177,7 @@ describe.concurrent("makeRelay", () => {
   )
 
   scenario(
-    "says what is wrong with a key that is none",
+    "reports what is wrong with an invalid key",
     Effect.gen(function*() {
       const upstream = yield* testUpstream()
       const failure = yield* Effect.flip(relay(upstream, { config: { tls: { key: "x", cert: TEST_CERTIFICATE } } }))
@@ -186,7 +186,7 @@ describe.concurrent("makeRelay", () => {
   )
 
   scenario(
-    "discards what a crash left half written, puts damage aside, and delivers the rest",
+    "discards messages that a crash cut off, moves damaged ones aside, and delivers the rest",
     Effect.gen(function*() {
       const spool = yield* directory
       const upstream = yield* testUpstream({ rcpt: () => "451 4.2.1 busy" })
@@ -214,7 +214,7 @@ describe.concurrent("makeRelay", () => {
   )
 
   it.scopedLive.skipIf(!canMount)(
-    "puts mail off while the disk is full, loses nothing, and goes on with room",
+    "defers mail while the disk is full, loses nothing, and goes on with room",
     () =>
       Effect.gen(function*() {
         const disk = yield* smallDisk("2m")
@@ -236,7 +236,7 @@ describe.concurrent("makeRelay", () => {
   )
 
   scenario(
-    "says that it fails when the spool cannot be written any more",
+    "fails when the spool cannot be written any more",
     Effect.gen(function*() {
       const spool = yield* directory
       const upstream = yield* testUpstream()
@@ -250,7 +250,7 @@ describe.concurrent("makeRelay", () => {
   )
 
   scenario(
-    "tells the sender once, even if it was killed before it could note that it has",
+    "sends one bounce to the sender, even if it was killed before it could record the bounce",
     Effect.gen(function*() {
       const spool = yield* directory
       const upstream = yield* testUpstream({ rcpt: () => "451 4.2.1 busy" })
@@ -269,7 +269,7 @@ describe.concurrent("makeRelay", () => {
         yield* relayAt(spool, upstream.port, slow)
         while (files().join() === original || files().length > 1) yield* Effect.sleep(5)
       }))
-      // As it was when the report was in the spool and nothing said so: the message had failed, and was still there.
+      // The state with a spooled bounce that no record mentions: the message had failed, and was still in the spool.
       const reply = { code: 550, status: "5.1.1", text: "550 5.1.1 no" }
       writeFileSync(join(spool, original), bytes)
       writeFileSync(

@@ -29,21 +29,21 @@ describe("outcomeOfFailure", () => {
     assert.deepStrictEqual([outcome._tag, outcome.reply.status], [tag, status])
   })
 
-  it("is uncertain only where the connection ended after the whole message", () => {
+  it("is uncertain only if the connection ended after the whole message", () => {
     const ended = failure("CONN", undefined, "ETIMEDOUT")
     assert.deepInclude(outcomeOfFailure(ended, true), { uncertain: true })
     assert.deepInclude(outcomeOfFailure(ended, false), { uncertain: false })
     assert.deepInclude(outcomeOfFailure(failure("DATA", "451 4.3.0 no"), true), { uncertain: false })
   })
 
-  it("says nothing of files", () => {
+  it("does not mention files", () => {
     const broken = { message: "ENOENT: open '/var/spool/x.msg'", code: "ESTREAM", command: "API" }
     assert.notInclude(outcomeOfFailure(broken, false).reply.text, "/var")
   })
 })
 
 describe("unreachable", () => {
-  it("is for every message, and never a refusal of one", () => {
+  it("concerns every message, and is never a refusal of one", () => {
     assert.deepStrictEqual(unreachable(failure("CONN", "554 5.7.1 go away")), {
       _tag: "Unreachable",
       reply: { code: 554, status: "4.4.1", text: "554 5.7.1 go away" }
@@ -52,7 +52,7 @@ describe("unreachable", () => {
 })
 
 describe("plainText", () => {
-  it("is one short line of ASCII", () => {
+  it("returns one short line of ASCII", () => {
     assert.strictEqual(plainText("550-a\r\n550 b\u0000\u00e4"), "550-a 550 b")
     assert.strictEqual(plainText("x".repeat(1_000)).length, 400)
     assert.strictEqual(replyOf(250, "250 ok").status, "2.0.0")

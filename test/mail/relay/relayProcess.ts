@@ -3,7 +3,7 @@ import { Recipients } from "../../../src/mail/Recipients.ts"
 import { relayConfig } from "../../../src/mail/relay/RelayConfig.ts"
 import * as SmtpRelay from "../../../src/mail/SmtpRelay.ts"
 
-/** A relay in a process of its own, which forwards every label to itself at destination.example. Says its port. */
+/** A relay in a process of its own, which forwards every label to itself at destination.example. Prints its port. */
 
 const [, , spoolDirectory = "", upstreamPort = ""] = process.argv
 

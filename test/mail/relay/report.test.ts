@@ -27,7 +27,7 @@ const report = (address: string, header: string): string =>
   }).toString("latin1")
 
 describe("buildReport", () => {
-  it("is a report of RFC 3464: a text, the status, the header", () => {
+  it("makes a report of RFC 3464: a text, the status, the header", () => {
     const text = report("a@bit", "Subject: x\r\n")
     const boundary = /boundary="(.*)"/.exec(text)?.[1] ?? ""
     const parts = text.split(`--${boundary}`)
@@ -55,7 +55,7 @@ describe("buildReport", () => {
     assert.notMatch(text, /[^\x00-\x7f]/)
   })
 
-  it("says where it is not ASCII", () => {
+  it("declares addresses and headers beyond ASCII", () => {
     assert.match(report("\u00e4@bit", "Subject: x\r\n"), /message\/global-delivery-status[^]*Final-Recipient: utf-8; /)
     assert.match(report("a@bit", "Subject: \xe4\r\n"), /rfc822-headers\r\nContent-Transfer-Encoding: 8bit\r\n/)
   })

@@ -17,7 +17,7 @@ const mailbox = FastCheck.record({
 
 describe("srs", () => {
   it.prop(
-    "gives the sender back to who has the secret",
+    "restores the sender with the right secret",
     [mailbox, FastCheck.integer({ min: 0, max: 21 })],
     ([sender, days]) => {
       const rewritten = rewriteSender(ours, sender, NOW)
@@ -30,7 +30,7 @@ describe("srs", () => {
   )
 
   it.prop(
-    "notices any other character",
+    "detects any changed character",
     [mailbox, FastCheck.nat(), FastCheck.constantFrom("a", "7", ".")],
     ([sender, at, by]) => {
       const { local } = rewriteSender(ours, sender, NOW)
@@ -41,13 +41,13 @@ describe("srs", () => {
     }
   )
 
-  it.prop("is not confused by text that is no address of its own", [FastCheck.string()], ([text]) => {
+  it.prop("refuses text that is no rewritten address of this relay", [FastCheck.string()], ([text]) => {
     for (const local of [text, `SRS0=${text}`, `SRS1=${text}`, `SRS0=aaaaaaaa=aa=${text}`]) {
       assert.isUndefined(restoreSender(ours, local, NOW))
     }
   })
 
-  it("stays short over many relays, and finds its way back through the first one", () => {
+  it("stays short over many relays, and returns through the first one", () => {
     const sender = { local: "a", domain: "one.example" }
     const first = rewriteSender(others, sender, NOW)
     const second = rewriteSender(ours, first, NOW)
@@ -69,7 +69,7 @@ describe("srs", () => {
     assert.strictEqual(restoreSender(ours, local, NOW + days * DAY) === undefined, ends)
   })
 
-  it("takes an address whose case a server has changed", () => {
+  it("accepts an address whose case a server has changed", () => {
     const { local } = rewriteSender(ours, { local: "Ann", domain: "one.example" }, NOW)
     assert.strictEqual(restoreSender(ours, local.toLowerCase(), NOW), "ann@one.example")
     assert.strictEqual(restoreSender(ours, local.toUpperCase(), NOW), "ANN@ONE.EXAMPLE")

@@ -14,7 +14,7 @@ import { mine, spendableNode } from "../../support/spendableNode.ts"
 
 type Estimator = typeof FeeEstimator.FeeEstimator.Service
 
-/** Waits, in real time, until something is so. */
+/** Waits, in real time, until a condition holds. */
 const until = (what: string, holds: () => boolean): Effect.Effect<void> =>
   Effect.gen(function*() {
     for (let tries = 0; tries < 1_000; tries++) {
@@ -30,7 +30,7 @@ const pause = (ms: number): Effect.Effect<void> =>
     return Effect.sync(() => clearTimeout(timer))
   })
 
-/** What the estimator counts over the last blocks at all fee rates: mined, and waiting for a block or longer. */
+/** The estimator's counts over the last blocks at all fee rates: mined, and waiting for a block or longer. */
 const counted = ({ estimateRaw }: Estimator) => {
   const { fail, pass } = estimateRaw(1, 0, "short") ?? assert.fail()
   return {
@@ -41,7 +41,7 @@ const counted = ({ estimateRaw }: Estimator) => {
 
 const messages: Array<string> = []
 
-/** The estimator's own clock: the mempool beside it tidies up at its own pace. */
+/** The estimator's own clock: the mempool beside it runs its timers by another one. */
 class HandClock {
   private time = 0
   private readonly sleepers = new Set<{ readonly until: number; readonly wake: () => void }>()
@@ -75,7 +75,7 @@ class HandClock {
 
 const clock = new HandClock()
 
-/** An estimator on the node's chain and mempool, with a file of its own, and what ends it. */
+/** An estimator on the node's chain and mempool, with a file of its own, and the effect that stops it. */
 const estimatorOn = (filename: string | undefined) =>
   Effect.gen(function*() {
     const { chain, pool, status } = yield* MethodNode
@@ -94,7 +94,7 @@ const estimatorOn = (filename: string | undefined) =>
       ),
       scope
     )
-    // Its fibers listen from their first turn on.
+    // Its fibers subscribe in their first turn.
     yield* pause(5)
     const estimator = yield* Effect.provide(FeeEstimator.FeeEstimator, context)
     return { estimator, close: Effect.withClock(Scope.close(scope, Exit.void), clock.service) }
@@ -125,12 +125,12 @@ const onNode = <A, E>(work: Effect.Effect<A, E, MethodNode | Scope.Scope>) =>
   work.pipe(Effect.scoped, Effect.provide(Layer.merge(spendableNode, Logger.remove(Logger.defaultLogger))))
 
 describe("FeeEstimator", () => {
-  it.effect("learns from what comes into the mempool and is mined", () =>
+  it.effect("learns from transactions that enter the mempool and are mined", () =>
     onNode(Effect.gen(function*() {
       const { chain } = yield* MethodNode
       const spend = yield* manyOutputs
       const { close, estimator } = yield* estimatorOn(undefined)
-      // Before the first block it knows no tip.
+      // Before the first block it has no tip.
       yield* mine()
       yield* until("the first block", () => estimator.estimateSmart(2, "economical").blocks === 0)
       yield* pause(20)
@@ -138,7 +138,7 @@ describe("FeeEstimator", () => {
         const transactions = [0, 1, 2].map((n) => spend(3 * block + n))
         for (const transaction of transactions) yield* accept(transaction)
         yield* mine(...transactions)
-        // Every block adds three and lets what was before decay.
+        // Every block adds three, and earlier counts decay.
         const most = 3 * (1 - 0.962 ** (block + 1)) / (1 - 0.962)
         yield* until(`block ${block}`, () => Math.abs(counted(estimator).confirmed - most) < 1e-9)
       }
@@ -151,7 +151,7 @@ describe("FeeEstimator", () => {
     })), 20_000)
 
   it.effect(
-    "does not follow what has parents, what came back, and what comes while blocks are missing",
+    "does not follow transactions with parents, from a reorg, and during a download of blocks",
     () =>
       onNode(Effect.gen(function*() {
         const { chain } = yield* MethodNode
@@ -164,7 +164,7 @@ describe("FeeEstimator", () => {
         yield* pause(20)
         yield* mine()
         yield* until("the parent waits, the child is not seen", () => counted(estimator).waiting === 1)
-        // Mined, and back by a reorganisation: it is not followed again.
+        // Mined, and returned by a reorganisation: it is not followed again.
         const block = yield* mine(parent)
         yield* until("the parent is mined", () => counted(estimator).confirmed === 1)
         yield* chain.invalidate(block.hash)
@@ -173,7 +173,7 @@ describe("FeeEstimator", () => {
         yield* mine()
         yield* until("the block after it", () => counted(estimator).confirmed < 0.99)
         assert.strictEqual(counted(estimator).waiting, 0)
-        // A tip of more than three hours: others know newer blocks.
+        // A tip older than three hours: peers have newer blocks.
         clock.adjust("5 hours")
         yield* accept(spend(1))
         yield* pause(20)
@@ -191,7 +191,7 @@ describe("FeeEstimator", () => {
   )
 
   it.effect(
-    "keeps what it learned: at the end, each hour, and when it is told to",
+    "saves its history at the end, each hour, and on request",
     () =>
       onNode(Effect.gen(function*() {
         const directory = yield* temporaryDirectory
@@ -217,14 +217,14 @@ describe("FeeEstimator", () => {
         yield* Effect.withClock(estimator.save, clock.service)
         assert.strictEqual(readFileSync(filename, "utf8"), hourly)
         yield* close
-        // What waited for a block counts as a failure at the end.
+        // A transaction that waited for a block counts as a failure at the end.
         assert.notStrictEqual(readFileSync(filename, "utf8"), hourly)
 
         const again = yield* estimatorOn(filename)
         assert.strictEqual(counted(again.estimator).confirmed, 3)
         assert.strictEqual(again.estimator.estimateRaw(1, 0.5, "short")?.fail?.left, 1)
         yield* again.close
-        // 60 hours are not too long, a second more is.
+        // 60 hours are not too long, one second more is.
         clock.adjust("60 hours")
         const copy = readFileSync(filename, "utf8")
         const reread = yield* estimatorOn(filename)
@@ -241,7 +241,7 @@ describe("FeeEstimator", () => {
   )
 
   it.effect(
-    "begins anew where its file is damaged or cannot be read, and says so",
+    "starts empty if its file is damaged or unreadable, and logs that",
     () =>
       onNode(Effect.gen(function*() {
         const directory = yield* temporaryDirectory
@@ -256,7 +256,7 @@ describe("FeeEstimator", () => {
           content.slice(0, -3),
           content.replace("\"version\":1", "\"version\":2"),
           content.replace("\"first\":0", "\"first\":9"),
-          // The content alone would be a history.
+          // The content alone would be a valid history.
           content.replace(/"time":(\d)/, "\"time\":1$1"),
           " ".repeat(9 * 1024 * 1024)
         ]

@@ -5,7 +5,7 @@ import { FeeHistory, type FeeMode, SavedFees } from "../../../src/mempool/fees/F
 
 const VSIZE = 200
 
-/** A transaction that pays so much a kvB. */
+/** A transaction with a fee rate a kvB. */
 const paying = (feeRate: number, height: number, validForEstimation = true) => ({
   fee: (feeRate * VSIZE) / 1000,
   vsize: VSIZE,
@@ -13,7 +13,7 @@ const paying = (feeRate: number, height: number, validForEstimation = true) => (
   validForEstimation
 })
 
-/** Restores what a history saves, by way of JSON text. */
+/** Saves a history and restores it from the JSON text. */
 const saved = (history: FeeHistory): unknown => JSON.parse(JSON.stringify(history))
 
 const restored = (value: unknown): FeeHistory => {
@@ -23,7 +23,7 @@ const restored = (value: unknown): FeeHistory => {
 
 interface Market {
   readonly history: FeeHistory
-  /** What waits, by key. */
+  /** The waiting transactions, by key. */
   readonly waiting: Map<string, number>
   height: number
   next: number
@@ -35,7 +35,7 @@ const market = (height = 1): Market => {
   return { history, waiting: new Map(), height, next: 0 }
 }
 
-/** Transactions with these fee rates come, then a block takes the `room` that pay most. */
+/** Transactions with these fee rates arrive, then a block takes the `room` that pay most. */
 const round = (at: Market, feeRates: ReadonlyArray<number>, room: number): void => {
   for (const feeRate of feeRates) {
     const key = `tx${at.next++}`
@@ -47,7 +47,7 @@ const round = (at: Market, feeRates: ReadonlyArray<number>, room: number): void 
   at.history.blockConnected(++at.height, taken)
 }
 
-/** Blocks that hold everything, at one fee rate. */
+/** Blocks that hold all transactions, at one fee rate. */
 const quiet = (blocks: number, feeRate = 100_000, perBlock = 4): Market => {
   const at = market()
   for (let n = 0; n < blocks; n++) round(at, Array.from({ length: perBlock }, () => feeRate), perBlock)
@@ -57,7 +57,7 @@ const quiet = (blocks: number, feeRate = 100_000, perBlock = 4): Market => {
 const smart = (history: FeeHistory, target: number, mode: FeeMode = "economical") => history.estimateSmart(target, mode)
 
 describe("FeeHistory", () => {
-  it("has no answer before it saw anything, and says for which target", () => {
+  it("has no estimate before it has observed anything, and returns the target", () => {
     const history = new FeeHistory()
     assert.deepStrictEqual(smart(history, 6), { feeRate: undefined, blocks: 0 })
     assert.deepStrictEqual(smart(history, 1008, "conservative"), { feeRate: undefined, blocks: 0 })
@@ -65,7 +65,7 @@ describe("FeeHistory", () => {
     assert.deepStrictEqual(smart(history, 1009), { feeRate: undefined, blocks: 1009 })
   })
 
-  it("answers the fee rate at which everything was mined", () => {
+  it("returns the fee rate at which everything was mined", () => {
     const { history } = quiet(200)
     for (const mode of ["economical", "conservative"] as const) {
       for (const target of [2, 3, 12, 13, 24]) {
@@ -74,10 +74,10 @@ describe("FeeHistory", () => {
     }
   })
 
-  it("takes a target of 1 for 2, and shortens what is longer than half of what it watched", () => {
+  it("raises a target of 1 to 2, and shortens one that is longer than half of the observed time", () => {
     const { history } = quiet(41)
     assert.deepStrictEqual(smart(history, 1), { feeRate: 100_000, blocks: 2 })
-    // The first block with a transaction that was seen before counts as the beginning.
+    // The observed time starts with the first block that holds a followed transaction.
     assert.deepStrictEqual(smart(history, 20), { feeRate: 100_000, blocks: 20 })
     assert.deepStrictEqual(smart(history, 21), { feeRate: 100_000, blocks: 20 })
     assert.deepStrictEqual(smart(history, 1008), { feeRate: 100_000, blocks: 20 })
@@ -85,9 +85,9 @@ describe("FeeHistory", () => {
     assert.strictEqual(smart(quiet(5, 100_000, 40).history, 2).blocks, 2)
   })
 
-  it("wants more for less time where blocks are full", () => {
+  it("estimates higher rates for shorter targets while blocks are full", () => {
     const at = market()
-    // Each block has room for the upper three of six; the others wait for the calm after every tenth block.
+    // Each block has room for the upper three of six; the others wait for the quiet after every tenth block.
     const rates = [50_000, 60_000, 70_000, 200_000, 220_000, 240_000]
     for (let n = 0; n < 400; n++) round(at, rates, n % 10 === 9 ? 1000 : 3)
     const soon = smart(at.history, 2).feeRate ?? assert.fail()
@@ -96,7 +96,7 @@ describe("FeeHistory", () => {
     assert.isAtMost(later, 52_000)
   })
 
-  it("remembers in conservative mode how it was before a calm", () => {
+  it("remembers full blocks in conservative mode after a quiet time", () => {
     const at = market()
     const busy = [50_000, 60_000, 200_000, 220_000]
     for (let n = 0; n < 400; n++) round(at, busy, n % 40 === 39 ? 1000 : 2)
@@ -109,7 +109,7 @@ describe("FeeHistory", () => {
     assert.isAtLeast(conservative, 190_000)
   })
 
-  it("counts what never gets mined against its fee rate", () => {
+  it("counts transactions that are never mined against their fee rate", () => {
     const at = market()
     for (let n = 0; n < 300; n++) {
       round(at, [10_000, 100_000, 100_000], 2)
@@ -120,14 +120,14 @@ describe("FeeHistory", () => {
     }
     const raw = at.history.estimateRaw(6, 0.95, "medium") ?? assert.fail()
     assert.strictEqual(raw.feeRate, 100_000)
-    // Nothing was mined at the lower rate: what waits or left there is in the rest that fails.
+    // No transaction at the lower rate was mined: those that wait or left are in the range that fails.
     assert.isAbove(raw.fail?.left ?? 0, 50)
     assert.isAbove(raw.fail?.inPool ?? 0, 5)
     assert.strictEqual(raw.fail?.confirmed, 0)
     assert.strictEqual(raw.fail?.start, 0)
   })
 
-  it("shows what an answer rests on", () => {
+  it("shows the ranges behind an estimate", () => {
     const { history } = quiet(100, 100_000, 1)
     const raw = history.estimateRaw(1, 0.95, "short") ?? assert.fail()
     const sum = (1 - 0.962 ** 100) / (1 - 0.962)
@@ -136,14 +136,14 @@ describe("FeeHistory", () => {
     assert.closeTo(raw.pass?.withinTarget ?? 0, sum, 1e-9)
     assert.closeTo(raw.pass?.confirmed ?? 0, sum, 1e-9)
     assert.isBelow(raw.pass?.start ?? 0, 100_000)
-    // From the highest range down to the first that holds something.
+    // From the highest range down to the first with transactions.
     assert.strictEqual(raw.pass?.end, 1e99)
     assert.deepInclude(raw.fail ?? {}, { start: 0, confirmed: 0, inPool: 0, left: 0, withinTarget: 0 })
     assert.strictEqual(raw.fail?.end, raw.pass?.start)
   })
 
-  it("says nothing of too few transactions", () => {
-    // 0.5 a block on average are needed; where each block has one, the average passes that after 19 blocks.
+  it("has no estimate from too few transactions", () => {
+    // 0.5 a block on average are needed; with one in each block, the average exceeds that after 19 blocks.
     const enough = (blocks: number) => quiet(blocks, 100_000, 1).history.estimateRaw(2, 0.85, "short")?.feeRate
     assert.isUndefined(enough(17))
     assert.strictEqual(enough(18), 100_000)
@@ -163,7 +163,7 @@ describe("FeeHistory", () => {
     }
   })
 
-  it("follows only what came at the tip, of its own, and once", () => {
+  it("follows only independent transactions that arrived at the tip, and each once", () => {
     const history = new FeeHistory()
     history.blockConnected(10, [])
     history.entered("a", paying(1000, 9))
@@ -180,7 +180,7 @@ describe("FeeHistory", () => {
     assert.strictEqual(history.estimateRaw(1, 0.5, "short")?.fail?.inPool, 0)
   })
 
-  it("learns nothing from a block that is not higher than the last", () => {
+  it("counts nothing from a block that is not higher than the last", () => {
     const { height, history } = quiet(100)
     const before = JSON.stringify(history)
     history.entered("x", paying(500_000, height))
@@ -192,7 +192,7 @@ describe("FeeHistory", () => {
     assert.strictEqual(history.estimateRaw(1, 0.5, "short")?.fail?.inPool, 0)
   })
 
-  it("counts what waits for the target or longer", () => {
+  it("counts the transactions that have waited for the target or longer", () => {
     const history = new FeeHistory()
     history.blockConnected(1, [])
     history.entered("x", paying(1000, 1))
@@ -212,20 +212,20 @@ describe("FeeHistory", () => {
     assert.deepInclude(after ?? {}, { inPool: 0, left: 1 })
   })
 
-  it("goes on where it was after a restart, also with a file from long ago", () => {
+  it("continues after a restart, also with an old file", () => {
     const at = quiet(200)
     const again = restored(saved(at.history))
     assert.strictEqual(again.bestHeight, at.height)
     for (const target of [2, 12, 100]) assert.deepStrictEqual(smart(again, target), smart(at.history, target))
     assert.deepStrictEqual(saved(again), saved(at.history))
-    // The span of the file counts for six weeks.
+    // The observed time of the file counts for six weeks.
     again.blockConnected(at.height + 6 * 1008, [])
     assert.strictEqual(smart(again, 90).blocks, 90)
     again.blockConnected(at.height + 6 * 1008 + 1, [])
     assert.strictEqual(smart(again, 90).blocks, 0)
   })
 
-  it("keeps nothing of what is in the mempool", () => {
+  it("saves no waiting transactions", () => {
     const { height, history } = quiet(50)
     history.entered("x", paying(500_000, height))
     assert.strictEqual(restored(saved(history)).size, 0)
@@ -234,7 +234,7 @@ describe("FeeHistory", () => {
     assert.strictEqual(history.size, 0)
   })
 
-  it("refuses what it never could have kept", () => {
+  it("refuses content that it cannot have saved", () => {
     const good = saved(quiet(60).history)
     const decode = Schema.decodeUnknownEither(SavedFees)
     const spoilt = (change: (copy: Record<string, unknown>, bucket: Record<string, unknown>) => void) => {
@@ -268,7 +268,7 @@ describe("FeeHistory", () => {
 
 const rates = FastCheck.nat({ max: 5_000_000 })
 
-/** Both sides of where horizons end. */
+/** Values on both sides of the ends of horizons. */
 const TARGETS = [2, 3, 4, 5, 6, 7, 8, 11, 12, 13, 14, 23, 24, 25, 26, 47, 48, 49, 50, 96, 97, 200]
 
 /** A step of a random history. */
@@ -283,7 +283,7 @@ const steps = FastCheck.array(
 )
 
 describe("FeeHistory, whatever happens", () => {
-  it("answers with a fee rate that somebody paid or nothing, and saves what it can restore", () =>
+  it("returns a fee rate that some transaction paid or none, and saves what it can restore", () =>
     FastCheck.assert(
       FastCheck.property(steps, FastCheck.nat({ max: 1010 }), (steps, target) => {
         const at = market()
@@ -312,9 +312,9 @@ describe("FeeHistory, whatever happens", () => {
       { numRuns: 60 }
     ), 120_000)
 
-  // Where demand changes, horizons may disagree at the targets where one ends: the reference node's do as well.
-  // So they do in the first blocks, while the average of a short target has seen more than that of a long one.
-  it("never wants more for more time in conservative mode, while demand stays as it is", () =>
+  // When demand changes, horizons may disagree at the targets where one ends; those of the reference node do too. They
+  // also disagree in the first blocks, while the average of a short target has seen more than that of a long one.
+  it("never estimates more for a longer target in conservative mode, under constant demand", () =>
     FastCheck.assert(
       FastCheck.property(
         FastCheck.array(rates, { minLength: 1, maxLength: 8 }),
@@ -323,7 +323,7 @@ describe("FeeHistory, whatever happens", () => {
         (feeRates, room, rounds) => {
           const at = market()
           for (let n = 0; n < rounds; n++) round(at, feeRates, room)
-          // By range: within one, each horizon has an average of its own.
+          // Compared by range: within one, each horizon has an average of its own.
           let last = BUCKETS
           for (const target of TARGETS) {
             const { blocks, feeRate } = smart(at.history, target, "conservative")

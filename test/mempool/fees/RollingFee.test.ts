@@ -4,20 +4,20 @@ import { RollingFee } from "../../../src/mempool/fees/RollingFee.ts"
 const HOUR = 3600
 
 describe("RollingFee", () => {
-  it("asks for nothing before anything was thrown out", () => {
+  it("is 0 before the first eviction", () => {
     const fee = new RollingFee(100)
     fee.blockConnected(0)
     assert.strictEqual(fee.at(HOUR, 1), 0)
   })
 
-  it("asks for the increment above what was thrown out, the highest of it", () => {
+  it("is the increment above the highest evicted rate", () => {
     const fee = new RollingFee(100)
     fee.raise(5_000)
     fee.raise(4_000)
     assert.strictEqual(fee.at(0, 1), 5_100)
   })
 
-  it("falls from the next block on, by half in twelve hours where the pool is at least half full", () => {
+  it("falls from the next block on, by half in twelve hours if the pool is at least half full", () => {
     const fee = new RollingFee(100)
     fee.raise(9_900)
     assert.strictEqual(fee.at(100 * HOUR, 1), 10_000)
@@ -25,7 +25,7 @@ describe("RollingFee", () => {
     assert.strictEqual(fee.at(100 * HOUR + 10, 1), 10_000)
     assert.isBelow(fee.at(100 * HOUR + 11, 1), 10_000)
     assert.strictEqual(fee.at(112 * HOUR, 0.5), 5_000)
-    // Something was thrown out again: it stands until another block.
+    // After another eviction it stays the same until the next block.
     fee.raise(7_900)
     assert.strictEqual(fee.at(200 * HOUR, 0.5), 8_000)
   })
@@ -40,7 +40,7 @@ describe("RollingFee", () => {
     }
   )
 
-  it("is at least the increment, and nothing below half of it", () => {
+  it("is at least the increment, and 0 below half of it", () => {
     const fee = new RollingFee(100)
     fee.raise(100)
     fee.blockConnected(0)

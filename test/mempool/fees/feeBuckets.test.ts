@@ -3,7 +3,7 @@ import { FastCheck } from "effect"
 import { bucketBottom, bucketOf, BUCKETS, bucketTop } from "../../../src/mempool/fees/feeBuckets.ts"
 
 describe("the ranges of fee rates", () => {
-  it("reach from nothing to everything without a gap", () => {
+  it("cover all fee rates without a gap", () => {
     assert.strictEqual(bucketBottom(0), 0)
     assert.strictEqual(bucketTop(0), 100)
     for (let bucket = 1; bucket < BUCKETS; bucket++) {
@@ -17,7 +17,7 @@ describe("the ranges of fee rates", () => {
     assert.strictEqual(BUCKETS, 237)
   })
 
-  it("hold their upper end and not their lower", () => {
+  it("contain their upper end and not their lower end", () => {
     assert.strictEqual(bucketOf(0), 0)
     assert.strictEqual(bucketOf(100), 0)
     assert.strictEqual(bucketOf(101), 1)
@@ -28,7 +28,7 @@ describe("the ranges of fee rates", () => {
     for (let bucket = 0; bucket < BUCKETS; bucket++) assert.strictEqual(bucketOf(bucketTop(bucket)), bucket)
   })
 
-  it("hold every fee rate that there can be", () =>
+  it("contain every possible fee rate", () =>
     FastCheck.assert(FastCheck.property(FastCheck.double({ min: 1e-9, max: 2.1e18, noNaN: true }), (feeRate) => {
       const bucket = bucketOf(feeRate)
       assert.isAbove(feeRate, bucketBottom(bucket))

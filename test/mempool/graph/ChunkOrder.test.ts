@@ -11,7 +11,7 @@ const ranked = (cluster: number, index: number, fee: number, weight = 1): Ranked
 const keys = (order: ChunkOrder): ReadonlyArray<string> => order.all().flatMap((chunk) => chunk.keys)
 
 describe("ChunkOrder", () => {
-  it("puts better rates first, then older clusters, then what comes first in its cluster", () => {
+  it("puts better rates first, then older clusters, then the lower index in the cluster", () => {
     const order = new ChunkOrder()
     order.add([ranked(2, 0, 5), ranked(2, 1, 5), ranked(2, 2, 1)])
     order.add([ranked(1, 0, 10, 2)])
@@ -22,7 +22,7 @@ describe("ChunkOrder", () => {
     assert.deepStrictEqual(order.worst()?.keys, ["0.1"])
   })
 
-  it("leaves out what is no longer current, whether it was looked at or not", () => {
+  it("leaves out outdated chunks, read before or not", () => {
     const order = new ChunkOrder()
     const [first, second, third] = [ranked(0, 0, 3), ranked(1, 0, 2), ranked(2, 0, 1)]
     order.add([first, third])
@@ -37,7 +37,7 @@ describe("ChunkOrder", () => {
     assert.deepStrictEqual(keys(order), [])
   })
 
-  it("stays right when thousands of chunks came and went", () => {
+  it("stays right after thousands of additions and removals", () => {
     const order = new ChunkOrder()
     let current: Array<RankedChunk> = []
     for (let i = 0; i < 5000; i++) {

@@ -25,7 +25,7 @@ describe("Heap", () => {
     assert.deepStrictEqual([heap.size, heap.peek(), heap.pop()], [0, undefined, undefined])
   })
 
-  it("gives items back in order", () => {
+  it("returns items in order", () => {
     fc.assert(fc.property(fc.array(fc.integer()), (items) => {
       const heap = new Heap(ascending)
       for (const item of items) heap.push(item)
@@ -33,7 +33,7 @@ describe("Heap", () => {
     }))
   })
 
-  it("agrees with a sorted list whatever is done to it", () => {
+  it("agrees with a sorted list after any operations", () => {
     fc.assert(fc.property(steps, (all) => {
       const heap = new Heap(ascending)
       let list: Array<number> = []

@@ -11,7 +11,7 @@ interface ModelNode {
   readonly parents: Set<string>
 }
 
-/** The graph as its definition has it: everything is looked up anew each time. */
+/** The graph by its definition: it computes everything from scratch each time. */
 class Model {
   readonly nodes = new Map<string, ModelNode>()
 
@@ -109,7 +109,7 @@ const steps: fc.Arbitrary<ReadonlyArray<Step>> = fc.array(
 const pickFrom = (keys: ReadonlyArray<string>, chosen: ReadonlyArray<number>): Set<string> =>
   new Set(chosen.flatMap((pick) => keys[pick % keys.length] ?? []))
 
-/** A graph and its model that had the same done to them. */
+/** A graph and its model, changed in the same way. */
 class Pair {
   readonly graph = new TxGraph()
   readonly model = new Model()
@@ -154,7 +154,7 @@ class Pair {
     children: ReadonlySet<string>
   ): void {
     const key = `t${this.count++}`
-    this.graph.add(key, { fee, weight, parents: [...parents, "unknown"], children: [...children, "nobody"] })
+    this.graph.add(key, { fee, weight, parents: [...parents, "unknown"], children: [...children, "missing"] })
     this.model.nodes.set(key, { fee, weight, parents })
     for (const child of children) this.model.nodes.get(child)?.parents.add(key)
   }
@@ -212,11 +212,11 @@ const built = (all: ReadonlyArray<Step>): Pair => {
 }
 
 describe("TxGraph", () => {
-  it("agrees with a graph that looks everything up anew", () => {
+  it("agrees with a graph that computes everything from scratch", () => {
     fc.assert(fc.property(steps, (all) => built(all).check()), { numRuns: 150 })
   })
 
-  it("is empty at first and knows nothing of other keys", () => {
+  it("is empty at first and ignores unknown keys", () => {
     const graph = new TxGraph()
     graph.remove("a")
     graph.setFee("a", 1)
@@ -241,7 +241,7 @@ describe("TxGraph", () => {
     assert.deepStrictEqual(graph.chunks(), [{ keys: ["a"], fee: 1, weight: 4 }])
   })
 
-  it("falls apart when what held it together goes, and grows together again", () => {
+  it("splits a cluster when its connection is removed, and joins the parts again", () => {
     const graph = new TxGraph()
     graph.add("a", { fee: 8, weight: 4, parents: [] })
     graph.add("b", { fee: 0, weight: 4, parents: ["a"] })
@@ -264,7 +264,7 @@ describe("TxGraph", () => {
 })
 
 describe("TxGraph.clusterWith", () => {
-  it("counts what would hang together, less what is to go", () => {
+  it("counts what would be connected, without the removed transactions", () => {
     fc.assert(
       fc.property(steps, picks, picks, (all, from, gone) => {
         const { graph, model } = built(all)
@@ -298,13 +298,13 @@ describe("TxGraph.improves", () => {
     return made
   }
 
-  it("likes more fee for the same weight, and no less than that", () => {
+  it("accepts a higher fee for the same weight, and nothing less", () => {
     const with_ = (fee: number): boolean =>
       graph().improves(new Set(["b"]), [{ key: "c", fee, weight: 100, parents: ["a"] }])
     assert.deepStrictEqual([299, 300, 301].map(with_), [false, false, true])
   })
 
-  it("refuses more fee at a lower rate", () => {
+  it("refuses a higher fee at a lower rate", () => {
     const added = (weight: number): ReadonlyArray<GraphNode> => [{ key: "c", fee: 400, weight, parents: [] }]
     assert.isFalse(graph().improves(new Set(["a", "b"]), added(201)))
     assert.isFalse(graph().improves(new Set(["a", "b"]), added(200)))
@@ -312,12 +312,12 @@ describe("TxGraph.improves", () => {
   })
 
   it("counts that a parent loses the child that paid for it", () => {
-    // What comes earns more than "b" did, but "a" is left behind alone.
+    // The new transaction earns more than "b" did, but "a" remains alone.
     assert.isFalse(graph().improves(new Set(["b"]), [{ key: "c", fee: 301, weight: 200, parents: [] }]))
     assert.isTrue(graph().improves(new Set(["b"]), [{ key: "c", fee: 401, weight: 100, parents: [] }]))
   })
 
-  it("takes parents among what comes", () => {
+  it("accepts parents among the added transactions", () => {
     const added: ReadonlyArray<GraphNode> = [
       { key: "p", fee: 0, weight: 50, parents: [] },
       { key: "c", fee: 450, weight: 50, parents: ["p", "a"] }
@@ -325,12 +325,12 @@ describe("TxGraph.improves", () => {
     assert.isTrue(graph().improves(new Set(["b"]), added))
   })
 
-  it("says the same as the diagrams of everything before and after", () => {
+  it("agrees with the diagrams of all transactions before and after", () => {
     const entry = fc.record({ fee: fc.integer({ min: 0, max: 60 }), weight, picks })
     fc.assert(
       fc.property(steps, picks, entry, (all, gone, { fee, picks, weight }) => {
         const { graph, model } = built(all)
-        // Behind its end a diagram counts as level, which does not go together with chunks that lose fees.
+        // A diagram counts as level behind its end, which does not fit chunks with negative fees.
         fc.pre([...model.nodes.values()].every(({ fee }) => fee >= 0))
         const keys = [...model.nodes.keys()]
         const removed = model.reach(pickFrom(keys, gone), (key) => model.children(key))
@@ -344,7 +344,7 @@ describe("TxGraph.improves", () => {
     )
   })
 
-  it("leaves the graph as it was", () => {
+  it("leaves the graph unchanged", () => {
     const one = graph()
     const before = one.chunks()
     one.improves(new Set(["b"]), [{ key: "c", fee: 5, weight: 1, parents: ["a"] }])

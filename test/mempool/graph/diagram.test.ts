@@ -6,7 +6,7 @@ import { compareRates, type FeeRate } from "../../../src/mempool/policy/feeRate.
 const chunks = (...parts: ReadonlyArray<readonly [fee: number, weight: number]>): ReadonlyArray<FeeRate> =>
   parts.map(([fee, weight]) => ({ fee, weight }))
 
-/** Few and small numbers, so that points fall together often. */
+/** Few and small numbers, so that points coincide often. */
 const chunkLists = fc.array(
   fc.record({ fee: fc.integer({ min: -2, max: 12 }), weight: fc.integer({ min: 1, max: 4 }) }),
   { maxLength: 5 }
@@ -32,7 +32,7 @@ const naive = (a: ReadonlyArray<FeeRate>, b: ReadonlyArray<FeeRate>): DiagramOrd
 }
 
 describe("diagramOf", () => {
-  it("adds the chunks up from the origin on", () => {
+  it("adds the chunks up, starting at the origin", () => {
     assert.deepStrictEqual(diagramOf([]), [{ weight: 0, fee: 0 }])
     assert.deepStrictEqual(diagramOf(chunks([5, 2], [3, 4])), [
       { weight: 0, fee: 0 },
@@ -75,7 +75,7 @@ describe("compareDiagrams", () => {
     )
   })
 
-  it("tells apart what lies one unit of fee apart, far out", () => {
+  it("distinguishes diagrams that differ by one unit of fee, far from the origin", () => {
     const base = chunks([10 ** 15, 400_000], [3 * 10 ** 14 + 1, 300_000])
     const more = chunks([10 ** 15, 400_000], [3 * 10 ** 14 + 2, 300_000])
     assert.strictEqual(compareDiagrams(more, base), "better")

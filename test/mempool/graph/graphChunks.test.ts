@@ -12,12 +12,12 @@ const keys = (...nodes: ReadonlyArray<GraphNode>): ReadonlyArray<ReadonlyArray<s
   graphChunks(nodes).map((chunk) => chunk.keys)
 
 describe("graphChunks", () => {
-  it("gives nothing for nothing and a transaction for itself", () => {
+  it("returns nothing for nothing, and one chunk for one transaction", () => {
     assert.deepStrictEqual(graphChunks([]), [])
     assert.deepStrictEqual(graphChunks([node("a", 3, 4, "elsewhere")]), [{ keys: ["a"], fee: 3, weight: 4 }])
   })
 
-  it("puts a child that pays for its parent behind it, whatever order they come in", () => {
+  it("joins a child with the parent that it pays for, in any input order", () => {
     const expected = [{ keys: ["parent", "child"], fee: 10, weight: 4 }]
     const [parent, child] = [node("parent", 1, 2), node("child", 9, 2, "parent", "elsewhere")]
     assert.deepStrictEqual(graphChunks([parent, child]), expected)
@@ -31,8 +31,8 @@ describe("graphChunks", () => {
     )
   })
 
-  it("keeps pieces apart that pay the same rate and have nothing to do with each other", () => {
-    // Behind "top" there are two pairs at one rate.
+  it("keeps unrelated pieces with the same rate apart", () => {
+    // Behind "top" there are two pairs with the same rate.
     const nodes = [node("top", 99, 1), node("a", 0, 1, "top"), node("b", 0, 1, "top"), node("a2", 4, 1, "a")]
     assert.deepStrictEqual(keys(...nodes, node("b2", 4, 1, "b")), [["top"], ["a", "a2"], ["b", "b2"]])
   })

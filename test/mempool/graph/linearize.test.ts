@@ -7,7 +7,7 @@ import { compareRates } from "../../../src/mempool/policy/feeRate.ts"
 
 const node = (fee: number, weight: number, ...parents: ReadonlyArray<number>): ClusterNode => ({ fee, weight, parents })
 
-/** Graphs without loops: parents have lower numbers, and then all are shuffled. */
+/** Acyclic graphs: parents have lower numbers, and then all are shuffled. */
 const clusters = (maxLength: number, maxFee = 20, maxWeight = 5): fc.Arbitrary<ReadonlyArray<ClusterNode>> =>
   fc.array(
     fc.record({
@@ -37,7 +37,7 @@ const assertTopological = (nodes: ReadonlyArray<ClusterNode>, order: ReadonlyArr
   }
 }
 
-/** Every order that puts parents before children. */
+/** Every order with parents before children. */
 const allOrders = (nodes: ReadonlyArray<ClusterNode>): Array<Array<number>> => {
   const orders: Array<Array<number>> = []
   const extend = (order: Array<number>): void => {
@@ -56,7 +56,7 @@ const withAncestors = (nodes: ReadonlyArray<ClusterNode>, member: number, left: 
   return found
 }
 
-/** The plain way: take the transaction that pays best together with all that it needs. */
+/** The simple algorithm: repeatedly take the transaction with the best ancestor-set rate. */
 const ancestorSetOrder = (nodes: ReadonlyArray<ClusterNode>): ReadonlyArray<number> => {
   const left = new Set(nodes.keys())
   const order: Array<number> = []
@@ -82,18 +82,18 @@ const ancestorSetOrder = (nodes: ReadonlyArray<ClusterNode>): ReadonlyArray<numb
 const chunksOf = (nodes: ReadonlyArray<ClusterNode>) => chunked(nodes, linearize(nodes))
 
 describe("linearize", () => {
-  it("puts a parent that pays little behind what does not need it", () => {
+  it("puts a low-paying parent behind unrelated transactions", () => {
     const nodes = [node(0, 4), node(30, 4, 0), node(20, 4)]
     assert.deepStrictEqual(linearize(nodes), [2, 0, 1])
   })
 
-  it("takes two children for one parent, which no ancestor set shows", () => {
-    // Either child with the parent pays 2 a unit, the lone one 2.1, the three together 3.
+  it("takes two children together for one parent, which no ancestor set shows", () => {
+    // Either child with the parent pays 2 a unit, the single one 2.1, the three together 3.
     const nodes = [node(0, 2), node(6, 1, 0), node(6, 1, 0), node(21, 10)]
     assert.deepStrictEqual(chunksOf(nodes).map(({ members }) => members), [[0, 1, 2], [3]])
   })
 
-  it("orders a child before its parent was known", () => {
+  it("orders a child that precedes its parent in the input", () => {
     assert.deepStrictEqual(linearize([node(9, 1, 1), node(1, 1)]), [1, 0])
   })
 
@@ -125,7 +125,7 @@ describe("linearize", () => {
     )
   })
 
-  it("finds the best order where fees are as large as they may be", () => {
+  it("finds the best order with the highest possible fees", () => {
     fc.assert(
       fc.property(clusters(5, 2_100_000_000_000, 400_000), (nodes) => {
         const chunks = chunksOf(nodes)
@@ -147,12 +147,12 @@ describe("linearize", () => {
     )
   })
 
-  it("keeps clusters in order that are too large for the search", () => {
+  it("orders clusters that are too large for the search", () => {
     const nodes = Array.from({ length: 1000 }, (_, i) => node((i * 7919) % 101, 1 + i % 7, ...i === 0 ? [] : [i >> 1]))
     assertTopological(nodes, linearize(nodes))
   })
 
-  it("orders chosen members alone, whatever else they need", () => {
+  it("orders only the given members, whatever else they depend on", () => {
     const nodes = [node(1, 1), node(2, 1, 0), node(9, 1, 1), node(5, 1)]
     assert.deepStrictEqual(linearize(nodes, [1, 2]), [1, 2])
     assert.deepStrictEqual(linearize(nodes, [1, 3]), [3, 1])
@@ -160,23 +160,23 @@ describe("linearize", () => {
 })
 
 describe("bestClosure", () => {
-  it("answers nothing where no part pays a better rate", () => {
+  it("returns undefined if no part pays a better rate", () => {
     assert.isUndefined(bestClosure([node(1, 1), node(2, 1, 0)], [0, 1]))
     assert.isUndefined(bestClosure([node(1, 1), node(1, 1, 0)], [0, 1]))
     assert.isUndefined(bestClosure([node(1, 1)], [0]))
   })
 
-  it("answers all that earns more than the common rate", () => {
+  it("returns all that earns more than the common rate", () => {
     assert.deepStrictEqual(bestClosure([node(9, 1), node(1, 1, 0), node(8, 1)], [0, 1, 2]), new Set([0, 2]))
   })
 
-  it("counts parents among the members alone", () => {
+  it("counts only parents among the members", () => {
     assert.deepStrictEqual(bestClosure([node(1, 9), node(9, 1, 0), node(1, 1)], [1, 2]), new Set([1]))
   })
 })
 
 describe("chunked", () => {
-  it("joins what pays more to what is before it, and leaves equal rates apart", () => {
+  it("joins a transaction with a better rate to the chunk before it, and keeps equal rates apart", () => {
     const nodes = [node(1, 1), node(3, 1, 0), node(2, 1), node(4, 2), node(1, 1)]
     assert.deepStrictEqual(chunked(nodes, [0, 1, 2, 3, 4]), [
       { fee: 4, weight: 2, members: [0, 1] },

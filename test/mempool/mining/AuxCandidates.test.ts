@@ -9,7 +9,7 @@ const OTHER_TIP = new Uint8Array(32).fill(2)
 
 const scriptOf = (number: number): Uint8Array => Uint8Array.of(number >> 8, number & 0xff)
 
-/** A candidate that differs from others by its time. */
+/** A candidate with a distinct time. */
 const candidate = (time: number, prevHash = TIP): AuxCandidate => {
   const coinbase = makeCoinbase(1, [])
   const template: BlockTemplate = {
@@ -29,7 +29,7 @@ const candidate = (time: number, prevHash = TIP): AuxCandidate => {
 const at = (time: number, changes = 0) => ({ time, changes })
 
 describe("AuxCandidates", () => {
-  it("hands a candidate out again until the tip changes, or the pool and a minute has passed", () => {
+  it("reuses a candidate until the tip changes, or the pool has changed and a minute has passed", () => {
     const candidates = new AuxCandidates()
     const [script, other] = [scriptOf(1), scriptOf(2)]
     const first = candidate(1)
@@ -47,7 +47,7 @@ describe("AuxCandidates", () => {
     assert.strictEqual(timeOf(candidates.get(first.header.hash)), 1, "the older one can still be mined")
   })
 
-  it("forgets all of a tip when the first of another one comes", () => {
+  it("drops all candidates of a tip when the first of another one is added", () => {
     const candidates = new AuxCandidates()
     const [old, young] = [candidate(1), candidate(2, OTHER_TIP)]
     candidates.add(old, scriptOf(1), at(0))
@@ -58,7 +58,7 @@ describe("AuxCandidates", () => {
     assert.strictEqual(candidates.size, 1)
   })
 
-  it("keeps a bounded number, and gives up the oldest", () => {
+  it("keeps a limited number, and drops the oldest", () => {
     const candidates = new AuxCandidates()
     const made = Array.from({ length: MAX_CANDIDATES + 1 }, (_, time) => candidate(time))
     for (const [number, one] of made.entries()) {

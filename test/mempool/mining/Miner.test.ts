@@ -159,7 +159,7 @@ describe("generate", () => {
     ))
 
   it.scopedLive(
-    "mines what is in the pool, claims its fees, and registers names when they are due",
+    "mines the transactions of the pool, claims their fees, and registers names when they are mature",
     () =>
       withMiner(({ chain, miner, pool }) =>
         Effect.gen(function*() {
@@ -167,7 +167,7 @@ describe("generate", () => {
           const [name, rand] = [text("d/mined"), saltOf(1)]
           const reward = yield* rewardAt(chain, 1)
           const commitment = nameTransaction(nameNew(name, rand), [reward])
-          // Its name output is the first; 0.01 of the 50 are in it.
+          // Its name output is the first; it holds 0.01 of the 50.
           const change = spending({ transaction: commitment, vout: 1 }, 5_000)
           pool.hold(chunkOf(entryOf(commitment, { fee: 0, modifiedFee: 10 }), entryOf(change, { fee: 5_000 })))
           yield* miner.generate(1, ANYONE, 1_000)
@@ -189,7 +189,7 @@ describe("generate", () => {
           assert.lengthOf((yield* blockAt(chain, 113)).transactions, 1)
           yield* Effect.flip(miner.generate(1, ANYONE, 1_000)).pipe(
             Effect.tap((failure) => assert.strictEqual(failure._tag, "TemplateInvalid")),
-            // The entry says it pays what it does not: nobody but this test makes such a pool.
+            // The entry declares a fee that it does not pay: only this test makes such a pool.
             Effect.zipRight(Effect.sync(() => pool.hold(chunkOf(entryOf(registration, { fee: 0, modifiedFee: 10 })))))
           )
           yield* miner.generate(1, ANYONE, 1_000)
@@ -214,7 +214,7 @@ describe("template", () => {
         const second = yield* miner.template
         assert.isFalse(second === first)
         assert.deepStrictEqual([first.changes, second.changes], [0, 1])
-        // A fee that was changed is no acceptance and no removal, and makes another block all the same.
+        // A changed fee is no acceptance and no removal, and yet changes the block.
         pool.changes++
         yield* clock.set(time + 1_005)
         assert.isTrue((yield* miner.template) === second)
@@ -228,7 +228,7 @@ describe("template", () => {
     ))
 
   it.scopedLive(
-    "fails where the pool holds what no block may",
+    "fails if the pool holds an invalid transaction",
     () =>
       withMiner(({ chain, miner, pool }) =>
         Effect.gen(function*() {
@@ -250,7 +250,7 @@ describe("template", () => {
 
 describe("generateWith", () => {
   it.scopedLive(
-    "mines exactly what it is given, claims no fees, and offers the block only if it is to",
+    "mines exactly the given transactions, claims no fees, and submits the block only on request",
     () =>
       withMiner(({ chain, miner, pool }) =>
         Effect.gen(function*() {
@@ -280,7 +280,7 @@ describe("generateWith", () => {
 })
 
 describe("merged mining", () => {
-  it.scopedLive("makes a candidate anew when fees were changed and a minute has passed", () =>
+  it.scopedLive("makes a new candidate after a fee change and a minute", () =>
     withMiner(({ clock, miner, pool }) =>
       Effect.gen(function*() {
         const time = now()

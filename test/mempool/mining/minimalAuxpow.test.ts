@@ -25,7 +25,7 @@ describe("minimalAuxpow", () => {
     assert.strictEqual(toHex(minimalAuxpow(coinbase, parent).bytes), AUXPOW)
   })
 
-  it("tries just the nonces it is told to", () => {
+  it("tries exactly the given nonces", () => {
     assert.isUndefined(mineParent(work, 0, 1), "the first that is good is 1")
     assert.isUndefined(mineParent(work, 0, 0))
     assert.strictEqual(mineParent(work, 0, 2)?.nonce, 1)
@@ -33,7 +33,7 @@ describe("minimalAuxpow", () => {
     assert.isAbove(mineParent(work, 2, 100)?.nonce ?? 0, 1)
   })
 
-  it("works for our own target, and finds nothing for one that is none", () => {
+  it("meets our own target, and finds nothing for an invalid one", () => {
     const harder = mineParent({ ...work, bits: 0x1f7fffff }, 0, 100_000) ?? assert.fail("no nonce")
     assert.match(displayHash(harder.hash), /^00/)
     assert.isUndefined(mineParent({ ...work, bits: 0 }, 0, 1_000))

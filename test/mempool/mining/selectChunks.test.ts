@@ -15,14 +15,14 @@ import { ANYONE, currency, input, nameNew, nameOutput, saltOf, text } from "../.
 
 let count = 0
 
-/** Thirty-two bytes that nothing else begins with. */
+/** Unique 32 bytes. */
 const freshId = (): Uint8Array => {
   const id = new Uint8Array(32)
   new DataView(id.buffer).setUint32(0, ++count)
   return id
 }
 
-/** A transaction of nobody's coins, padded to a weight: the smallest has 244. */
+/** A transaction with arbitrary inputs, padded to a weight: the smallest has 244. */
 const sized = (
   weight = 244,
   inputs = 1,
@@ -41,7 +41,7 @@ const sized = (
       outputs: [{ value: 1, script: new Uint8Array(padding) }]
     })
   const bare = make(0)
-  // The length of a longer script takes four bytes more than that of none.
+  // The length prefix of the padding takes four bytes more than that of an empty script.
   const padding = (weight - bare.weight) / 4
   return make(padding < 0xfd ? Math.max(0, padding) : padding < 0x10002 ? padding - 2 : padding - 4)
 }
@@ -56,14 +56,14 @@ const block = (overrides: Partial<BlockToFill> = {}): BlockToFill => ({
 const txids = ({ entries }: { readonly entries: ReadonlyArray<PoolEntry> }) =>
   entries.map(({ transaction }) => transaction.txidKey)
 
-/** What of single transactions is chosen, by its position. */
+/** The selected ones of single transactions, by position. */
 const chosen = (entries: ReadonlyArray<PoolEntry>, to: BlockToFill = block()): ReadonlyArray<number> => {
   const keys = txids(selectChunks(entries.map((entry) => chunkOf(entry)), to))
   return keys.map((key) => entries.findIndex(({ transaction }) => transaction.txidKey === key))
 }
 
 describe("selectChunks", () => {
-  it("takes everything there is room for, in the order of the chunks, and adds it up", () => {
+  it("takes all chunks that fit, in their order, and adds them up", () => {
     const entries = [entryOf(sized(400), { fee: 7 }), entryOf(sized(800), { fee: 11, modifiedFee: 5 })]
     const selection = selectChunks(entries.map((entry) => chunkOf(entry)), block())
     assert.deepStrictEqual(selection.entries, entries)
@@ -72,7 +72,7 @@ describe("selectChunks", () => {
     assert.deepStrictEqual(selectChunks([], block()), { entries: [], fees: 0, weight: RESERVED_WEIGHT })
   })
 
-  it("fills a block to below the limit of its weight, and goes on with what is smaller", () => {
+  it("fills a block to below its weight limit, and goes on with smaller chunks", () => {
     const room = 4_000_000 - RESERVED_WEIGHT
     const big = sized(room - 4)
     assert.strictEqual(big.weight, room - 4)
@@ -82,13 +82,13 @@ describe("selectChunks", () => {
     assert.deepStrictEqual(chosen([entryOf(sized(room - 248)), entryOf(sized(248)), entryOf(sized(244))]), [0, 2])
   })
 
-  it("counts what signature operations weigh against a transaction, but not against the block", () => {
+  it("counts the weight of signature operations for the fee rate, but not for the block", () => {
     const heavy = entryOf(sized(400), { weight: 3_000_000 })
     assert.deepStrictEqual(chosen([heavy, entryOf(sized(3_000_000))]), [0, 1])
     assert.deepStrictEqual(chosen([entryOf(sized(3_000_000)), heavy]), [0])
   })
 
-  it("fills a block to below the limit of its signature operations", () => {
+  it("fills a block to below its limit of signature operations", () => {
     const room = 80_000 - 400
     assert.deepStrictEqual(chosen([entryOf(sized(), { sigopCost: room - 1 })]), [0])
     assert.deepStrictEqual(chosen([entryOf(sized(), { sigopCost: room })]), [])
@@ -96,7 +96,7 @@ describe("selectChunks", () => {
     assert.deepStrictEqual(chosen(parts), [0, 2])
   })
 
-  it("takes nothing that pays less than one unit a kilobyte", () => {
+  it("skips chunks that pay less than one unit a kilobyte", () => {
     // 4,000 weight units are a thousand virtual bytes.
     assert.deepStrictEqual(chosen([entryOf(sized(4_000), { fee: 1 })]), [0])
     assert.deepStrictEqual(chosen([entryOf(sized(4_004), { fee: 1 })]), [])
@@ -104,13 +104,13 @@ describe("selectChunks", () => {
     assert.deepStrictEqual(chosen([entryOf(sized(), { fee: 0 }), entryOf(sized())]), [], "the rest pays even less")
   })
 
-  it("takes what its lock time lets in, by height and by median time past", () => {
+  it("takes transactions whose lock time allows it, by height and by median time past", () => {
     const locked = (lockTime: number, sequence = 0) => entryOf(sized(244, 1, { lockTime, sequence }))
     assert.deepStrictEqual(chosen([locked(99), locked(100), locked(100, 0xffffffff)]), [0, 2])
     assert.deepStrictEqual(chosen([locked(1_599_999_999), locked(1_600_000_000)]), [0])
   })
 
-  it("leaves out what needs what is left out, and keeps the rest", () => {
+  it("skips chunks that depend on skipped ones, and keeps the rest", () => {
     const parent = sized(244, 1, { lockTime: 200, sequence: 0 })
     const child = currency([input({ transaction: parent, vout: 0 })], [{ value: 1, script: ANYONE }])
     const grandchild = currency([input({ transaction: child, vout: 0 })], [{ value: 1, script: ANYONE }])
@@ -122,7 +122,7 @@ describe("selectChunks", () => {
     assert.lengthOf(selectChunks([chunkOf(first, second)], block({ height: 201 })).entries, 2)
   })
 
-  it("keeps the lock rule, with room for the coinbase", () => {
+  it("enforces the lock rule, with room for the coinbase", () => {
     // Its own id, and those of its inputs; the coinbase takes two.
     assert.deepStrictEqual(chosen([entryOf(sized(244, 4_497))]), [0])
     assert.deepStrictEqual(chosen([entryOf(sized(244, 4_498))]), [])
@@ -134,7 +134,7 @@ describe("selectChunks", () => {
     ])
   })
 
-  it("counts an id once, however often it comes", () => {
+  it("counts an id once, however often it occurs", () => {
     const parent = sized(244, 4_000)
     const spends = Array.from({ length: 400 }, (_, vout) => input({ transaction: parent, vout }))
     const child = currency(spends, [{ value: 1, script: ANYONE }])
@@ -180,7 +180,7 @@ describe("selectChunks", () => {
     assert.lengthOf(selectChunks([chunkOf(entryOf(commitment)), ...chunk], block()).entries, 1)
   })
 
-  it("gives up when a full block has had no luck for long, and not before", () => {
+  it("stops when a nearly full block has skipped many chunks in a row, and not before", () => {
     const room = 4_000_000 - RESERVED_WEIGHT
     const filling = (weight: number) => [
       entryOf(sized(weight)),

@@ -21,7 +21,7 @@ const ANCHOR = Uint8Array.of(Op.OP_1, 2, 0x4e, 0x73)
 const threshold = (script: Bytes, rate?: number): number => dustThreshold({ value: 0, script }, rate)
 
 describe("dustThreshold", () => {
-  it("is what spending the output costs at 3,000 a kvB", () => {
+  it("is the cost of spending the output at 3,000 a kvB", () => {
     assert.deepStrictEqual(
       [PUBKEY_HASH, SCRIPT_HASH, WITNESS_KEY_HASH, WITNESS_SCRIPT_HASH, ANCHOR].map((script) => threshold(script)),
       [546, 540, 294, 330, 240]
@@ -32,7 +32,7 @@ describe("dustThreshold", () => {
     assert.deepStrictEqual([0, 1, 1000, 1001].map((rate) => threshold(PUBKEY_HASH, rate)), [0, 1, 182, 183])
   })
 
-  it("counts the bytes of a name, and judges the discount by what stands behind it", () => {
+  it("counts the bytes of a name, and takes the discount of the script behind it", () => {
     const named = (address: Bytes): Uint8Array =>
       nameScript({ op: "name_update", name: text("d/a"), value: text("{}") }, address)
     const prefix = named(EMPTY).length
@@ -40,7 +40,7 @@ describe("dustThreshold", () => {
     assert.strictEqual(threshold(named(WITNESS_KEY_HASH)), 294 + 3 * prefix)
   })
 
-  it("is 0 for what can never be spent", () => {
+  it("is 0 for an unspendable output", () => {
     assert.strictEqual(threshold(Uint8Array.of(Op.OP_RETURN, 1, 1)), 0)
     assert.strictEqual(threshold(new Uint8Array(10_001)), 0)
     assert.isAbove(threshold(new Uint8Array(10_000)), 0)
@@ -48,7 +48,7 @@ describe("dustThreshold", () => {
 })
 
 describe("isDust", () => {
-  it("is less than the threshold", () => {
+  it("is true below the threshold", () => {
     assert.deepStrictEqual([545, 546].map((value) => isDust({ value, script: PUBKEY_HASH })), [true, false])
     assert.isFalse(isDust({ value: 0, script: Uint8Array.of(Op.OP_RETURN) }))
   })
@@ -61,7 +61,7 @@ const parent = currency([input({ transaction: creditingTransaction(EMPTY), vout:
 ])
 
 describe("dustOutputs", () => {
-  it("gives their indices", () => {
+  it("returns the indices of dust", () => {
     assert.deepStrictEqual(dustOutputs(parent), [1, 2])
     assert.deepStrictEqual(dustOutputs(parent, 0), [])
   })
@@ -87,7 +87,7 @@ describe("checkDustSpent", () => {
   const spends = (...vouts: ReadonlyArray<number>) =>
     currency(vouts.map((vout) => input({ transaction: parent, vout })), [{ value: 600, script: PUBKEY_HASH }])
 
-  it("refuses who leaves any dust of a parent behind", () => {
+  it("refuses a transaction that leaves any dust of a parent unspent", () => {
     assert.isUndefined(checkDustSpent(spends(0, 1, 2), [parent]))
     for (const child of [spends(0), spends(1), spends(0, 2)]) {
       assert.deepInclude(checkDustSpent(child, [parent]), {
@@ -99,7 +99,7 @@ describe("checkDustSpent", () => {
     }
   })
 
-  it("asks for the dust of parents alone", () => {
+  it("requires only the dust of its parents", () => {
     assert.isUndefined(checkDustSpent(spends(0), []))
     assert.isUndefined(checkDustSpent(spends(0), [creditingTransaction(PUBKEY_HASH, 546)]))
   })

@@ -7,7 +7,7 @@ const fees = fc.integer({ min: -MAX_MONEY, max: MAX_MONEY })
 
 const sizes = fc.integer({ min: 1, max: 25_600_000 })
 
-/** Rates a common factor apart, so that they are the same or nearly so. */
+/** Rates that differ by a common factor, so that they are equal or nearly so. */
 const closeRates = fc.record({
   fee: fc.integer({ min: 1, max: 2 ** 40 }),
   weight: fc.integer({ min: 1, max: 40_000 }),
@@ -29,17 +29,17 @@ describe("feeOf", () => {
     assert.deepStrictEqual([10, 11].map((vsize) => feeOf(100, vsize)), [1, 2])
   })
 
-  it("gives 0, not -0, where there is nothing to pay", () => {
+  it("returns 0, not -0, if there is nothing to pay", () => {
     assert.strictEqual(Object.is(feeOf(0, 250), 0), true)
     assert.strictEqual(Object.is(feeOf(100, 0), 0), true)
   })
 
-  it("is exact where the product is not", () => {
+  it("is exact when the product is not", () => {
     fc.assert(fc.property(fc.integer({ min: 0, max: MAX_MONEY }), sizes, (rate, vsize) => {
       fc.pre(BigInt(rate) * BigInt(vsize) < BigInt(Number.MAX_SAFE_INTEGER) * 1000n)
       assert.strictEqual(BigInt(feeOf(rate, vsize)), (BigInt(rate) * BigInt(vsize) + 999n) / 1000n)
     }))
-    // Of these, quotients that a double cannot tell from the next whole number.
+    // Among them quotients that a double cannot distinguish from the next whole number.
     assert.strictEqual(feeOf(Number.MAX_SAFE_INTEGER - 990, 1), 9_007_199_254_741)
     assert.strictEqual(feeOf(9_000_000_000_000_001, 1), 9_000_000_000_001)
   })
@@ -55,11 +55,11 @@ describe("rateOf", () => {
     ])
   })
 
-  it("is 0 for no size", () => {
+  it("is 0 for a size of 0", () => {
     assert.strictEqual(rateOf(5, 0), 0)
   })
 
-  it("is the highest rate whose fee is no more than what was paid", () => {
+  it("is the highest rate whose fee does not exceed the paid one", () => {
     fc.assert(fc.property(fc.integer({ min: 0, max: 10 ** 12 }), fc.integer({ min: 1, max: 100_000 }), (fee, vsize) => {
       const rate = rateOf(fee, vsize)
       assert.isAtMost(feeOf(rate, vsize), fee)
@@ -76,7 +76,7 @@ describe("compareRates", () => {
     }))
   })
 
-  it("tells rates apart that differ by one unit", () => {
+  it("distinguishes rates that differ by one unit", () => {
     fc.assert(fc.property(closeRates, ([a, b]) => {
       const exact = BigInt(a.fee) * BigInt(b.weight) - BigInt(b.fee) * BigInt(a.weight)
       assert.strictEqual(sign(compareRates(a, b)), sign(exact))
@@ -84,7 +84,7 @@ describe("compareRates", () => {
     }))
   })
 
-  it("sees equal rates as equal where products are rounded", () => {
+  it("finds equal rates equal when products are rounded", () => {
     const a = { fee: MAX_MONEY - 1, weight: 4_000_001 }
     assert.strictEqual(compareRates(a, { fee: 3 * a.fee, weight: 3 * a.weight }), 0)
     assert.isBelow(compareRates(a, { fee: 3 * a.fee + 1, weight: 3 * a.weight }), 0)
@@ -93,7 +93,7 @@ describe("compareRates", () => {
 })
 
 describe("policyWeight", () => {
-  it("is the weight, or 20 a unit of sigop cost where that is more", () => {
+  it("is the weight, or 20 a unit of sigop cost if that is higher", () => {
     assert.deepStrictEqual([0, 28, 29].map((cost) => policyWeight({ weight: 561 }, cost)), [561, 561, 580])
   })
 })

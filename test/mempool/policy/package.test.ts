@@ -23,7 +23,7 @@ const chainOf = (length: number, version = 2): ReadonlyArray<Transaction> => {
 }
 
 describe("a test of several transactions", () => {
-  it.live("lets later ones spend earlier ones, and takes none in", () =>
+  it.live("lets later transactions spend earlier ones, and adds none to the pool", () =>
     withNode((node) =>
       Effect.gen(function*() {
         assert.deepStrictEqual(yield* verdicts(node, chainOf(25)), Array.from({ length: 25 }, () => "accepted"))
@@ -34,7 +34,7 @@ describe("a test of several transactions", () => {
       })
     ))
 
-  it.live("judges each by its own fee, and says nothing of the others where one fails", () =>
+  it.live("checks each by its own fee, and returns no result for the others if one fails", () =>
     withNode((node) =>
       Effect.gen(function*() {
         const [a, b] = [pay([reward(1)]), pay([reward(2)], { fee: 0 })]
@@ -46,7 +46,7 @@ describe("a test of several transactions", () => {
       })
     ))
 
-  it.live("refuses packages that are none", () =>
+  it.live("refuses malformed packages", () =>
     withNode((node) =>
       Effect.gen(function*() {
         const [a, b] = chainOf(2)

@@ -9,7 +9,7 @@ const id = (transaction: Transaction): string => displayHash(transaction.txid)
 const ids = (transaction: Transaction): string => `${id(transaction)} (wtxid=${displayHash(transaction.wtxid)})`
 
 describe("replacement", () => {
-  it.live("needs no signal, all the fees of what it replaces, and its own relay", () =>
+  it.live("needs no signal, but all fees of the replaced transactions and its own relay fee", () =>
     withNode((node) =>
       Effect.gen(function*() {
         const parent = yield* node.take(pay([reward(1)], { sequence: 0xffffffff }))
@@ -46,10 +46,10 @@ describe("replacement", () => {
       })
     ))
 
-  it.live("has to make the pool better for miners", () =>
+  it.live("has to improve the fee-rate diagram", () =>
     withNode((node) =>
       Effect.gen(function*() {
-        // Small and paying a high rate; what replaces it pays more, but for many more bytes.
+        // Small with a high rate; its replacement pays more, but for many more bytes.
         yield* node.take(pay([reward(1)]))
         const big = pay([reward(1)], { fee: 1_000_000, outputs: 250 })
         const error = yield* node.refused(big)
@@ -74,7 +74,7 @@ describe("replacement", () => {
       })
     ))
 
-  it.live("touches no more than a hundred clusters", () =>
+  it.live("affects at most a hundred clusters", () =>
     withNode((node) =>
       Effect.gen(function*() {
         const fan = pay([reward(1)], { outputs: 101, fee: 1_000_000 })
@@ -107,7 +107,7 @@ describe("clusters", () => {
         assert.lengthOf(node.pool.cluster(last.txidKey).flatMap(({ entries }) => entries), 64)
         assert.lengthOf(node.pool.ancestors(last.txidKey), 63)
         assert.lengthOf(node.pool.descendants(start.txidKey), 63)
-        // What replaces one of them is no more than it was.
+        // A replacement of one of them does not enlarge the cluster.
         yield* node.take(pay([output(start)], { fee: 64 * FEE }))
         yield* node.take(pay([output(start, 1)]))
         assert.strictEqual(node.pool.info().size, 3)
@@ -162,7 +162,7 @@ describe("TRUC", () => {
       })
     ))
 
-  it.live("a second child takes the place of the first, if it pays for it", () =>
+  it.live("a second child replaces the first, if it pays for it", () =>
     withNode((node) =>
       Effect.gen(function*() {
         const parent = yield* node.take(pay([reward(1)], { version: 3, outputs: 2 }))

@@ -33,7 +33,7 @@ const STANDARD = [
 ].sort()
 
 describe("standardFlags", () => {
-  it("holds on every network and at every height, taproot and the long salt included", () => {
+  it("applies on every network and at every height, with taproot and the long salt", () => {
     for (const params of [mainnetParams, testnetParams, regtestParams]) {
       for (const height of [0, 300_000, 900_000]) {
         assert.deepStrictEqual(flagNames(standardFlags(height, params)), STANDARD)
@@ -43,7 +43,7 @@ describe("standardFlags", () => {
 })
 
 describe("mandatoryFlags", () => {
-  it("leaves out what is only policy, and the long salt where blocks do not ask for it", () => {
+  it("leaves out flags of policy, and the long salt if blocks do not require it", () => {
     assert.deepStrictEqual(flagNames(mandatoryFlags(900_000, mainnetParams)), MANDATORY)
     assert.deepStrictEqual(
       flagNames(mandatoryFlags(1, regtestParams)),
@@ -55,7 +55,7 @@ describe("mandatoryFlags", () => {
 })
 
 describe("consensusFlags", () => {
-  it("is what a block at the height asks for, and names as in the mempool", () => {
+  it("has the flags of a block at the height, and the mempool rules of names", () => {
     assert.deepStrictEqual(flagNames(consensusFlags(0, mainnetParams)), ["NAMES_MEMPOOL"])
     assert.deepStrictEqual(
       flagNames(consensusFlags(475_000, mainnetParams)),
@@ -63,7 +63,7 @@ describe("consensusFlags", () => {
     )
   })
 
-  it("is never more than what standard transactions meet", () => {
+  it("is never more than the standard flags", () => {
     for (const height of [0, 250_000, 335_000, 475_000]) {
       assert.strictEqual(blockFlags(height, mainnetParams) & ~standardFlags(height, mainnetParams), 0)
     }

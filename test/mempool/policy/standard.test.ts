@@ -58,7 +58,7 @@ const multisig = (required: number, count: number): Uint8Array =>
   )
 
 describe("checkStandard", () => {
-  it("takes versions 1 to 3 and that of names", () => {
+  it("accepts versions 1 to 3 and that of names", () => {
     const versions = [0, 1, 3, 4, NAME_TX_VERSION - 1, NAME_TX_VERSION, NAME_TX_VERSION + 1, 0xffffffff]
     assert.deepStrictEqual(versions.map((version) => reason({ version })), [
       "version",
@@ -72,7 +72,7 @@ describe("checkStandard", () => {
     ])
   })
 
-  it("takes a weight of 400,000", () => {
+  it("accepts a weight of 400,000", () => {
     const ofWeight = (weight: number): Transaction => {
       const base = transaction({ inputs: [input({ witness: [bytes(300_000)] })] })
       return transaction({ inputs: [input({ witness: [bytes(300_000 + weight - base.weight)] })] })
@@ -82,7 +82,7 @@ describe("checkStandard", () => {
     assert.strictEqual(checkStandard(ofWeight(400_001))?.reason, "tx-size")
   })
 
-  it("takes scriptSigs of 1,650 bytes that only push, in any input", () => {
+  it("accepts scriptSigs of 1,650 bytes that only push, in any input", () => {
     const of = (scriptSig: Bytes): string | undefined => reason({ inputs: [input(), input({ scriptSig })] })
     assert.isUndefined(of(new Uint8Array(1650)))
     assert.strictEqual(of(new Uint8Array(1651)), "scriptsig-size")
@@ -91,7 +91,7 @@ describe("checkStandard", () => {
     assert.strictEqual(of(Uint8Array.of(5, 1)), "scriptsig-not-pushonly")
   })
 
-  it("takes the usual scripts, with and without a name", () => {
+  it("accepts the usual scripts, with and without a name", () => {
     const scripts = [
       KEY_HASH,
       concat(Uint8Array.of(Op.OP_0, 32), bytes(32)),
@@ -109,7 +109,7 @@ describe("checkStandard", () => {
     assert.deepStrictEqual([ofScript(script), ofScript(named(script))], [undefined, "scriptpubkey"])
   })
 
-  it("takes witness programs of any version, but no name with one of version 1", () => {
+  it("accepts witness programs of any version, but no name with one of version 1", () => {
     assert.deepStrictEqual([TAPROOT, FUTURE, ANCHOR].map((script) => ofScript(script)), [
       undefined,
       undefined,
@@ -119,13 +119,13 @@ describe("checkStandard", () => {
     assert.isUndefined(ofScript(named(FUTURE)))
   })
 
-  it("refuses scripts of no known form", () => {
+  it("refuses scripts of unknown forms", () => {
     for (const script of [EMPTY, Uint8Array.of(Op.OP_1), concat(Uint8Array.of(Op.OP_0, 21), bytes(21))]) {
       assert.strictEqual(ofScript(KEY_HASH, script), "scriptpubkey")
     }
   })
 
-  it("takes multisignatures of up to three keys", () => {
+  it("accepts multisignatures of up to three keys", () => {
     assert.deepStrictEqual([[1, 1], [3, 3], [1, 4]].map(([m = 0, n = 0]) => ofScript(multisig(m, n))), [
       undefined,
       undefined,
@@ -134,8 +134,8 @@ describe("checkStandard", () => {
     assert.strictEqual(ofScript(named(multisig(1, 4))), "scriptpubkey")
   })
 
-  it("takes 100,000 bytes of null data, that of all outputs together", () => {
-    // With its other bytes such a transaction is above the largest weight, so this one does not have them.
+  it("accepts 100,000 bytes of null data, in all outputs together", () => {
+    // With its other bytes such a transaction exceeds the largest weight, so this one does not have them.
     const of = (...sizes: ReadonlyArray<number>): string | undefined =>
       checkStandard(
         new Transaction({
@@ -152,18 +152,18 @@ describe("checkStandard", () => {
     assert.deepStrictEqual([of(60_000, 40_000), of(60_000, 40_001)], [undefined, "datacarrier"])
   })
 
-  it("refuses null data behind a name, and what is no pushes", () => {
+  it("refuses null data behind a name, and data with other opcodes than pushes", () => {
     assert.strictEqual(ofScript(named(nullData(4))), "scriptpubkey")
     assert.strictEqual(ofScript(Uint8Array.of(Op.OP_RETURN, Op.OP_NOP)), "scriptpubkey")
   })
 
-  it("leaves one dust output to a transaction", () => {
+  it("allows a transaction one dust output", () => {
     const dust = output(KEY_HASH, 0)
     assert.isUndefined(reason({ outputs: [dust, output(KEY_HASH)] }))
     assert.strictEqual(reason({ outputs: [dust, output(KEY_HASH), dust] }), "dust")
   })
 
-  it("gives the first reason of many", () => {
+  it("returns the first reason of many", () => {
     const bad = {
       version: 9,
       inputs: [input({ scriptSig: Uint8Array.of(Op.OP_NOP) })],
@@ -176,7 +176,7 @@ describe("checkStandard", () => {
 })
 
 describe("checkSize", () => {
-  it("takes 65 bytes, witnesses not counted", () => {
+  it("accepts 65 bytes, without witnesses", () => {
     const of = (size: number, witness = NO_WITNESS): Transaction =>
       transaction({ inputs: [input({ witness })], outputs: [output(nullData(size - 60), 0)] })
     assert.deepStrictEqual([64, 65].map((size) => of(size).strippedSize), [64, 65])
@@ -186,7 +186,7 @@ describe("checkSize", () => {
 })
 
 describe("isTaprootName", () => {
-  it("is a name paid to a program of version 1", () => {
+  it("is true for a name paid to a program of version 1", () => {
     assert.deepStrictEqual([TAPROOT, named(TAPROOT), named(KEY_HASH), named(FUTURE)].map(isTaprootName), [
       false,
       true,

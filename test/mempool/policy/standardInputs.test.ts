@@ -11,7 +11,7 @@ import { makeTransaction, NO_WITNESS } from "../../../src/protocol/transaction.t
 import { text } from "../../support/regtest.ts"
 import { coinOf } from "../../support/spending.ts"
 
-/** What an input spends and how. */
+/** The coin of an input, and its signature data. */
 interface Spend {
   readonly script: Bytes
   readonly scriptSig?: Bytes
@@ -58,18 +58,18 @@ const P2WSH = program(0, 32)
 const P2TR = program(1, 32)
 const ANCHOR = Uint8Array.of(Op.OP_1, 2, 0x4e, 0x73)
 
-/** Coins that a name may be paid to, and not. */
+/** Coins with and without a name. */
 const plainAndNamed = (address: Bytes): ReadonlyArray<Bytes> => [address, named(address)]
 
 const NONSTANDARD = "bad-txns-nonstandard-inputs"
 
 const checks = (count: number): Uint8Array => bytes(count, Op.OP_CHECKSIG)
 
-/** A coin with two signature operations, counted as what OP_2 says. */
+/** A coin with two signature operations, counted by its OP_2. */
 const MULTISIG = concat(Uint8Array.of(Op.OP_1), pushData(bytes(33)), pushData(bytes(33)), Uint8Array.of(Op.OP_2, 0xae))
 
 describe("checkStandardInputs", () => {
-  it("takes coins of the usual forms, with and without a name", () => {
+  it("accepts coins of the usual forms, with and without a name", () => {
     for (const script of [P2PKH, P2WPKH, P2WSH, MULTISIG].flatMap(plainAndNamed)) assert.isUndefined(inputs({ script }))
     for (const script of [P2TR, ANCHOR]) assert.isUndefined(inputs({ script }))
   })
@@ -85,14 +85,14 @@ describe("checkStandardInputs", () => {
     assert.strictEqual(inputs({ script: named(ANCHOR) }), NONSTANDARD)
   })
 
-  it("takes 15 signature operations in a redeem script", () => {
+  it("accepts 15 signature operations in a redeem script", () => {
     for (const script of plainAndNamed(P2SH)) {
       assert.isUndefined(inputs({ script, scriptSig: pushData(checks(15)) }))
       assert.strictEqual(inputs({ script, scriptSig: pushData(checks(16)) }), NONSTANDARD)
     }
   })
 
-  it("refuses a redeem script that is not there or cannot be pushed", () => {
+  it("refuses a redeem script that is missing or cannot be pushed", () => {
     const { OP_0, OP_1, OP_RESERVED } = Op
     const redeem = pushData(checks(1))
     for (const scriptSig of [EMPTY, Uint8Array.of(5, 1), concat(Uint8Array.of(OP_RESERVED), redeem)]) {
@@ -105,7 +105,7 @@ describe("checkStandardInputs", () => {
     assert.strictEqual(inputs({ script: P2SH, scriptSig: bytes(1001, OP_1) }), NONSTANDARD)
   })
 
-  it("takes 2,500 signature operations outside of witnesses, those of coins included", () => {
+  it("accepts 2,500 signature operations outside of witnesses, with those of coins", () => {
     const redeeming = (count: number): ReadonlyArray<Spend> =>
       Array.from({ length: count }, () => ({ script: P2SH, scriptSig: pushData(checks(15)) }))
     const single = (count: number): ReadonlyArray<Spend> => Array.from({ length: count }, () => ({ script: P2PKH }))
@@ -125,11 +125,11 @@ const BAD = "bad-witness-nonstandard"
 const items = (count: number, size: number): Array<Bytes> => Array.from({ length: count }, () => bytes(size))
 
 describe("checkStandardWitness", () => {
-  it("takes transactions without witnesses", () => {
+  it("accepts transactions without witnesses", () => {
     assert.isUndefined(witness({ script: EMPTY }, { script: P2PKH }))
   })
 
-  it("refuses a witness where none belongs", () => {
+  it("refuses a witness for an input without need of one", () => {
     const spending = { script: P2WPKH, witness: items(2, 33) }
     assert.isUndefined(witness(spending))
     for (const script of [EMPTY, P2PKH, named(P2PKH), ANCHOR]) {
@@ -138,19 +138,19 @@ describe("checkStandardWitness", () => {
     }
   })
 
-  it("takes scripts of 3,600 bytes in witnesses", () => {
+  it("accepts scripts of 3,600 bytes in witnesses", () => {
     for (const script of plainAndNamed(P2WSH)) {
       assert.deepStrictEqual([3600, 3601].map((size) => witness({ script, witness: [bytes(size)] })), [undefined, BAD])
     }
   })
 
-  it("takes 100 items of 80 bytes before the script", () => {
+  it("accepts 100 items of 80 bytes before the script", () => {
     const of = (...before: ReadonlyArray<Bytes>) => witness({ script: P2WSH, witness: [...before, bytes(3600)] })
     assert.deepStrictEqual([of(...items(100, 80)), of(...items(101, 1))], [undefined, BAD])
     assert.deepStrictEqual([of(bytes(1), bytes(80)), of(bytes(81), bytes(1))], [undefined, BAD])
   })
 
-  it("holds programs in redeem scripts to the same", () => {
+  it("applies the same limits to programs in redeem scripts", () => {
     for (const script of plainAndNamed(P2SH)) {
       for (const redeem of plainAndNamed(P2WSH)) {
         const scriptSig = pushData(redeem)
@@ -162,20 +162,20 @@ describe("checkStandardWitness", () => {
     }
   })
 
-  it("does not measure programs without such limits", () => {
+  it("has no limits for other programs", () => {
     for (const script of [P2WPKH, program(0, 31), program(2, 32), program(1, 31)]) {
       assert.isUndefined(witness({ script, witness: [bytes(81), bytes(3601)] }))
     }
   })
 
-  it("takes taproot spends by key, and refuses annexes", () => {
+  it("accepts taproot spends by key, and refuses annexes", () => {
     const annex = Uint8Array.of(0x50, 1)
     assert.isUndefined(witness({ script: P2TR, witness: [bytes(64)] }))
     assert.isUndefined(witness({ script: P2TR, witness: [annex] }))
     assert.strictEqual(witness({ script: P2TR, witness: [bytes(64), annex] }), BAD)
   })
 
-  it("takes items of 80 bytes before a tapscript", () => {
+  it("accepts items of 80 bytes before a tapscript", () => {
     const of = (leaf: number, ...before: ReadonlyArray<Bytes>) =>
       witness({ script: P2TR, witness: [...before, bytes(5000), bytes(33, leaf)] })
     assert.deepStrictEqual([of(0xc0, bytes(80)), of(0xc0, bytes(81)), of(0xc1, bytes(81))], [undefined, BAD, BAD])
@@ -189,14 +189,14 @@ describe("checkStandardWitness", () => {
 describe("spendsWitnessProgram", () => {
   const spends = (...all: ReadonlyArray<Spend>): boolean => spendsWitnessProgram(transactionOf(all), coinsOf(all))
 
-  it("is true for programs of any version, anchors apart", () => {
+  it("is true for programs of any version except anchors", () => {
     for (const script of [P2WPKH, named(P2WPKH), P2TR, program(2, 2)]) {
       assert.isTrue(spends({ script: P2PKH }, { script }))
     }
     assert.isFalse(spends({ script: P2PKH }, { script: ANCHOR }, { script: named(ANCHOR) }))
   })
 
-  it("looks into redeem scripts", () => {
+  it("checks redeem scripts too", () => {
     for (const redeem of [P2WPKH, named(P2WPKH), ANCHOR]) {
       assert.isTrue(spends({ script: P2SH, scriptSig: pushData(redeem) }))
     }

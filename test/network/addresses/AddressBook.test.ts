@@ -16,7 +16,7 @@ const somebody = known("90.1.2.3:8334")
 const add = (book: AddressBook, ...list: ReadonlyArray<ReturnType<typeof known>>): number =>
   book.add(list, source, { now: NOW })
 
-/** Fails unless every address has one tried slot, or 1 to 8 new buckets, and the counts are those of the slots. */
+/** Asserts that every address has one tried slot, or 1 to 8 new buckets, and that the counts match the slots. */
 const checkBook = (book: AddressBook): void => {
   const seen = new Map<string, { fresh: Set<number>; tried: number }>()
   const slots = new Set<string>()
@@ -61,7 +61,7 @@ const checkBook = (book: AddressBook): void => {
   assert.deepStrictEqual(new Map(book.counts()), new Map(counts))
 }
 
-describe("which addresses the book takes", () => {
+describe("addresses accepted by the book", () => {
   it.each([
     ["90.1.2.3:8334", true],
     ["[2a02:1::1]:8334", true],
@@ -77,14 +77,14 @@ describe("which addresses the book takes", () => {
     assert.strictEqual(book.size, taken ? 1 : 0)
   })
 
-  it("takes addresses of this machine where it may, and other private ones never", () => {
+  it("the book accepts local addresses only if allowed, and other private ones never", () => {
     const book = newBook({ allowLocal: true })
     assert.strictEqual(add(book, known("127.0.0.1:18444"), known("[::1]:18444"), known("192.168.1.1:8334")), 2)
     assert.strictEqual(add(book, known("0.0.0.0:18444")), 0)
     checkBook(book)
   })
 
-  it("keeps its own copy of an address, not the message that it came in", () => {
+  it("the book stores its own copy of an address, not a view of the message", () => {
     const book = newBook()
     const message = Uint8Array.of(1, 90, 1, 2, 3, 1)
     add(book, { ...somebody, address: { network: "ipv4", bytes: message.subarray(1, 5) } })
@@ -95,8 +95,8 @@ describe("which addresses the book takes", () => {
   })
 })
 
-describe("what the book learns of an address", () => {
-  it("makes it older by the penalty, unless it speaks of itself", () => {
+describe("updates of an address in the book", () => {
+  it("the penalty makes an address older, unless the source announces itself", () => {
     const book = newBook()
     book.add([somebody], source, { now: NOW, penalty: 7200 })
     assert.strictEqual(book.all()[0]?.time, somebody.time - 7200)
@@ -110,10 +110,10 @@ describe("what the book learns of an address", () => {
 
   it.each([
     { why: "an hour newer, online", old: NOW - 2 * HOUR, time: NOW - HOUR, taken: false },
-    { why: "a second more than that", old: NOW - 2 * HOUR - 1, time: NOW - HOUR, taken: true },
+    { why: "a second more than an hour newer, online", old: NOW - 2 * HOUR - 1, time: NOW - HOUR, taken: true },
     { why: "a day newer, offline", old: NOW - 4 * DAY, time: NOW - 3 * DAY, taken: false },
-    { why: "a second more than that, offline", old: NOW - 4 * DAY - 1, time: NOW - 3 * DAY, taken: true }
-  ])("renews the time: $why", ({ old, taken, time }) => {
+    { why: "a second more than a day newer, offline", old: NOW - 4 * DAY - 1, time: NOW - 3 * DAY, taken: true }
+  ])("the time is updated: $why", ({ old, taken, time }) => {
     const book = newBook()
     add(book, known("90.1.2.3:8334", { time: old }))
     add(book, known("90.1.2.3:8334", { time, services: 0x400n }))
@@ -121,7 +121,7 @@ describe("what the book learns of an address", () => {
     assert.strictEqual(book.all()[0]?.services, 0x409n)
   })
 
-  it("notes services, and at the end of a connection that it was there", () => {
+  it("the book records services, and the time at the end of a connection", () => {
     const book = newBook()
     add(book, known("90.1.2.3:8334", { time: NOW - 1200 }))
     book.setServices(somebody.address, 8334, 1n)
@@ -132,7 +132,7 @@ describe("what the book learns of an address", () => {
     assert.strictEqual(book.all()[0]?.services, 1n)
   })
 
-  it("counts a failure once until somebody answers", () => {
+  it("the book counts a failure once until some address answers", () => {
     const book = newBook()
     const other = known("91.1.2.3:8334")
     add(book, somebody, other)
@@ -150,7 +150,7 @@ describe("what the book learns of an address", () => {
     assert.strictEqual(attempts(), 0)
   })
 
-  it("moves an address that answered to the tried ones, once, and leaves its time", () => {
+  it("an address that answered moves to the tried table once, and keeps its time", () => {
     const book = newBook()
     add(book, somebody)
     assert.isFalse(book.good(somebody.address, 9999, NOW))
@@ -172,31 +172,31 @@ describe("terrible addresses", () => {
   }
   const fail = (count: number, last: number) => (book: AddressBook): void => {
     for (let i = 0; i < count; i++) {
-      // Somebody else answers in between, so that the next failure counts.
+      // Another address answers in between, so that the next failure counts.
       book.attempt(somebody.address, 8334, last - count + i + 1, true)
       book.good(address("99.9.9.9"), 1, last + 1)
     }
   }
   const answer = (at: number) => (book: AddressBook): void => void book.good(somebody.address, 8334, at)
 
-  it("are those not seen for 30 days, and those from the future", () => {
+  it("an address is terrible if it was not seen for 30 days, or comes from the future", () => {
     assert.isTrue(sampled(() => {}, NOW, NOW - 30 * DAY))
     assert.isFalse(sampled(() => {}, NOW, NOW - 30 * DAY - 1))
     assert.isTrue(sampled(() => {}, NOW, NOW + 600))
     assert.isFalse(sampled(() => {}, NOW, NOW + 601))
   })
 
-  it("are those that failed three times and never answered", () => {
+  it("an address is terrible if it failed three times and never answered", () => {
     assert.isTrue(sampled(fail(2, NOW - 61)))
     assert.isFalse(sampled(fail(3, NOW - 61)))
   })
 
-  it("are none that were called within the last minute", () => {
+  it("an address is not terrible if it was tried within the last minute", () => {
     assert.isTrue(sampled(fail(3, NOW - 60)))
     assert.isFalse(sampled(fail(3, NOW - 61)))
   })
 
-  it("are those that failed ten times over a week", () => {
+  it("an address is terrible if it failed ten times over a week", () => {
     const both = (count: number, success: number) => (book: AddressBook): void => {
       answer(success)(book)
       fail(count, NOW - 61)(book)
@@ -209,7 +209,7 @@ describe("terrible addresses", () => {
 })
 
 describe("selection", () => {
-  it("gives nothing where there is nothing that is asked for", () => {
+  it("selection returns nothing if no address matches", () => {
     const book = newBook()
     assert.isUndefined(book.select({}, NOW))
     add(book, somebody)
@@ -219,7 +219,7 @@ describe("selection", () => {
     assert.strictEqual(book.select({}, NOW)?.port, 8334)
   })
 
-  it("takes new and tried ones alike, and networks as asked for", () => {
+  it("selection draws new and tried addresses equally, from the requested networks", () => {
     const book = newBook()
     const six = known("[2a02:1::1]:8334")
     add(book, somebody, six)
@@ -234,7 +234,7 @@ describe("selection", () => {
     }
   })
 
-  it("seldom gives one that was just called, and again after ten minutes", () => {
+  it("selection seldom draws an address that was just tried, and normally again after ten minutes", () => {
     const book = newBook()
     const other = known("91.1.2.3:8334")
     add(book, somebody, other)
@@ -247,7 +247,7 @@ describe("selection", () => {
 })
 
 describe("collisions among tried addresses", () => {
-  /** A book where one address answered that has no place, and the two that compete. */
+  /** A book in which one address answered whose tried slot is taken, and the two competitors. */
   const collided = () => {
     const book = newBook()
     for (let n = 0; !book.hasCollisions; n++) {
@@ -264,7 +264,7 @@ describe("collisions among tried addresses", () => {
     return { book, old, waiting, isTried }
   }
 
-  it("leaves the place to one that answered within 4 hours", () => {
+  it("an address that answered within 4 hours keeps its slot", () => {
     const { book, isTried, old, waiting } = collided()
     book.good(old.address, old.port, NOW + 100)
     book.resolveCollisions(NOW + 100 + 4 * HOUR - 1)
@@ -274,7 +274,7 @@ describe("collisions among tried addresses", () => {
     checkBook(book)
   })
 
-  it("replaces one that was called and did not answer within a minute", () => {
+  it("an address that was tried and did not answer within a minute is replaced", () => {
     const { book, isTried, old, waiting } = collided()
     const later = NOW + 4 * HOUR
     book.attempt(old.address, old.port, later, true)
@@ -288,7 +288,7 @@ describe("collisions among tried addresses", () => {
     checkBook(book)
   })
 
-  it("replaces one that could not be tested within 40 minutes", () => {
+  it("an address that could not be tested within 40 minutes is replaced", () => {
     const { book, isTried, old, waiting } = collided()
     const answered = NOW + 5 * HOUR
     book.good(waiting.address, waiting.port, answered)
@@ -300,7 +300,7 @@ describe("collisions among tried addresses", () => {
     checkBook(book)
   })
 
-  it("lets ten wait, no more", () => {
+  it("at most ten collisions wait", () => {
     const book = newBook()
     for (let n = 0; n < 12_000; n++) {
       const next = numbered(n * 131)
@@ -326,7 +326,7 @@ describe("a sample", () => {
   )
   add(book, known("[2a02:1::1]:8334"), known("90.1.2.3:8334", { time: NOW - 31 * DAY }))
 
-  it("has at most a number, and a percentage, of all", () => {
+  it("a sample has at most a number, and a percentage, of all addresses", () => {
     assert.lengthOf(book.sample(10, 0, NOW), 10)
     assert.lengthOf(book.sample(1000, 23, NOW), Math.floor((book.size * 23) / 100))
     assert.lengthOf(book.sample(3, 23, NOW), 3)
@@ -335,7 +335,7 @@ describe("a sample", () => {
     assert.lengthOf(new AddressBook({ random: seeded(1) }).sample(1000, 23, NOW), 0)
   })
 
-  it("has nothing twice, and differs", () => {
+  it("a sample has no duplicates, and differs each time", () => {
     const one = book.sample(50, 0, NOW).map(({ address }) => address.bytes.join("."))
     assert.strictEqual(new Set(one).size, 50)
     assert.notDeepEqual(book.sample(50, 0, NOW).map(({ address }) => address.bytes.join(".")), one)
@@ -344,7 +344,7 @@ describe("a sample", () => {
 })
 
 describe("bounds", () => {
-  it("lets one source fill 64 buckets, whatever it sends", () => {
+  it("one source fills at most 64 buckets", () => {
     const book = newBook()
     const list = Array.from({ length: 30_000 }, (_, n) => ({
       address: { network: "ipv4" as const, bytes: Uint8Array.of(50 + (n % 40), n % 251, n % 256, n >>> 8) },
@@ -360,7 +360,7 @@ describe("bounds", () => {
     checkBook(book)
   })
 
-  it("lets tried addresses of one group fill 8 buckets", () => {
+  it("tried addresses of one group fill at most 8 buckets", () => {
     const book = newBook()
     for (let n = 0; n < 5000; n++) {
       const next = { network: "ipv4" as const, bytes: Uint8Array.of(60, 1, n >>> 8, n & 0xff) }
@@ -375,7 +375,7 @@ describe("bounds", () => {
     checkBook(book)
   })
 
-  it("puts an address that many tell of into 8 buckets at most", () => {
+  it("an address from many sources is in at most 8 buckets", () => {
     const book = newBook()
     for (let n = 0; n < 20_000; n++) {
       book.add([{ ...somebody, time: NOW + n }], numbered((n % 250) * 65536), { now: NOW })
@@ -404,8 +404,8 @@ const step: FastCheck.Arbitrary<Step> = FastCheck.oneof(
   FastCheck.record({ do: FastCheck.constantFrom("resolve" as const, "sample" as const), n: FastCheck.nat(100) })
 )
 
-describe("any life of a book", () => {
-  it("keeps the invariants, and is the same after it was kept", () => {
+describe("random operations on a book", () => {
+  it("the book keeps its invariants, and is the same after it was stored", () => {
     FastCheck.assert(
       FastCheck.property(FastCheck.array(step, { maxLength: 300 }), FastCheck.integer(), (steps, seed) => {
         const book = newBook({ random: seeded(seed) })
@@ -432,8 +432,8 @@ describe("any life of a book", () => {
   })
 })
 
-describe("a kept book", () => {
-  it("loses what has no place in it, and nothing else", () => {
+describe("a stored book", () => {
+  it("a restored book drops only invalid entries", () => {
     const book = newBook()
     add(book, somebody)
     const kept = book.toJSON()
@@ -457,7 +457,7 @@ describe("a kept book", () => {
     assert.notStrictEqual(fresh.toJSON().key, "00")
   })
 
-  it("keeps addresses of all networks apart", () => {
+  it("the book distinguishes addresses of all networks", () => {
     const book = newBook()
     const bytes = Uint8Array.of(0xfc, ...new Uint8Array(15).fill(7))
     const key = new Uint8Array(32).fill(9)

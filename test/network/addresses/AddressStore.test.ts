@@ -15,19 +15,19 @@ const directory = Effect.acquireRelease(
 
 const open = (path: string) => AddressStore.make({ path, random: seeded(5) })
 
-/** Waits for what a file system does meanwhile, in real time. */
+/** Waits in real time for the file system. */
 const until = (holds: () => boolean) =>
   Effect.promise(async () => {
     for (let i = 0; i < 500 && !holds(); i++) await new Promise((resolve) => setTimeout(resolve, 10))
     assert.isTrue(holds())
   })
 
-/** One life of a store: what `work` does to it, and its end. */
+/** One run of a store: `work` changes it, then its scope closes. */
 const life = <A>(path: string, work: (store: AddressStore.AddressStore) => A) =>
   Effect.scoped(Effect.map(open(path), work))
 
 describe("AddressStore", () => {
-  it.scoped("is empty where there is no file, and writes one when it ends, for nobody else to read", () =>
+  it.scoped("the store is empty without a file, and writes a private file when it closes", () =>
     Effect.gen(function*() {
       const path = join(yield* directory, "peers.json")
       yield* life(path, ({ anchors, book }) => {
@@ -39,7 +39,7 @@ describe("AddressStore", () => {
       assert.deepStrictEqual(readdirSync(join(path, "..")), ["peers.json"])
     }))
 
-  it.scoped("keeps addresses, bans and anchors; discouraged addresses not, and anchors once", () =>
+  it.scoped("the store keeps addresses, bans and anchors; drops discouraged addresses; keeps anchors for one run only", () =>
     Effect.gen(function*() {
       yield* TestClock.setTime(NOW * 1000)
       const path = join(yield* directory, "peers.json")
@@ -61,7 +61,7 @@ describe("AddressStore", () => {
       yield* life(path, (store) => assert.deepStrictEqual(store.anchors, []))
     }))
 
-  it.scoped("writes every 15 minutes, not sooner, and when it is told to", () =>
+  it.scoped("the store writes every 15 minutes, not sooner, and on request", () =>
     Effect.gen(function*() {
       yield* TestClock.setTime(0)
       const path = join(yield* directory, "peers.json")
@@ -80,7 +80,7 @@ describe("AddressStore", () => {
       assert.include(readFileSync(path, "utf8"), "91.0.0.0/8")
     }))
 
-  it.scoped("goes on where two writings meet", () =>
+  it.scoped("the store handles two writes at once", () =>
     Effect.gen(function*() {
       const path = join(yield* directory, "peers.json")
       const store = yield* open(path)
@@ -89,7 +89,7 @@ describe("AddressStore", () => {
     }))
 
   it.scoped.each(["no peers", "{\"version\":1,\"key\":\"00\"", "{\"version\":2}", ""])(
-    "keeps a damaged file aside, and begins anew: %j",
+    "the store renames a damaged file and starts empty: %j",
     (text) =>
       Effect.gen(function*() {
         const path = join(yield* directory, "peers.json")
@@ -103,7 +103,7 @@ describe("AddressStore", () => {
       })
   )
 
-  it.scoped("keeps aside what is not as it was written, though it reads", () =>
+  it.scoped("the store renames a valid file with a wrong checksum", () =>
     Effect.gen(function*() {
       const path = join(yield* directory, "peers.json")
       yield* life(path, ({ book }) => book.add([known("90.1.2.3:8334")], { seed: "seed." }, { now: NOW }))
@@ -113,12 +113,12 @@ describe("AddressStore", () => {
       writeFileSync(path, whole.replace("90.1.2.3", "90.1.2.2"))
       yield* life(path, ({ book }) => assert.strictEqual(book.size, 0))
       assert.include(readFileSync(`${path}.damaged`, "utf8"), "90.1.2.2")
-      // One of 0.1.0 has no checksum.
+      // A file of version 0.1.0 has no checksum.
       writeFileSync(path, checkText(whole).text)
       yield* life(path, ({ book }) => assert.strictEqual(book.size, 1))
     }))
 
-  it.scoped("takes no file that is too large", () =>
+  it.scoped("the store refuses a file that is too large", () =>
     Effect.gen(function*() {
       const path = join(yield* directory, "peers.json")
       writeFileSync(path, Buffer.alloc(64 * 1024 * 1024 + 1, 32))
@@ -126,7 +126,7 @@ describe("AddressStore", () => {
       assert.isTrue(existsSync(`${path}.damaged`))
     }))
 
-  it.scoped("takes no notice of a draft that a crash left, nor of its rights", () =>
+  it.scoped("the store ignores a temporary file of a crash, and its permissions", () =>
     Effect.gen(function*() {
       const path = join(yield* directory, "peers.json")
       writeFileSync(`${path}.new`, "half", { mode: 0o644 })
@@ -136,7 +136,7 @@ describe("AddressStore", () => {
       assert.isFalse(existsSync(`${path}.new`))
     }))
 
-  it.scoped("goes on where the file can be neither read nor written", () =>
+  it.scoped("the store continues if the file can be neither read nor written", () =>
     Effect.gen(function*() {
       const path = join(yield* directory, "peers.json")
       mkdirSync(path)

@@ -8,7 +8,7 @@ const I2P = "ukeu3k5oycgaauneqgtnvselmt4yemvoilkln7jpvamvfx7dnkdq.b32.i2p"
 
 const newList = (): BanList => new BanList({ key: new Uint8Array(16).fill(3) })
 
-describe("the text of a range", () => {
+describe("the text form of a range", () => {
   it.each([
     ["127.0.0.1", "127.0.0.1/32"],
     ["127.0.0.1/32", "127.0.0.1/32"],
@@ -28,7 +28,7 @@ describe("the text of a range", () => {
     ["::ffff:1.2.3.4/24", "1.2.3.0/24"],
     [ONION.toUpperCase(), ONION],
     [I2P, I2P]
-  ])("%s is shown as %s", (text, shown) => {
+  ])("%s is parsed and formatted as %s", (text, shown) => {
     const subnet = parseSubnet(text)
     assert.isDefined(subnet)
     assert.strictEqual(formatSubnet(subnet), shown)
@@ -57,7 +57,7 @@ describe("the text of a range", () => {
     `${I2P}/255.255.255.255`,
     "seed.example.org",
     "127.0.0.1:8334"
-  ])("%j is none", (text) => {
+  ])("%j is not a range", (text) => {
     assert.isUndefined(parseSubnet(text))
     assert.strictEqual(newList().ban(text, NOW + 1, NOW), "invalid")
     assert.strictEqual(newList().unban(text), "invalid")
@@ -65,7 +65,7 @@ describe("the text of a range", () => {
 })
 
 describe("bans", () => {
-  it("hold until their time, and are forgotten then", () => {
+  it("bans are active until their time, and are then removed", () => {
     const list = newList()
     assert.strictEqual(list.ban("90.1.0.0/16", NOW + 100, NOW), "banned")
     assert.isTrue(list.isBanned(address("90.1.2.3"), NOW + 99))
@@ -89,13 +89,13 @@ describe("bans", () => {
     ["2a02::/16", "2a03::1", false],
     [ONION, ONION, true],
     [ONION, "90.1.2.3", false]
-  ])("%s concerns %s: %s", (subnet, text, banned) => {
+  ])("a ban of %s covers %s: %s", (subnet, text, banned) => {
     const list = newList()
     list.ban(subnet, NOW + 1, NOW)
     assert.strictEqual(list.isBanned(address(text), NOW), banned)
   })
 
-  it("say that an address in a banned range is banned, and let a range into another one", () => {
+  it("an address in a banned range counts as banned, while a range in it can be banned separately", () => {
     const list = newList()
     list.ban("90.1.0.0/16", NOW + 100, NOW)
     assert.strictEqual(list.ban("90.1.0.0/16", NOW + 200, NOW), "already")
@@ -106,7 +106,7 @@ describe("bans", () => {
     assert.strictEqual(list.ban("90.1.0.0/16", NOW + 300, NOW + 100), "banned")
   })
 
-  it("are taken back one by one, or all", () => {
+  it("bans are removed one by one, or all at once", () => {
     const list = newList()
     list.ban("90.1.2.3", NOW + 100, NOW)
     list.ban("90.1.0.0/16", NOW + 100, NOW)
@@ -122,14 +122,14 @@ describe("bans", () => {
     assert.isTrue(list.isDiscouraged(address("91.1.2.3")))
   })
 
-  it("are listed in the order of network, address and mask", () => {
+  it("bans are listed in the order of network, address and mask", () => {
     const list = newList()
     const order = ["1.0.0.0/8", "1.0.0.0/16", "9.9.9.9/32", "10.0.0.0/8", "::/0", "2a02::/16", ONION, I2P]
     for (const subnet of [...order].reverse()) list.ban(subnet, NOW + 1, NOW)
     assert.deepStrictEqual(list.list(NOW).map(({ subnet }) => subnet), order)
   })
 
-  it("come back from where they were kept", () => {
+  it("bans are restored from storage", () => {
     const list = newList()
     list.ban("90.1.0.0/16", NOW + 100, NOW)
     const bans = [...list.list(NOW), { subnet: "nonsense", created: 0, until: NOW + 5 }]
@@ -139,7 +139,7 @@ describe("bans", () => {
 })
 
 describe("discouraged addresses", () => {
-  it("are not banned, and are remembered: the last 50,000 at least, 75,000 at most", () => {
+  it("discouraged addresses are not banned; at least the last 50,000 and at most 75,000 are remembered", () => {
     const list = newList()
     for (let n = 0; n < 125_001; n++) list.discourage(numbered(n))
     const known = (n: number): boolean => list.isDiscouraged(numbered(n))

@@ -121,7 +121,7 @@ const addrv2 = (addresses: ReadonlyArray<AddressEntry>): Message => ({ type: "ad
 const addressesSent = (peer: TestPeer): ReadonlyArray<AddressEntry> =>
   peer.sent.flatMap((message) => message.type === "addrv2" || message.type === "addr" ? message.addresses : [])
 
-describe("asking for addresses", () => {
+describe("requests for addresses", () => {
   it.each<[ConnectionType, boolean]>([
     ["outbound-full-relay", true],
     ["manual", true],
@@ -137,8 +137,8 @@ describe("asking for addresses", () => {
   })
 })
 
-describe("addresses that come", () => {
-  it("are limited: one at first, one every ten seconds, a thousand more when asked for", () => {
+describe("received addresses", () => {
+  it("received addresses are limited: one at first, one every ten seconds, and a thousand more after getaddr", () => {
     const { clock, connect, gossip, receive } = setup()
     const inbound = connect(newPeer(1, "inbound"))
     receive(inbound, addrv2(entries(5)))
@@ -159,7 +159,7 @@ describe("addresses that come", () => {
     assert.deepStrictEqual(gossip.gossipOf(outbound), { enabled: true, processed: 1001, rateLimited: 1 })
   })
 
-  it("go into the book, two hours older, with a usable time", () => {
+  it("received addresses enter the book two hours older, with a usable time", () => {
     const { book, connect, receive } = setup()
     const peer = connect(newPeer(1, "outbound-full-relay"))
     const times = [NOW, NOW + 600, NOW + 601, 100_000_000, 100_000_001]
@@ -171,7 +171,7 @@ describe("addresses that come", () => {
     assert.strictEqual(book.find(peer.address, 8334)?.time, NOW)
   })
 
-  it("are left out where they are of no use, banned, discouraged or out of reach", () => {
+  it("received addresses are dropped if useless, banned, discouraged or unreachable", () => {
     const { bans, book, connect, gossip, receive } = setup({ reachable: (network) => network !== "torv3" })
     const peer = connect(newPeer(1, "outbound-full-relay"))
     bans.ban("92.0.0.0/8", NOW + 100, NOW)
@@ -193,7 +193,7 @@ describe("addresses that come", () => {
     assert.strictEqual(gossip.gossipOf(peer).processed, 4)
   })
 
-  it("mean nothing from a block-relay peer, and end the connection of one that was called for them", () => {
+  it("addresses of a block-relay peer are ignored, and an addr-fetch peer is disconnected after them", () => {
     const { book, connect, gossip, receive } = setup()
     const blocks = connect(newPeer(1, "block-relay-only"))
     receive(blocks, addrv2(entries(5)))
@@ -212,19 +212,19 @@ describe("addresses that come", () => {
   })
 })
 
-describe("addresses that go on", () => {
-  /** Ten peers that take part, and one that tells. */
+describe("relayed addresses", () => {
+  /** Ten peers that take part, and one that sends addresses. */
   const circle = (fields: Partial<GossipOptions> = {}) => {
     const given = setup(fields)
     const peers = Array.from({ length: 10 }, (_, id) => given.connect(newPeer(id + 1, "outbound-full-relay")))
     const teller = given.connect(newPeer(50, "outbound-full-relay"))
-    // The answer to our question is over.
+    // The answer to our `getaddr` is complete.
     given.receive(teller, addrv2(entries(3, { time: NOW - DAY })))
     const reached = () => peers.filter((peer) => addressesSent(peer).length > 0).map(({ id }) => id)
     return { ...given, peers, teller, reached }
   }
 
-  it("go to two peers, not back, and to the same ones that day", () => {
+  it("a fresh address is relayed to two peers, not back, and to the same ones for a day", () => {
     const { pass, peers, reached, receive, teller } = circle()
     receive(teller, addrv2([entry(1000)]))
     pass()
@@ -239,7 +239,7 @@ describe("addresses that go on", () => {
     for (const peer of peers) assert.isAtMost(addressesSent(peer).length, 1)
   })
 
-  it("go to others another day", () => {
+  it("an address is relayed to other peers on another day", () => {
     const { clock, pass, reached, receive, teller } = circle()
     for (let day = 0; day < 5; day++) {
       receive(teller, addrv2([entry(1000, { time: clock.now })]))
@@ -249,7 +249,7 @@ describe("addresses that go on", () => {
     assert.isAbove(reached().length, 2)
   })
 
-  it("wait for a moment, 30 seconds on average, and come together", () => {
+  it("relayed addresses wait 30 seconds on average, and are sent together", () => {
     const { gossip, peers, receive, teller } = circle()
     gossip.tick(NOW + 1)
     for (let n = 0; n < 60; n++) receive(teller, addrv2([entry(1000 + n)]))
@@ -266,17 +266,17 @@ describe("addresses that go on", () => {
     ["fresh and few", 10, {}, true],
     ["too many", 11, {}, false],
     ["ten minutes old", 1, { time: NOW - 600 }, false],
-    ["a second younger", 1, { time: NOW - 599 }, true],
-    ["of no use", 1, { services: 8n }, false],
+    ["one second younger than ten minutes", 1, { time: NOW - 599 }, true],
+    ["without useful services", 1, { services: 8n }, false],
     ["private", 1, { address: endpoint("10.0.0.1:1").address }, false]
-  ])("only fresh ones do, in short messages: %s", (_, count, fields, goes) => {
+  ])("only fresh addresses in short messages are relayed: %s", (_, count, fields, goes) => {
     const { pass, reached, receive, teller } = circle()
     receive(teller, addrv2(Array.from({ length: count }, (__, n) => entry(2000 + n, fields))))
     pass()
     assert.strictEqual(reached().length > 0, goes)
   })
 
-  it("do not while a peer answers our question", () => {
+  it("addresses are not relayed while a peer answers our getaddr", () => {
     const { connect, pass, reached, receive } = circle()
     const peer = connect(newPeer(60, "outbound-full-relay"))
     receive(peer, addrv2(entries(1000, { time: NOW - DAY })))
@@ -288,7 +288,7 @@ describe("addresses that go on", () => {
     assert.lengthOf(reached(), 2)
   })
 
-  it("reach only those who understand them", () => {
+  it("addresses are relayed only in a format that the peer supports", () => {
     const { connect, pass, receive } = setup()
     const old = connect(newPeer(1, "outbound-full-relay", { addrV2: false }))
     const teller = connect(newPeer(2, "outbound-full-relay"))
@@ -299,7 +299,7 @@ describe("addresses that go on", () => {
     assert.deepStrictEqual(old.sent.slice(1), [{ type: "addr", addresses: [entry(1)] }])
   })
 
-  it("reach one or two peers where we cannot call them", () => {
+  it("an address of an unreachable network is relayed to one or two peers", () => {
     const { pass, peers, receive, teller } = circle({ reachable: () => false })
     for (let n = 0; n < 40; n++) receive(teller, addrv2([entry(1000 + n)]))
     pass(1000)
@@ -308,7 +308,7 @@ describe("addresses that go on", () => {
     assert.isBelow(copies, 75)
   })
 
-  it("forget a peer that is gone", () => {
+  it("relay forgets a disconnected peer", () => {
     const { gone, gossip, pass, peers, receive, reached, teller } = circle()
     for (const peer of peers) gone(peer)
     receive(teller, addrv2([entry(1000)]))
@@ -328,7 +328,7 @@ describe("the answer to getaddr", () => {
     return given
   }
 
-  it("is 23 % of the book, once, to who called us", () => {
+  it("the answer to getaddr is 23 % of the book, once, and only for inbound peers", () => {
     const { connect, receive } = filled(1000)
     const peer = connect(newPeer(1, "inbound"))
     receive(peer, { type: "getaddr" })
@@ -340,7 +340,7 @@ describe("the answer to getaddr", () => {
     assert.lengthOf(addressesSent(outbound), 0)
   })
 
-  it("is 1000 addresses at most, and in a message that the peer understands", () => {
+  it("the answer has at most 1000 addresses, in a format that the peer supports", () => {
     const { connect, receive } = filled(5000)
     const peer = connect(newPeer(1, "inbound", { addrV2: false }))
     receive(peer, { type: "getaddr" })
@@ -348,7 +348,7 @@ describe("the answer to getaddr", () => {
     assert.deepStrictEqual(peer.sent.map(({ type }) => type), ["addr"])
   })
 
-  it("stays the same for about a day, for all who come the same way", () => {
+  it("the answer stays the same for about a day, for all peers on the same network and local address", () => {
     const { clock, connect, receive } = filled(300)
     const told = (id: number): ReadonlyArray<string> => {
       const peer = connect(newPeer(id, "inbound"))
@@ -362,7 +362,7 @@ describe("the answer to getaddr", () => {
     assert.notDeepEqual(told(3), first)
   })
 
-  it("has nobody in it who is banned or discouraged", () => {
+  it("the answer has no banned or discouraged address", () => {
     const { bans, connect, receive } = filled(100)
     bans.ban("50.0.0.0/8", NOW + 10, NOW)
     const peer = connect(newPeer(1, "inbound"))
@@ -374,7 +374,7 @@ describe("the answer to getaddr", () => {
 describe("our own address", () => {
   const own = endpoint("95.1.2.3:8334")
 
-  it("is told first alone and at once, then daily on average", () => {
+  it("our own address is announced at once and alone, then daily on average", () => {
     const { clock, connect, gossip } = setup({ ownAddress: () => own })
     const peer = connect(newPeer(1, "outbound-full-relay"))
     gossip.tick(NOW + 1)
@@ -386,19 +386,19 @@ describe("our own address", () => {
   })
 
   it.each<[string, Partial<GossipOptions>, ConnectionType]>([
-    ["while we are behind", { ownAddress: () => own, initialDownload: () => true }, "outbound-full-relay"],
+    ["during initial download", { ownAddress: () => own, initialDownload: () => true }, "outbound-full-relay"],
     ["without one", {}, "outbound-full-relay"],
-    ["where it leads nowhere", { ownAddress: () => endpoint("10.0.0.1:8334") }, "outbound-full-relay"],
+    ["if it is unroutable", { ownAddress: () => endpoint("10.0.0.1:8334") }, "outbound-full-relay"],
     ["to a block-relay peer", { ownAddress: () => own }, "block-relay-only"],
-    ["to one that called us and asked nothing", { ownAddress: () => own }, "inbound"]
-  ])("is not told %s", (_, fields, type) => {
+    ["to an inbound peer that sent no address message", { ownAddress: () => own }, "inbound"]
+  ])("our own address is not announced %s", (_, fields, type) => {
     const { connect, pass } = setup(fields)
     const peer = connect(newPeer(1, type))
     pass()
     assert.lengthOf(addressesSent(peer), 0)
   })
 
-  it("is what we know, or what the peer sees", () => {
+  it("our own address is a known one, or the one that the peer sees", () => {
     const seen = endpoint("96.1.2.3:5555")
     const local = [{ ...own, score: 1 }, { ...endpoint("[2a02:1::1]:8334"), score: 4 }]
     const tell = (peer: Peer, fields: Partial<Parameters<typeof ownAddressFor>[1]> = {}) =>
@@ -418,7 +418,7 @@ describe("our own address", () => {
     assert.isUndefined(tell(inbound, { discover: false }))
     assert.isUndefined(tell(newPeer(1, "inbound", { ourAddress: seen, from: "127.0.0.1:1" })))
     assert.isUndefined(tell(newPeer(1, "inbound", { ourAddress: endpoint("10.0.0.1:1") })))
-    // Half of the time what the peer sees; an eighth, where peers have confirmed what we know.
+    // Half of the time the one that the peer sees; an eighth if peers have confirmed a known one.
     assert.deepStrictEqual(tell(inbound, { local, random: () => 0.49 }), seen)
     assert.deepStrictEqual(tell(inbound, { local, random: () => 0.5 }), own)
     const confirmed = [{ ...own, score: 5 }]
@@ -428,7 +428,7 @@ describe("our own address", () => {
 })
 
 describe("floods", () => {
-  it("leave at most 1000 addresses waiting for a peer", () => {
+  it("at most 1000 addresses wait for a peer", () => {
     const { connect, gossip, receive } = setup()
     const slow = connect(newPeer(1, "outbound-full-relay"))
     gossip.tick(NOW)

@@ -17,13 +17,13 @@ const content: PeersContent = {
 const encode = (peers: PeersContent): string => Array.from(encodePeers(peers)).join("")
 
 describe("peers.json", () => {
-  it("round-trips", () => {
+  it("peers.json round-trips", () => {
     assert.deepStrictEqual(Either.getOrThrow(decodePeers(encode(content))), content)
     const empty: PeersContent = { book: { key: "ab".repeat(16), addresses: [] }, bans: [], anchors: [] }
     assert.deepStrictEqual(Either.getOrThrow(decodePeers(encode(empty))), empty)
   })
 
-  it("round-trips in more than one piece", () => {
+  it("peers.json round-trips in several pieces", () => {
     const large = new AddressBook({ random: seeded(1) })
     for (let n = 0; n < 5000; n++) {
       large.add([{ address: numbered(n * 3001), port: 1, services: 9n, time: NOW }], numbered(n * 65_536), { now: NOW })
@@ -35,7 +35,7 @@ describe("peers.json", () => {
     assert.deepStrictEqual(Either.getOrThrow(decodePeers(encode(peers))), peers)
   })
 
-  it.each([499, 500, 501, 1000])("round-trips where %i rows end a piece, or do not", (count) => {
+  it.each([499, 500, 501, 1000])("peers.json round-trips with %i rows, around the end of a piece", (count) => {
     const [row] = book.toJSON().addresses
     assert.isDefined(row)
     const addresses = Array.from({ length: count }, (_, n) => ({ ...row, port: n + 1 }))
@@ -43,7 +43,7 @@ describe("peers.json", () => {
     assert.deepStrictEqual(Either.getOrThrow(decodePeers(encode(peers))), peers)
   })
 
-  it("has two anchors at most", () => {
+  it("peers.json has at most two anchors", () => {
     const peers = { ...content, anchors: [...content.anchors, endpoint("92.1.2.3:1")] }
     assert.deepStrictEqual(Either.getOrThrow(decodePeers(encode(peers))).anchors, content.anchors)
   })
@@ -71,7 +71,7 @@ describe("peers.json", () => {
     ["services of more than 64 bits", changed((_, row) => row["services"] = String(2n ** 64n))],
     ["a negative time", changed((_, row) => row["time"] = -1)],
     ["a time with a fraction", changed((_, row) => row["time"] = 0.5)],
-    ["a bucket that there is not", changed((_, row) => row["buckets"] = [1024])],
+    ["an unknown bucket", changed((_, row) => row["buckets"] = [1024])],
     ["nine buckets", changed((_, row) => row["buckets"] = [1, 2, 3, 4, 5, 6, 7, 8, 9])],
     [
       "three anchors",
@@ -81,11 +81,11 @@ describe("peers.json", () => {
       })
     ],
     ["a ban without an end", changed((file) => file["bans"] = [{ subnet: "1.2.3.4/32", created: 1 }])]
-  ])("is given up with %s", (_, text) => {
+  ])("peers.json is refused with %s", (_, text) => {
     assert.isTrue(Either.isLeft(decodePeers(text)))
   })
 
-  it("is read up to every bound", () => {
+  it("peers.json is accepted up to every limit", () => {
     const text = changed((_, row) => {
       row["port"] = 65_535
       row["services"] = String(2n ** 64n - 1n)
@@ -94,7 +94,7 @@ describe("peers.json", () => {
     assert.isTrue(Either.isRight(decodePeers(text)))
   })
 
-  it("is given up wherever it ends too soon, and read or given up wherever a character is another", () => {
+  it("peers.json is refused if truncated, and parsed or refused if any character is changed", () => {
     const text = encode(content)
     for (let at = 0; at < text.trimEnd().length; at += 7) assert.isTrue(Either.isLeft(decodePeers(text.slice(0, at))))
     const random = seeded(9)

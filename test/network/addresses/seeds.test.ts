@@ -54,7 +54,7 @@ const bookOf = (count: number): AddressBook => {
 const start = TestClock.setTime(NOW * 1000)
 
 describe("DNS seeds", () => {
-  it.effect("are all asked at once, in any order, where no address is known", () =>
+  it.effect("all seeds are queried at once, in any order, if no address is known", () =>
     Effect.gen(function*() {
       yield* start
       const { asked, fetched, options } = setup({}, (name) =>
@@ -67,7 +67,7 @@ describe("DNS seeds", () => {
         )
       )
       assert.notDeepEqual(asked, SEEDS.map((seed) => `x9.${seed}`))
-      // Those without an answer are called by their bare names.
+      // Seeds without an answer are connected to by their bare names.
       assert.deepStrictEqual([...fetched].sort(), ["a", "c", "d", "e"].map((name) => `${name}.example:8334`))
       const found = options.book.all()
       assert.lengthOf(found, 2)
@@ -80,7 +80,7 @@ describe("DNS seeds", () => {
       }
     }))
 
-  it.effect("give 32 addresses each, at most", () =>
+  it.effect("each seed adds at most 32 addresses", () =>
     Effect.gen(function*() {
       yield* start
       const many = Array.from({ length: 60 }, (_, n) => numbered(n * 65_537))
@@ -92,7 +92,7 @@ describe("DNS seeds", () => {
       assert.isTrue(kept.every((text) => given.has(text)))
     }))
 
-  it.effect("are not asked where there are peers after 11 seconds", () =>
+  it.effect("seeds are not queried if there are peers after 11 seconds", () =>
     Effect.gen(function*() {
       yield* start
       const { asked, options, peers } = setup({ book: bookOf(1) })
@@ -104,7 +104,7 @@ describe("DNS seeds", () => {
       assert.deepStrictEqual(asked, [])
     }))
 
-  it.effect("are asked three at a time as long as there are too few peers", () =>
+  it.effect("seeds are queried three at a time while there are too few peers", () =>
     Effect.gen(function*() {
       yield* start
       const { asked, options, peers } = setup({ book: bookOf(999) })
@@ -119,7 +119,7 @@ describe("DNS seeds", () => {
       yield* Fiber.join(fiber)
     }))
 
-  it.effect("wait for five minutes where there are many addresses to try", () =>
+  it.effect("seeds are queried after five minutes if many addresses are known", () =>
     Effect.gen(function*() {
       yield* start
       const { asked, options } = setup({ book: bookOf(1000) })
@@ -131,7 +131,7 @@ describe("DNS seeds", () => {
       yield* Fiber.interrupt(fiber)
     }))
 
-  it.effect("wait until the network is on", () =>
+  it.effect("seeds are queried only while network activity is enabled", () =>
     Effect.gen(function*() {
       yield* start
       const { asked, options, peers } = setup()
@@ -145,7 +145,7 @@ describe("DNS seeds", () => {
       assert.lengthOf(asked, 5)
     }))
 
-  it.effect("are called by name through a proxy: nothing is asked of DNS", () =>
+  it.effect("seeds are connected to by name through a proxy, without DNS queries", () =>
     Effect.gen(function*() {
       yield* start
       const { asked, fetched, options } = setup({ proxied: true })
@@ -155,8 +155,8 @@ describe("DNS seeds", () => {
     }))
 })
 
-describe("asking the system", () => {
-  it.live("gives the addresses of a name, and none of one that there is not", () =>
+describe("the system resolver", () => {
+  it.live("lookUp returns the addresses of a name, and none for an unknown name", () =>
     Effect.gen(function*() {
       const local = yield* lookUp("127.0.0.1")
       assert.deepStrictEqual(local.map(({ bytes }) => Array.from(bytes)), [[127, 0, 0, 1]])
@@ -165,7 +165,7 @@ describe("asking the system", () => {
 })
 
 describe("fixed seeds", () => {
-  it("are all read, and one to two weeks old", () => {
+  it("all fixed seeds are parsed, and are one to two weeks old", () => {
     const seeds = fixedSeedAddresses(mainnet, seeded(1), NOW)
     assert.lengthOf(seeds, mainnet.fixedSeeds.length)
     for (const { time } of seeds) {
@@ -175,7 +175,7 @@ describe("fixed seeds", () => {
     assert.lengthOf(fixedSeedAddresses({ ...mainnet, fixedSeeds: ["nonsense"] }, seeded(1), NOW), 0)
   })
 
-  it.effect("are taken after a minute, for networks without any address", () =>
+  it.effect("fixed seeds are added after a minute, for networks without any address", () =>
     Effect.gen(function*() {
       yield* start
       const { options } = setup()

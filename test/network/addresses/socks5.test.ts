@@ -5,7 +5,7 @@ import { type AddressInfo, createServer, type Socket } from "node:net"
 import { connectThrough, isolatingCredentials } from "../../../src/network/addresses/socks5.ts"
 import { seeded } from "./support.ts"
 
-/** A proxy that does what a test says with each connection. */
+/** A proxy that handles each connection with `serve`. */
 const proxyWith = (serve: (socket: Socket) => void) =>
   Effect.acquireRelease(
     Effect.promise(async () => {
@@ -27,7 +27,7 @@ const proxyWith = (serve: (socket: Socket) => void) =>
       })
   )
 
-/** Answers what comes, message by message, with these bytes; keeps what came. */
+/** Replies to each message with the given bytes; records the messages. */
 const scripted = (answers: ReadonlyArray<ReadonlyArray<number>>, heard: Array<ReadonlyArray<number>> = []) =>
 (
   socket: Socket
@@ -59,7 +59,7 @@ const reasonOf = (
   })
 
 describe("a connection through a SOCKS5 proxy", () => {
-  it.scopedLive("passes the name on as it is, and gives a socket with what the peer has sent", () =>
+  it.scopedLive("the name is passed on unchanged, and the socket keeps the bytes that the peer has sent", () =>
     Effect.gen(function*() {
       const heard: Array<ReadonlyArray<number>> = []
       const proxy = yield* proxyWith(scripted([OPEN, [...DONE, 7, 8], [9]], heard))
@@ -74,7 +74,7 @@ describe("a connection through a SOCKS5 proxy", () => {
       assert.deepStrictEqual(heard, [[5, 1, 0], [5, 1, 0, 3, ...bytesOf("seed.example"), 0x20, 0x8e], [42]])
     }))
 
-  it.scopedLive("logs in where the proxy wants it", () =>
+  it.scopedLive("the client logs in if the proxy requires it", () =>
     Effect.gen(function*() {
       const heard: Array<ReadonlyArray<number>> = []
       const proxy = yield* proxyWith(scripted([[5, 2], [1, 0], DONE], heard))
@@ -86,7 +86,7 @@ describe("a connection through a SOCKS5 proxy", () => {
     { kind: "IPv6", answer: [5, 0, 0, 4, ...new Array<number>(18).fill(1)] },
     { kind: "a name", answer: [5, 0, 0, 3, 255, ...new Array<number>(257).fill(1)] },
     { kind: "an empty name", answer: [5, 0, 0, 3, 0, 1, 1] }
-  ])("reads over the bound address: $kind", ({ answer }) =>
+  ])("the client skips the bound address: $kind", ({ answer }) =>
     Effect.gen(function*() {
       const proxy = yield* proxyWith(scripted([OPEN, [...answer, 99]]))
       const socket = yield* connectThrough(proxy, target)
@@ -94,7 +94,7 @@ describe("a connection through a SOCKS5 proxy", () => {
       assert.deepStrictEqual(Array.from(data as Uint8Array), [99])
     }))
 
-  it.scopedLive("works where every byte comes alone", () =>
+  it.scopedLive("the handshake works with one byte at a time", () =>
     Effect.gen(function*() {
       const proxy = yield* proxyWith((socket) => {
         const answers = [OPEN, DONE]
@@ -112,26 +112,26 @@ describe("a connection through a SOCKS5 proxy", () => {
   it.scopedLive.each<
     { readonly why: string; readonly answers: ReadonlyArray<ReadonlyArray<number>>; readonly reason: string }
   >([
-    { why: "another version", answers: [[4, 0]], reason: "it is no SOCKS5 proxy" },
+    { why: "another version", answers: [[4, 0]], reason: "invalid answer: not a SOCKS5 proxy" },
     {
       why: "a web server",
       answers: [Array.from(Buffer.from("HTTP/1.1 400 Bad Request\r\n"))],
-      reason: "it is no SOCKS5 proxy"
+      reason: "invalid answer: not a SOCKS5 proxy"
     },
-    { why: "no method that we have", answers: [[5, 255]], reason: "the proxy wants another login" },
-    { why: "a login that nobody offered", answers: [[5, 2]], reason: "the proxy wants another login" },
+    { why: "no method that we have", answers: [[5, 255]], reason: "the proxy requires another authentication method" },
+    { why: "a login that was not offered", answers: [[5, 2]], reason: "the proxy requires another authentication method" },
     { why: "a refused connection", answers: [OPEN, [5, 5, 0, 1]], reason: "the connection is refused" },
     { why: "an onion service's refusal", answers: [OPEN, [5, 240, 0, 1]], reason: "there is no such onion service" },
     { why: "an unknown refusal", answers: [OPEN, [5, 99, 0, 1]], reason: "the proxy answers 99" },
-    { why: "an answer of another version", answers: [OPEN, [4, 0, 0, 1]], reason: "the proxy's answer makes no sense" },
-    { why: "a reserved byte", answers: [OPEN, [5, 0, 1, 1]], reason: "the proxy's answer makes no sense" },
-    { why: "an unknown kind of address", answers: [OPEN, [5, 0, 0, 2]], reason: "the proxy's answer makes no sense" }
-  ])("fails with $why", ({ answers, reason }) =>
+    { why: "an answer of another version", answers: [OPEN, [4, 0, 0, 1]], reason: "invalid answer of the proxy" },
+    { why: "a reserved byte", answers: [OPEN, [5, 0, 1, 1]], reason: "invalid answer of the proxy" },
+    { why: "an unknown kind of address", answers: [OPEN, [5, 0, 0, 2]], reason: "invalid answer of the proxy" }
+  ])("the connection fails with $why", ({ answers, reason }) =>
     Effect.gen(function*() {
       assert.strictEqual(yield* reasonOf(scripted(answers)), `cannot reach seed.example:8334: ${reason}`)
     }))
 
-  it.scopedLive("fails with a refused login, and says nothing of it", () =>
+  it.scopedLive("the connection fails with a refused login, without showing the login", () =>
     Effect.gen(function*() {
       for (const answer of [[1, 1], [5, 0]]) {
         const reason = yield* reasonOf(scripted([[5, 2], answer]), { credentials: { user: "me", password: "hidden" } })
@@ -139,7 +139,7 @@ describe("a connection through a SOCKS5 proxy", () => {
       }
     }))
 
-  it.scopedLive("fails wherever the proxy stops in the middle", () =>
+  it.scopedLive("the connection fails wherever the proxy stops in the middle", () =>
     Effect.gen(function*() {
       for (let length = 0; length < OPEN.length + DONE.length; length++) {
         const answers = [OPEN.slice(0, length), DONE.slice(0, Math.max(0, length - OPEN.length))]
@@ -155,19 +155,19 @@ describe("a connection through a SOCKS5 proxy", () => {
       }
     }))
 
-  it.scopedLive("fails where the proxy is slow: silent, or a byte now and then", () =>
+  it.scopedLive("the connection times out if the proxy is silent, or sends single bytes", () =>
     Effect.gen(function*() {
       const silent = yield* reasonOf(() => {}, { limit: "100 millis" })
-      assert.include(silent, "the proxy takes too long")
+      assert.include(silent, "proxy timeout")
       const slow = yield* reasonOf((socket) => {
         socket.write(Uint8Array.of(...OPEN, 5, 0, 0, 3, 255))
         const timer = setInterval(() => socket.write(Uint8Array.of(1)), 20)
         socket.on("close", () => clearInterval(timer))
       }, { limit: "200 millis" })
-      assert.include(slow, "the proxy takes too long")
+      assert.include(slow, "proxy timeout")
     }))
 
-  it.scopedLive("fails where there is no proxy, or the name is too long", () =>
+  it.scopedLive("the connection fails without a proxy, and with a name that is too long", () =>
     Effect.gen(function*() {
       const proxy = yield* proxyWith(() => {})
       yield* Effect.promise(() => new Promise((resolve) => proxy.server.close(resolve)))
@@ -178,7 +178,7 @@ describe("a connection through a SOCKS5 proxy", () => {
       yield* connectThrough(longest, { host: "a".repeat(255), port: 1 })
     }))
 
-  it.scopedLive("leaves nothing open when it is interrupted, and when its scope closes", () =>
+  it.scopedLive("the socket is closed on interruption, and when its scope closes", () =>
     Effect.gen(function*() {
       const proxy = yield* proxyWith(scripted([OPEN]))
       const closed = Effect.promise(async () => {
@@ -196,8 +196,8 @@ describe("a connection through a SOCKS5 proxy", () => {
     }))
 })
 
-describe("logins that keep connections apart", () => {
-  it("differ from connection to connection and from run to run", () => {
+describe("isolating credentials", () => {
+  it("logins differ between connections and between runs", () => {
     const [one, other] = [isolatingCredentials(seeded(1)), isolatingCredentials(seeded(2))]
     const logins = [one(), one(), other()]
     assert.strictEqual(new Set(logins.map(({ user }) => user)).size, 3)

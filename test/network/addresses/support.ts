@@ -2,7 +2,7 @@ import type { KnownAddress } from "../../../src/network/peerInfo.ts"
 import { parseEndpoint } from "../../../src/network/wire/addressText.ts"
 import type { NetAddress } from "../../../src/network/wire/netAddress.ts"
 
-/** Chance that is the same in every run: xorshift over 32 bits. */
+/** Reproducible random numbers: xorshift over 32 bits. */
 export const seeded = (seed: number): () => number => {
   let state = (seed | 0) || 1
   return () => {
@@ -21,7 +21,7 @@ export const endpoint = (text: string, defaultPort = 8334): { readonly address: 
 
 export const address = (text: string): NetAddress => endpoint(text).address
 
-/** A time at which nothing is too old: 2026. */
+/** A time at which no test data is too old: 2026. */
 export const NOW = 1_780_000_000
 
 export const known = (

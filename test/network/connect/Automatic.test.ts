@@ -20,7 +20,7 @@ import { fakePeer } from "../relay/fakePeer.ts"
 
 const NOW = 1_700_000_000
 
-/** Numbers that look random and are the same in every run. */
+/** Reproducible random numbers. */
 const seeded = (seed: number) => (): number => {
   seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0
   return seed / 2 ** 32
@@ -38,7 +38,7 @@ const bookOf = (...addresses: ReadonlyArray<KnownAddress>): AddressBook => {
   return book
 }
 
-/** Addresses of as many groups. */
+/** Addresses of this many groups. */
 const spread = (count: number, changes: Partial<KnownAddress> = {}) =>
   Array.from({ length: count }, (_, i) => known(`${20 + (i % 150)}.${1 + Math.floor(i / 150)}.3.4`, changes))
 
@@ -59,33 +59,33 @@ describe("chooseAddress", () => {
     return found === undefined ? undefined : formatAddress(found.address)
   }
 
-  it("finds nothing in an empty book", () => assert.isUndefined(chosen(bookOf())))
+  it("no address is selected from an empty book", () => assert.isUndefined(chosen(bookOf())))
 
-  it("keeps to networks that can be reached", () => {
+  it("only addresses of reachable networks are selected", () => {
     const book = bookOf(known("2a01::1"))
     assert.strictEqual(chosen(book), "2a01::1")
     assert.isUndefined(chosen(book, { networks: new Set(["ipv4"]) }))
   })
 
-  it("keeps away from groups, peers and addresses that are ruled out", () => {
+  it("excluded groups, peers and addresses are not selected", () => {
     const one = known("21.1.3.4")
     const book = bookOf(one)
     assert.strictEqual(chosen(book), "21.1.3.4")
     assert.isUndefined(chosen(book, { groups: new Set([networkGroup(one.address)]) }))
     assert.isUndefined(chosen(book, { taken: new Set([endpointKey(one.address, one.port)]) }))
     assert.isUndefined(chosen(book, { barred: () => true }))
-    // A feeler may be of the same group: it does not stay.
+    // A feeler may be of the same group, because it does not stay connected.
     assert.strictEqual(chosen(book, { purpose: "feeler", groups: new Set([networkGroup(one.address)]) }), "21.1.3.4")
   })
 
-  it("wants the services that the state of the chain asks for, but for a feeler", () => {
+  it("addresses need the services that the state of the chain requires, except for a feeler", () => {
     const book = bookOf(known("21.1.3.4", { services: 0x408n }))
     assert.isUndefined(chosen(book))
     assert.strictEqual(chosen(book, { nearTip: true }), "21.1.3.4")
     assert.strictEqual(chosen(book, { purpose: "feeler" }), "21.1.3.4")
   })
 
-  it("prefers addresses that were not called within ten minutes, and calls none twice within half a minute", () => {
+  it("addresses not tried within ten minutes are preferred, and none is tried twice within half a minute", () => {
     const [fresh, recent] = [known("21.1.3.4"), known("22.1.3.4")]
     const book = bookOf(fresh, recent)
     book.attempt(recent.address, recent.port, NOW - 599, false)
@@ -96,13 +96,13 @@ describe("chooseAddress", () => {
     assert.isUndefined(chosen(alone, { now: NOW - 1 }))
   })
 
-  it("calls ports of other services only where there is nothing else", () => {
+  it("ports of other services are selected only if there is no other address", () => {
     const book = bookOf(known("21.1.3.4", { port: 22 }), known("22.1.3.4"))
     for (let i = 0; i < 20; i++) assert.strictEqual(chosen(book, { random: seeded(i) }), "22.1.3.4")
     assert.strictEqual(chosen(bookOf(known("21.1.3.4", { port: 22 }))), "21.1.3.4")
   })
 
-  it("keeps to the same rules in a large book", () => {
+  it("the same rules apply in a large book", () => {
     const random = seeded(3)
     const book = new AddressBook({ random })
     for (let i = 0; i < 3_000; i++) {
@@ -163,18 +163,18 @@ describe("Automatic", () => {
     return { automatic, calls, steps, count }
   }
 
-  it("opens 8 full-relay and 2 block-relay connections of different groups, then feelers now and then", () => {
+  it("the node opens 8 full-relay and 2 block-relay connections of different groups, then a feeler from time to time", () => {
     const store = memoryStore({ book: bookOf(...spread(100)) })
     const { calls, count, steps } = started(store, { nearTip: () => false })
     steps(10)
     assert.deepStrictEqual([count("outbound-full-relay"), count("block-relay-only")], [8, 2])
     assert.strictEqual(new Set(calls.map(({ host }) => host.split(".").slice(0, 2).join("."))).size, 10)
     steps(1_200, NOW + 10)
-    // The first feeler holds the slot: it never ends here.
+    // The first feeler keeps the slot: it never ends here.
     assert.deepStrictEqual([count("outbound-full-relay"), count("block-relay-only"), count("feeler")], [8, 2, 1])
   })
 
-  it("sends feelers every two minutes on average", () => {
+  it("the node opens a feeler every two minutes on average", () => {
     const store = memoryStore({ book: bookOf(...spread(100)) })
     const call: AutomaticOptions["call"] = (_, type) => {
       if (type === "feeler") feelers++
@@ -194,7 +194,7 @@ describe("Automatic", () => {
     assert.isBelow(feelers, 140)
   })
 
-  it("calls one more where the tip is stale", () => {
+  it("the node opens one more connection if the tip is stale", () => {
     let stale = false
     const store = memoryStore({ book: bookOf(...spread(100)) })
     const { count, steps } = started(store, { needExtraPeer: () => stale, nearTip: () => false })
@@ -204,7 +204,7 @@ describe("Automatic", () => {
     assert.strictEqual(count("outbound-full-relay"), 9)
   })
 
-  it("calls anchors first, unless they are banned", () => {
+  it("the node tries anchors first, unless they are banned", () => {
     const banned = known("99.1.1.1")
     const store = memoryStore({ book: bookOf(...spread(20)), anchors: [banned, known("98.1.1.1")] })
     store.bans.ban("99.1.1.1", NOW + 1_000, NOW)
@@ -215,7 +215,7 @@ describe("Automatic", () => {
     assert.isFalse(calls.some(({ host }) => host === "99.1.1.1"))
   })
 
-  it("lets the extra peer go that has announced nothing for longest, whatever blocks it gave", () => {
+  it("the node disconnects the extra peer with the oldest block announcement, whatever blocks it sent", () => {
     const peers = Array.from({ length: 9 }, (_, id) => fakePeer({ id }))
     const gone: Array<number> = []
     const connections: OpenConnections = {
@@ -233,7 +233,7 @@ describe("Automatic", () => {
     assert.deepStrictEqual(gone, [6])
   })
 
-  it("never calls again what turned out to be itself", () => {
+  it("the node never connects again to an address that is its own", () => {
     const store = memoryStore({ book: bookOf(known("21.1.3.4")) })
     let count = 0
     const { steps } = started(store, {
@@ -251,7 +251,7 @@ describe("Automatic", () => {
     assert.strictEqual(count, 1)
   })
 
-  it("does nothing while the network is off", () => {
+  it("the node opens no connection while network activity is disabled", () => {
     const { calls, steps } = started(memoryStore({ book: bookOf(...spread(20)) }), { active: () => false })
     steps(100)
     assert.deepStrictEqual(calls, [])

@@ -22,10 +22,10 @@ describe("slotLimits", () => {
     ["more configured than allowed", { configured: 9, maxPeers: 4 }, { manual: 3, inbound: 1 }]
   ]
   for (const [what, given, expected] of cases) {
-    it(`keeps to ${what}`, () => assert.deepInclude(slotLimits({ ...DEFAULTS, ...given }), expected))
+    it(`the limits are divided for ${what}`, () => assert.deepInclude(slotLimits({ ...DEFAULTS, ...given }), expected))
   }
 
-  it("never gives out more than maxPeers where there are two at least", () => {
+  it("the limits never exceed maxPeers if it is at least two", () => {
     FastCheck.assert(FastCheck.property(
       FastCheck.integer({ min: 2, max: 300 }),
       FastCheck.integer({ min: 0, max: 300 }),
@@ -86,17 +86,17 @@ describe("extra peers", () => {
     ...changes
   })
 
-  /** One that announced a block; the blocks that it gave say the contrary. */
+  /** A full-relay peer with a block announcement; the blocks that it sent suggest the opposite order. */
   const announcer = (id: number, last: number, changes: Partial<ExtraPeer> = {}): ExtraPeer =>
     peer(id, 100 - last, { lastAnnouncement: last, ...changes })
 
-  it("lets the full-relay peer go whose last announcement is the oldest, of equals the youngest", () => {
+  it("the full-relay peer with the oldest announcement is disconnected, the youngest among equals", () => {
     assert.strictEqual(extraFullRelay([announcer(1, 50), announcer(2, 40), announcer(3, 60)], [], 2, 31), 2)
     assert.strictEqual(extraFullRelay([announcer(1, 40), announcer(2, 40), announcer(3, 60)], [], 2, 31), 2)
     assert.isUndefined(extraFullRelay([announcer(1, 50), announcer(2, 40)], [], 2, 31))
   })
 
-  it("spares for now who is new or busy, and always the only one of a network", () => {
+  it("a new or busy peer is kept for now, and the only peer of a network always", () => {
     assert.isUndefined(extraFullRelay([announcer(1, 50), announcer(2, 40)], [], 1, 30))
     assert.isUndefined(extraFullRelay([announcer(1, 50), announcer(2, 40, { busy: true })], [], 1, 31))
     const onion = announcer(2, 0, { network: "torv3" })
@@ -105,7 +105,7 @@ describe("extra peers", () => {
     assert.strictEqual(extraFullRelay([announcer(1, 50), onion], ["torv3"], 1, 31), 2)
   })
 
-  it("lets the youngest block-relay peer go, or the one before where the youngest gave us a block since", () => {
+  it("the youngest block-relay peer is disconnected, or the one before if the youngest has sent a block since", () => {
     assert.strictEqual(extraBlockRelay([peer(1, 0), peer(2, 0), peer(3, 0)], 2, 31), 3)
     assert.strictEqual(extraBlockRelay([peer(1, 0), peer(2, 5), peer(3, 6)], 2, 31), 2)
     assert.strictEqual(extraBlockRelay([peer(1, 0), peer(2, 6), peer(3, 6)], 2, 31), 3)
@@ -134,7 +134,7 @@ describe("nextPause", () => {
     self: false
   })
 
-  it("doubles up to a minute, and begins anew after a connection that lasted and was good", () => {
+  it("the pause doubles up to a minute, and restarts after a good connection", () => {
     assert.strictEqual(nextPause(1_000, undefined), 2_000)
     assert.strictEqual(nextPause(32_000, undefined), 60_000)
     assert.strictEqual(nextPause(60_000, outcome(60_000)), 1_000)
@@ -158,13 +158,13 @@ describe("nodeAddress", () => {
     ["", undefined, 0]
   ]
   for (const [text, host, port] of cases) {
-    it(`reads ${JSON.stringify(text)}`, () =>
+    it(`parses ${JSON.stringify(text)}`, () =>
       assert.deepStrictEqual(nodeAddress(text, 8334), host === undefined ? undefined : { host, port }))
   }
 })
 
 describe("ownUserAgent", () => {
-  it("carries the operator's comment", () => {
+  it("the user agent contains the operator's comment", () => {
     assert.match(ownUserAgent(undefined), /^\/svcd:[0-9.]+\/$/)
     assert.match(ownUserAgent("here"), /^\/svcd:[0-9.]+\(here\)\/$/)
   })

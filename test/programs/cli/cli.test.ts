@@ -153,7 +153,7 @@ describe("svcd-cli", () => {
       assert.notInclude(wrong.stderr, "guess")
     }))
 
-  it.live("names the address where nobody listens", () =>
+  it.live("names the address that has no listener", () =>
     Effect.gen(function*() {
       const port = yield* Effect.scoped(Effect.map(testServer(), (each) => each.port))
       const { code, stderr } = yield* cli(["-rpcaddr", `127.0.0.1:${port}`, "getblockcount"])
@@ -242,7 +242,7 @@ describe("svcd-cli", () => {
       }))
 
     it.scopedLive.skipIf(OUTSIDE === undefined)(
-      "sends none that nobody named to another address",
+      "does not send an unnamed cookie to another address",
       () =>
         Effect.gen(function*() {
           const seen: Array<string | undefined> = []
@@ -317,7 +317,7 @@ describe("svcd-cli", () => {
       )
     }))
 
-  it.live("gives up waiting when its time is over", () =>
+  it.live("stops waiting when its time is over", () =>
     Effect.gen(function*() {
       const port = yield* Effect.scoped(Effect.map(testServer(), (each) => each.port))
       const { code, stderr } = yield* cli([

@@ -39,7 +39,7 @@ const ANSWERS = {
   name_registrations: [
     { name: hex("d/next"), value: hex("v"), step: "maturing", note: "block 700000 can hold it", time: NOW },
     { name: hex("d/had"), value: hex("v"), step: "done", time: NOW },
-    { name: hex("d/failed"), step: "failed", note: "somebody was faster", time: NOW - 29 * 86_400 },
+    { name: hex("d/failed"), step: "failed", note: "another was faster", time: NOW - 29 * 86_400 },
     { name: hex("d/oldfailure"), step: "failed", time: NOW - 31 * 86_400 }
   ]
 }
@@ -71,7 +71,7 @@ d/soon  name_update  ${"cd".repeat(32)}  new
 Registrations
 NAME      STEP      NOTE                      VALUE
 d/next    maturing  block 700000 can hold it  v
-d/failed  failed    somebody was faster
+d/failed  failed    another was faster
 
 1 name expires within four weeks; "svcd-cli name_update NAME" renews one.
 Not shown: 1 expired, 1 given away; -all shows them.

@@ -61,7 +61,7 @@ const lineOf = (text: string, label: string): string | undefined =>
   text.split("\n").find((line) => line.startsWith(`${label} `))?.slice(label.length).trim()
 
 describe("svcd-cli status", () => {
-  it.effect("tells how a node is", () =>
+  it.effect("shows the state of a node", () =>
     Effect.gen(function*() {
       assert.strictEqual(
         yield* shown(WHOLE),
@@ -78,7 +78,7 @@ Names       2, the next expires in 1,000 blocks (about 2027-01-22)
       )
     }))
 
-  it.effect("tells how far a node is that synchronises, never rounded up", () =>
+  it.effect("shows the progress of a node that synchronises, never rounded up", () =>
     Effect.gen(function*() {
       const chain = { ...CHAIN, blocks: 400_000, verificationprogress: 0.99999, initialblockdownload: true }
       const text = yield* shown({ getblockchaininfo: chain })
@@ -87,7 +87,7 @@ Names       2, the next expires in 1,000 blocks (about 2027-01-22)
       assert.include(lineOf(behind, "Chain"), "synchronising")
     }))
 
-  it.effect("goes without what a daemon does not know", () =>
+  it.effect("leaves out what a daemon does not report", () =>
     Effect.gen(function*() {
       const text = yield* shown({ getblockchaininfo: CHAIN })
       assert.match(text, /^a daemon on mainnet at 127\.0\.0\.1:8336\n/)
@@ -113,7 +113,7 @@ Names       2, the next expires in 1,000 blocks (about 2027-01-22)
       assert.lengthOf(text.split("w".repeat(200)), 2)
     }))
 
-  it.effect("has switched off networking and no peers as such", () =>
+  it.effect("distinguishes disabled networking from a lack of peers", () =>
     Effect.gen(function*() {
       const of = (network: object) =>
         Effect.map(

@@ -67,7 +67,7 @@ describe("labelled", () => {
 })
 
 describe("screenOf", () => {
-  it("tells terminals from files, and has colours for those who want them", () => {
+  it("distinguishes terminals from files, and has colours unless NO_COLOR switches them off", () => {
     assert.deepStrictEqual(screenOf({ isTTY: true, columns: 99 }, {}), { terminal: true, columns: 99, colours: true })
     assert.isFalse(screenOf({ isTTY: true, columns: 99 }, { NO_COLOR: "1" }).colours)
     assert.isTrue(screenOf({ isTTY: true, columns: 99 }, { NO_COLOR: "" }).colours)

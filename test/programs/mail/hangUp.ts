@@ -8,7 +8,7 @@ process.on("newListener", (event: string | symbol) => {
   sent = true
   setImmediate(() => process.kill(process.pid, "SIGHUP"))
 })
-process.on("exit", () => process.stdout.write(sent ? "hung up\n" : "nobody listened\n"))
+process.on("exit", () => process.stdout.write(sent ? "hung up\n" : "no listener\n"))
 
 const [, , program = ""] = process.argv
 process.argv.splice(2, 1)

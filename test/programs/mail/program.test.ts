@@ -10,7 +10,7 @@ import { inputOf } from "../../config/input.ts"
 
 const unused = () => Effect.dieMessage("a lookup only resolves")
 
-/** A client that knows these names; what is asked of it besides is a mistake. */
+/** A client that knows these names; other calls are mistakes. */
 const clientOf = (records: ReadonlyArray<NameRecord>) =>
   Layer.effect(
     NameClient,
@@ -155,7 +155,7 @@ describe("the arguments of svcd-mail", () => {
       assert.notInclude(outcome.stderr, "hunter2")
     }))
 
-  it.effect("says everything that is wrong with the flags of serve", () =>
+  it.effect("reports everything that is wrong with the flags of serve", () =>
     Effect.map(tool(words("serve --upstream a:b --upstreamport x --domain ä --maxsize y")), ({ stderr }) => {
       assert.deepStrictEqual(stderr.match(/--\w+/g), ["--upstream", "--upstreamport", "--domain", "--maxsize"])
     }))
@@ -204,7 +204,7 @@ describe("svcd-mail register and update", () => {
       assert.notInclude(text, "s3cret")
     }))
 
-  it.effect("print commands that a shell passes on as they are meant", () =>
+  it.effect("print commands quoted for a shell", () =>
     Effect.gen(function*() {
       const argv = ["update", "alice", "--forward", "o'$(id)`id`\\\"!@example.org"]
       refused(yield* tool(argv), 2, /--forward/)
@@ -248,7 +248,7 @@ describe("svcd-mail lookup", () => {
       })
     }))
 
-  it.effect("tells an answer of long ago, and shows nothing that moves the cursor", () =>
+  it.effect("marks an outdated answer, and escapes characters that move the cursor", () =>
     Effect.gen(function*() {
       const { code, stderr, stdout } = yield* tool(["lookup", "bob"])
       assert.strictEqual(code, 0)
@@ -259,7 +259,7 @@ describe("svcd-mail lookup", () => {
     }))
 
   it.effect.each<readonly [string, RegExp]>([
-    ["nobody", /nobody: there is no name id\/nobody/],
+    ["absent", /absent: there is no name id\/absent/],
     ["gone", /gone: the name id\/gone is expired/],
     ["chatty", /chatty: the value of id\/chatty does not say where mail goes/]
   ])(
@@ -275,7 +275,7 @@ describe("svcd-mail lookup", () => {
       refused(yield* tool(["lookup", "alice"], { names: () => Layer.fail(other) }), 1, /regtest, not mainnet/)
     }))
 
-  it.effect("knows whether a network was asked for", () =>
+  it.effect("knows whether the user named a network", () =>
     Effect.gen(function*() {
       const given: Array<readonly [string, boolean]> = []
       const names = (connection: NamesConnection) => {

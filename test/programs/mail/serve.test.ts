@@ -71,7 +71,7 @@ const session = (port: number) =>
 const send = (port: number, to: string) =>
   Effect.promise(() => sendMail(port, { to: [to], text: "Subject: x\r\n\r\nHello\r\n" }))
 
-/** The names of a daemon that comes and goes, and how often somebody tried to find it. */
+/** The names of a daemon that comes and goes, and how often a client tried to open it. */
 class Daemon {
   tries = 0
   closed = 0
@@ -82,7 +82,7 @@ class Daemon {
     Effect.gen(this, function*() {
       this.tries += 1
       yield* Effect.addFinalizer(() => Effect.sync(() => void (this.closed += 1)))
-      // Somebody else has time to ask meanwhile.
+      // Leaves time for another request meanwhile.
       yield* Effect.sleep("50 millis")
       if (this.isThere) return client
       return yield* new DaemonUnreachable({ address: "127.0.0.1:1", reason: "connection refused" })
@@ -102,13 +102,13 @@ describe("svcd-mail serve", () => {
       const refused = yield* Effect.promise(() => first.say("RCPT TO:<alice@bit>"))
       assert.strictEqual(refused.code, 451, refused.text)
       first.end()
-      // What was opened in vain is given back.
+      // The failed attempts are released.
       assert.deepStrictEqual([daemon.tries, daemon.closed], [1, 1])
 
       daemon.isThere = true
       const replies = yield* Effect.all([send(port, "alice@bit"), send(port, "bob@bit")], { concurrency: "unbounded" })
       assert.deepStrictEqual(replies.map(({ code }) => code), [250, 250])
-      // Both waited for the one client there is.
+      // Both waited for the one client.
       assert.deepStrictEqual([daemon.tries, daemon.closed], [2, 1])
       assert.strictEqual((yield* send(port, "eve@bit")).code, 250)
       assert.strictEqual(daemon.tries, 2)

@@ -101,7 +101,7 @@ describe("the settings of svcd-mail serve", () => {
     assert.strictEqual(settings("--upstream a --spool ~/spool").relay.spoolDirectory, "/home/me/spool")
   })
 
-  it("read what the daemon's file says of daemon and log, and not of its metrics", () => {
+  it("read the daemon's file for connection and log, and not for its metrics", () => {
     const file = "rpcaddr = \"127.0.0.1:5\"\nlogformat = \"json\"\nmetricsaddr = \"127.0.0.1:9100\"\n"
     const { connection, log, metrics } = settings("--upstream a", { files: { "/home/me/.svcd/svcd.conf": file } })
     assert.strictEqual(connection.rpc.port, 5)
@@ -109,7 +109,7 @@ describe("the settings of svcd-mail serve", () => {
     assert.strictEqual(metrics, undefined)
   })
 
-  it("do without a name of the machine that no greeting can have", () => {
+  it("ignore a host name that is invalid in a greeting", () => {
     assert.strictEqual(settings("--upstream a", {}, "my_machine").relay.hostname, "localhost")
     assert.strictEqual(settings("--upstream a", {}, "").relay.hostname, "localhost")
   })

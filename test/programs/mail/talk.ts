@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import * as Logging from "../../../src/node/logging.ts"
 
 /**
- * Logs until it was told to stop on standard input, also on standard error; ends with how much it said. Logs to a
+ * Logs, also to standard error, until a line on standard input stops it; ends with the number of entries. Logs to a
  * file where one is named.
  */
 let stop = false

@@ -8,7 +8,7 @@ const PROGRAM = new URL("../../../src/bin/svcd.ts", import.meta.url)
 describe("svcd", () => {
   it.live("outlives SIGHUP from before it is loaded", () =>
     Effect.promise(async () => {
-      // Sends the signal as soon as somebody listens for it, before the program does anything else.
+      // Sends the signal as soon as the program listens for it, before it does anything else.
       const program = new TsProcess(new URL("hangUp.ts", import.meta.url), [fileURLToPath(PROGRAM), "-version"])
       assert.strictEqual(await program.ended, 0, program.stderr)
       assert.match(program.stdout, /^svcd \d+\.\d+\.\d+\S*\nhung up\n$/)

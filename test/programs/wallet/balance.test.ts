@@ -84,7 +84,7 @@ describe("storedBalance", () => {
       }).pipe(Effect.orDie)
     ))
 
-  it.effect("looks further ahead from what it finds", () =>
+  it.effect("extends its search beyond each address that it finds", () =>
     inDirectory((directory) =>
       Effect.gen(function*() {
         const made = yield* document
@@ -108,7 +108,7 @@ describe("storedBalance", () => {
       }).pipe(Effect.orDie)
     ))
 
-  it.effect("says that the chain state is damaged", () =>
+  it.effect("reports that the chain state is damaged", () =>
     inDirectory((directory) =>
       Effect.gen(function*() {
         store(directory, [])

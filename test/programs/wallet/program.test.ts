@@ -15,7 +15,7 @@ const WIF = "cMahea7zqjxrtgAbB7LSGbcQUr1uX1ojuat9jZodMN87JcbXMTcA"
 /** A place without a terminal. */
 const NO_TERMINAL: Prompt = { secret: () => Effect.succeed(undefined), line: () => Effect.succeed(undefined) }
 
-/** A terminal at which somebody types these answers. */
+/** A terminal at which the user types these answers. */
 const typing = (...answers: Array<string>): Prompt => {
   const next = () => Effect.sync(() => answers.shift())
   return { secret: next, line: next }
@@ -108,7 +108,7 @@ describe("svcd-wallet", () => {
       Effect.gen(function*() {
         refused(yield* call("recover", "--mnemonic", PHRASE.replace("about", "aboutx")), 2, /word 12 "aboutx"/)
         assert.isFalse(existsSync(dataDir))
-        // Flags of the connection may stand behind.
+        // Flags of the connection may follow the command.
         const { stdout } = done(yield* tool(["recover", "--mnemonic", PHRASE, "-datadir", dataDir, "-network=regtest"]))
         assert.include(stdout, file)
         assert.strictEqual(statSync(file).mode & 0o777, 0o600)
@@ -132,7 +132,7 @@ describe("svcd-wallet", () => {
       })
     ))
 
-  it.effect("gives no address that anybody could spend from", () =>
+  it.effect("gives no address whose coins anyone could spend", () =>
     inPlace(({ dataDir }) =>
       Effect.gen(function*() {
         for (const network of ["mainnet", "testnet"]) {
@@ -159,7 +159,7 @@ describe("svcd-wallet", () => {
       })
     ))
 
-  it.effect("prints no words that are not the wallet's", () =>
+  it.effect("prints only words that belong to the wallet", () =>
     inPlace(({ call, file }) =>
       Effect.gen(function*() {
         done(yield* call("create", "--words", "12"))
@@ -167,14 +167,14 @@ describe("svcd-wallet", () => {
         const [, words = ""] = /"plain": "([a-z ]+)"/.exec(text) ?? []
         writeFileSync(file, text.replace(words, PHRASE))
         refused(yield* call("export", "--phrase", "--yes"), 1, /the words \(seed\.mnemonic\) do not give the seed/)
-        // Of a file of 0.1.0 it is not known whether a passphrase belongs to them.
+        // A file of 0.1.0 does not record whether a passphrase belongs to the words.
         writeFileSync(file, text.replace(words, PHRASE).replace(/,\s*"mnemonicPassphrase": false/, ""))
         const { stderr } = done(yield* call("export", "--phrase", "--yes"))
         assert.match(stderr, /If none was chosen, the words in the file are damaged/)
       })
     ))
 
-  it.effect("prints the words of a new wallet once, and again only where that is meant", () =>
+  it.effect("prints the words of a new wallet once, and again only on demand", () =>
     inPlace(({ at, call }) =>
       Effect.gen(function*() {
         const { stderr, stdout } = done(yield* call("create", "--words", "12"))

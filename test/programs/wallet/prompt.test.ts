@@ -46,7 +46,7 @@ describe("a prompt", () => {
       assert.deepStrictEqual(found, { answer: "password", shown: "What? \n" })
     }))
 
-  it.live("shows what is no secret, and lets it be corrected", () =>
+  it.live("shows an answer that is no secret, and lets the user correct it", () =>
     Effect.gen(function*() {
       const found = yield* answerTo("line", "yess\u007f\n")
       assert.deepStrictEqual(found, { answer: "yes", shown: "What? yess\b \b\n" })
@@ -59,7 +59,7 @@ describe("a prompt", () => {
       assert.strictEqual((yield* answerTo("secret", `${"x".repeat(5_000)}\r`)).answer?.length, 4_000)
     }))
 
-  it.live("has no answer where the owner breaks off", () =>
+  it.live("has no answer where the user aborts", () =>
     Effect.gen(function*() {
       assert.isUndefined((yield* answerTo("secret", "abc\u0003")).answer)
       assert.isUndefined((yield* answerTo("secret", "\u0004")).answer)

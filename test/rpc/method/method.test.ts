@@ -172,6 +172,6 @@ describe("params by name", () => {
 describe("methodTable", () => {
   it("joins groups, and refuses two methods of one name", () => {
     assert.deepStrictEqual([...methodTable([getblock], [nameScan]).keys()], ["getblock", "name_scan"])
-    assert.throws(() => methodTable([getblock], [getblock]), /two methods are called getblock/)
+    assert.throws(() => methodTable([getblock], [getblock]), /two methods have the name getblock/)
   })
 })

@@ -28,7 +28,7 @@ const encrypted = Effect.gen(function*() {
 })
 
 describe("Vault", () => {
-  it.scoped("an encrypted wallet is locked, and opens for as long as was asked", () =>
+  it.scoped("an encrypted wallet is locked, and opens for the requested time", () =>
     Effect.gen(function*() {
       yield* TestClock.setTime(0)
       const vault = yield* encrypted
@@ -45,7 +45,7 @@ describe("Vault", () => {
       assert.strictEqual(vault.unlockedUntil(), 0)
     }))
 
-  it.scoped("a later unlock sets the time anew, also over the longest timer", () =>
+  it.scoped("a later unlock restarts the timer, also beyond the longest timer of the runtime", () =>
     Effect.gen(function*() {
       const vault = yield* encrypted
       yield* vault.unlock(PASSPHRASE, 10)
@@ -56,7 +56,7 @@ describe("Vault", () => {
       assert.strictEqual(vault.encryption(), "locked")
     }))
 
-  it.scoped("a new passphrase opens, the old one does not", () =>
+  it.scoped("a new passphrase opens the wallet, the old one does not", () =>
     Effect.gen(function*() {
       const vault = yield* encrypted
       const next = Redacted.make("battery staple")
@@ -70,7 +70,7 @@ describe("Vault", () => {
       assert.throws(() => secrets.mnemonic, WalletLocked)
     }))
 
-  it.scopedLive("of those who encrypt at once the first wins, and the others are told", () =>
+  it.scopedLive("of simultaneous encryptions the first wins, and the others fail", () =>
     Effect.gen(function*() {
       const { path, vault } = yield* plain
       const before = yield* vault.secrets
@@ -83,7 +83,7 @@ describe("Vault", () => {
       assert.deepStrictEqual([won.length, lost.length], [1, 1])
       assert.deepInclude(lost[0], { code: "already-encrypted" })
       assert.notInclude(readFileSync(path, "utf8"), "\"plain\"")
-      // What was open before is not any more.
+      // The new lock closes what was open before.
       assert.throws(() => before.mnemonic, WalletLocked)
       for (const each of won) yield* vault.unlock(each, 60)
       const next = ["three", "four"].map((text) => Redacted.make(text))

@@ -34,7 +34,7 @@ const labelled = (label: string) => (document: WalletDocument): WalletDocument =
 const labels = (document: WalletDocument) => document.labels.map(({ label }) => label)
 
 describe("WalletFile", () => {
-  it.effect("writes for its owner alone, and reads what it wrote", () =>
+  it.effect("writes for its owner only, and reads what it wrote", () =>
     inDirectory((path, directory) =>
       Effect.gen(function*() {
         const file = yield* create(path, empty)
@@ -48,7 +48,7 @@ describe("WalletFile", () => {
       })
     ))
 
-  it.effect("replaces no file that is there", () =>
+  it.effect("does not replace an existing file", () =>
     inDirectory((path) =>
       Effect.gen(function*() {
         writeFileSync(path, "mine")
@@ -58,7 +58,7 @@ describe("WalletFile", () => {
       })
     ))
 
-  it.effect("leaves alone what does not read", () =>
+  it.effect("leaves an unreadable file unchanged", () =>
     inDirectory((path) =>
       Effect.gen(function*() {
         const whole = withoutChecksum(encodeDocument(empty))
@@ -85,14 +85,14 @@ describe("WalletFile", () => {
       })
     ))
 
-  it.effect("says that a file is not there", () =>
+  it.effect("reports a missing file", () =>
     inDirectory((path) =>
       Effect.gen(function*() {
         assert.strictEqual((yield* Effect.flip(open(path, "regtest")))._tag, "StorageUnavailable")
       })
     ))
 
-  it.effect("takes changes of many at once, each after the other, in few writes", () =>
+  it.effect("applies simultaneous changes one after the other, in few writes", () =>
     inDirectory((path) =>
       Effect.gen(function*() {
         const file = yield* create(path, empty)
@@ -101,7 +101,7 @@ describe("WalletFile", () => {
           names,
           (name) =>
             Effect.map(file.update(labelled(name)), () => {
-              // Whoever is told has it on disk.
+              // The change is on disk when its caller is notified.
               assert.include(readFileSync(path, "utf8"), `"${name}"`)
             }),
           { concurrency: "unbounded" }
@@ -110,7 +110,7 @@ describe("WalletFile", () => {
       })
     ))
 
-  it.effect("a change that throws, or makes no document, harms nobody else", () =>
+  it.effect("a change that throws, or makes no valid document, does not affect other changes", () =>
     inDirectory((path) =>
       Effect.gen(function*() {
         const file = yield* create(path, empty)
@@ -130,7 +130,7 @@ describe("WalletFile", () => {
       })
     ))
 
-  it.effect("keeps the document of before where a write fails", () =>
+  it.effect("keeps the previous document when a write fails", () =>
     inDirectory((path, directory) =>
       Effect.gen(function*() {
         const file = yield* create(path, empty)
@@ -145,12 +145,12 @@ describe("WalletFile", () => {
       })
     ))
 
-  it.effect("takes no harm from a write that was cut off", () =>
+  it.effect("survives a write that was cut off", () =>
     inDirectory((path, directory) =>
       Effect.gen(function*() {
         yield* create(path, empty)
         const others = [`${path}.new`, `${path}.${"0".repeat(31)}.new`, join(directory, `x${"0".repeat(32)}.new`)]
-        for (const other of others) writeFileSync(other, "of somebody else")
+        for (const other of others) writeFileSync(other, "of another program")
         writeFileSync(`${path}.${"0".repeat(32)}.new`, "{\"version\":", { mode: 0o644 })
         const file = yield* open(path, "regtest")
         assert.deepStrictEqual(file.document, empty)
@@ -175,7 +175,7 @@ describe("WalletFile", () => {
       })
     ))
 
-  it.effect("follows a link to where the file is", () =>
+  it.effect("follows a link to the file", () =>
     inDirectory((path, directory) =>
       Effect.gen(function*() {
         const elsewhere = join(directory, "elsewhere.json")
@@ -188,7 +188,7 @@ describe("WalletFile", () => {
       })
     ))
 
-  it.effect("takes no link for an absent file", () =>
+  it.effect("does not take a broken link for an absent file", () =>
     inDirectory((path, directory) =>
       Effect.gen(function*() {
         symlinkSync(join(directory, "away", "elsewhere.json"), path)
@@ -198,7 +198,7 @@ describe("WalletFile", () => {
           reason: "it is a link to a file that is not there"
         })
         assert.isTrue(lstatSync(path).isSymbolicLink())
-        // What cannot be looked at is not absent either.
+        // A file that cannot be inspected is not absent either.
         const file = join(directory, "file")
         writeFileSync(file, "")
         assert.deepInclude(yield* Effect.flip(isThere(join(file, "x"))), { reason: "ENOTDIR" })
@@ -206,7 +206,7 @@ describe("WalletFile", () => {
       })
     ))
 
-  it.effect("writes what was asked for before it is closed, and nothing after", () =>
+  it.effect("writes the changes requested before it is closed, and none after", () =>
     inDirectory((path) =>
       Effect.gen(function*() {
         const file = yield* create(path, empty)
@@ -230,7 +230,7 @@ describe("WalletFile", () => {
       })
     ))
 
-  it.effect("says of a document that cannot be written where it is wrong, and nothing of what stands there", () =>
+  it.effect("reports where a document that cannot be written is wrong, without quoting its content", () =>
     inDirectory((path) =>
       Effect.gen(function*() {
         const file = yield* create(path, empty)
@@ -243,7 +243,7 @@ describe("WalletFile", () => {
       })
     ))
 
-  it.effect("keeps an older format beside the new one", () =>
+  it.effect("keeps a file of an older format beside the new one", () =>
     inDirectory((path) =>
       Effect.gen(function*() {
         const old = withoutChecksum(encodeDocument(empty)).replace("\"version\": 1", "\"version\": 0")
@@ -259,7 +259,7 @@ describe("WalletFile", () => {
       })
     ))
 
-  it.effect("copies itself to a place that is free", () =>
+  it.effect("copies itself to a free path", () =>
     inDirectory((path, directory) =>
       Effect.gen(function*() {
         const file = yield* create(path, empty)

@@ -88,7 +88,7 @@ describe("Ledger", () => {
     assert.deepStrictEqual(ledger.get(spend.txidKey)?.state, INACTIVE)
   })
 
-  it("what was given up stays so while it is conflicted, and after", () => {
+  it("an abandoned transaction stays abandoned while it is conflicted, and after", () => {
     const ledger = ledgerAt(10)
     const old = paying(100)
     const spend = paying(90, old)
@@ -101,14 +101,14 @@ describe("Ledger", () => {
     assert.isTrue(kept())
     ledger.rewind({ height: 8, hash: new Uint8Array(32) })
     assert.deepStrictEqual(ledger.get(spend.txidKey)?.state, { type: "inactive", abandoned: true })
-    // A block says otherwise.
+    // A block contradicts that.
     ledger.setState(spend.txidKey, at(9))
     assert.isFalse(kept())
     ledger.rewind({ height: 8, hash: new Uint8Array(32) })
     assert.deepStrictEqual(ledger.get(spend.txidKey)?.state, INACTIVE)
   })
 
-  it("coins are claimed by what lives, but not by the transaction itself and what was replaced", () => {
+  it("live transactions claim coins, except for the transaction itself and those that it replaced", () => {
     const ledger = ledgerAt(10)
     const old = paying(100)
     const [first, second] = [paying(90, old), paying(91, old)]
@@ -132,7 +132,7 @@ describe("Ledger", () => {
     assert.isDefined(ledger.claimant(second), "the mempool still has it")
   })
 
-  it("rivals spend the same, whoever they are of, and are told by their txids", () => {
+  it("rivals are the transactions of any wallet that spend the same coins, and are identified by txid", () => {
     const ledger = ledgerAt(10)
     const old = paying(100)
     const [first, second] = [paying(90, old), paying(91, old)]
@@ -146,7 +146,7 @@ describe("Ledger", () => {
     assert.deepStrictEqual(ledger.conflictsOf(first.txidKey), [])
   })
 
-  it("going back takes blocks back, and a coinbase is worth nothing outside of its own", () => {
+  it("a rollback disconnects blocks, and a disconnected coinbase is worth nothing", () => {
     const ledger = ledgerAt(10)
     const [low, high] = [paying(1), paying(2, foreign, 1)]
     const coinbase = makeCoinbase(8, [{ value: 50, script: mine.script }])
@@ -160,7 +160,7 @@ describe("Ledger", () => {
     assert.deepStrictEqual(ledger.coins().map(({ outpoint }) => outpoint), [keyOf(low)])
   })
 
-  it("a name's coin is no money, and gone once the name expires at the next block", () => {
+  it("a name's coin is no money, and is gone once the name expires at the next block", () => {
     for (const [tip, expired] of [[38, false], [39, true]] as const) {
       const ledger = ledgerAt(tip)
       ledger.put({ transaction: named("d/a", foreign), state: at(10), time: 1 })
@@ -169,7 +169,7 @@ describe("Ledger", () => {
     }
   })
 
-  it("lists names as the newest confirmed transaction left them, those sent away as well, in order of bytes", () => {
+  it("names are listed as the newest confirmed transaction left them, with those sent away, in order of bytes", () => {
     const ledger = ledgerAt(20)
     const first = named("d/b", foreign, "old")
     const second = named("d/b", first, "new")
@@ -187,7 +187,7 @@ describe("Ledger", () => {
     assert.deepStrictEqual(listed, [["d/a", "gone", 12, false], ["d/b", "new", 12, true]])
   })
 
-  it("parents that come after what spends them are not counted as unspent", () => {
+  it("parents recorded after the transactions that spend them do not count as unspent", () => {
     const ledger = ledgerAt(10)
     const parent = paying(100)
     const child = paying(90, parent)
@@ -199,7 +199,7 @@ describe("Ledger", () => {
     assert.deepStrictEqual(ledger.transactions().map(({ order }) => order), [0, 1])
   })
 
-  it("takes ten thousand transactions one after the other in little time", () => {
+  it("the ledger adds ten thousand chained transactions in little time", () => {
     const ledger = ledgerAt(20_000)
     let last = foreign
     const started = performance.now()

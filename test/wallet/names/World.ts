@@ -40,7 +40,7 @@ import { ownScript } from "../payments/coins.ts"
 
 const text = (value: string): Uint8Array => new TextEncoder().encode(value)
 
-/** What ends a node at one of its points. */
+/** Thrown to stop a node at one of its points. */
 export const CRASH = "the node was ended"
 
 const NAME_AMOUNT = 1_000_000
@@ -64,8 +64,8 @@ const registeredName = (transaction: Transaction): Bytes | undefined => {
 }
 
 /**
- * A chain, a mempool and a wallet of few rules, those for names, whose node can be ended between any two things that it
- * does. `document`, `sent` and `keys` are on the disk; the mempool is lost.
+ * A chain, a mempool and a minimal wallet with the rules for names. Its node can be stopped between any two steps.
+ * `document`, `sent` and `keys` are on the disk; the mempool is lost.
  */
 export class World {
   document: WalletDocument = emptyDocument({ network: "regtest", createdAt: 0 })
@@ -76,12 +76,12 @@ export class World {
   locked = false
   poor = false
   behind = false
-  /** Transactions that a block made impossible. */
+  /** Transactions that a block made invalid. */
   readonly impossible = new Set<string>()
   /** The commitments of this run of the node (reference/protocol.md 5.6, M1). */
   private commitments = new Map<string, string>()
   private funding = 0
-  /** Points that the node passes before it ends. */
+  /** Points that the node passes before it stops. */
   countdown = Infinity
   points = 0
 
@@ -94,7 +94,7 @@ export class World {
     return this.countdown-- === 0 ? Effect.die(CRASH) : Effect.void
   })
 
-  /** Starts the node again: what waited in its mempool is offered anew by the wallet. */
+  /** Starts the node again: the wallet offers its unconfirmed transactions to the mempool again. */
   restart(): void {
     this.countdown = Infinity
     this.pool = new Map()
@@ -158,7 +158,7 @@ export class World {
     return found
   }
 
-  /** Whether a block at a height sees somebody with a name. */
+  /** Whether the name is registered and not expired for a block at a height. */
   private isHeld(name: Bytes, height: number): boolean {
     const record = this.record(name)
     return record !== undefined && !isExpired(record.height, height, regtestParams)
@@ -182,7 +182,7 @@ export class World {
       this.blocks.flat().find((transaction) => transaction.txidKey === key)
   }
 
-  /** Mines blocks of what waits, but for what is left out. */
+  /** Mines blocks of the waiting transactions, without the excluded ones. */
   mine(count = 1, leaveOut: (transaction: Transaction) => boolean = () => false): void {
     for (let i = 0; i < count; i++) {
       const height = this.height + 1
@@ -191,7 +191,7 @@ export class World {
     }
   }
 
-  /** Connects a block, and takes out of the mempool what it holds or what stands against it. */
+  /** Connects a block, and removes its transactions and their conflicts from the mempool. */
   connect(block: ReadonlyArray<Transaction>): void {
     this.blocks.push(block)
     for (const [key, transaction] of this.pool) {
@@ -201,7 +201,7 @@ export class World {
     }
   }
 
-  /** Takes blocks back; what was in them waits again, where it can. */
+  /** Disconnects blocks; their transactions return to the mempool where possible. */
   reorganise(count: number): void {
     const taken = this.blocks.splice(this.blocks.length - count).flat()
     for (const transaction of taken) this.accept(transaction)
@@ -209,7 +209,7 @@ export class World {
 
   // Mempool
 
-  /** Takes a transaction in, or says why not. */
+  /** Adds a transaction, or returns why not. */
   accept(transaction: Transaction): string | undefined {
     if (this.heightOf(transaction.txid) !== undefined || this.impossible.has(transaction.txidKey)) return "txn-known"
     const output = nameOutput(transaction)
@@ -238,9 +238,9 @@ export class World {
     })
   }
 
-  /** Somebody else's name operation. */
+  /** A name operation of another owner. */
   foreign(operation: NameOperation, spends: ReadonlyArray<Uint8Array> = []): Transaction {
-    return this.build([{ value: NAME_AMOUNT, script: nameScript(operation, text("somebody else")) }], spends)
+    return this.build([{ value: NAME_AMOUNT, script: nameScript(operation, text("another owner")) }], spends)
   }
 
   private build(outputs: ReadonlyArray<TransactionOutput>, spends: ReadonlyArray<Uint8Array>): Transaction {
@@ -477,13 +477,13 @@ export class World {
     estimateRaw: () => undefined
   })
 
-  /** What the names part of the wallet is made of. */
+  /** The dependencies of the wallet's names part. */
   readonly parts = Effect.provide(
     this.core,
     Layer.mergeAll(this.chain, this.mempool, this.names, this.status, this.fees)
   )
 
-  // What came of it
+  // Results
 
   /** Transactions of the wallet with an operation. */
   made(op: NameOperation["op"]): ReadonlyArray<Transaction> {
@@ -492,6 +492,6 @@ export class World {
   }
 }
 
-/** Somebody else's commitment to a name. */
+/** Another owner's commitment to a name. */
 export const foreignNew = (world: World, name: Bytes, rand: Bytes): Transaction =>
   world.foreign({ op: "name_new", commitment: nameCommitment(rand, name) })

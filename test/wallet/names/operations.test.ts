@@ -43,7 +43,7 @@ const own = (world: World, names: Names, name = NAME, value = VALUE) =>
 const first = { name: NAME, rand: undefined, txid: undefined, value: VALUE }
 
 describe("nameNew", () => {
-  it.effect("commits with the salt that the key gives, locks the amount, and keeps the salt", () =>
+  it.effect("commits with the salt derived from the key, locks the amount, and stores the salt", () =>
     withNames((names, world) =>
       Effect.gen(function*() {
         const { rand, transaction } = yield* names.nameNew(NAME, {})
@@ -54,7 +54,7 @@ describe("nameNew", () => {
         assert.strictEqual(transaction.outputs.find(({ script }) => parseNameScript(script))?.value, 1_000_000)
         const [kept] = names.registrations()
         assert.deepInclude(kept, { name: NAME, rand, value: undefined, newTxid: transaction.txid, newVout: 1 })
-        // Its salt is of the key: another wallet with the same key draws the same.
+        // The key determines the salt: another wallet with the same key derives the same one.
         assert.notDeepEqual(rand, DRAWN)
         world.document = { ...world.document, registrations: [] }
         yield* mine(world, names, 12)
@@ -62,16 +62,16 @@ describe("nameNew", () => {
       })
     ))
 
-  it.effect("draws a salt where the address is somebody else's, and keeps it", () =>
+  it.effect("draws a random salt for another owner's address, and stores it", () =>
     withNames((names) =>
       Effect.gen(function*() {
-        const { rand } = yield* names.nameNew(NAME, { destination: bytes("somebody else") })
+        const { rand } = yield* names.nameNew(NAME, { destination: bytes("another owner") })
         assert.deepStrictEqual(rand, DRAWN)
         assert.deepStrictEqual(names.registrations()[0]?.rand, DRAWN)
       })
     ))
 
-  it.effect("pays coins along", () =>
+  it.effect("pays coins along with the operation", () =>
     withNames((names) =>
       Effect.gen(function*() {
         const sendCoins = [{ value: 150_000_000, script: bytes("a friend") }]
@@ -80,7 +80,7 @@ describe("nameNew", () => {
       })
     ))
 
-  it.effect("refuses a name that exists, unless it may, and one that is too long", () =>
+  it.effect("refuses an existing name, unless the caller allows it, and a name that is too long", () =>
     withNames((names, world) =>
       Effect.gen(function*() {
         yield* own(world, names)
@@ -95,7 +95,7 @@ describe("nameNew", () => {
       })
     ))
 
-  it.effect("is not carried on by itself, but its way is told", () =>
+  it.effect("is not carried on by itself, but its progress is reported", () =>
     withNames((names, world) =>
       Effect.gen(function*() {
         yield* names.nameNew(NAME, {})
@@ -109,10 +109,10 @@ describe("nameNew", () => {
       })
     ))
 
-  it.effect("keeps the entry of a first commitment where the same is refused again", () =>
+  it.effect("keeps the entry of a first commitment if the same one is refused later", () =>
     withNames((names) =>
       Effect.gen(function*() {
-        const destination = bytes("somebody else")
+        const destination = bytes("another owner")
         const { transaction } = yield* names.nameNew(NAME, { destination })
         const failure = yield* Effect.flip(names.nameNew(NAME, { destination }))
         assert.strictEqual(failure._tag, "TransactionRejected")
@@ -149,7 +149,7 @@ describe("nameFirstUpdate", () => {
         ))
   )
 
-  it.effect("waits for the block of the name_new", () =>
+  it.effect("waits for the confirmation of the name_new", () =>
     withNames((names, world) =>
       Effect.gen(function*() {
         const { rand, transaction: { txid } } = yield* names.nameNew(NAME, {})
@@ -167,7 +167,7 @@ describe("nameFirstUpdate", () => {
       })
     ))
 
-  it.effect("says what does not belong together", () =>
+  it.effect("reports arguments that do not match", () =>
     withNames((names, world) =>
       Effect.gen(function*() {
         const { rand, transaction: { txid } } = yield* names.nameNew(NAME, {})
@@ -211,7 +211,7 @@ describe("nameFirstUpdate", () => {
 })
 
 describe("nameUpdate", () => {
-  it.effect("sets the value, keeps it where none is given, and clears it where it is empty", () =>
+  it.effect("sets the value, keeps it without an argument, and clears it for an empty one", () =>
     withNames((names, world) =>
       Effect.gen(function*() {
         yield* own(world, names)
@@ -223,7 +223,7 @@ describe("nameUpdate", () => {
       })
     ))
 
-  it.effect("refuses a second pending operation, but builds on the first where more are allowed", () =>
+  it.effect("refuses a second pending operation, but builds on the first if more are allowed", () =>
     Effect.gen(function*() {
       yield* withNames((names, world) =>
         Effect.gen(function*() {
@@ -252,7 +252,7 @@ describe("nameUpdate", () => {
         }), { limitNameChains: 3 })
     }))
 
-  it.effect("refuses names that nobody has, those whose coin is gone, and those of others", () =>
+  it.effect("refuses unregistered names, those whose coin is gone, and those of other owners", () =>
     withNames((names, world) =>
       Effect.gen(function*() {
         const reason = "this name can not be updated"
@@ -274,7 +274,7 @@ describe("nameUpdate", () => {
       })
     ))
 
-  it.effect("refuses what is too long, and anything while the wallet is locked", () =>
+  it.effect("refuses a value that is too long, and any update while the wallet is locked", () =>
     withNames((names, world) =>
       Effect.gen(function*() {
         yield* own(world, names)
@@ -289,7 +289,7 @@ describe("nameUpdate", () => {
 describe("renewal", () => {
   const updates = (world: World) => world.made("name_update").length
 
-  it.effect("renews the names it was told to, near their end, once", () =>
+  it.effect("renews the requested names, near their end, once", () =>
     withNames((names, world) =>
       Effect.gen(function*() {
         yield* own(world, names)
@@ -310,7 +310,7 @@ describe("renewal", () => {
       })
     ))
 
-  it.effect("renews all, waits while it cannot, and does nothing any more when told so", () =>
+  it.effect("renews all names, waits while it cannot, and stops on request", () =>
     withNames((names, world) =>
       Effect.gen(function*() {
         yield* own(world, names)
@@ -334,7 +334,7 @@ describe("renewal", () => {
       })
     ))
 
-  it.effect("leaves alone what is pending already", () =>
+  it.effect("leaves pending operations alone", () =>
     withNames((names, world) =>
       Effect.gen(function*() {
         yield* own(world, names)
@@ -348,7 +348,7 @@ describe("renewal", () => {
       })
     ))
 
-  it.effect("keeps which names are renewed", () =>
+  it.effect("stores which names are renewed", () =>
     withNames((names) =>
       Effect.gen(function*() {
         const other = concat(NAME, Uint8Array.of(1))

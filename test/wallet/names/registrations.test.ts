@@ -15,7 +15,7 @@ const VALUE = bytes("{}")
 
 const quiet = Effect.provide(Logger.remove(Logger.defaultLogger))
 
-/** A node on a world: made anew for each of its runs. */
+/** Starts a node on a world, once for each of its runs. */
 const start = (world: World) =>
   Effect.flatMap(
     world.parts,
@@ -34,11 +34,11 @@ const only = (names: Names): Registration => {
   return registration ?? assert.fail("no registration is kept")
 }
 
-/** Mines blocks and carries on after each. */
+/** Mines blocks and carries registrations on after each. */
 const mine = (world: World, names: Names, count: number) =>
   Effect.repeatN(Effect.zipRight(Effect.sync(() => world.mine()), names.step), count - 1)
 
-/** Somebody else has registered the name in a block. */
+/** Another owner registers the name in a block. */
 const takeAway = (world: World, name: Bytes): void => {
   const rand = new Uint8Array(20).fill(9)
   const made = foreignNew(world, name, rand)
@@ -49,7 +49,7 @@ const takeAway = (world: World, name: Bytes): void => {
 }
 
 describe("register", () => {
-  it.effect("goes from commitment to name, and sends the name when the next block may hold it, not sooner", () =>
+  it.effect("goes from commitment to name, and sends the name only when the next block may hold it", () =>
     withNames((names, world) =>
       Effect.gen(function*() {
         const begun = yield* names.register(NAME, VALUE, {})
@@ -74,7 +74,7 @@ describe("register", () => {
       })
     ))
 
-  it.effect("tells of each step", () =>
+  it.effect("reports each step", () =>
     withNames((names, world) =>
       Effect.gen(function*() {
         const seen: Array<string> = []
@@ -97,7 +97,7 @@ describe("register", () => {
       })
     ))
 
-  it.effect("registers for somebody else, from a commitment of its own", () =>
+  it.effect("registers for another owner, from a commitment of the wallet", () =>
     withNames((names, world) =>
       Effect.gen(function*() {
         const destination = bytes("the script of a friend")
@@ -107,7 +107,7 @@ describe("register", () => {
       })
     ))
 
-  it.effect("refuses names that exist, that are under way, and that are too long, and keeps nothing of them", () =>
+  it.effect("refuses names that exist, are in progress or too long, and stores nothing of them", () =>
     withNames((names, world) =>
       Effect.gen(function*() {
         takeAway(world, NAME)
@@ -130,7 +130,7 @@ describe("register", () => {
       })
     ))
 
-  it.effect("keeps nothing where there is no money, or where the wallet is locked", () =>
+  it.effect("stores nothing without money, or while the wallet is locked", () =>
     withNames((names, world) =>
       Effect.gen(function*() {
         world.poor = true
@@ -144,7 +144,7 @@ describe("register", () => {
       })
     ))
 
-  it.effect("goes on with a lone name_new, and with one that the keys alone recover", () =>
+  it.effect("carries on a lone name_new, and one that the keys alone recover", () =>
     withNames((names, world) =>
       Effect.gen(function*() {
         yield* names.nameNew(NAME, {})
@@ -159,7 +159,7 @@ describe("register", () => {
       })
     ))
 
-  it.effect("waits while the wallet is locked, without money, or behind, and says so", () =>
+  it.effect("waits while the wallet is locked, without money, or behind, and reports so", () =>
     withNames((names, world) =>
       Effect.gen(function*() {
         yield* names.register(NAME, VALUE, {})
@@ -187,7 +187,7 @@ describe("register", () => {
       })
     ))
 
-  it.effect("fails where somebody else was faster, keeps its coin, and goes on where that is taken back", () =>
+  it.effect("fails if another owner was faster, keeps its coin, and resumes after a reorg of that registration", () =>
     withNames((names, world) =>
       Effect.gen(function*() {
         yield* names.register(NAME, VALUE, {})
@@ -208,7 +208,7 @@ describe("register", () => {
       })
     ))
 
-  it.effect("does not begin again when the life of somebody else's name ends", () =>
+  it.effect("does not begin again when another owner's name expires", () =>
     withNames((names, world) =>
       Effect.gen(function*() {
         yield* names.register(NAME, VALUE, {})
@@ -221,7 +221,7 @@ describe("register", () => {
       }).pipe(Effect.scoped)
     ))
 
-  it.effect("moves back with the chain, and forth again", () =>
+  it.effect("moves back with the chain, and forward again", () =>
     withNames((names, world) =>
       Effect.gen(function*() {
         yield* names.register(NAME, VALUE, {})
@@ -241,7 +241,7 @@ describe("register", () => {
       })
     ))
 
-  it.effect("commits anew where its name_new can never be confirmed", () =>
+  it.effect("commits again if its name_new can never be confirmed", () =>
     withNames((names, world) =>
       Effect.gen(function*() {
         yield* names.register(NAME, VALUE, {})
@@ -256,7 +256,7 @@ describe("register", () => {
       })
     ))
 
-  it.effect("takes no more than one address however often it tries", () =>
+  it.effect("uses no more than one address, however often it tries", () =>
     withNames((names, world) =>
       Effect.gen(function*() {
         world.poor = true
@@ -280,7 +280,7 @@ describe("register", () => {
       })
     ))
 
-  it.effect("fails where its name_new was abandoned", () =>
+  it.effect("fails if its name_new was abandoned", () =>
     withNames((names, world) =>
       Effect.gen(function*() {
         yield* names.register(NAME, VALUE, {})
@@ -291,7 +291,7 @@ describe("register", () => {
       })
     ))
 
-  it.effect("waits while somebody else's registration is in the mempool", () =>
+  it.effect("waits while another owner's registration is in the mempool", () =>
     withNames((names, world) =>
       Effect.gen(function*() {
         yield* names.register(NAME, VALUE, {})
@@ -313,7 +313,7 @@ describe("register", () => {
 })
 
 describe("cancelRegistration", () => {
-  it.effect("ends what is not revealed; the salt stays, and the name can be had by hand", () =>
+  it.effect("ends an unrevealed registration; the salt stays, and the name can be registered by hand", () =>
     withNames((names, world) =>
       Effect.gen(function*() {
         yield* names.register(NAME, VALUE, {})
@@ -331,7 +331,7 @@ describe("cancelRegistration", () => {
       })
     ))
 
-  it.effect("refuses what everybody knows of already", () =>
+  it.effect("refuses a registration that is revealed already", () =>
     withNames((names, world) =>
       Effect.gen(function*() {
         yield* names.register(NAME, VALUE, {})
@@ -343,7 +343,7 @@ describe("cancelRegistration", () => {
     ))
 })
 
-/** Runs something of a node that may be ended in it; whether it was. */
+/** Runs an effect of a node that may be stopped in it; returns whether it was. */
 const wasEnded = <A, E>(work: Effect.Effect<A, E>) =>
   Effect.flatMap(Effect.exit(work), (exit) => {
     if (Exit.isSuccess(exit)) return Effect.succeed(false)
@@ -351,7 +351,7 @@ const wasEnded = <A, E>(work: Effect.Effect<A, E>) =>
   })
 
 describe("a node that ends", () => {
-  /** Registers, with an end after so many points; says whether it came to that. */
+  /** Registers, with a stop after so many points; returns whether the node was stopped. */
   const story = (point: number) =>
     Effect.gen(function*() {
       const world = new World()
@@ -364,7 +364,7 @@ describe("a node that ends", () => {
           world.restart()
           names = yield* start(world)
           ended = yield* wasEnded(names.step)
-          // Where nothing was kept, the owner has no answer and nothing to wait for: he asks again.
+          // Without a stored entry the owner has no answer and nothing to wait for: the owner asks again.
           if (names.registrations().length === 0) yield* names.register(NAME, VALUE, {})
         }
         world.mine()
@@ -380,7 +380,7 @@ describe("a node that ends", () => {
 
   const EMPTY_TXID = new Uint8Array(32).fill(1)
 
-  it.effect("completes the registration with one NAME_FIRSTUPDATE, wherever it ended", () =>
+  it.effect("completes the registration with one NAME_FIRSTUPDATE, wherever it stopped", () =>
     Effect.gen(function*() {
       const points = yield* story(Infinity)
       assert.isAbove(points, 15)
@@ -400,7 +400,7 @@ describe("a node that ends", () => {
   )
 
   it.effect.prop(
-    "completes it through reorganisations, locks, lost mempools and ends in any order",
+    "completes it through reorganisations, locks, lost mempools and stops in any order",
     [FastCheck.array(action, { maxLength: 14 })],
     ([actions]) =>
       Effect.gen(function*() {

@@ -17,7 +17,7 @@ const wasteOf = (coins: ReadonlyArray<Candidate>, target: number): number =>
   coins.reduce((total, { waste }) => total + waste, 0) + sum(coins) - target
 const weightOf = (coins: ReadonlyArray<Candidate>): number => coins.reduce((total, { weight }) => total + weight, 0)
 
-/** Looks at every subset from which nothing can be left out: the search does not add to what is enough. */
+/** Tries every minimal subset: the search adds no coin to a sufficient set. */
 const bruteForce = (
   coins: ReadonlyArray<Candidate>,
   target: number,

@@ -21,7 +21,7 @@ const kept = (directory: string): ReadonlyArray<{ readonly txid: string; readonl
 
 const keptTxids = (directory: string) => kept(directory).map(({ txid }) => txid)
 
-/** A directory in the place of wallet.json cannot be replaced by a file: nothing can be written. */
+/** A directory in the place of wallet.json cannot be replaced by a file: all writes fail. */
 const blockWrites = (directory: string): void => {
   renameSync(join(directory, "wallet.json"), join(directory, "wallet.json.aside"))
   mkdirSync(join(directory, "wallet.json"))
@@ -33,7 +33,7 @@ const allowWrites = (directory: string): void => {
 
 type Pool = typeof Mempool.Service
 
-/** A mempool whose `accept` a test can put something in the place of. */
+/** A mempool whose `accept` a test can replace. */
 const broken = () => {
   const place: { accept: ((pool: Pool) => Pool["accept"]) | undefined } = { accept: undefined }
   return {
@@ -48,7 +48,7 @@ const broken = () => {
 const NO_SPACE = new StorageUnavailable({ file: "chain.db", doing: "reading", reason: "EIO" })
 
 describe("commit", () => {
-  it.scopedLive("leaves nothing of a transaction that cannot be written down", () =>
+  it.scopedLive("leaves nothing of a transaction that cannot be stored", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
       yield* withWallets(directory, ({ chain, fund, mine, pool, wallet }) =>
@@ -77,14 +77,14 @@ describe("commit", () => {
         }))
     }))
 
-  it.scopedLive("refuses the later of two transactions that spend the same, however close they are", () =>
+  it.scopedLive("refuses the later of two simultaneous transactions that spend the same coins", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
       yield* withWallets(directory, ({ fund, pool, wallet }) =>
         Effect.gen(function*() {
           yield* fund
           const first = yield* wallet.fund(to(COIN))
-          // It pays more, so that the mempool would let it take the other's place.
+          // It pays more, so the mempool would accept it as a replacement.
           const second = yield* wallet.fund({ ...to(2 * COIN), feeRate: 1_000_000 })
           const outcomes = yield* Effect.all([
             Effect.either(wallet.commit(first.transaction)),
@@ -100,7 +100,7 @@ describe("commit", () => {
         }))
     }))
 
-  it.scopedLive("lets a replacement in, one of its kind, and that can be replaced again", () =>
+  it.scopedLive("accepts a replacement of the same kind, which can be replaced again", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
       yield* withWallets(directory, ({ fund, pool, wallet }) =>
@@ -121,7 +121,7 @@ describe("commit", () => {
         }))
     }))
 
-  it.scopedLive("takes back what the mempool fails over, and nothing that it has", () =>
+  it.scopedLive("withdraws a transaction that the mempool fails on, and none that the mempool has", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
       const { mempool, place } = broken()
@@ -145,7 +145,7 @@ describe("commit", () => {
         }), { mempool })
     }))
 
-  it.scopedLive("says that a transaction lives on where it cannot be taken back", () =>
+  it.scopedLive("reports that a transaction is still live if it cannot be withdrawn", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
       const { mempool, place } = broken()
@@ -168,8 +168,8 @@ describe("commit", () => {
     }))
 })
 
-describe("a payment that was given up", () => {
-  it.scopedLive("stays so when what stood against it goes, over a restart as well", () =>
+describe("an abandoned payment", () => {
+  it.scopedLive("stays abandoned when its conflict is gone, also after a restart", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
       const { rival, transaction } = yield* withWallets(directory, ({ fund, wallet }) =>
@@ -240,7 +240,7 @@ describe("change", () => {
 })
 
 describe("a payment", () => {
-  it.scopedLive("is drafted anew where the tip goes back before it is offered", () =>
+  it.scopedLive("is drafted again if the tip is rolled back before the payment is offered", () =>
     Effect.gen(function*() {
       const directory = yield* temporaryDirectory
       let beforeOffer: Effect.Effect<void> = Effect.void

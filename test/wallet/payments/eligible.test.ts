@@ -17,7 +17,7 @@ describe("eligible", () => {
     { coin: { name: NAME }, is: false, why: "a name is no money" },
     { coin: { locked: true }, is: false, why: "the owner locked it" },
     { coin: { expired: true }, is: false, why: "it is gone" },
-    { coin: { trusted: false, height: undefined }, is: false, why: "somebody else may take it back" },
+    { coin: { trusted: false, height: undefined }, is: false, why: "another wallet may replace it" },
     { coin: { trusted: false, height: undefined }, request: { includeUnsafe: true }, is: true, why: "asked for" },
     { coin: { height: undefined }, is: true, why: "change of our own" },
     { coin: { height: undefined }, request: { minConfirmations: 1 }, is: false, why: "not confirmed" },
@@ -29,16 +29,16 @@ describe("eligible", () => {
     { coin: { height: TIP - 6 }, request: { maxConfirmations: 6 }, is: false, why: "seven" },
     { coin: { coinbase: true, height: TIP - 99 }, is: false, why: "100 confirmations" },
     { coin: { coinbase: true, height: TIP - 100 }, is: true, why: "101 confirmations" },
-    { coin: { own: ownScript({ spendable: false }) }, is: false, why: "nobody here can sign" }
+    { coin: { own: ownScript({ spendable: false }) }, is: false, why: "this wallet has no key for it" }
   ])("says $is: $why", ({ coin, is, request }) => {
     assert.strictEqual(isEligible(coin, request), is)
   })
 
-  it("passes what cannot be signed in a wallet that watches alone", () => {
+  it("accepts coins without keys in a watch-only wallet", () => {
     assert.isTrue(isEligible({ own: ownScript({ spendable: false }) }, {}, true))
   })
 
-  it("passes over what the request spends anyway", () => {
+  it("skips coins that the request spends anyway", () => {
     const { outpoint } = coin(1, 5_000)
     assert.isFalse(isEligible({}, { inputs: [{ outpoint }] }))
   })

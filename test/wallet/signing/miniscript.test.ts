@@ -30,7 +30,7 @@ interface Attempt {
   readonly preimage?: boolean
 }
 
-/** Spends the P2WSH output of a script with a PSBT; whether that succeeds. */
+/** Spends the P2WSH output of a script with a PSBT; returns whether that succeeds. */
 const spends = (
   script: Bytes,
   { lockTime = 0, preimage = false, sequence = 0xffffffff, signers }: Attempt
@@ -61,7 +61,7 @@ const spends = (
   return true
 }
 
-/** Scripts, what they are as miniscript, and who can spend them how. */
+/** Scripts, their miniscript form, and the signers that can spend them. */
 const CASES: ReadonlyArray<{
   readonly script: string
   readonly text: string
@@ -125,7 +125,7 @@ describe("miniscript", () => {
     })
   }
 
-  it("is read as a tree, short forms spelled out", () => {
+  it("is parsed as a tree, with short forms expanded", () => {
     assert.deepStrictEqual(miniscriptTree("l:older(7)"), {
       name: "or_i",
       values: [],
@@ -135,7 +135,7 @@ describe("miniscript", () => {
     assert.strictEqual(miniscriptTree("tv:pk(a)").name, "and_v")
   })
 
-  it("cannot be spent where the output is another script's", () => {
+  it("cannot be spent if the output belongs to another script", () => {
     assert.isFalse(spends(parseScript("1 0 EQUAL"), { signers: [0, 1, 2] }))
   })
 })

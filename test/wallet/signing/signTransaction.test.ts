@@ -14,7 +14,7 @@ import { coinOf } from "../../support/spending.ts"
 
 const VALUE = 123_456_789
 
-/** A transaction that spends an output as its second input, beside one that anybody may spend. */
+/** A transaction that spends an output as its second input, beside one without a signature. */
 const spending = (sequence = 0xfffffffd, outputs = 2): Transaction =>
   makeTransaction({
     version: NAME_TX_VERSION,
@@ -38,8 +38,8 @@ const usable = (kind: SigningKind, keys: ReadonlyArray<{ privateKey: Bytes; comp
 const RUNS = { numRuns: 5 }
 
 /**
- * A script that begins with a push is not found again behind a name prefix (reference/protocol.md 4.2, S6), so nobody
- * signs it.
+ * A script that begins with a push is not found again behind a name prefix (reference/protocol.md 4.2, S6), so it is
+ * never signed there.
  */
 const prefixesOf = (kind: SigningKind) =>
   kind.name === "pk bare" ? FastCheck.constant((script: Bytes): Bytes => script) : prefixes
@@ -59,7 +59,7 @@ describe("signTransaction", () => {
             assert.deepStrictEqual(errors, [])
             assert.isTrue(complete)
             assert.isUndefined(verifyTransaction({ transaction, coins }, SIGNING_FLAGS))
-            // What a signature covers of amounts: a wrong one is noticed.
+            // The signature covers the amount: a wrong amount is detected.
             if (!kind.segwit) return
             const lie = [ANYONE, coinOf(prefix(script), VALUE + 1)]
             assert.isDefined(verifyTransaction({ transaction, coins: lie }, SIGNING_FLAGS))
@@ -69,7 +69,7 @@ describe("signTransaction", () => {
       )
     })
 
-    // Of taproot a spend by key is expected, of miniscript the shortest way.
+    // A taproot spend is expected by key, a miniscript spend by the shortest path.
     if (kind.name === "tr pk" || kind.name === "tr multi_a" || kind.name === "miniscript wsh") continue
 
     it(`knows the size of a signed ${kind.name} without the keys`, () => {
@@ -98,7 +98,7 @@ describe("signTransaction", () => {
     })
   }
 
-  it("does not sign for a key that it does not have", () => {
+  it("does not sign for a key that is missing", () => {
     FastCheck.assert(
       FastCheck.property(keyTriples, FastCheck.constantFrom(...SIGNING_KINDS), (keys, kind) => {
         const { provider, script } = kind.make(usable(kind, keys))
@@ -112,7 +112,7 @@ describe("signTransaction", () => {
     )
   })
 
-  it("names inputs whose outputs nobody knows, and signs the others", () => {
+  it("names inputs whose outputs are unknown, and signs the others", () => {
     FastCheck.assert(
       FastCheck.property(keyTriples, (keys) => {
         const pkh = SIGNING_KINDS.find(({ name }) => name === "pkh bare") ?? assert.fail()
@@ -127,7 +127,7 @@ describe("signTransaction", () => {
     )
   })
 
-  it("refuses a witness signature for an amount that nobody said", () => {
+  it("refuses a witness signature for an unknown amount", () => {
     FastCheck.assert(
       FastCheck.property(
         keyTriples,
@@ -142,7 +142,7 @@ describe("signTransaction", () => {
     )
   })
 
-  it("does not sign SINGLE without an output to match", () => {
+  it("does not sign SINGLE without a matching output", () => {
     FastCheck.assert(
       FastCheck.property(keyTriples, FastCheck.constantFrom(3, 0x83), (keys, hashType) => {
         const pkh = SIGNING_KINDS.find(({ name }) => name === "pkh bare") ?? assert.fail()
@@ -157,7 +157,7 @@ describe("signTransaction", () => {
     )
   })
 
-  it("signs nothing twice: what is signed stays as it is", () => {
+  it("does not sign twice: a signed input stays unchanged", () => {
     FastCheck.assert(
       FastCheck.property(keyTriples, FastCheck.constantFrom(...SIGNING_KINDS), (keys, kind) => {
         const { provider, script } = kind.make(usable(kind, keys))
@@ -194,7 +194,7 @@ describe("combineSignatures", () => {
             const transaction = combineSignatures(first, [second], coins)
             assert.isUndefined(verifyTransaction({ transaction, coins }, SIGNING_FLAGS))
           }
-          // One signer goes on where the other stopped.
+          // One signer continues where the other stopped.
           const finished = signTransaction(a, coins, provider)
           assert.isTrue(finished.complete)
           assert.isFalse(equal(finished.transaction.bytes, a.bytes))

@@ -59,7 +59,7 @@ layer(methodNode())("GET /rest/name/", (it) => {
       }
     }))
 
-  it.effect("tells strangers nothing about files that cannot be read", () =>
+  it.effect("shows callers nothing about files that cannot be read", () =>
     Effect.gen(function*() {
       const trouble = new StorageUnavailable({ file: "/secret/names.db", doing: "reading", reason: "EIO" })
       const rest = yield* handler(false, { resolve: () => Effect.fail(trouble) })
@@ -74,8 +74,8 @@ layer(methodNode())("GET /rest/name/", (it) => {
       const name = escaped(stringAt(names[0] ?? assert.fail(), "nameHex"))
       for (
         const [target, status, text] of [
-          ["d/nobody.json", 404, "'d/nobody' not found\r\n"],
-          ["d/nobody", 404, "'d/nobody' not found\r\n"],
+          ["d/absent.json", 404, "'d/absent' not found\r\n"],
+          ["d/absent", 404, "'d/absent' not found\r\n"],
           ["%00%ff.hex", 404, "0x00ff not found\r\n"],
           [".json", 404, "'' not found\r\n"],
           ["d/%zz.json", 400, "Invalid encoded name: d/%zz\r\n"],
@@ -86,18 +86,18 @@ layer(methodNode())("GET /rest/name/", (it) => {
       ) assert.deepStrictEqual(yield* get(rest, target), [status, "text/plain", text], target)
     }))
 
-  it.effect("does not say of a name that it is free while blocks are missing", () =>
+  it.effect("does not report a name as free while blocks are missing", () =>
     Effect.gen(function*() {
       const rest = yield* handler(true)
       const text = "Service temporarily unavailable: Namecoin is downloading blocks...\r\n"
-      assert.deepStrictEqual(yield* get(rest, "d/nobody.json"), [503, "text/plain", text])
+      assert.deepStrictEqual(yield* get(rest, "d/absent.json"), [503, "text/plain", text])
       const known = escaped(stringAt(names[0] ?? assert.fail(), "nameHex"))
       assert.strictEqual((yield* get(rest, `${known}.json`))[0], 200)
     }))
 })
 
 describe("GET /rest/name/ while the node starts", () => {
-  it.effect("says what the node is at", () =>
+  it.effect("reports the step of the start", () =>
     Effect.gen(function*() {
       const rest = restStarting(() => ({ _tag: "WarmUp", step: "Loading block index…" }))
       assert.isTrue(rest.serves(pageRequest("/rest/name/x", undefined)))

@@ -12,10 +12,9 @@ import {
 } from "../codec.ts"
 import { fromIpv6, type NetAddress, readAddress, toIpv6, type UnknownAddress, writeAddress } from "../netAddress.ts"
 
-/** Most addresses in a message (protocol): upstream `net_processing.cpp`, `MAX_ADDR_TO_SEND`. */
+/** Maximum addresses in a message (protocol): upstream `net_processing.cpp`, `MAX_ADDR_TO_SEND`. */
 export const MAX_ADDRESSES = 1000
 
-/** Gossip about a node. */
 export interface AddressEntry {
   /** When it was last seen: seconds since 1970. */
   readonly time: number
@@ -33,7 +32,7 @@ const LIMIT: CountLimit = { most: MAX_ADDRESSES, consequence: "misbehaving" }
 
 const ENTRIES = { field: "addresses", smallest: 30, limit: LIMIT }
 
-/** An address may be empty: of a network that we do not know. */
+/** An address of an unknown network may be empty. */
 const V2_ENTRIES = { field: "addresses", smallest: 9, limit: LIMIT }
 
 const readEntry = (reader: Reader): AddressEntry => ({
@@ -84,7 +83,6 @@ export const addrv2 = codec<AddrV2>(
   }
 )
 
-/** Asks for addresses. */
 export interface GetAddr {
   readonly type: "getaddr"
 }

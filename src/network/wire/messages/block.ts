@@ -15,17 +15,17 @@ import { type Codec, countBytes } from "../codec.ts"
 export interface Block {
   readonly type: "block"
   readonly block: ProtocolBlock
-  /** What travels in place of the block's own bytes: made by `storedBlock` and `strippedBlock`, never received. */
+  /** Encoded payload instead of the block's bytes. Set by `storedBlock` and `strippedBlock`, never on received ones. */
   readonly payload?: ReadonlyArray<Bytes>
 }
 
-/** With witnesses where the block has them, unless it is one of `strippedBlock`. */
+/** With witnesses if the block has them, except for `strippedBlock`. */
 export const block: Codec<Block> = {
   decode: (reader) => ({ type: "block", block: readBlock(reader) }),
   encode: (message) => message.payload ?? [message.block.bytes]
 }
 
-/** The message of a block that lies somewhere as it travels: it is taken apart only for those who look at it. */
+/** The message of a serialized block, which is decoded only on access. */
 export const storedBlock = (bytes: Bytes): Block => ({
   type: "block",
   get block() {
@@ -34,7 +34,7 @@ export const storedBlock = (bytes: Bytes): Block => ({
   payload: [bytes]
 })
 
-/** The message for those who did not ask for witnesses. */
+/** The message for peers that did not request witnesses. */
 export const strippedBlock = (block: ProtocolBlock): Block => ({
   type: "block",
   block,
@@ -42,8 +42,8 @@ export const strippedBlock = (block: ProtocolBlock): Block => ({
 })
 
 /**
- * The payload of `block` for a request without the witness flag, in parts. The merged-mining proof stays complete, its
- * parent coinbase's witness included (reference/protocol.md 2.4).
+ * The `block` payload for a request without the witness flag, in parts. The merged-mining proof stays complete,
+ * including the parent coinbase's witness (reference/protocol.md 2.4).
  */
 export const withoutWitnesses = (block: ProtocolBlock): ReadonlyArray<Bytes> =>
   block.transactions.some(({ hasWitness }) => hasWitness)
@@ -54,16 +54,15 @@ export const withoutWitnesses = (block: ProtocolBlock): ReadonlyArray<Bytes> =>
     ]
     : [block.bytes]
 
-/** What stands in front of the transactions of a block. */
 export interface BlockStart {
   readonly header: BlockHeader
-  /** Transactions that are to follow: of a compact block those that it names, and those that it has. */
+  /** Number of transactions; of a compact block, short ids and prefilled ones together. */
   readonly transactions: number
 }
 
 /**
- * The header with its proof at the start of the payload of `block` or `cmpctblock`, and how many transactions follow,
- * without a look at them: enough to judge it before they are taken apart. Throws `DecodeError`.
+ * Decodes the header with its proof from the payload of `block` or `cmpctblock`, and the number of transactions. So a
+ * block can be checked before its transactions are decoded. Throws `DecodeError`.
  */
 export const peekBlock = (command: "block" | "cmpctblock", payload: Bytes): BlockStart => {
   const reader = new Reader(payload)
@@ -75,18 +74,18 @@ export const peekBlock = (command: "block" | "cmpctblock", payload: Bytes): Bloc
 /** Bytes in front of the short ids of a compact block. */
 const NONCE_SIZE = 8
 
-/** Bytes of transactions that are read, and hashed, in one step: a few milliseconds. */
+/** Bytes of transactions decoded and hashed in one step: a few milliseconds. */
 export const STEP = 0x10000
 
-/** Has a transaction know its hashes. */
+/** Computes and caches the hashes of a transaction. */
 export const hashOnce = (transaction: Transaction): void => {
   void transaction.txid
   void transaction.wtxid
 }
 
 /**
- * Reads the payload of `block` step by step: yields where others may have a turn. Its transactions have their hashes then,
- * which are most of what it costs to judge it. Throws `DecodeError`.
+ * Decodes the payload of `block` step by step and yields so that other peers get a turn. Also hashes the transactions,
+ * the largest part of the validation cost. Throws `DecodeError`.
  */
 export function* readBlockInSteps(payload: Bytes): Generator<undefined, Block> {
   const reading = new BlockReading(new Reader(payload))

@@ -2,7 +2,7 @@ import { type BlockHeader, encodeBlockHeader, readBlockHeader } from "../../../p
 import type { Bytes } from "../../../protocol/bytes.ts"
 import { codec, emptyCodec, readHashes, writeHashes } from "../codec.ts"
 
-/** Filtered blocks (BIP 37). Who does not offer the service disconnects peers that want it. */
+/** Filtered blocks (BIP 37). A node without this service disconnects peers that request it. */
 
 const MAX_FILTER_SIZE = 36_000
 const MAX_HASH_FUNCTIONS = 50
@@ -37,7 +37,7 @@ export const filteradd = codec<FilterAdd>(
   (writer, { data }) => writer.varBytes(data)
 )
 
-/** Whether a filter, or what is to be added to one, keeps the limits. An offence if not, where filters are offered. */
+/** Whether a filter or an added element keeps the limits. On nodes with bloom filters, a violation is misbehaviour. */
 export const isWithinFilterLimits = (message: FilterLoad | FilterAdd): boolean =>
   message.type === "filterload"
     ? message.filter.length <= MAX_FILTER_SIZE && message.hashFunctions <= MAX_HASH_FUNCTIONS
@@ -49,14 +49,14 @@ export interface FilterClear {
 
 export const filterclear = emptyCodec<FilterClear>({ type: "filterclear" })
 
-/** A header with its merged-mining proof, and a part of the merkle tree below it. */
+/** A header with its merged-mining proof, and a part of the block's merkle tree. */
 export interface MerkleBlock {
   readonly type: "merkleblock"
   readonly header: BlockHeader
-  /** Transactions in the block. */
+  /** Number of transactions in the block. */
   readonly transactions: number
   readonly hashes: ReadonlyArray<Bytes>
-  /** The bits that say how to walk the tree, eight to a byte, lowest first. */
+  /** Bits that guide the walk of the tree, eight per byte, lowest first. */
   readonly flags: Bytes
 }
 

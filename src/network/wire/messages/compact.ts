@@ -7,15 +7,15 @@ import { Writer } from "../../../protocol/Writer.ts"
 import { type Codec, codec, countBytes, type CountLimit, ProtocolViolation, readList } from "../codec.ts"
 import { hashOnce, STEP } from "./block.ts"
 
-/** Compact blocks (BIP 152), version 2: short ids are of wtxids. Headers carry their merged-mining proofs. */
+/** Compact blocks (BIP 152), version 2: short ids are of wtxids. Headers include their merged-mining proofs. */
 
-/** The version of compact blocks that is spoken; an offer of another means nothing. */
+/** The supported version of compact blocks. `sendcmpct` with another version has no effect. */
 export const COMPACT_VERSION = 2n
 
-/** Most transactions that fit the 16 bits of an index (protocol): upstream `blockencodings.h`. */
+/** Maximum index in 16 bits (protocol): upstream `blockencodings.h`. */
 const MAX_INDEX = 0xffff
 
-/** A block has no more transactions than this; an index beyond the last one is misbehaving, as it is upstream. */
+/** Maximum transactions of a block. An index beyond the last one is misbehaviour, as upstream. */
 const MOST_INDEXES: CountLimit = { most: MAX_LOCKS, consequence: "misbehaving" }
 
 const SHORT_ID_SIZE = 6
@@ -23,10 +23,10 @@ const SHORT_ID_SIZE = 6
 /** The smallest transaction: version, two empty lists, lock time. */
 const SMALLEST_TRANSACTION = 10
 
-/** Offers to send and wishes to get compact blocks. */
+/** Offers and requests compact blocks. */
 export interface SendCmpct {
   readonly type: "sendcmpct"
-  /** Whether new blocks may come as `cmpctblock` without being announced first. */
+  /** Whether new blocks may arrive as `cmpctblock` without an announcement. */
   readonly highBandwidth: boolean
   readonly version: bigint
 }
@@ -36,27 +36,27 @@ export const sendcmpct = codec<SendCmpct>(
     const announce = reader.u8("announce")
     const version = reader.u64("version")
     if (announce > 1) {
-      throw new ProtocolViolation("misbehaving", "announce", reader.offset, `${announce} is neither yes nor no`)
+      throw new ProtocolViolation("misbehaving", "announce", reader.offset, `${announce} is neither 0 nor 1`)
     }
     return { type: "sendcmpct", highBandwidth: announce === 1, version }
   },
   (writer, { highBandwidth, version }) => writer.u8(highBandwidth ? 1 : 0).u64(version)
 )
 
-/** A transaction that comes with a compact block, and its place in the block. */
+/** A full transaction in a compact block, and its place in the block. */
 export interface PrefilledTransaction {
   readonly index: number
   readonly transaction: Transaction
 }
 
-/** A block whose transactions are named by 6 bytes each, as the receiver is likely to have them. */
+/** A block with 6-byte ids in place of transactions that the receiver probably has. */
 export interface CmpctBlock {
   readonly type: "cmpctblock"
   readonly header: BlockHeader
   readonly nonce: bigint
-  /** 48-bit numbers, in the order of the block without the prefilled transactions. */
+  /** 48-bit numbers, in block order without the prefilled transactions. */
   readonly shortIds: ReadonlyArray<number>
-  /** In the order of the block. On the wire an index counts from the one before it. */
+  /** In block order. On the wire, an index is relative to the previous one. */
   readonly prefilled: ReadonlyArray<PrefilledTransaction>
 }
 
@@ -68,7 +68,7 @@ const readShortIds = (reader: Reader): ReadonlyArray<number> => {
   return ids
 }
 
-/** @param most entries beyond which nothing is read. */
+/** @param most maximum number of entries; more fail before any is read. */
 const readPrefilled = (reader: Reader, most: number): ReadonlyArray<PrefilledTransaction> => {
   const start = reader.offset
   const count = reader.count("prefilled transactions", 1 + SMALLEST_TRANSACTION)
@@ -110,11 +110,10 @@ export const cmpctblock: Codec<CmpctBlock> = {
   }
 }
 
-/** Asks for transactions of a block. */
 export interface GetBlockTxn {
   readonly type: "getblocktxn"
   readonly hash: Bytes
-  /** Ascending. On the wire each counts from the one before it. */
+  /** Ascending. On the wire, each is relative to the previous one. */
   readonly indexes: ReadonlyArray<number>
 }
 
@@ -140,7 +139,7 @@ export const getblocktxn = codec<GetBlockTxn>(
   }
 )
 
-/** The transactions that `getblocktxn` asked for, in that order. */
+/** The transactions requested by `getblocktxn`, in that order. */
 export interface BlockTxn {
   readonly type: "blocktxn"
   readonly hash: Bytes
@@ -164,7 +163,7 @@ export const blocktxn: Codec<BlockTxn> = {
   ]
 }
 
-/** Reads the payload of `blocktxn` step by step: yields where others may have a turn. Throws `DecodeError`. */
+/** Decodes the payload of `blocktxn` step by step, and yields so that other peers get a turn. Throws `DecodeError`. */
 export function* readBlockTxnInSteps(payload: Bytes): Generator<undefined, BlockTxn> {
   const reader = new Reader(payload)
   const hash = reader.bytes(32, "block hash")

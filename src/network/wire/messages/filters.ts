@@ -2,9 +2,9 @@ import type { Bytes } from "../../../protocol/bytes.ts"
 import type { Reader } from "../../../protocol/Reader.ts"
 import { type Codec, codec, readHashes, writeHashes } from "../codec.ts"
 
-/** Block filters (BIP 157). Hashes in wire order. */
+/** Block filters (BIP 157). Hashes are in wire order. */
 
-/** A range of blocks, for which filters or their headers are wanted. */
+/** A range of blocks whose filters or filter headers are requested. */
 interface FilterRange {
   /** 0 for the basic filter (BIP 158). */
   readonly filterType: number

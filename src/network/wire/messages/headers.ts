@@ -4,18 +4,18 @@ import { HEADER_SIZE } from "../../../protocol/header.ts"
 import type { Reader } from "../../../protocol/Reader.ts"
 import { checkCount, type Codec, codec, countBytes, emptyCodec, readHashes, writeHashes } from "../codec.ts"
 
-/** Most hashes in a locator (protocol): upstream `net_processing.cpp`, `MAX_LOCATOR_SZ`. */
+/** Maximum hashes in a locator (protocol): upstream `net_processing.cpp`, `MAX_LOCATOR_SZ`. */
 export const MAX_LOCATOR = 101
 
-/** What stands in front of every locator that is sent, whatever version was agreed; nobody reads it. */
+/** Version field in front of every sent locator, whatever the negotiated version. Receivers ignore it. */
 export const LOCATOR_VERSION = 70_016
 
-/** What follows a locator: the question of both `getheaders` and `getblocks`. */
+/** The content of `getheaders` and `getblocks`. */
 interface Locating {
   readonly version: number
-  /** Hashes from the tip back to the genesis block, ever further apart. */
+  /** Hashes from the tip back to the genesis block, at growing distances. */
   readonly locator: ReadonlyArray<Bytes>
-  /** The last hash wanted; zeros for as many as there are. */
+  /** The last hash wanted; zeros for no limit. */
   readonly stop: Bytes
 }
 
@@ -48,18 +48,16 @@ export const getheaders = locating<GetHeaders>((parts) => ({ type: "getheaders",
 
 export const getblocks = locating<GetBlocks>((parts) => ({ type: "getblocks", ...parts }))
 
-/** Most headers in a message (protocol): upstream `MAX_HEADERS_RESULTS`. */
+/** Maximum headers in a message (protocol): upstream `MAX_HEADERS_RESULTS`. */
 export const MAX_HEADERS = 2000
 
-/**
- * The version from which on `headers` is limited by bytes too (reference/protocol.md 6.2), as the peer announced it.
- */
+/** Lowest announced version of a peer for which `headers` has a byte limit too (reference/protocol.md 6.2). */
 const SIZE_LIMIT_VERSION = 110_000
 
-/** Bytes of headers after which a message is full, and more will follow it (reference/protocol.md 6.7): 4 MiB. */
+/** Bytes of headers at which a message is full, so that more follow (reference/protocol.md 6.7): 4 MiB. */
 export const FULL_HEADERS_SIZE = 4 * 1024 * 1024
 
-/** Most bytes of headers in a message (reference/protocol.md 6.7): 6 MiB. */
+/** Maximum bytes of headers in a message (reference/protocol.md 6.7): 6 MiB. */
 export const MAX_HEADERS_SIZE = 6 * 1024 * 1024
 
 /** Headers with their merged-mining proofs. */
@@ -71,14 +69,14 @@ export interface Headers {
 const NO_TRANSACTIONS = Uint8Array.of(0)
 
 const readHeaders = (reader: Reader): Headers => {
-  // Upstream looks at the number before anything else: too many are an offence even if they are not there.
+  // Upstream checks the count first: too many are a violation even if the entries are missing.
   const count = reader.compactSize("headers")
   checkCount(reader, "headers", count, { most: MAX_HEADERS, consequence: "misbehaving" })
   if (count * (HEADER_SIZE + 1) > reader.remaining) reader.fail("headers", `${count} of them do not fit`)
   const headers = new Array<BlockHeader>(count)
   for (let i = 0; i < count; i++) {
     headers[i] = readBlockHeader(reader)
-    // The number of transactions that follow. None do, whatever it says.
+    // The transaction count. No transactions follow, whatever its value.
     reader.compactSize("transactions")
   }
   return { type: "headers", headers }
@@ -92,7 +90,7 @@ export const headers: Codec<Headers> = {
   ]
 }
 
-/** Bytes of headers as the limits count them: with their proofs, without what stands between them. */
+/** Bytes of headers for the limits: with their proofs, without the transaction counts. */
 export const headersSize = (headers: ReadonlyArray<BlockHeader>): number => {
   let size = 0
   for (const { auxpow } of headers) size += HEADER_SIZE + (auxpow?.bytes.length ?? 0)
@@ -100,17 +98,17 @@ export const headersSize = (headers: ReadonlyArray<BlockHeader>): number => {
 }
 
 /**
- * Whether a message of so many headers and bytes is full (reference/protocol.md 6.7): the server stops there, and the
- * receiver expects more behind it. `peerVersion` is what the other side announced.
+ * Whether a message with these counts is full (reference/protocol.md 6.7): the server stops there, and the receiver
+ * expects more. `peerVersion`: the version that the other side announced.
  */
 export const isFullHeaders = (count: number, size: number, peerVersion: number): boolean =>
   count >= MAX_HEADERS || (peerVersion >= SIZE_LIMIT_VERSION && size >= FULL_HEADERS_SIZE)
 
-/** Whether so many bytes of headers are an offence of, or must not be sent to, a peer that announced `peerVersion`. */
+/** Whether the size of headers is a violation by, or too much for, a peer that announced `peerVersion`. */
 export const isTooLongHeaders = (size: number, peerVersion: number): boolean =>
   peerVersion >= SIZE_LIMIT_VERSION && size > MAX_HEADERS_SIZE
 
-/** Announce blocks by `headers` (BIP 130). */
+/** Requests block announcements by `headers` (BIP 130). */
 export interface SendHeaders {
   readonly type: "sendheaders"
 }

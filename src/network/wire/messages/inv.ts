@@ -3,7 +3,7 @@ import type { Reader } from "../../../protocol/Reader.ts"
 import { Writer } from "../../../protocol/Writer.ts"
 import { checkCount, type Codec, type CountLimit } from "../codec.ts"
 
-/** Most items in `inv` and `getdata` (protocol): upstream `net_processing.cpp`, `MAX_INV_SZ`. */
+/** Maximum items in `inv` and `getdata` (protocol): upstream `net_processing.cpp`, `MAX_INV_SZ`. */
 export const MAX_INVENTORY = 50_000
 
 /** Types of items (reference/protocol.md 6.6). An `inv` has only `tx`, `wtx` and `block`. */
@@ -17,45 +17,40 @@ export const ItemType = {
   witnessBlock: 0x40000002
 } as const
 
-/** A thing that is there, wanted or missing. */
+/** A transaction or block that is announced, requested or missing. */
 export interface InventoryItem {
-  /** One of `ItemType`, or any other number that a peer made up. */
+  /** One of `ItemType`, or any other number from a peer. */
   readonly type: number
-  /** Wire order: of the block, or the txid or, for `wtx`, the wtxid. */
+  /** Wire order. The block hash, the txid or, for `wtx`, the wtxid. */
   readonly hash: Bytes
 }
 
-/** Whether an item names a transaction. */
 export const isTransactionItem = ({ type }: InventoryItem): boolean =>
   type === ItemType.tx || type === ItemType.wtx || type === ItemType.witnessTx
 
-/** Whether an item names a block, in whatever form. */
 export const isBlockItem = ({ type }: InventoryItem): boolean =>
   type === ItemType.block || type === ItemType.filteredBlock || type === ItemType.compactBlock ||
   type === ItemType.witnessBlock
 
-/** Bytes of an item: its type and its hash. */
+/** Bytes of an item: type and hash. */
 export const ITEM_SIZE = 36
 
-/** Items of an `inv` that are kept (reference/protocol.md 6.9): as many announcements as a peer may have waiting. */
+/** Items kept of an `inv` (reference/protocol.md 6.9): the maximum of open announcements per peer. */
 export const MAX_ANNOUNCED = 5_000
 
-/**
- * The items of a message. An array is one; what comes from a peer is a `PackedItems`, so that 50,000 items take their
- * 1.8 MB and nothing more.
- */
+/** The items of a message: an array, or a received `PackedItems`, in which 50,000 items take only their 1.8 MB. */
 export interface ItemList extends Iterable<InventoryItem> {
   readonly length: number
   at(index: number): InventoryItem | undefined
 }
 
-/** Items as one buffer: each becomes an object, and its hash a view of the buffer, only when it is asked for. */
+/** Items in one buffer. An item becomes an object, with its hash as a view of the buffer, only on access. */
 export class PackedItems implements ItemList {
   readonly length: number
   private readonly bytes: Bytes
   private readonly view: DataView
 
-  /** @param bytes a whole number of items as they travel. */
+  /** @param bytes a whole number of encoded items. */
   constructor(bytes: Bytes) {
     this.bytes = bytes
     this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
@@ -76,20 +71,18 @@ export class PackedItems implements ItemList {
   }
 }
 
-/** How many items of a list are as wanted. */
 export const countItems = (items: ItemList, wanted: (item: InventoryItem) => boolean): number => {
   let count = 0
   for (const item of items) if (wanted(item)) count++
   return count
 }
 
-/** Whether an item of a list is as wanted. */
 export const hasItem = (items: ItemList, wanted: (item: InventoryItem) => boolean): boolean => {
   for (const item of items) if (wanted(item)) return true
   return false
 }
 
-/** Reads items as one buffer, a view of the payload. Those beyond `kept` are left out, and their memory with them. */
+/** Reads items as one view of the payload. Beyond `kept` items, the rest and its memory are dropped. */
 const readItems = (reader: Reader, limit: CountLimit | undefined, kept = Infinity): PackedItems => {
   const count = reader.count("inventory", ITEM_SIZE)
   if (limit !== undefined) checkCount(reader, "inventory", count, limit)
@@ -111,18 +104,16 @@ const encodeItems = ({ items }: Inventory): ReadonlyArray<Bytes> => {
   return [writer.written()]
 }
 
-/** Announces what the sender has. */
 export interface Inv extends Inventory {
   readonly type: "inv"
 }
 
 export const inv: Codec<Inv> = {
-  // Nobody asks for announcements: what goes beyond the number that is heard of a peer is not even kept.
+  // Announcements are unsolicited: items beyond the processed number are not stored.
   decode: (reader) => ({ type: "inv", items: readItems(reader, LIMIT, MAX_ANNOUNCED) }),
   encode: encodeItems
 }
 
-/** Asks for things. */
 export interface GetData extends Inventory {
   readonly type: "getdata"
 }
@@ -132,7 +123,7 @@ export const getdata: Codec<GetData> = {
   encode: encodeItems
 }
 
-/** Says which of the wanted things are not there. Any number of them: upstream sees no offence in too many. */
+/** Reports requested items as not found. Has no count limit, as upstream. */
 export interface NotFound extends Inventory {
   readonly type: "notfound"
 }

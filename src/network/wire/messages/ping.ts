@@ -1,6 +1,6 @@
 import { codec } from "../codec.ts"
 
-/** Are you there? (BIP 31.) Before protocol version 60001 it had no nonce and got no answer. */
+/** Connection check (BIP 31). Before protocol version 60001 it has no nonce and no answer. */
 export interface Ping {
   readonly type: "ping"
   readonly nonce: bigint | undefined
@@ -13,7 +13,7 @@ export const ping = codec<Ping>(
   }
 )
 
-/** The answer, with the nonce of the question. */
+/** The answer, with the nonce of the `ping`. */
 export interface Pong {
   readonly type: "pong"
   readonly nonce: bigint

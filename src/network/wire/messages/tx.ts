@@ -6,16 +6,16 @@ export interface Tx {
   readonly transaction: Transaction
 }
 
-/** With witnesses where there are some; the payload for those who did not ask for them is `strippedBytes()`. */
+/** With witnesses if there are any. Peers that did not request witnesses get `strippedBytes()`. */
 export const tx: Codec<Tx> = {
   decode: (reader) => ({ type: "tx", transaction: readTransaction(reader) }),
   encode: ({ transaction }) => [transaction.bytes]
 }
 
-/** Announce no transactions that pay less (BIP 133). */
+/** Requests no announcements of transactions with a lower fee rate (BIP 133). */
 export interface FeeFilter {
   readonly type: "feefilter"
-  /** Smallest units for 1,000 virtual bytes. A peer may send any number: one that is no money means nothing. */
+  /** Smallest units per 1,000 virtual bytes. A peer may send any number; an invalid amount has no effect. */
   readonly feeRate: number
 }
 
@@ -24,7 +24,7 @@ export const feefilter = codec<FeeFilter>(
   (writer, { feeRate }) => writer.i64(feeRate)
 )
 
-/** Asks for an `inv` of the mempool (BIP 35). */
+/** Requests an `inv` of the mempool (BIP 35). */
 export interface Mempool {
   readonly type: "mempool"
 }

@@ -4,9 +4,9 @@ import type { Writer } from "../../../protocol/Writer.ts"
 import { codec, emptyCodec, readPort, writePort } from "../codec.ts"
 import { fromIpv6, type NetAddress, toIpv6 } from "../netAddress.ts"
 
-/** The handshake (reference/protocol.md 6.5): who is there, and what it can do. */
+/** The handshake messages (reference/protocol.md 6.5). */
 
-/** Longest user agent (protocol): upstream `net.h`, `MAX_SUBVERSION_LENGTH`. */
+/** Maximum length of a user agent (protocol): upstream `net.h`, `MAX_SUBVERSION_LENGTH`. */
 const MAX_USER_AGENT = 256
 
 /** Bits of `services` (reference/protocol.md 6.3). */
@@ -26,10 +26,7 @@ export interface VersionAddress {
   readonly port: number
 }
 
-/**
- * The first message of either side. Old peers may leave out fields from the end: `undefined`, and then everything
- * behind it is `undefined` too.
- */
+/** The first message of each side. Old peers may omit fields from the end, which are then all `undefined`. */
 export interface Version {
   readonly type: "version"
   /** Signed 32-bit. */
@@ -39,13 +36,13 @@ export interface Version {
   readonly time: number
   /** The receiver's address as the sender sees it. */
   readonly receiver: VersionAddress
-  /** Comes together with the nonce. The address says nothing. */
+  /** Present together with the nonce. The address has no meaning. */
   readonly sender: { readonly address: VersionAddress; readonly nonce: bigint } | undefined
-  /** One character a byte, whatever they are: `cleanUserAgent` makes it fit to be shown. */
+  /** One character per byte, of any value. `cleanUserAgent` makes it fit for display. */
   readonly userAgent: string | undefined
   /** Signed 32-bit. */
   readonly startHeight: number | undefined
-  /** Whether the sender wants transactions announced (BIP 37). Yes, where it says nothing. */
+  /** Whether the sender wants transactions announced (BIP 37). True if absent. */
   readonly relay: boolean | undefined
 }
 
@@ -92,7 +89,7 @@ const writeVersion = (writer: Writer, message: Version): void => {
 
 export const version = codec(readVersion, writeVersion)
 
-/** A user agent without the characters that the reference node does not show (upstream `SanitizeString`). */
+/** Removes the characters that the reference node does not show (upstream `SanitizeString`). */
 export const cleanUserAgent = (userAgent: string): string => userAgent.replace(/[^A-Za-z0-9 .,;\-_/:?@()]/g, "")
 
 export interface Verack {
@@ -101,21 +98,21 @@ export interface Verack {
 
 export const verack = emptyCodec<Verack>({ type: "verack" })
 
-/** Announce and ask for transactions by wtxid (BIP 339). Between `version` and `verack`. */
+/** Requests announcements and requests of transactions by wtxid (BIP 339). Valid between `version` and `verack`. */
 export interface WtxidRelay {
   readonly type: "wtxidrelay"
 }
 
 export const wtxidrelay = emptyCodec<WtxidRelay>({ type: "wtxidrelay" })
 
-/** Send `addrv2` rather than `addr` (BIP 155). Between `version` and `verack`. */
+/** Requests `addrv2` instead of `addr` (BIP 155). Valid between `version` and `verack`. */
 export interface SendAddrV2 {
   readonly type: "sendaddrv2"
 }
 
 export const sendaddrv2 = emptyCodec<SendAddrV2>({ type: "sendaddrv2" })
 
-/** The offer to reconcile sets of transactions (BIP 330). */
+/** Offers transaction set reconciliation (BIP 330). */
 export interface SendTxRcncl {
   readonly type: "sendtxrcncl"
   readonly version: number
@@ -127,7 +124,7 @@ export const sendtxrcncl = codec<SendTxRcncl>(
   (writer, { salt, version }) => writer.u32(version).u64(salt)
 )
 
-/** What operators once broadcast. Nobody does anything with it any more. */
+/** A former broadcast from operators. This node ignores it. */
 export interface Alert {
   readonly type: "alert"
   readonly payload: Bytes

@@ -1,4 +1,5 @@
-// Checks that imports in src point one way, and what each folder imports from outside. Usage: check-imports.mjs [root]
+// Checks that imports in src point one way and in no circle, what each folder imports from outside, and that each
+// exported name and each _tag stands in one file. Usage: check-imports.mjs [root]
 
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { isBuiltin } from "node:module"
@@ -173,6 +174,27 @@ const circlesOf = (byFile) => {
   return circles
 }
 
+/** Functions of a module that is used as a namespace, as `NameDb.layer`: their names stand in many files. */
+const NAMESPACED = ["layer", "make", "open", "run"]
+
+/** The language of parameters and that of results have the same words, until one schema is both. */
+const TWICE = ["rpc/method/params.ts", "rpc/method/shape.ts"]
+
+const EXPORTED = /^export (?:abstract )?(?:const|function\*?|class|interface|type|enum) (\w+)/gm
+const TAGGED = /Tagged(?:Error|Class|Request)(?:<\w+>\(\))?\("(\w+)"/g
+
+/** The names that a pattern finds in more than one file, with the files. */
+const repeated = (files, pattern) => {
+  const places = new Map()
+  for (const file of files) {
+    const text = readFileSync(join(src, file), "utf8")
+    for (const name of new Set([...text.matchAll(pattern)].map((match) => match[1]))) {
+      places.set(name, [...places.get(name) ?? [], file])
+    }
+  }
+  return [...places].filter(([, found]) => found.length > 1)
+}
+
 const files = readdirSync(src, { recursive: true })
   .map((file) => file.replaceAll("\\", "/"))
   .filter((file) => file.endsWith(".ts"))
@@ -190,6 +212,13 @@ for (const [file, imports] of byFile) {
 for (const [start, forbidden] of Object.entries(LIGHT)) {
   const path = byFile.has(start) ? heavyPath(start, forbidden, byFile) : undefined
   if (path !== undefined) problems.push(`src/${start}:1: has to stay light, but loads ${path.slice(1).join(" → ")}`)
+}
+for (const [name, places] of repeated(files, EXPORTED)) {
+  if (NAMESPACED.includes(name) || places.every((file) => TWICE.includes(file))) continue
+  problems.push(`src/${places[0]}:1: ${name} is exported by ${places.slice(1).join(", ")} as well`)
+}
+for (const [tag, places] of repeated(files, TAGGED)) {
+  problems.push(`src/${places[0]}:1: the _tag ${tag} stands in ${places.slice(1).join(", ")} as well`)
 }
 for (const circle of circlesOf(byFile)) {
   const [first, ...others] = circle.toSorted()

@@ -7,7 +7,10 @@ import { fileURLToPath } from "node:url"
 
 /** What is not written, and what is written in its place. */
 const WORDS = [
-  [/\b(nobody|somebody|anybody|everybody|whoever|whomever)\b/gi, "name the actor: peer, caller, operator, fiber, follower"],
+  [
+    /\b(nobody|somebody|anybody|everybody|whoever|whomever)\b/gi,
+    "name the actor: peer, caller, operator, fiber, follower"
+  ],
   [/\b(who|whom)\b/gi, "name the actor: peer, caller, operator, fiber, follower"],
   [/\bthose who\b/gi, "name the actors: subscribers, followers, callers"],
   [/\banew\b/gi, "again, retries, rebuilds"],

@@ -1,6 +1,12 @@
 import { randomBytes } from "node:crypto"
 import { encodeFrame } from "../../src/network/wire/framing.ts"
-import { type Command, commandOf, encodeMessage, encodePayload, type Message } from "../../src/network/wire/message.ts"
+import {
+  commandOf,
+  encodeMessage,
+  encodePayload,
+  type Message,
+  type MessageCommand
+} from "../../src/network/wire/message.ts"
 import type { AddressEntry } from "../../src/network/wire/messages/addr.ts"
 import { MAX_HEADERS, MAX_HEADERS_SIZE, MAX_LOCATOR } from "../../src/network/wire/messages/headers.ts"
 import { type InventoryItem, ItemType, MAX_INVENTORY } from "../../src/network/wire/messages/inv.ts"
@@ -199,7 +205,7 @@ const locating = (known: boolean, target: Target) => ({
 const range = { filterType: 0, startHeight: 0, stopHash: new Uint8Array(32) }
 
 /** Pieces to write for each command, with the largest size that it may have. */
-export const LARGEST: { readonly [C in Command]: (target: Target) => ReadonlyArray<Uint8Array> } = {
+export const LARGEST: { readonly [C in MessageCommand]: (target: Target) => ReadonlyArray<Uint8Array> } = {
   version: ({ tip }) => [padded(hello(tip.height))],
   verack: () => [padded({ type: "verack" })],
   wtxidrelay: () => [padded({ type: "wtxidrelay" })],

@@ -1,4 +1,4 @@
-import { type Command, COMMANDS } from "../../src/network/wire/message.ts"
+import { MESSAGE_COMMANDS, type MessageCommand } from "../../src/network/wire/message.ts"
 import { ItemType } from "../../src/network/wire/messages/inv.ts"
 import { pause } from "../bench/nodeProcess.ts"
 import { hello } from "../bench/traffic.ts"
@@ -29,11 +29,19 @@ const FROM: ReadonlyArray<From> = ["one", "many"]
 const named = (what: string, from: From): string => `${what} from ${from === "one" ? "one address" : "many addresses"}`
 
 /** Messages that cost memory or time: each has an attack from one address and another from many. */
-const HEAVY: ReadonlySet<Command> = new Set(["block", "blocktxn", "cmpctblock", "getdata", "headers", "inv", "tx"])
+const HEAVY: ReadonlySet<MessageCommand> = new Set([
+  "block",
+  "blocktxn",
+  "cmpctblock",
+  "getdata",
+  "headers",
+  "inv",
+  "tx"
+])
 
 const SHORT: ReadonlySet<string> = new Set([named("inv", "one"), named("cmpctblock", "many")])
 
-const heavy = (command: Command): ReadonlyArray<Attack> =>
+const heavy = (command: MessageCommand): ReadonlyArray<Attack> =>
   FROM.map((from) => ({
     name: named(command, from),
     seconds: LONG,
@@ -46,7 +54,7 @@ const heavy = (command: Command): ReadonlyArray<Attack> =>
   }))
 
 /** From one address, and from many after half of the time. */
-const light = (command: Command): Attack => ({
+const light = (command: MessageCommand): Attack => ({
   name: `${command} from one address, then many`,
   seconds: BRIEF,
   gathered: "one",
@@ -60,11 +68,11 @@ const light = (command: Command): Attack => ({
 })
 
 /** Floods of each kind of message at its largest. */
-const kinds: ReadonlyArray<Attack> = COMMANDS.flatMap((command) =>
+const kinds: ReadonlyArray<Attack> = MESSAGE_COMMANDS.flatMap((command) =>
   HEAVY.has(command) ? heavy(command) : [light(command)]
 )
 
-const UNFINISHED: ReadonlyArray<readonly [command: Command, size: number, from: From]> = [
+const UNFINISHED: ReadonlyArray<readonly [command: MessageCommand, size: number, from: From]> = [
   ["headers", 0x1000000, "one"],
   ["headers", 0x1000000, "many"],
   ["block", 0x500000, "many"],

@@ -67,7 +67,7 @@ export type BudgetListener = (event: {
 }) => void
 
 /** The part of the budget that one peer or caller uses. */
-export interface Account {
+export interface MemoryAccount {
   /**
    * Counts `bytes` more. Returns false where a limit does not allow it: then nothing is counted, and the owner drops
    * the data. Another account may be evicted to make room.
@@ -126,13 +126,13 @@ export class MemoryBudget {
    * Whether an account has to wait before it takes more of a kind: more than half of the kind is in use, and this
    * account holds more than an equal share of that.
    */
-  isTight(kind: BudgetKind, account: Account): boolean {
+  isTight(kind: BudgetKind, account: MemoryAccount): boolean {
     const used = this.held(kind)
     return used > this.limit(kind) / 2 && account.held(kind) > used / Math.max(1, this.holders.size)
   }
 
   /** Waits while the account is tight in one of the kinds, five seconds at most. */
-  room(account: Account, kinds: ReadonlyArray<BudgetKind>): Effect.Effect<void> {
+  room(account: MemoryAccount, kinds: ReadonlyArray<BudgetKind>): Effect.Effect<void> {
     const isTight = (): boolean => kinds.some((kind) => this.isTight(kind, account))
     const room = Effect.async<void>((resume) => {
       const waiter: Waiter = { isTight, go: () => resume(Effect.void) }
@@ -159,7 +159,7 @@ export class MemoryBudget {
     return () => void this.listeners.delete(listener)
   }
 
-  open(options: AccountOptions): Account {
+  open(options: AccountOptions): MemoryAccount {
     const holder: Holder = { ...options, bytes: new Map(), open: true }
     this.holders.add(holder)
     return {

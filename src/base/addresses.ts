@@ -25,7 +25,7 @@ const ADDRESS = /^(?:\[(?<ip6>[^\]]*)\]|(?<host>[^:[\]]*)):(?<port>[^:[\]]*)$/
  * Parses `host:port`. An IPv6 address is in brackets, a port is 1 to 65535. No host, as in `:8334`, means every
  * interface; this is an error where `host` is `required`.
  */
-export const parseAddress = (text: string, host: "required" | "optional"): Either.Either<Address, string> => {
+export const parseHostPort = (text: string, host: "required" | "optional"): Either.Either<Address, string> => {
   const parts = ADDRESS.exec(text)?.groups
   if (parts === undefined) {
     return Either.left(
@@ -49,7 +49,8 @@ export const parseAddress = (text: string, host: "required" | "optional"): Eithe
 }
 
 /** Returns the text that `parseAddress` parses. */
-export const formatAddress = ({ host, port }: Address): string => isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`
+export const formatHostPort = ({ host, port }: Address): string =>
+  isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`
 
 const MAPPED_IPV4 = /^::ffff:(?=\d+\.)/i
 

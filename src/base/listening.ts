@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type { Server } from "node:net"
-import { type Address, formatAddress } from "./addresses.ts"
+import { type Address, formatHostPort } from "./addresses.ts"
 
 /** The server cannot listen on an address. */
 export class BindFailed extends Schema.TaggedError<BindFailed>()("BindFailed", {
@@ -23,7 +23,7 @@ const REASONS: ReadonlyMap<string, string> = new Map([
 ])
 
 /** The system's error code. For an error without a code, its name. */
-export const codeOf = (error: Error): string =>
+export const codeOrName = (error: Error): string =>
   "code" in error && typeof error.code === "string" ? error.code : error.name
 
 /**
@@ -37,7 +37,7 @@ export const listenOn = (
 ): Effect.Effect<Address, BindFailed> =>
   Effect.async((resume) => {
     const failed = (error: Error): void =>
-      resume(new BindFailed({ what, address: formatAddress({ host, port }), code: codeOf(error) }))
+      resume(new BindFailed({ what, address: formatHostPort({ host, port }), code: codeOrName(error) }))
     server.once("error", failed)
     server.listen({ port, host: host === "" ? undefined : host }, () => {
       server.removeListener("error", failed)

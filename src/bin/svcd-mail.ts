@@ -3,14 +3,14 @@ import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as Effect from "effect/Effect"
 import { hostname } from "node:os"
 import { processInput } from "../config/settings.ts"
-import { names } from "../programs/mail/names.ts"
+import { mailNames } from "../programs/mail/names.ts"
 import { run } from "../programs/mail/program.ts"
 import { version } from "../version.ts"
 
 // What this program writes is for its user alone.
 process.umask(0o077)
 
-const input = { ...processInput(), version, hostname: hostname(), names }
+const input = { ...processInput(), version, hostname: hostname(), names: mailNames }
 
 // Where the system shows what a program was started with, there may be a password in it.
 process.title = "svcd-mail"

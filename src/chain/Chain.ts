@@ -27,7 +27,7 @@ import { Decisions } from "./index/Decisions.ts"
 import { type HeaderInfo, headerInfo } from "./index/headerInfo.ts"
 import { type HeaderTree, headerTree } from "./index/HeaderTree.ts"
 import { lacksUndo } from "./repair/BlockLosses.ts"
-import { checkPages, removeDamaged } from "./repair/chainDamage.ts"
+import { checkPages, removeDamagedChainState } from "./repair/chainDamage.ts"
 import { type CheckLimits, checkStored } from "./repair/checkStored.ts"
 import { cutTails } from "./repair/repairFiles.ts"
 import { DEFAULT_CHECK, verifyChain, type VerifyOptions, type VerifyReport } from "./repair/verifyChain.ts"
@@ -220,7 +220,7 @@ const make = (
     yield* attempt(() => guarded(temporaryDirectory, "tidying", "", () => removeUnpacked(temporaryDirectory)))
     const clock = yield* Effect.clock
     const now = options.now ?? (() => Math.floor(clock.unsafeCurrentTimeMillis() / 1000))
-    const rebuilt = yield* removeDamaged(options)
+    const rebuilt = yield* removeDamagedChainState(options)
     const met = yield* Queue.sliding<StorageFailure>(1)
     const state = yield* Effect.acquireRelease(
       attempt(() => new ChainState({ ...options, now, onDamage: (damage) => void met.unsafeOffer(damage) })),
@@ -256,7 +256,7 @@ const make = (
     const submit = (block: Block): Effect.Effect<Submission, StorageFailure> =>
       exclusively(Effect.gen(function*() {
         const accepted: Accepted = yield* attempt(() => state.acceptBlock(block))
-        const verdicts: ChainWriter.Verdicts = yield* activate(false)
+        const verdicts: ChainWriter.BatchVerdicts = yield* activate(false)
         yield* flushAfter(false)
         if (accepted.type === "rejected") {
           recordRefused("block")
@@ -328,7 +328,7 @@ const make = (
           if (accepted.type === "rejected") recordRefused("block")
           refused.push(accepted.type === "rejected" ? accepted.reject : undefined)
         }
-        const verdicts: ChainWriter.Verdicts = yield* activate(bulk)
+        const verdicts: ChainWriter.BatchVerdicts = yield* activate(bulk)
         yield* flushAfter(bulk)
         const judged = [...verdicts].map(([id, reject]) => ({ hash: state.index.hash(id).slice(), reject }))
         return { refused, judged }
@@ -485,7 +485,7 @@ const make = (
     // Blocks that were stored, but not connected yet, when the node was ended. One that is damaged can come again.
     yield* undisturbed(
       Effect.gen(function*() {
-        const verdicts: ChainWriter.Verdicts = yield* activate(true)
+        const verdicts: ChainWriter.BatchVerdicts = yield* activate(true)
         yield* catchUp
         // A refusal is stored at once: a start after a crash must not judge the block again.
         if ([...verdicts.values()].some((reject) => reject !== undefined)) yield* flush

@@ -5,7 +5,7 @@ import * as Random from "effect/Random"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import { readFileSync } from "node:fs"
-import { formatAddress } from "../base/addresses.ts"
+import { formatHostPort } from "../base/addresses.ts"
 import { shownPath } from "../base/safeText.ts"
 import type { Credentials } from "../config/settings.ts"
 import type { Json } from "../rpc/json/json.ts"
@@ -72,25 +72,25 @@ type Kind = "busy" | "unreachable" | "final"
 
 const kindOf = (error: RpcClient.RpcClientError): Kind => {
   switch (error._tag) {
-    case "DaemonUnreachable":
+    case "RpcUnreachable":
       return LASTING.has(error.code) ? "final" : "unreachable"
     case "RpcFailure":
       return error.code === RPC_CODE.warmUp ? "busy" : "final"
     case "UnexpectedReply":
       return BUSY_STATUS.has(error.status) ? "busy" : "final"
-    case "Unauthorized":
+    case "RpcUnauthorized":
       return "final"
   }
 }
 
-const wasNotSent = (error: RpcClient.RpcClientError): boolean => error._tag === "DaemonUnreachable" && !error.wasSent
+const wasNotSent = (error: RpcClient.RpcClientError): boolean => error._tag === "RpcUnreachable" && !error.wasSent
 
 /** Maps a failure to the error classes of all clients. */
 const explained = (address: string, error: RpcClient.RpcClientError): CallFailure => {
   switch (error._tag) {
-    case "DaemonUnreachable":
+    case "RpcUnreachable":
       return new DaemonUnreachable({ address, reason: error.reason })
-    case "Unauthorized":
+    case "RpcUnauthorized":
       return new Unauthorized({ address })
     case "RpcFailure":
       return error.code === RPC_CODE.warmUp ? new DaemonNotReady({ address, reason: error.message }) : error
@@ -151,7 +151,7 @@ export const make = (
 ): Effect.Effect<DaemonRpc, InvalidConfig, Scope.Scope> =>
   Effect.gen(function*() {
     const { basePath, host, port, secure, timeout, wallet } = config
-    const address = formatAddress({ host, port })
+    const address = formatHostPort({ host, port })
     const identity = yield* identityOf(config)
     const client = yield* RpcClient.make({
       address: { host, port },
@@ -180,7 +180,7 @@ export const make = (
             const error = outcome.left
             last = error
             const kind = kindOf(error)
-            if (error._tag === "Unauthorized" && !refreshed && identity.refresh(credentials)) {
+            if (error._tag === "RpcUnauthorized" && !refreshed && identity.refresh(credentials)) {
               refreshed = true
               continue
             }

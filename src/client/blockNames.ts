@@ -3,7 +3,7 @@ import { NAME_TX_VERSION, parseNameScript } from "../protocol/nameOperation.ts"
 import type { ChainRecord } from "./record.ts"
 
 /** The names that a block of the chain sets, in block order. */
-export const namesOf = (block: Block, height: number): ReadonlyArray<ChainRecord> => {
+export const blockNamesOf = (block: Block, height: number): ReadonlyArray<ChainRecord> => {
   const found: Array<ChainRecord> = []
   for (const { outputs, txid, version } of block.transactions) {
     // Only transactions of this version have name scripts (consensus).

@@ -10,7 +10,7 @@ import { type OperationFailure } from "./errors.ts"
 import type { OperationOptions } from "./NameClient.ts"
 import { operationFailure } from "./operationErrors.ts"
 import type { RegistrationState } from "./registering.ts"
-import { type Confirmed, confirmed, hash, list, reading, text } from "./replies.ts"
+import { type Confirmed, confirmed, hashReply, list, reading, textReply } from "./replies.ts"
 
 /** The second step of a registration, for a daemon that does not run it by itself: the reference node. */
 
@@ -48,11 +48,11 @@ export interface Claim {
   readonly options: OperationOptions
 }
 
-const txidOf = (json: Json): string | undefined => json instanceof JsonObject ? hash(json.get("txid")) : undefined
+const txidOf = (json: Json): string | undefined => json instanceof JsonObject ? hashReply(json.get("txid")) : undefined
 
 /** The txids whose outputs a wallet transaction spends. */
 const spent = (reply: Json): ReadonlyArray<string> | undefined => {
-  const bytes = reply instanceof JsonObject ? fromHex(text(reply.get("hex")) ?? "") : undefined
+  const bytes = reply instanceof JsonObject ? fromHex(textReply(reply.get("hex")) ?? "") : undefined
   try {
     return bytes === undefined
       ? undefined
@@ -112,7 +112,7 @@ export const claiming = (rpc: DaemonRpc, claim: Claim): Effect.Effect<Registrati
     )
     if (Either.isRight(outcome)) {
       return yield* Effect.tapError(
-        reading("name_firstupdate", outcome.right, hash),
+        reading("name_firstupdate", outcome.right, hashReply),
         () => Effect.sync(() => void (unsure = true))
       )
     }

@@ -4,7 +4,7 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { homedir } from "node:os"
 import { join, resolve } from "node:path"
-import { type Address, parseAddress } from "../base/addresses.ts"
+import { type Address, parseHostPort } from "../base/addresses.ts"
 import { quoted } from "../base/safeText.ts"
 import type { Credentials } from "../config/settings.ts"
 import type { NetworkName } from "../protocol/networks.ts"
@@ -104,7 +104,7 @@ const integer = (least: number, most: number) =>
     )
   )
 
-const peer = (given: string) => parseAddress(given, "required")
+const peer = (given: string) => parseHostPort(given, "required")
 
 const Config = Schema.Struct({
   mode: Schema.UndefinedOr(

@@ -8,12 +8,12 @@ import { type Bytes, fromHex } from "../protocol/bytes.ts"
 import { DecodeError } from "../protocol/Reader.ts"
 import type { Json } from "../rpc/json/json.ts"
 import { RPC_CODE } from "../rpc/method/RpcError.ts"
-import { namesOf } from "./blockNames.ts"
+import { blockNamesOf } from "./blockNames.ts"
 import { type DaemonRpc, refused } from "./DaemonRpc.ts"
 import type { DaemonFailure } from "./errors.ts"
 import type { Freshness, NameChange, NameRecord } from "./NameClient.ts"
 import { type ChainRecord, fixedPart, recordAt } from "./record.ts"
-import { chainInfo, hash, type HeaderPlace, headerPlace, reading, text } from "./replies.ts"
+import { chainInfo, hashReply, type HeaderPlace, headerPlace, reading, textReply } from "./replies.ts"
 
 /**
  * Changes of names, from the blocks of a daemon. The client polls the tip and fetches the blocks between the last one
@@ -52,9 +52,9 @@ export const make = ({ current, interval, params, rpc }: DaemonChangesParts) => 
 
   const names = ({ hash, height }: Place): Effect.Effect<ReadonlyArray<ChainRecord>, DaemonFailure> =>
     ask("getblock", [hash, 0], (reply) => {
-      const bytes = fromHex(text(reply) ?? "")
+      const bytes = fromHex(textReply(reply) ?? "")
       try {
-        return bytes === undefined ? undefined : namesOf(decodeBlock(bytes), height)
+        return bytes === undefined ? undefined : blockNamesOf(decodeBlock(bytes), height)
       } catch (cause) {
         if (cause instanceof DecodeError) return undefined
         throw cause
@@ -108,7 +108,7 @@ export const make = ({ current, interval, params, rpc }: DaemonChangesParts) => 
       const changes: Array<NameChange> = []
       let last = base
       for (let height = base.height + 1; height <= to; height++) {
-        const blockHash = yield* ask("getblockhash", [height], hash)
+        const blockHash = yield* ask("getblockhash", [height], hashReply)
         const { previous } = yield* header(blockHash)
         // A reorg happened during the read: the next poll finds the fork point.
         if (previous !== last.hash) break
@@ -125,7 +125,7 @@ export const make = ({ current, interval, params, rpc }: DaemonChangesParts) => 
   const notTooFar = (base: Place, target: number): Effect.Effect<Place, DaemonFailure> => {
     const height = target - MAX_BEHIND
     if (base.height >= height) return Effect.succeed(base)
-    return Effect.map(ask("getblockhash", [height], hash), (found) => ({ hash: found, height }))
+    return Effect.map(ask("getblockhash", [height], hashReply), (found) => ({ hash: found, height }))
   }
 
   /** One poll: the changes since a block, and the last block that they cover. */

@@ -28,7 +28,7 @@ import {
 } from "./NameClient.ts"
 import { tooOld } from "./record.ts"
 import { REGISTER_WAITS, UPDATE_WAITS } from "./registering.ts"
-import { type ChainInfo, chainInfo, list, reading, type ShownName, shownName } from "./replies.ts"
+import { type ChainInfo, chainInfo, list, nameReply, reading, type ShownName } from "./replies.ts"
 import { choiceOf, limitOf, nameBytes, namespaceBytes, valueBytes } from "./text.ts"
 
 /** A `NameClient` over the JSON-RPC of a daemon: svcd or the reference node (reference/rpc.md 8). */
@@ -104,7 +104,7 @@ export const make = (
         const options = { ...HEX, allowExpired: true }
         const { asOf, outcome } = yield* withFreshness("name_show", [toHex(name), options])
         if (Either.isRight(outcome)) {
-          return { asOf, shown: yield* reading("name_show", outcome.right, shownName) }
+          return { asOf, shown: yield* reading("name_show", outcome.right, nameReply) }
         }
         const failure: RpcFailure = outcome.left
         if (failure.code === RPC_CODE.wallet) return { asOf, shown: undefined }
@@ -153,7 +153,7 @@ export const make = (
             ? notSynced(asOf)
             : Effect.fail(DaemonRpc.refused(outcome.left))
         }
-        return { asOf, names: yield* reading("name_scan", outcome.right, list(shownName)) }
+        return { asOf, names: yield* reading("name_scan", outcome.right, list(nameReply)) }
       })
 
     /** All names with a prefix, in pages. Each page begins with the last name of the page before. */

@@ -13,8 +13,8 @@ import { NameUnavailable, type OperationFailure, OperationRejected } from "./err
 import type { Lifespan } from "./Lifespan.ts"
 import type { OperationOptions, OperationResult, RegisterOptions, UpdateOptions } from "./NameClient.ts"
 import { operationFailure } from "./operationErrors.ts"
-import { follow, type RegistrationState } from "./registering.ts"
-import { hash, list, reading, text } from "./replies.ts"
+import { followRegistration, type RegistrationState } from "./registering.ts"
+import { hashReply, list, reading, textReply } from "./replies.ts"
 
 /**
  * Registrations and updates through a daemon. svcd runs both steps of a registration by itself. For the reference node
@@ -41,10 +41,10 @@ interface Listed {
 
 const listed = (json: Json): Listed | undefined => {
   if (!(json instanceof JsonObject)) return undefined
-  const [name, txHash, step] = [text(json.get("name")), hash(json.get("txid")), text(json.get("step"))]
+  const [name, txHash, step] = [textReply(json.get("name")), hashReply(json.get("txid")), textReply(json.get("step"))]
   return name === undefined || txHash === undefined || step === undefined
     ? undefined
-    : { name, txHash, step, claim: hash(json.get("firstupdate_txid")), note: text(json.get("note")) ?? "" }
+    : { name, txHash, step, claim: hashReply(json.get("firstupdate_txid")), note: textReply(json.get("note")) ?? "" }
 }
 
 const PASSING: ReadonlySet<OperationFailure["_tag"]> = new Set([
@@ -137,7 +137,7 @@ export const make = ({ interval, lifespan, rpc, scope }: DaemonOperationsParts) 
       // The second step names the recipient of the name. The output of the first step has to belong to the wallet.
       const reply = yield* rpc.write("name_new", [nameHex, { nameEncoding: "hex" }])
       const [txHash, rand] = yield* reading("name_new", reply, (json) => {
-        const parts = list(text)(json)
+        const parts = list(textReply)(json)
         return parts?.length === 2 && parts[0] !== undefined && parts[1] !== undefined
           ? [parts[0], parts[1]]
           : undefined
@@ -183,7 +183,7 @@ export const make = ({ interval, lifespan, rpc, scope }: DaemonOperationsParts) 
         Effect.mapError(operationFailure(name, rpc.address)),
         Effect.onError(() => end),
         Effect.flatMap(({ states, ...begun }) =>
-          follow({ ...begun, name, options, states: Stream.ensuring(states, end), lifespan, scope })
+          followRegistration({ ...begun, name, options, states: Stream.ensuring(states, end), lifespan, scope })
         )
       )).pipe(
         // A sent transaction cannot be cancelled: an interrupted caller does not end the registration, and the salt is
@@ -202,7 +202,7 @@ export const make = ({ interval, lifespan, rpc, scope }: DaemonOperationsParts) 
     Effect.gen(function*() {
       const params = [toHex(nameBytes), toHex(value), withAddress(options)]
       const reply = yield* Effect.mapError(rpc.write("name_update", params), operationFailure(name, rpc.address))
-      const txHash = yield* reading("name_update", reply, hash)
+      const txHash = yield* reading("name_update", reply, hashReply)
       if (options.waitFor === "confirmed") yield* confirmation(name, txHash)
       return { txHash }
     }).pipe(lifespan.during)

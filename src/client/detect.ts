@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { request as plainRequest } from "node:http"
 import { request as secureRequest } from "node:https"
-import { formatAddress } from "../base/addresses.ts"
+import { formatHostPort } from "../base/addresses.ts"
 import type { DaemonConfig, DecodedConfig } from "./config.ts"
 import * as DaemonRpc from "./DaemonRpc.ts"
 import type { InvalidConfig, Unauthorized } from "./errors.ts"
@@ -56,7 +56,7 @@ const isReport = (body: string): boolean => {
 /** Whether the JSON-RPC server at the address is a daemon on the wanted network. */
 const sameNetwork = (config: DecodedConfig, isOurs: boolean): Effect.Effect<Found, InvalidConfig | Unauthorized> =>
   Effect.scoped(Effect.gen(function*() {
-    const address = formatAddress(config.daemon)
+    const address = formatHostPort(config.daemon)
     const rpc = yield* DaemonRpc.make({ ...config.daemon, timeout: Math.min(config.daemon.timeout, PATIENCE) })
     const outcome = yield* Effect.either(Effect.flatMap(
       rpc.read("getblockchaininfo"),
@@ -82,7 +82,7 @@ const sameNetwork = (config: DecodedConfig, isOurs: boolean): Effect.Effect<Foun
  */
 export const detect = (config: DecodedConfig): Effect.Effect<Found, InvalidConfig | Unauthorized> =>
   Effect.gen(function*() {
-    const address = formatAddress(config.daemon)
+    const address = formatHostPort(config.daemon)
     const answer = yield* Effect.timeoutTo(health(config.daemon), {
       duration: PATIENCE,
       onSuccess: (answer) => answer,

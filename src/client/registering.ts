@@ -64,7 +64,7 @@ const told = ({ options, scope }: Followed, progress: RegistrationProgress): Eff
  * Reports the steps as they happen, and returns once the step that the caller waits for is reached. The following
  * continues until the name is registered or the client is closed, even if the caller stops waiting.
  */
-export const follow = (
+export const followRegistration = (
   followed: Followed
 ): Effect.Effect<OperationResult, OperationFailure | ClientFailure> =>
   Effect.gen(function*() {

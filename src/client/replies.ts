@@ -21,21 +21,21 @@ export const reading = <A>(method: string, reply: Json, read: (reply: Json) => A
     return found === undefined ? unexpected(method) : Effect.succeed(found)
   })
 
-export const text = (json: Json | undefined): string | undefined => typeof json === "string" ? json : undefined
+export const textReply = (json: Json | undefined): string | undefined => typeof json === "string" ? json : undefined
 
-export const integer = (json: Json | undefined): number | undefined =>
+export const integerReply = (json: Json | undefined): number | undefined =>
   json instanceof JsonNumber ? integerWithin(json, Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER) : undefined
 
 const hexBytes = (json: Json | undefined): Bytes | undefined => {
-  const given = text(json)
+  const given = textReply(json)
   return given !== undefined && (given === "" || isHex(given)) ? fromHex(given) : undefined
 }
 
 const HASH = /^[0-9a-f]{64}$/
 
 /** A txid or a block hash. */
-export const hash = (json: Json | undefined): string | undefined => {
-  const given = text(json)
+export const hashReply = (json: Json | undefined): string | undefined => {
+  const given = textReply(json)
   return given !== undefined && HASH.test(given) ? given : undefined
 }
 
@@ -59,12 +59,12 @@ export interface ChainInfo {
 export const chainInfo = (reply: Json): ChainInfo | undefined => {
   if (!(reply instanceof JsonObject)) return undefined
   const [chain, blocks, headers] = [
-    text(reply.get("chain")),
-    integer(reply.get("blocks")),
-    integer(reply.get("headers"))
+    textReply(reply.get("chain")),
+    integerReply(reply.get("blocks")),
+    integerReply(reply.get("headers"))
   ]
   const downloading = reply.get("initialblockdownload")
-  const best = hash(reply.get("bestblockhash"))
+  const best = hashReply(reply.get("bestblockhash"))
   if (chain === undefined || blocks === undefined || best === undefined) return undefined
   const synced = downloading !== true && (headers === undefined || headers <= blocks)
   return { chain, best, network: NETWORKS.get(chain), asOf: { height: blocks, synced } }
@@ -85,19 +85,19 @@ const MAX_VALUE = 1_023
 /** The reply's placeholder for the address of a script that has none. */
 const NO_ADDRESS = /^<.*>$/
 
-export const shownName = (reply: Json): ShownName | undefined => {
+export const nameReply = (reply: Json): ShownName | undefined => {
   if (!(reply instanceof JsonObject)) return undefined
   const [name, value] = [hexBytes(reply.get("name")), hexBytes(reply.get("value"))]
   const [txid, height, expiresIn] = [
-    hash(reply.get("txid")),
-    integer(reply.get("height")),
-    integer(reply.get("expires_in"))
+    hashReply(reply.get("txid")),
+    integerReply(reply.get("height")),
+    integerReply(reply.get("expires_in"))
   ]
   const expired = reply.get("expired")
   if (name === undefined || value === undefined || txid === undefined) return undefined
   if (height === undefined || expiresIn === undefined) return undefined
   if (name.length > MAX_NAME || value.length > MAX_VALUE) return undefined
-  const address = text(reply.get("address")) ?? ""
+  const address = textReply(reply.get("address")) ?? ""
   const nameText = encodeText(name, "utf8")
   return {
     name,
@@ -134,8 +134,8 @@ export interface Confirmed {
 
 export const confirmed = (reply: Json): Confirmed | undefined => {
   if (!(reply instanceof JsonObject)) return undefined
-  const confirmations = integer(reply.get("confirmations"))
-  return confirmations === undefined ? undefined : { confirmations, height: integer(reply.get("blockheight")) }
+  const confirmations = integerReply(reply.get("confirmations"))
+  return confirmations === undefined ? undefined : { confirmations, height: integerReply(reply.get("blockheight")) }
 }
 
 /** The fields of `getblockheader` for the place of a block. */
@@ -148,8 +148,8 @@ export interface HeaderPlace {
 
 export const headerPlace = (reply: Json): HeaderPlace | undefined => {
   if (!(reply instanceof JsonObject)) return undefined
-  const [height, confirmations] = [integer(reply.get("height")), integer(reply.get("confirmations"))]
+  const [height, confirmations] = [integerReply(reply.get("height")), integerReply(reply.get("confirmations"))]
   return height === undefined || confirmations === undefined
     ? undefined
-    : { height, confirmations, previous: hash(reply.get("previousblockhash")) }
+    : { height, confirmations, previous: hashReply(reply.get("previousblockhash")) }
 }

@@ -1,5 +1,5 @@
 import { quoted } from "../base/safeText.ts"
-import { namesOf, type Option, type OptionTable } from "./options.ts"
+import { type Option, optionNamesOf, type OptionTable } from "./options.ts"
 import { nearest } from "./suggest.ts"
 
 /**
@@ -46,7 +46,7 @@ class ArgvReader<Name extends string> {
     this.options = options
     this.positional = positional
     const names = new Map<string, Name>(
-      namesOf(options).filter((name) => options[name].flag).map((name) => [name, name])
+      optionNamesOf(options).filter((name) => options[name].flag).map((name) => [name, name])
     )
     const help = names.get("help")
     if (help !== undefined) names.set("h", help)

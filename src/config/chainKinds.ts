@@ -3,13 +3,13 @@ import * as Schema from "effect/Schema"
 import { quoted } from "../base/safeText.ts"
 import type { Activation } from "../consensus/params.ts"
 import { type Bytes, displayHash, parseDisplayHash } from "../protocol/bytes.ts"
-import { fromText, type Kind, parseInteger } from "./kinds.ts"
+import { fromText, type OptionKind, parseInteger } from "./kinds.ts"
 
 /** The block up to which scripts are taken as valid: the network's own, none, or its hash in wire order. */
 export type AssumeValid = "default" | "none" | Bytes
 
 /** A block hash as it is displayed, `0` for none, nothing for the network's own. Upstream `-assumevalid`. */
-export const assumeValid: Kind<AssumeValid> = {
+export const assumeValid: OptionKind<AssumeValid> = {
   placeholder: "HASH|0",
   toml: "string",
   schema: fromText<AssumeValid>(
@@ -54,7 +54,7 @@ const BURIED: ReadonlyMap<string, keyof Activation> = new Map([
 const MAX_ACTIVATION_HEIGHT = 0x7fffffff - 1
 
 /** `name@height`. Upstream `chainparams.cpp`, `HandleDeploymentArgs`. */
-export const activationHeight: Kind<ActivationHeight> = {
+export const activationHeight: OptionKind<ActivationHeight> = {
   placeholder: "NAME@HEIGHT",
   toml: "string",
   schema: fromText(
@@ -88,7 +88,7 @@ const parseInt64 = (digits: string): number | undefined => {
  * (start -1) and never active (start -2, or a window that ends no later than it starts, as in `taproot:1:1`).
  * Upstream `chainparams.cpp`, `HandleDeploymentArgs`; `consensus/params.h`, `BIP9Deployment`.
  */
-export const versionBits: Kind<ActivationHeight> = {
+export const versionBits: OptionKind<ActivationHeight> = {
   placeholder: "taproot:START:END[:MINHEIGHT]",
   toml: "string",
   schema: fromText(

@@ -3,36 +3,36 @@ import * as Either from "effect/Either"
 import { readArgv } from "./argv.ts"
 import { OPTIONS } from "./options.ts"
 import { printConfig } from "./printConfig.ts"
-import { gather, judge, type Settings, type SettingsInput } from "./settings.ts"
+import { decodeGathered, gather, type Settings, type SettingsInput } from "./settings.ts"
 import { UsageError } from "./UsageError.ts"
 
 /** What svcd was asked to do. */
-export type Command = Data.TaggedEnum<{
+export type DaemonCommand = Data.TaggedEnum<{
   Help: {}
   Version: {}
   /** Print `text` on standard output. */
   PrintConfig: { readonly text: string }
   Run: { readonly settings: Settings }
 }>
-export const Command = Data.taggedEnum<Command>()
+export const DaemonCommand = Data.taggedEnum<DaemonCommand>()
 
 /**
  * Reads what a command line asks for. Help and version come first: they are answered whatever else is wrong with
  * flags, environment or file.
  */
-export const readCommandLine = (input: SettingsInput): Either.Either<Command, UsageError> => {
+export const readCommandLine = (input: SettingsInput): Either.Either<DaemonCommand, UsageError> => {
   const { given, problems } = readArgv(input.argv, OPTIONS)
   const wants = (name: "help" | "version" | "printconfig"): boolean =>
     ["1", "true"].includes(given.get(name)?.at(-1) ?? "0")
 
-  if (wants("help")) return Either.right(Command.Help())
-  if (wants("version")) return Either.right(Command.Version())
+  if (wants("help")) return Either.right(DaemonCommand.Help())
+  if (wants("version")) return Either.right(DaemonCommand.Version())
   if (problems.length > 0) return Either.left(new UsageError({ problems }))
   return Either.gen(function*() {
     const gathered = yield* gather(OPTIONS, given, input)
-    const settings = yield* judge(gathered, input)
+    const settings = yield* decodeGathered(gathered, input)
     return wants("printconfig")
-      ? Command.PrintConfig({ text: printConfig(gathered, input) })
-      : Command.Run({ settings })
+      ? DaemonCommand.PrintConfig({ text: printConfig(gathered, input) })
+      : DaemonCommand.Run({ settings })
   })
 }

@@ -3,8 +3,8 @@ import { readFileSync, statSync } from "node:fs"
 import { parse, TomlDate, TomlError } from "smol-toml"
 import { codeOf } from "../base/errorCode.ts"
 import { quoted, shownPath } from "../base/safeText.ts"
-import { isOptionName, namesOf, type Option, type OptionName, OPTIONS } from "./options.ts"
-import type { Given, Source } from "./sources.ts"
+import { isOptionName, type Option, type OptionName, optionNamesOf, OPTIONS } from "./options.ts"
+import type { Given, OptionSource } from "./sources.ts"
 import { nearest } from "./suggest.ts"
 import { tomlLines } from "./tomlLines.ts"
 
@@ -13,7 +13,7 @@ export const CONFIG_FILE = "svcd.conf"
 
 /** Keys of the file, table included, and their options. */
 const KEYS: ReadonlyMap<string, OptionName> = new Map(
-  namesOf(OPTIONS).flatMap((name) => {
+  optionNamesOf(OPTIONS).flatMap((name) => {
     const key = OPTIONS[name].key
     return key === undefined ? [] : [[key, name]]
   })
@@ -127,7 +127,7 @@ const tomlReason = (error: TomlError): string =>
   (error.message.split("\n", 1)[0] ?? "").replace(/^Invalid TOML document: /, "")
 
 /** Reads the text of a configuration file as a source, or returns what is wrong with it on the left. */
-export const fromFile = (text: string, file: string): Either.Either<Source, ReadonlyArray<string>> => {
+export const fromFile = (text: string, file: string): Either.Either<OptionSource, ReadonlyArray<string>> => {
   const document = Either.try({
     try: () => parse(text),
     catch: (error) =>

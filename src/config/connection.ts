@@ -18,7 +18,7 @@ export const CONNECTION_OPTIONS = {
 }
 
 /** How a tool finds a daemon or its data. */
-export interface Connection {
+export interface ConnectionSettings {
   readonly network: NetworkName
   readonly dataDir: string
   readonly rpc: Address & { readonly credentials: Credentials | undefined }
@@ -40,7 +40,7 @@ const reachable = (address: Address): Address =>
  */
 export const decodeConnection = (
   input: SettingsInput
-): Either.Either<{ readonly connection: Connection; readonly rest: ReadonlyArray<string> }, UsageError> =>
+): Either.Either<{ readonly connection: ConnectionSettings; readonly rest: ReadonlyArray<string> }, UsageError> =>
   Either.gen(function*() {
     const { given, problems, rest } = readArgv(input.argv, CONNECTION_OPTIONS, "end")
     if (problems.length > 0) return yield* Either.left(new UsageError({ problems }))

@@ -1,4 +1,4 @@
-import { GROUPS, namesOf, type Option, OPTIONS } from "./options.ts"
+import { GROUPS, type Option, optionNamesOf, OPTIONS } from "./options.ts"
 
 const WIDTH = 96
 const COLUMN = 24
@@ -39,15 +39,15 @@ export const entry = (name: string, option: Option, dashes = "-"): string => {
 }
 
 const fileOnly = (): string => {
-  const keys = namesOf(OPTIONS).filter((name) => !OPTIONS[name].flag)
+  const keys = optionNamesOf(OPTIONS).filter((name) => !OPTIONS[name].flag)
   return keys.map((name) => `${OPTIONS[name].key} (${OPTIONS[name].description}; default: ${OPTIONS[name].default})`)
     .join(", ")
 }
 
 /** Returns what `svcd --help` prints. */
-export const helpText = (): string => {
+export const optionsHelp = (): string => {
   const groups = GROUPS.map((group) => {
-    const names = namesOf(OPTIONS).filter((name) => OPTIONS[name].group === group && OPTIONS[name].flag)
+    const names = optionNamesOf(OPTIONS).filter((name) => OPTIONS[name].group === group && OPTIONS[name].flag)
     return `${group}\n${names.map((name) => entry(name, OPTIONS[name])).join("\n")}\n`
   })
   return [

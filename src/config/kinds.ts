@@ -2,7 +2,7 @@ import * as Either from "effect/Either"
 import * as ParseResult from "effect/ParseResult"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import { type Address, formatAddress, parseAddress } from "../base/addresses.ts"
+import { type Address, formatHostPort, parseHostPort } from "../base/addresses.ts"
 import { quoted } from "../base/safeText.ts"
 import { COIN } from "../protocol/amount.ts"
 
@@ -10,7 +10,7 @@ import { COIN } from "../protocol/amount.ts"
  * The kinds of value an option can have. Each judges a text, whichever source it came from, and says in words for
  * an operator what is wrong with it; the words never hold the text of a secret.
  */
-export interface Kind<A> {
+export interface OptionKind<A> {
   readonly schema: Schema.Schema<A, string>
   /** What stands for the value in the help. */
   readonly placeholder: string
@@ -34,7 +34,7 @@ export const fromText = <A>(
   })
 
 /** Any text that is not empty. */
-export const text = (placeholder: string): Kind<string> => ({
+export const textKind = (placeholder: string): OptionKind<string> => ({
   placeholder,
   toml: "string",
   schema: fromText(
@@ -45,8 +45,8 @@ export const text = (placeholder: string): Kind<string> => ({
 })
 
 /** A path as it was written; what it is relative to is decided where its source is known. */
-export const path: Kind<string> = {
-  ...text("PATH"),
+export const pathKind: OptionKind<string> = {
+  ...textKind("PATH"),
   schema: fromText(
     Schema.String,
     (given) => {
@@ -58,8 +58,8 @@ export const path: Kind<string> = {
 }
 
 /** A user name. Basic authentication ends it at the first colon (RFC 7617, section 2). */
-export const userName: Kind<string> = {
-  ...text("NAME"),
+export const userNameKind: OptionKind<string> = {
+  ...textKind("NAME"),
   schema: fromText(
     Schema.String,
     (given) => given.includes(":") ? Either.left(`${quoted(given)} must not contain a colon`) : Either.right(given),
@@ -68,7 +68,7 @@ export const userName: Kind<string> = {
 }
 
 /** A text that is never shown. */
-export const secret: Kind<Redacted.Redacted<string>> = {
+export const secretKind: OptionKind<Redacted.Redacted<string>> = {
   placeholder: "SECRET",
   toml: "string",
   schema: fromText(
@@ -85,7 +85,7 @@ export const parseInteger = (given: string): number | undefined => {
 }
 
 /** A whole number within its bounds, both included. */
-export const integer = ({ max, min }: { readonly min: number; readonly max: number }): Kind<number> => ({
+export const integerKind = ({ max, min }: { readonly min: number; readonly max: number }): OptionKind<number> => ({
   placeholder: "N",
   toml: "integer",
   schema: fromText(
@@ -101,8 +101,8 @@ export const integer = ({ max, min }: { readonly min: number; readonly max: numb
 })
 
 /** A page size as SQLite takes it: a power of two from 512 to 65536 bytes. */
-export const pageSize: Kind<number> = {
-  ...integer({ min: 512, max: 65_536 }),
+export const pageSizeKind: OptionKind<number> = {
+  ...integerKind({ min: 512, max: 65_536 }),
   schema: fromText(
     Schema.Int,
     (given) => {
@@ -116,7 +116,7 @@ export const pageSize: Kind<number> = {
 }
 
 /** On or off. As a flag it needs no value: `-txindex`, `-txindex=0`, `-notxindex`. */
-export const onOff: Kind<boolean> = {
+export const onOffKind: OptionKind<boolean> = {
   placeholder: "",
   toml: "boolean",
   schema: fromText(
@@ -131,7 +131,9 @@ export const onOff: Kind<boolean> = {
 }
 
 /** One word of a list. */
-export const choice = <const W extends readonly [string, ...ReadonlyArray<string>]>(words: W): Kind<W[number]> => ({
+export const choiceKind = <const W extends readonly [string, ...ReadonlyArray<string>]>(
+  words: W
+): OptionKind<W[number]> => ({
   placeholder: words.join("|"),
   toml: "string",
   schema: fromText(
@@ -149,15 +151,15 @@ export const choice = <const W extends readonly [string, ...ReadonlyArray<string
 const AddressSchema: Schema.Schema<Address> = Schema.Struct({ host: Schema.String, port: Schema.Int })
 
 /** `host:port`. With `optional` the host may be missing, which means every interface. */
-export const address = (host: "required" | "optional"): Kind<Address> => ({
+export const addressKind = (host: "required" | "optional"): OptionKind<Address> => ({
   placeholder: "HOST:PORT",
   toml: "string",
-  schema: fromText(AddressSchema, (given) => parseAddress(given, host), formatAddress)
+  schema: fromText(AddressSchema, (given) => parseHostPort(given, host), formatHostPort)
 })
 
 /** Printable text that may stand in a user agent (upstream `SanitizeString`, `SAFE_CHARS_UA_COMMENT`). */
-export const comment: Kind<string> = {
-  ...text("TEXT"),
+export const commentKind: OptionKind<string> = {
+  ...textKind("TEXT"),
   schema: fromText(
     Schema.String,
     (given) =>
@@ -169,7 +171,7 @@ export const comment: Kind<string> = {
 }
 
 /** An amount in NMC with up to eight decimals, as a number of the smallest unit. */
-export const amount: Kind<number> = {
+export const amountKind: OptionKind<number> = {
   placeholder: "NMC",
   toml: "string",
   schema: fromText(
@@ -185,7 +187,7 @@ export const amount: Kind<number> = {
 }
 
 /** A kind whose empty text means that the option is not set. */
-export const optional = <A>(kind: Kind<A>): Kind<A | undefined> => {
+export const optionalKind = <A>(kind: OptionKind<A>): OptionKind<A | undefined> => {
   const decode = Schema.decodeEither(kind.schema)
   const encode = Schema.encodeSync(kind.schema)
   return {
@@ -202,7 +204,7 @@ const firstMessage = (error: ParseResult.ParseError): string =>
   ParseResult.ArrayFormatter.formatErrorSync(error)[0]?.message ?? "is not valid"
 
 /** Values with commas between them; spaces around them do not count. An empty text is an empty list. */
-export const commaSeparated = <A>(kind: Kind<A>): Kind<ReadonlyArray<A>> => {
+export const commaSeparatedKind = <A>(kind: OptionKind<A>): OptionKind<ReadonlyArray<A>> => {
   const decode = Schema.decodeEither(kind.schema)
   const encode = Schema.encodeSync(kind.schema)
   return {

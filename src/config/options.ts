@@ -34,7 +34,7 @@ export const SUBSYSTEMS = [
 ] as const
 export type Subsystem = (typeof SUBSYSTEMS)[number]
 
-export type Group =
+export type OptionGroup =
   | "General"
   | "RPC"
   | "Peers"
@@ -45,7 +45,7 @@ export type Group =
   | "Tests, on regtest alone"
 
 /** The order of the groups in the help. */
-export const GROUPS: ReadonlyArray<Group> = [
+export const GROUPS: ReadonlyArray<OptionGroup> = [
   "General",
   "RPC",
   "Peers",
@@ -71,7 +71,7 @@ export interface Option<S extends Schema.Schema.AnyNoContext = Schema.Schema.Any
   readonly flag: boolean
   readonly env: string | undefined
   readonly secret: boolean
-  readonly group: Group
+  readonly group: OptionGroup
   readonly description: string
 }
 
@@ -90,7 +90,7 @@ interface Traits {
   readonly secret?: true
 }
 
-const traitsOf = (name: string, group: Group, description: string, traits: Traits) => ({
+const traitsOf = (name: string, group: OptionGroup, description: string, traits: Traits) => ({
   default: traits.default ?? "",
   defaultNote: traits.defaultNote,
   key: traits.flagOnly === true ? undefined : traits.key ?? name,
@@ -101,10 +101,10 @@ const traitsOf = (name: string, group: Group, description: string, traits: Trait
   description
 })
 
-type Row = readonly [name: string, group: Group, description: string, traits?: Traits]
+type Row = readonly [name: string, group: OptionGroup, description: string, traits?: Traits]
 
 const one = <A>(
-  kind: Kind.Kind<A>,
+  kind: Kind.OptionKind<A>,
   ...[name, group, description, traits = {}]: Row
 ): Option<Schema.Schema<A, string>> => ({
   ...traitsOf(name, group, description, traits),
@@ -115,7 +115,7 @@ const one = <A>(
 })
 
 const many = <A>(
-  kind: Kind.Kind<A>,
+  kind: Kind.OptionKind<A>,
   ...[name, group, description, traits = {}]: Row
 ): Option<Schema.Schema<ReadonlyArray<A>, ReadonlyArray<string>>> => ({
   ...traitsOf(name, group, description, traits),
@@ -125,45 +125,45 @@ const many = <A>(
   repeatable: true
 })
 
-const peerCount = Kind.integer({ min: 0, max: 10_000 })
+const peerCount = Kind.integerKind({ min: 0, max: 10_000 })
 
 /** Requests a minute, 0 for the default and -1 for no limit (reference/rpc.md 9.1). */
-const rateLimit = Kind.integer({ min: -1, max: 1_000_000_000 })
+const rateLimit = Kind.integerKind({ min: -1, max: 1_000_000_000 })
 
 const GIB = 1024 ** 3
 
 export const OPTIONS = {
-  network: one(Kind.choice(NETWORK_NAMES), "network", "General", "network to join", {
+  network: one(Kind.choiceKind(NETWORK_NAMES), "network", "General", "network to join", {
     default: "mainnet",
     env: "SVCD_NETWORK"
   }),
-  datadir: one(Kind.path, "datadir", "General", "data directory", { default: "~/.svcd", env: "SVCD_DATA_DIR" }),
+  datadir: one(Kind.pathKind, "datadir", "General", "data directory", { default: "~/.svcd", env: "SVCD_DATA_DIR" }),
   printconfig: one(
-    Kind.onOff,
+    Kind.onOffKind,
     "printconfig",
     "General",
     "print the settings in force, each with its source, and exit",
     { default: "0", flagOnly: true }
   ),
-  version: one(Kind.onOff, "version", "General", "print the version and exit", { default: "0", flagOnly: true }),
-  help: one(Kind.onOff, "help", "General", "print this text and exit", { default: "0", flagOnly: true }),
+  version: one(Kind.onOffKind, "version", "General", "print the version and exit", { default: "0", flagOnly: true }),
+  help: one(Kind.onOffKind, "help", "General", "print this text and exit", { default: "0", flagOnly: true }),
 
-  rpcaddr: one(Kind.address("optional"), "rpcaddr", "RPC", "address of the RPC listener", {
+  rpcaddr: one(Kind.addressKind("optional"), "rpcaddr", "RPC", "address of the RPC listener", {
     default: "127.0.0.1:8336"
   }),
-  rpcuser: one(Kind.optional(Kind.userName), "rpcuser", "RPC", "user name that RPC asks for", {
+  rpcuser: one(Kind.optionalKind(Kind.userNameKind), "rpcuser", "RPC", "user name that RPC asks for", {
     env: "SVCD_RPC_USER",
     defaultNote: "no credentials"
   }),
   rpcpassword: one(
-    Kind.optional(Kind.secret),
+    Kind.optionalKind(Kind.secretKind),
     "rpcpassword",
     "RPC",
     "password that RPC asks for; better given by environment or file, as other users can see flags",
     { env: "SVCD_RPC_PASSWORD", secret: true }
   ),
   rpcallowinsecure: one(
-    Kind.onOff,
+    Kind.onOffKind,
     "rpcallowinsecure",
     "RPC",
     "allow an RPC listener that other machines can reach without credentials",
@@ -174,32 +174,32 @@ export const OPTIONS = {
     defaultNote: "0, which is 6000, and no limit on loopback"
   }),
   maxrequestsize: one(
-    Kind.integer({ min: 0, max: GIB }),
+    Kind.integerKind({ min: 0, max: GIB }),
     "maxrequestsize",
     "RPC",
     "largest body of an RPC request, in bytes",
     { default: "0", defaultNote: "0, which is 33554432" }
   ),
   metricsaddr: one(
-    Kind.optional(Kind.address("optional")),
+    Kind.optionalKind(Kind.addressKind("optional")),
     "metricsaddr",
     "RPC",
     "address of the metrics endpoint",
     { defaultNote: "no endpoint" }
   ),
   statuspage: one(
-    Kind.onOff,
+    Kind.onOffKind,
     "statuspage",
     "RPC",
     "show browsers that come to the RPC listener a page about this node",
     { default: "1" }
   ),
-  rest: one(Kind.onOff, "rest", "RPC", "answer GET /rest/name/, for reading and without credentials", {
+  rest: one(Kind.onOffKind, "rest", "RPC", "answer GET /rest/name/, for reading and without credentials", {
     default: "0"
   }),
 
   listen: one(
-    Kind.optional(Kind.address("optional")),
+    Kind.optionalKind(Kind.addressKind("optional")),
     "listen",
     "Peers",
     "address to listen on for peers; empty to listen nowhere",
@@ -209,48 +209,48 @@ export const OPTIONS = {
   maxinbound: one(peerCount, "maxinbound", "Peers", "peers that called this node", { default: "100" }),
   maxoutbound: one(peerCount, "maxoutbound", "Peers", "peers that this node calls", { default: "25" }),
   addpeer: many(
-    Kind.address("required"),
+    Kind.addressKind("required"),
     "addpeer",
     "Peers",
     "peer to connect to, in place of those that DNS names; may be repeated",
     { defaultNote: "peers found by DNS" }
   ),
   proxy: one(
-    Kind.optional(Kind.address("required")),
+    Kind.optionalKind(Kind.addressKind("required")),
     "proxy",
     "Peers",
     "SOCKS5 proxy that peers are called through, names and all, as Tor's",
     { defaultNote: "no proxy" }
   ),
   uacomment: one(
-    Kind.optional(Kind.comment),
+    Kind.optionalKind(Kind.commentKind),
     "uacomment",
     "Peers",
     "comment in what this node calls itself to peers",
     { defaultNote: "no comment" }
   ),
 
-  maxmempool: one(Kind.integer({ min: 5, max: 65_536 }), "maxmempool", "Mempool", "memory for the mempool, in MB", {
+  maxmempool: one(Kind.integerKind({ min: 5, max: 65_536 }), "maxmempool", "Mempool", "memory for the mempool, in MB", {
     default: "300"
   }),
   mempoolexpiry: one(
-    Kind.integer({ min: 1, max: 100_000 }),
+    Kind.integerKind({ min: 1, max: 100_000 }),
     "mempoolexpiry",
     "Mempool",
     "hours after which a transaction that nobody mined is forgotten",
     { default: "336" }
   ),
   minrelaytxfee: one(
-    Kind.amount,
+    Kind.amountKind,
     "minrelaytxfee",
     "Mempool",
     "least fee that is relayed, in NMC for 1000 virtual bytes",
     { default: "0.001" }
   ),
-  persistmempool: one(Kind.onOff, "persistmempool", "Mempool", "keep the mempool over a restart", { default: "1" }),
+  persistmempool: one(Kind.onOffKind, "persistmempool", "Mempool", "keep the mempool over a restart", { default: "1" }),
 
   loadblock: many(
-    Kind.path,
+    Kind.pathKind,
     "loadblock",
     "Chain",
     "block file, or blocks directory of Namecoin Core, to import at the start; may be repeated",
@@ -264,81 +264,81 @@ export const OPTIONS = {
     { defaultNote: "the network's own" }
   ),
   verifythreads: one(
-    Kind.optional(Kind.integer({ min: 0, max: 64 })),
+    Kind.optionalKind(Kind.integerKind({ min: 0, max: 64 })),
     "verifythreads",
     "Chain",
     "worker threads that check scripts",
     { defaultNote: "processors - 1" }
   ),
-  dbcache: one(Kind.integer({ min: 4, max: 65_536 }), "dbcache", "Chain", "memory for unspent coins, in MiB", {
+  dbcache: one(Kind.integerKind({ min: 4, max: 65_536 }), "dbcache", "Chain", "memory for unspent coins, in MiB", {
     default: "100"
   }),
-  txindex: one(Kind.onOff, "txindex", "Chain", "keep an index of all transactions", { default: "0" }),
+  txindex: one(Kind.onOffKind, "txindex", "Chain", "keep an index of all transactions", { default: "0" }),
   checkblocks: one(
-    Kind.integer({ min: 0, max: 2_147_483_647 }),
+    Kind.integerKind({ min: 0, max: 2_147_483_647 }),
     "checkblocks",
     "Chain",
     "blocks at the end of the chain that are checked at the start; 0 for all",
     { default: "6" }
   ),
   checklevel: one(
-    Kind.integer({ min: 0, max: 4 }),
+    Kind.integerKind({ min: 0, max: 4 }),
     "checklevel",
     "Chain",
     "how thoroughly: 0 reads them, 1 checks their rules, 2 their undo data, 3 their coins, 4 their scripts",
     { default: "3" }
   ),
   backgroundcheck: one(
-    Kind.onOff,
+    Kind.onOffKind,
     "backgroundcheck",
     "Chain",
     "compare everything on disk, slowly and over and over, with what was written",
     { default: "1" }
   ),
-  pagesize: one(Kind.pageSize, "pagesize", "Chain", "page size of new databases, in bytes", {
+  pagesize: one(Kind.pageSizeKind, "pagesize", "Chain", "page size of new databases, in bytes", {
     default: "4096",
     key: "database.pagesize",
     fileOnly: true
   }),
 
-  namehistory: one(Kind.onOff, "namehistory", "Names and wallet", "answer name_history", { default: "1" }),
-  namehashindex: one(Kind.onOff, "namehashindex", "Names and wallet", "keep an index of the hashes of names", {
+  namehistory: one(Kind.onOffKind, "namehistory", "Names and wallet", "answer name_history", { default: "1" }),
+  namehashindex: one(Kind.onOffKind, "namehashindex", "Names and wallet", "keep an index of the hashes of names", {
     default: "0"
   }),
-  nameencoding: one(Kind.choice(NAME_ENCODINGS), "nameencoding", "Names and wallet", "how RPC writes names", {
+  nameencoding: one(Kind.choiceKind(NAME_ENCODINGS), "nameencoding", "Names and wallet", "how RPC writes names", {
     default: NAME_ENCODINGS[0]
   }),
-  valueencoding: one(Kind.choice(NAME_ENCODINGS), "valueencoding", "Names and wallet", "how RPC writes values", {
+  valueencoding: one(Kind.choiceKind(NAME_ENCODINGS), "valueencoding", "Names and wallet", "how RPC writes values", {
     default: NAME_ENCODINGS[0]
   }),
-  allowexpired: one(Kind.onOff, "allowexpired", "Names and wallet", "let name_show answer for expired names", {
+  allowexpired: one(Kind.onOffKind, "allowexpired", "Names and wallet", "let name_show answer for expired names", {
     default: "0"
   }),
-  disablewallet: one(Kind.onOff, "disablewallet", "Names and wallet", "run without wallets and their methods", {
+  disablewallet: one(Kind.onOffKind, "disablewallet", "Names and wallet", "run without wallets and their methods", {
     default: "0"
   }),
-  nowallet: one(Kind.onOff, "nowallet", "Names and wallet", "load no wallet at the start", { default: "0" }),
+  nowallet: one(Kind.onOffKind, "nowallet", "Names and wallet", "load no wallet at the start", { default: "0" }),
   limitnamechains: one(
-    Kind.integer({ min: 1, max: 60 }),
+    Kind.integerKind({ min: 1, max: 60 }),
     "limitnamechains",
     "Names and wallet",
     "operations on one name that may wait for a block at once",
     { default: "1" }
   ),
 
-  loglevel: one(Kind.choice(LOG_LEVELS), "loglevel", "Logging", "least level that is logged", {
+  loglevel: one(Kind.choiceKind(LOG_LEVELS), "loglevel", "Logging", "least level that is logged", {
     default: "info",
     env: "SVCD_LOG_LEVEL"
   }),
-  logformat: one(Kind.choice(LOG_FORMATS), "logformat", "Logging", "lines of text or of JSON", { default: "text" }),
+  logformat: one(Kind.choiceKind(LOG_FORMATS), "logformat", "Logging", "lines of text or of JSON", { default: "text" }),
   debugsubsystem: one(
-    Kind.commaSeparated(Kind.choice(SUBSYSTEMS)),
+    Kind.commaSeparatedKind(Kind.choiceKind(SUBSYSTEMS)),
     "debugsubsystem",
     "Logging",
     `parts whose debug entries are logged too, commas between them: ${SUBSYSTEMS.join(", ")}`
   ),
   logfile: one(
-    Kind.optional(Kind.path),
+    Kind.optionalKind(Kind.pathKind),
     "logfile",
     "Logging",
     "file to append the log to, in place of standard output; SIGHUP opens it anew",
@@ -359,7 +359,7 @@ export const OPTIONS = {
   ),
   mocktime: one(
     // The range of `setmocktime` (reference/rpc.md 3, setmocktime).
-    Kind.integer({ min: 0, max: 9_223_372_036 }),
+    Kind.integerKind({ min: 0, max: 9_223_372_036 }),
     "mocktime",
     "Tests, on regtest alone",
     "seconds since 1970 to take as the present time; 0 for the real one",
@@ -372,11 +372,12 @@ export type OptionName = keyof typeof OPTIONS
 export const isOptionName = (text: string): text is OptionName => Object.hasOwn(OPTIONS, text)
 
 /** The names of a table's options, in its order. */
-export const namesOf = <O extends OptionTable>(options: O): ReadonlyArray<keyof O & string> => Object.keys(options)
+export const optionNamesOf = <O extends OptionTable>(options: O): ReadonlyArray<keyof O & string> =>
+  Object.keys(options)
 
 /** The schemas of a table's options, as the fields of a struct. */
 export const fieldsOf = <O extends OptionTable>(options: O): { readonly [K in keyof O]: O[K]["schema"] } => {
-  const fields = Object.fromEntries(namesOf(options).map((name) => [name, options[name]?.schema]))
+  const fields = Object.fromEntries(optionNamesOf(options).map((name) => [name, options[name]?.schema]))
   // Built key by key from the same table, which Object.fromEntries cannot say in its type.
   return fields as { readonly [K in keyof O]: O[K]["schema"] }
 }

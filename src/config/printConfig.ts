@@ -1,6 +1,6 @@
 import { stringify } from "smol-toml"
 import { shownPath } from "../base/safeText.ts"
-import { GROUPS, namesOf, type Option, type OptionName, OPTIONS } from "./options.ts"
+import { GROUPS, type Option, type OptionName, optionNamesOf, OPTIONS } from "./options.ts"
 import { type Gathered, PATH_OPTIONS, pathOf, type SettingsInput } from "./settings.ts"
 import { defaultOf, type Given } from "./sources.ts"
 
@@ -47,7 +47,7 @@ const settled = (name: OptionName, given: Given, gathered: Gathered, input: Sett
  */
 export const printConfig = (gathered: Gathered, input: SettingsInput): string => {
   const { configFile, source } = gathered
-  const names = namesOf(OPTIONS).filter((name) => !COMMANDS.has(name))
+  const names = optionNamesOf(OPTIONS).filter((name) => !COMMANDS.has(name))
   const linesOf = (chosen: ReadonlyArray<OptionName>): ReadonlyArray<string> =>
     chosen.map((name) => line(name, settled(name, source.get(name) ?? defaultOf(OPTIONS[name]), gathered, input)))
   const inTable = (name: OptionName): boolean => OPTIONS[name].key?.includes(".") === true

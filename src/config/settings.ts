@@ -18,7 +18,7 @@ import {
   type OptionTable,
   type Subsystem
 } from "./options.ts"
-import { fromEnvironment, fromFlags, merge, type Source } from "./sources.ts"
+import { fromEnvironment, fromFlags, merge, type OptionSource } from "./sources.ts"
 import { UsageError } from "./UsageError.ts"
 import { decodeValues, type Values } from "./values.ts"
 
@@ -128,7 +128,7 @@ export const absolutePath = (path: string, base: string, home: string): string =
 }
 
 /** Where the configuration file is looked for: in the directory that flags, environment or the default name. */
-const configFileOf = (input: SettingsInput, ...sources: ReadonlyArray<Source>): string => {
+const configFileOf = (input: SettingsInput, ...sources: ReadonlyArray<OptionSource>): string => {
   const given = sources.map((source) => source.get("datadir")).find((found) => found !== undefined)
   const directory = given?.texts.at(-1) ?? OPTIONS.datadir.default
   return join(absolutePath(directory, input.cwd, input.homedir), CONFIG_FILE)
@@ -136,7 +136,7 @@ const configFileOf = (input: SettingsInput, ...sources: ReadonlyArray<Source>): 
 
 /** The sources of a table's options, merged; and the configuration file, whether it is there or not. */
 export interface Gathered {
-  readonly source: Source
+  readonly source: OptionSource
   readonly configFile: string
 }
 
@@ -151,7 +151,9 @@ export const gather = (
   const configFile = configFileOf(input, flags, env)
   const text = Either.mapLeft(input.readFile(configFile), (why) => [`${shownPath(configFile)} ${why}`])
   return text.pipe(
-    Either.flatMap((found) => found === undefined ? Either.right<Source>(new Map()) : fromFile(found, configFile)),
+    Either.flatMap((found) =>
+      found === undefined ? Either.right<OptionSource>(new Map()) : fromFile(found, configFile)
+    ),
     Either.mapBoth({
       onLeft: (problems) => new UsageError({ problems }),
       onRight: (file) => ({ source: merge(options, { flags, env, file }), configFile })
@@ -234,12 +236,12 @@ const toSettings = (values: Values, gathered: Gathered, input: SettingsInput): S
 const MAX_DEFAULT_THREADS = 15
 
 /** Judges what was gathered: the one decode, whatever the sources. */
-export const judge = (gathered: Gathered, input: SettingsInput): Either.Either<Settings, UsageError> =>
+export const decodeGathered = (gathered: Gathered, input: SettingsInput): Either.Either<Settings, UsageError> =>
   Either.map(decodeValues(gathered.source), (values) => toSettings(values, gathered, input))
 
 /** Returns the settings in force, or what is wrong with flags, environment or file. */
 export const decodeSettings = (input: SettingsInput): Either.Either<Settings, UsageError> => {
   const { given, problems } = readArgv(input.argv, OPTIONS)
   if (problems.length > 0) return Either.left(new UsageError({ problems }))
-  return Either.flatMap(gather(OPTIONS, given, input), (gathered) => judge(gathered, input))
+  return Either.flatMap(gather(OPTIONS, given, input), (gathered) => decodeGathered(gathered, input))
 }

@@ -1,4 +1,4 @@
-import { isOptionName, namesOf, type Option, type OptionName, OPTIONS, type OptionTable } from "./options.ts"
+import { isOptionName, type Option, type OptionName, optionNamesOf, OPTIONS, type OptionTable } from "./options.ts"
 
 /** What a source says about an option. */
 export interface Given {
@@ -12,18 +12,18 @@ export interface Given {
   readonly inFile: boolean
 }
 
-export type Source = ReadonlyMap<OptionName, Given>
+export type OptionSource = ReadonlyMap<OptionName, Given>
 
 /** The flags as a source. The last mention of a flag that cannot be repeated counts. */
-export const fromFlags = (given: ReadonlyMap<OptionName, ReadonlyArray<string>>): Source =>
+export const fromFlags = (given: ReadonlyMap<OptionName, ReadonlyArray<string>>): OptionSource =>
   new Map(
     Array.from(given, ([name, texts]) => [name, { texts, from: `-${name}`, label: `-${name}`, inFile: false }])
   )
 
 /** The environment as a source. An empty variable counts as none, as it does for most programs. */
-export const fromEnvironment = (env: Readonly<Record<string, string | undefined>>): Source => {
+export const fromEnvironment = (env: Readonly<Record<string, string | undefined>>): OptionSource => {
   const source = new Map<OptionName, Given>()
-  for (const name of namesOf(OPTIONS)) {
+  for (const name of optionNamesOf(OPTIONS)) {
     const variable = OPTIONS[name].env
     const text = variable === undefined ? undefined : env[variable]
     if (variable === undefined || text === undefined || text === "") continue
@@ -43,10 +43,10 @@ export const defaultOf = (option: Option): Given => ({
 /** Later sources win, option by option: defaults, file, environment, flags. */
 export const merge = (
   options: OptionTable,
-  { env, file, flags }: { readonly env: Source; readonly file: Source; readonly flags: Source }
-): Source => {
+  { env, file, flags }: { readonly env: OptionSource; readonly file: OptionSource; readonly flags: OptionSource }
+): OptionSource => {
   const merged = new Map<OptionName, Given>()
-  for (const name of namesOf(options).filter(isOptionName)) {
+  for (const name of optionNamesOf(options).filter(isOptionName)) {
     merged.set(name, flags.get(name) ?? env.get(name) ?? file.get(name) ?? defaultOf(OPTIONS[name]))
   }
   return merged

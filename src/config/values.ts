@@ -1,9 +1,9 @@
 import * as Either from "effect/Either"
 import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
-import { formatAddress, isLoopback, overlap } from "../base/addresses.ts"
-import { fieldsOf, isOptionName, namesOf, type OptionName, OPTIONS, type OptionTable } from "./options.ts"
-import { defaultOf, type Source } from "./sources.ts"
+import { formatHostPort, isLoopback, overlap } from "../base/addresses.ts"
+import { fieldsOf, isOptionName, type OptionName, optionNamesOf, OPTIONS, type OptionTable } from "./options.ts"
+import { defaultOf, type OptionSource } from "./sources.ts"
 import { UsageError } from "./UsageError.ts"
 
 /** Every option by its name, from text. One rule for flags, environment, file and defaults. */
@@ -30,19 +30,19 @@ const contradictions = (values: Values): ReadonlyArray<Schema.FilterIssue> => {
   if (isOpen && !rpcallowinsecure && !isLoopback(rpcaddr.host)) {
     complain(
       "rpcaddr",
-      `${formatAddress(rpcaddr)} is open to other machines, and there are no credentials; ` +
+      `${formatHostPort(rpcaddr)} is open to other machines, and there are no credentials; ` +
         "give rpcuser and rpcpassword, or else rpcallowinsecure"
     )
   }
   if (metricsaddr !== undefined && overlap(metricsaddr, rpcaddr)) {
-    complain("metricsaddr", `${formatAddress(metricsaddr)} is taken by rpcaddr ${formatAddress(rpcaddr)}`)
+    complain("metricsaddr", `${formatHostPort(metricsaddr)} is taken by rpcaddr ${formatHostPort(rpcaddr)}`)
   }
   if (listen !== undefined && maxpeers > 0) {
     if (overlap(listen, rpcaddr)) {
-      complain("rpcaddr", `${formatAddress(rpcaddr)} is taken by listen ${formatAddress(listen)}`)
+      complain("rpcaddr", `${formatHostPort(rpcaddr)} is taken by listen ${formatHostPort(listen)}`)
     }
     if (metricsaddr !== undefined && overlap(metricsaddr, listen)) {
-      complain("metricsaddr", `${formatAddress(metricsaddr)} is taken by listen ${formatAddress(listen)}`)
+      complain("metricsaddr", `${formatHostPort(metricsaddr)} is taken by listen ${formatHostPort(listen)}`)
     }
   }
   if (network !== "regtest") {
@@ -55,16 +55,16 @@ const contradictions = (values: Values): ReadonlyArray<Schema.FilterIssue> => {
 }
 
 /** The texts of every option of a table, in the form its schema takes. */
-const textsOf = (options: OptionTable, source: Source): Readonly<Record<string, unknown>> =>
+const textsOf = (options: OptionTable, source: OptionSource): Readonly<Record<string, unknown>> =>
   Object.fromEntries(
-    namesOf(options).filter(isOptionName).map((name) => {
+    optionNamesOf(options).filter(isOptionName).map((name) => {
       const { texts } = source.get(name) ?? defaultOf(OPTIONS[name])
       return [name, OPTIONS[name].repeatable ? texts : texts[texts.length - 1]]
     })
   )
 
 /** The messages of a failed decode, each behind the place its value stands. */
-const problemsOf = (error: ParseResult.ParseError, source: Source): ReadonlyArray<string> =>
+const problemsOf = (error: ParseResult.ParseError, source: OptionSource): ReadonlyArray<string> =>
   ParseResult.ArrayFormatter.formatErrorSync(error).map(({ message, path }) => {
     const name = String(path[0])
     const label = isOptionName(name) ? source.get(name)?.label ?? name : name
@@ -77,9 +77,9 @@ const problemsOf = (error: ParseResult.ParseError, source: Source): ReadonlyArra
  */
 export const decoderOf = <A, I>(options: OptionTable, schema: Schema.Schema<A, I>) => {
   const decode = Schema.decodeUnknownEither(schema, { errors: "all" })
-  return (source: Source): Either.Either<A, UsageError> =>
+  return (source: OptionSource): Either.Either<A, UsageError> =>
     Either.mapLeft(decode(textsOf(options, source)), (error) => new UsageError({ problems: problemsOf(error, source) }))
 }
 
 /** Judges the options of a daemon. */
-export const decodeValues: (source: Source) => Either.Either<Values, UsageError> = decoderOf(OPTIONS, Values)
+export const decodeValues: (source: OptionSource) => Either.Either<Values, UsageError> = decoderOf(OPTIONS, Values)

@@ -1,8 +1,8 @@
-/** A refusal by a rule. A check returns `undefined` on success, else a `Reject`; it does not throw. */
+/** The refusal of a rule. A check returns a `Reject`, or `undefined` if the rule is met. It does not throw. */
 export interface Reject {
   /** The reference node's reason, in its spelling (protocol.md appendix B). */
   readonly reason: string
-  /** The reference node's additional text, if any. */
+  /** The reason of the reference node, in its spelling (protocol.md appendix B). */
   readonly detail?: string
   readonly kind: RejectKind
 }

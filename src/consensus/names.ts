@@ -3,10 +3,10 @@ import { binaryString, type Bytes, EMPTY, equal } from "../protocol/bytes.ts"
 import {
   NAME_NEW_HASH_SIZE,
   NAME_TX_VERSION,
-  type NameChange,
   nameCommitment,
   type NameFirstUpdate,
   type NameScript,
+  type NameSetting,
   type NameUpdate,
   parseNameScript
 } from "../protocol/nameOperation.ts"
@@ -19,7 +19,7 @@ import { type Reject, reject } from "./Reject.ts"
 import type { Coin, NameClaim, NameEffect } from "./view.ts"
 
 /**
- * The name rules: what a transaction may do (rules N of reference/protocol.md 4.5), and its effects (rules F of 4.6).
+ * The name rules: the checks of a transaction (rules N of reference/protocol.md 4.5) and its effects (rules F of 4.6).
  * Coinbases are never checked, but have effects.
  */
 
@@ -29,10 +29,10 @@ export const MAX_NAME_LENGTH = 255
 /** Longest value (consensus). A value above 520 bytes can be set, but never changed again: its script cannot run. */
 export const MAX_VALUE_LENGTH = 1023
 
-/** The depth in blocks that a NAME_NEW needs before its NAME_FIRSTUPDATE (consensus). */
+/** The smallest depth of a NAME_NEW in blocks before its NAME_FIRSTUPDATE (consensus). */
 export const MIN_FIRSTUPDATE_DEPTH = 12
 
-/** Longest salt, and the only length if the long-salt rule applies (consensus). */
+/** Longest salt, and the only valid length under the long-salt rule (consensus). */
 export const SALT_SIZE = 20
 
 /** Smallest amount in a name output, in smallest units (consensus). */
@@ -44,27 +44,26 @@ export interface NameScripts {
   readonly made: ReadonlyArray<NameScript | undefined>
 }
 
-/** Reads the name scripts of a transaction's outputs. */
 export const madeNameScripts = ({ outputs }: Transaction): ReadonlyArray<NameScript | undefined> => {
   const made = new Array<NameScript | undefined>(outputs.length)
   for (let i = 0; i < outputs.length; i++) made[i] = parseNameScript(outputs[i]?.script ?? EMPTY)
   return made
 }
 
-/** Reads the name scripts of a transaction, given the coins of its inputs in their order. */
+/** Parses the name scripts of a transaction, given the coins of its inputs in their order. */
 export const nameScripts = (transaction: Transaction, coins: ReadonlyArray<Coin | undefined>): NameScripts => {
   const spent = new Array<NameScript | undefined>(coins.length)
   for (let i = 0; i < coins.length; i++) spent[i] = parseNameScript(coins[i]?.script ?? EMPTY)
   return { spent, made: madeNameScripts(transaction) }
 }
 
-/** A transaction that is not a coinbase, and the data that its name rules need. */
+/** A transaction, not a coinbase, and the data for its name rules. */
 export interface NameCheck {
   readonly transaction: Transaction
   /** The coins of the inputs, in their order; `undefined` for a missing coin. */
   readonly coins: ReadonlyArray<Coin | undefined>
   readonly scripts: NameScripts
-  /** Height of the block that is to contain the transaction. */
+  /** Of the block that will contain the transaction. */
   readonly height: number
   readonly params: ConsensusParams
   readonly flags: number
@@ -74,7 +73,7 @@ export interface NameCheck {
 
 const MISSING_INPUTS = reject("bad-txns-inputs-missingorspent", "Failed to fetch name input coin")
 
-/** The index of the only input that spends a name (rules N1 and N2), -1 for none. */
+/** The index of the one input that spends a name (rules N1 and N2), -1 for none. */
 const findInput = ({ coins, scripts }: NameCheck): number | Reject => {
   let found = -1
   for (let i = 0; i < coins.length; i++) {
@@ -86,7 +85,7 @@ const findInput = ({ coins, scripts }: NameCheck): number | Reject => {
   return found
 }
 
-/** The index of the only output that creates a name coin (rule N3), -1 for none. */
+/** The index of the one output that creates a name coin (rule N3), -1 for none. */
 const findOutput = ({ scripts }: NameCheck): number | Reject => {
   let found = -1
   for (let i = 0; i < scripts.made.length; i++) {
@@ -114,8 +113,8 @@ const checkUpdate = (check: NameCheck, operation: NameUpdate, input: number): Re
   if (isExpired(claim.height, height, params)) {
     return reject("tx-nameupdate-expired", "NAME_UPDATE on an expired name")
   }
-  // Only a coinbase can create a name coin that the name's record does not reference. The reference node does not
-  // handle this case.
+  // Only a coinbase can create a coin that is not the coin of the name's record. The reference node does not handle
+  // this case.
   const prevout = transaction.inputs[input]?.prevout ?? EMPTY
   return claim.height === made && claim.outpoint === outpointKey(prevout) ? undefined : INVALID_OPERATION
 }
@@ -154,7 +153,7 @@ const checkFirstUpdate = (check: NameCheck, operation: NameFirstUpdate, input: n
 }
 
 /** Rules N8 to N21. */
-const checkChange = (check: NameCheck, operation: NameChange, input: number): Reject | undefined => {
+const checkChange = (check: NameCheck, operation: NameSetting, input: number): Reject | undefined => {
   if (input === -1) {
     return reject("tx-nameupdate-without-name-input", "Name update has no previous name input")
   }

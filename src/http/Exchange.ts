@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { JSON_TYPE } from "../rpc/envelope.ts"
 import { LongText } from "../rpc/json/LongText.ts"
-import { LINGER, NO_ANSWER_ROOM, PLAIN_TEXT, type Refusal } from "./refusals.ts"
+import { type HttpRefusal, LINGER, NO_ANSWER_ROOM, PLAIN_TEXT } from "./refusals.ts"
 import type { Session } from "./Session.ts"
 import { writePieces } from "./writePieces.ts"
 
@@ -72,7 +72,7 @@ const sendLong = ({ response, session }: Exchange, status: number, body: LongTex
 /** Turns a request away. */
 export const sendRefusal = (
   exchange: Exchange,
-  { close = false, headers = [], status, text }: Refusal,
+  { close = false, headers = [], status, text }: HttpRefusal,
   stopping: boolean
 ): void => {
   const { request, response, session } = exchange

@@ -6,18 +6,18 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import type { MemoryBudget } from "../base/MemoryBudget.ts"
 import type { Credentials } from "../config/settings.ts"
-import type { Reply } from "../rpc/batch.ts"
+import type { BatchReply } from "../rpc/batch.ts"
 import type { Call, Dispatch } from "../rpc/Dispatch.ts"
 import { JSON_TYPE } from "../rpc/envelope.ts"
 import type { LongText } from "../rpc/json/LongText.ts"
 import type { Phase } from "../rpc/Lifecycle.ts"
 import { settled } from "../rpc/settled.ts"
-import { type Admission, admission } from "./auth.ts"
+import { admission, type Authorization } from "./auth.ts"
 import { type BrowserRule, isForeignCall, isForeignHost } from "./browser.ts"
-import { Connections } from "./Connections.ts"
 import { type Exchange, send, sendJson, sendRefusal } from "./Exchange.ts"
 import { FastLane } from "./FastLane.ts"
 import { type Health, healthAnswer, type HealthPath } from "./health.ts"
+import { HttpConnections } from "./HttpConnections.ts"
 import { misread } from "./misread.ts"
 import { OpenCalls } from "./OpenCalls.ts"
 import { type PageAnswer, type PageHandler, type PageRequest, pageRequest, type Pages } from "./Pages.ts"
@@ -30,13 +30,13 @@ import {
   FAILED,
   FOREIGN,
   FOREIGN_HOST,
+  type HttpRefusal,
   NO_ROOM,
   NOT_FOUND,
   NOT_GET,
   NOT_IMPLEMENTED,
   NOT_POST,
   PLAIN_TEXT,
-  type Refusal,
   STOPPING,
   TOO_LARGE,
   tooMany,
@@ -78,11 +78,11 @@ const nothing = (): void => {}
  */
 export class HttpService {
   readonly #config: HttpServiceConfig
-  readonly #admit: (header: string | undefined) => Admission
+  readonly #admit: (header: string | undefined) => Authorization
   readonly #rates: RateLimiter
   readonly #bodies: BodyReader
   readonly #sessions = new WeakMap<object, Session>()
-  readonly #connections: Connections<Session>
+  readonly #connections: HttpConnections<Session>
   readonly #browsers: BrowserRule
   readonly #open: OpenCalls
   readonly #penalties: Penalties
@@ -93,7 +93,7 @@ export class HttpService {
     this.#rates = new RateLimiter(config.rateLimit)
     this.#bodies = new BodyReader(config.maxRequestSize)
     this.#open = new OpenCalls(config.run)
-    this.#connections = new Connections(config.connections)
+    this.#connections = new HttpConnections(config.connections)
     const log = (guesses: Guesses): void => void config.run(Effect.logWarning("RPC credentials refused", guesses))
     this.#penalties = new Penalties(config.connections, config.penalty, log)
     this.#browsers = { ownName: config.ownName, open: config.credentials === undefined }
@@ -322,7 +322,7 @@ export class HttpService {
     release: () => void
   ): void {
     const { client, memory } = session
-    const refuse = ({ close = false, status, text }: Refusal): void => {
+    const refuse = ({ close = false, status, text }: HttpRefusal): void => {
       this.#config.onRefused?.(status)
       lane.answer(status, PLAIN_TEXT, text, close)
     }
@@ -330,7 +330,7 @@ export class HttpService {
       this.#config.run(Effect.logError("RPC request failed unexpectedly", cause))
       refuse(FAILED)
     }
-    const end = (exit: Exit.Exit<Reply>): void => {
+    const end = (exit: Exit.Exit<BatchReply>): void => {
       release()
       if (exit._tag === "Failure") return Exit.isInterrupted(exit) ? refuse(STOPPING) : fail(exit.cause)
       const { body, status } = exit.value
@@ -379,7 +379,7 @@ export class HttpService {
     if (waits && fiber !== undefined) exchange.session.whenGone(() => fiber.unsafeInterruptAsFork(fiber.id()))
   }
 
-  #refuse(exchange: Exchange, refusal: Refusal): void {
+  #refuse(exchange: Exchange, refusal: HttpRefusal): void {
     this.#config.onRefused?.(refusal.status)
     sendRefusal(exchange, refusal, this.#isStopping())
   }

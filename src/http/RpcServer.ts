@@ -3,8 +3,8 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Runtime from "effect/Runtime"
 import { createServer, type Server } from "node:http"
-import { type Address, formatAddress } from "../base/addresses.ts"
-import { type BindFailed, codeOf, listenOn } from "../base/listening.ts"
+import { type Address, formatHostPort } from "../base/addresses.ts"
+import { type BindFailed, codeOrName, listenOn } from "../base/listening.ts"
 import { Budget } from "../base/MemoryBudget.ts"
 import type { Credentials } from "../config/settings.ts"
 import { Dispatch } from "../rpc/Dispatch.ts"
@@ -33,13 +33,13 @@ export interface RpcServerConfig {
   /** Is told the status of each request that was turned away before it came to the dispatcher. */
   readonly onRefused?: (status: number) => void
   /** For tests. */
-  readonly limits?: Partial<Limits>
+  readonly limits?: Partial<RpcLimits>
   /** For tests: `false` has Node's own server read every request. */
   readonly fastLane?: boolean
 }
 
 /** Bounds that nobody has to configure. Times are in milliseconds. */
-export interface Limits {
+export interface RpcLimits {
   /** When there are so many, the one that was used least lately goes for a new one. */
   readonly connections: number
   /** Requests that are being carried out. Nearly all end in the turn that they begin in. */
@@ -55,7 +55,7 @@ export interface Limits {
   readonly stopTimeout: number
 }
 
-const LIMITS: Limits = {
+const LIMITS: RpcLimits = {
   connections: 512,
   concurrentRequests: 1_024,
   idleTimeout: 30_000,
@@ -119,8 +119,8 @@ const make = (config: RpcServerConfig) =>
       () => Effect.zipRight(drain, close(server, service))
     )
     // Such as too many open files; the listener goes on, and who could not connect tries again.
-    server.on("error", (error) => run(Effect.logWarning("RPC listener", { code: codeOf(error) })))
-    yield* Effect.logInfo("RPC listening", { address: formatAddress(address) })
+    server.on("error", (error) => run(Effect.logWarning("RPC listener", { code: codeOrName(error) })))
+    yield* Effect.logInfo("RPC listening", { address: formatHostPort(address) })
     return RpcServer.of({ address, drain })
   }).pipe(Effect.annotateLogs("subsystem", "rpc"))
 

@@ -3,7 +3,7 @@ import type { Socket } from "node:net"
 import type { MemoryBudget } from "../base/MemoryBudget.ts"
 import { CallerMemory } from "../rpc/CallerMemory.ts"
 import { type ClientAddress, clientAddress } from "./clientAddress.ts"
-import type { Connection } from "./Connections.ts"
+import type { HttpConnection } from "./HttpConnections.ts"
 
 /** Requests that may wait on one connection behind the one that is served. A chunk off the wire can hold hundreds. */
 const MAX_WAITING = 1_000
@@ -21,7 +21,7 @@ const WAITING_BYTES = 4_096
  * One client connection. Its requests are served one after the other: what a client sends without waiting happens
  * in the order in which it was sent, and a client that does not read its answers gets no more of them.
  */
-export class Session implements Connection {
+export class Session implements HttpConnection {
   readonly client: ClientAddress
   /** What is held for it, as far as that counts. */
   readonly memory: CallerMemory

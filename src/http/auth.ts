@@ -4,7 +4,7 @@ import type { Credentials } from "../config/settings.ts"
 
 /** HTTP Basic authentication of the RPC listener (reference/rpc.md 1.4). */
 
-export type Admission = "admitted" | "missing" | "wrong"
+export type Authorization = "admitted" | "missing" | "wrong"
 
 const SCHEME = "Basic "
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
@@ -16,7 +16,7 @@ const digest = (bytes: Uint8Array): Buffer => createHash("sha256").update(bytes)
  * it takes tells nothing about how much of a password was right: digests of a fixed length are compared, in constant
  * time.
  */
-export const admission = (credentials: Credentials | undefined): (header: string | undefined) => Admission => {
+export const admission = (credentials: Credentials | undefined): (header: string | undefined) => Authorization => {
   if (credentials === undefined) return () => "admitted"
   const expected = digest(Buffer.from(`${credentials.user}:${Redacted.value(credentials.password)}`))
 

@@ -6,7 +6,7 @@ export const PLAIN_TEXT = "text/plain; charset=utf-8"
  * A request that was turned away by HTTP alone. The text is not JSON: indexers take JSON as final
  * (reference/rpc.md 1.11).
  */
-export interface Refusal {
+export interface HttpRefusal {
   readonly status: number
   readonly text: string
   readonly headers?: ReadonlyArray<string>
@@ -17,36 +17,40 @@ export interface Refusal {
 /** How long a client may go on sending a body that was refused, in milliseconds, so that it can read the answer. */
 export const LINGER = 500
 
-export const STOPPING: Refusal = { status: 503, text: "Shutting down", close: true }
-export const TOO_LARGE: Refusal = { status: 413, text: "Request body too large", close: true }
-export const NOT_IMPLEMENTED: Refusal = { status: 501, text: "" }
-export const BAD_VERB: Refusal = { status: 405, text: "" }
-export const NOT_POST: Refusal = {
+export const STOPPING: HttpRefusal = { status: 503, text: "Shutting down", close: true }
+export const TOO_LARGE: HttpRefusal = { status: 413, text: "Request body too large", close: true }
+export const NOT_IMPLEMENTED: HttpRefusal = { status: 501, text: "" }
+export const BAD_VERB: HttpRefusal = { status: 405, text: "" }
+export const NOT_POST: HttpRefusal = {
   status: 405,
   text: "JSONRPC server handles only POST requests",
   headers: ["Allow", "POST"]
 }
-export const NOT_GET: Refusal = { status: 405, text: "", headers: ["Allow", "GET, HEAD"] }
-export const NOT_FOUND: Refusal = { status: 404, text: "" }
-export const BUSY: Refusal = { status: 503, text: "Work queue depth exceeded" }
-export const NO_ROOM: Refusal = {
+export const NOT_GET: HttpRefusal = { status: 405, text: "", headers: ["Allow", "GET, HEAD"] }
+export const NOT_FOUND: HttpRefusal = { status: 404, text: "" }
+export const BUSY: HttpRefusal = { status: 503, text: "Work queue depth exceeded" }
+export const NO_ROOM: HttpRefusal = {
   status: 503,
   text: "The memory for requests is full: send less at once, or try again later",
   close: true
 }
-export const NO_ANSWER_ROOM: Refusal = {
+export const NO_ANSWER_ROOM: HttpRefusal = {
   status: 503,
   text: "The memory for answers is full: ask for less at once, or try again later"
 }
-export const FOREIGN: Refusal = { status: 403, text: "Requests from pages of other sites are refused" }
-export const FOREIGN_HOST: Refusal = {
+export const FOREIGN: HttpRefusal = { status: 403, text: "Requests from pages of other sites are refused" }
+export const FOREIGN_HOST: HttpRefusal = {
   status: 403,
   text: "Without credentials, requests under a name that may belong to others are refused: " +
     "use the address of this machine, or set rpcuser and rpcpassword"
 }
-export const UNAUTHORIZED: Refusal = { status: 401, text: "", headers: ["WWW-Authenticate", "Basic realm=\"jsonrpc\""] }
-export const FAILED: Refusal = { status: 500, text: "Internal error" }
-export const tooMany = (seconds: number): Refusal => ({
+export const UNAUTHORIZED: HttpRefusal = {
+  status: 401,
+  text: "",
+  headers: ["WWW-Authenticate", "Basic realm=\"jsonrpc\""]
+}
+export const FAILED: HttpRefusal = { status: 500, text: "Internal error" }
+export const tooMany = (seconds: number): HttpRefusal => ({
   status: 429,
   text: "Too many requests",
   headers: ["Retry-After", String(seconds)]

@@ -24,7 +24,7 @@ const DOMAIN = /\.(?!\d+$)[^.]+$/
  * Returns an address as an SMTP envelope carries it: the domain in ASCII and lower case. Left: what is wrong with the
  * address, worded to follow it.
  */
-export const parseAddress = (text: string): Either.Either<string, string> => {
+export const parseMailAddress = (text: string): Either.Either<string, string> => {
   const at = text.lastIndexOf("@")
   if (at < 0) return Either.left("is not an e-mail address: it has no @")
   if (Buffer.byteLength(text.slice(0, at)) > MAX_LOCAL) {

@@ -6,7 +6,7 @@ import { quoted } from "../base/safeText.ts"
 import { MAX_VALUE_LENGTH } from "../consensus/names.ts"
 import { decodeBase64 } from "../protocol/base64.ts"
 import { MAX_SCRIPT_ELEMENT_SIZE } from "../protocol/script.ts"
-import { parseAddress } from "./address.ts"
+import { parseMailAddress } from "./address.ts"
 import type { Forwarding } from "./Recipients.ts"
 
 /** The forwarding configuration in the value of a name: JSON with `email`, `backup` and `pubkey` (docs/mail.md). */
@@ -41,8 +41,8 @@ const publicKey = (text: string): Either.Either<string, string> =>
 
 /** What the node writes: every field is valid. */
 const Written = Schema.Struct({
-  email: parsed(parseAddress),
-  backup: Schema.Array(parsed(parseAddress)).pipe(
+  email: parsed(parseMailAddress),
+  backup: Schema.Array(parsed(parseMailAddress)).pipe(
     Schema.maxItems(MAX_BACKUPS, { message: () => `there are more than ${MAX_BACKUPS} addresses` })
   ),
   pubkey: parsed(publicKey)
@@ -96,8 +96,8 @@ export const readValue = (text: string): MailValue | undefined => {
   if (text.length > MAX_VALUE_LENGTH) return undefined
   return Either.getOrUndefined(Either.gen(function*() {
     const { backup, email, pubkey } = yield* decodeStored(text)
-    const first = yield* parseAddress(email)
-    const others = new Set(Arr.getRights(backup.map(parseAddress)))
+    const first = yield* parseMailAddress(email)
+    const others = new Set(Arr.getRights(backup.map(parseMailAddress)))
     others.delete(first)
     return { email: first, backup: [...others].slice(0, MAX_BACKUPS), pubkey }
   }))

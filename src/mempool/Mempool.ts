@@ -19,14 +19,14 @@ import { loadPool, savePool } from "./persistence.ts"
 import { INCREMENTAL_FEE_RATE, MIN_RELAY_FEE_RATE } from "./policy/limits.ts"
 import { Pool } from "./Pool.ts"
 import type { MempoolEvent, PoolEntry } from "./PoolEntry.ts"
-import { makeFollower } from "./PoolFollower.ts"
+import { makePoolFollower } from "./PoolFollower.ts"
 import { recordNews, recordRejected } from "./recordPool.ts"
 import type { Trial } from "./Trial.ts"
 
 export type { Trial } from "./Trial.ts"
 
 /** Transactions that are mined together: each needs all before it or none, and together they have one fee rate. */
-export interface Chunk {
+export interface MempoolChunk {
   /** Parents before children. */
   readonly entries: ReadonlyArray<PoolEntry>
   /** Modified fees, smallest units. */
@@ -87,11 +87,11 @@ export class Mempool extends Context.Tag("svcd/Mempool")<Mempool, {
   readonly parents: (txid: string) => ReadonlyArray<PoolEntry>
   readonly children: (txid: string) => ReadonlyArray<PoolEntry>
   /** The chunks of the cluster of a transaction, best first. */
-  readonly cluster: (txid: string) => ReadonlyArray<Chunk>
+  readonly cluster: (txid: string) => ReadonlyArray<MempoolChunk>
   /** The chunk of a transaction. */
-  readonly chunkOf: (txid: string) => Chunk | undefined
+  readonly chunkOf: (txid: string) => MempoolChunk | undefined
   /** All chunks, best fee rate first: in this order parents come before children. */
-  readonly chunks: () => ReadonlyArray<Chunk>
+  readonly chunks: () => ReadonlyArray<MempoolChunk>
   /** Unconfirmed operations on a name (`binaryString` of its bytes), or on all names; parents before children. */
   readonly pending: (name?: string) => ReadonlyArray<PoolEntry>
   /** The output of a pool transaction as a coin at the height of the next block, spent or not. */
@@ -187,13 +187,13 @@ const make = (
         Effect.tapErrorTag("TransactionRejected", recordRejected)
       )
 
-    const chunk = ({ fee, keys, weight }: GraphChunk): Chunk => ({
+    const chunk = ({ fee, keys, weight }: GraphChunk): MempoolChunk => ({
       entries: keys.flatMap((key) => pool.get(key) ?? []),
       fee,
       weight
     })
 
-    const chunkOf = (txid: string): Chunk | undefined => {
+    const chunkOf = (txid: string): MempoolChunk | undefined => {
       const found = pool.graph.chunkOf(txid)
       return found === undefined ? undefined : chunk(found)
     }
@@ -259,7 +259,7 @@ const make = (
       broadcastDone: (txid) => void pool.unbroadcast.delete(txid),
       unbroadcast: () => pool.inOrder(pool.unbroadcast),
       events: Stream.fromPubSub(events),
-      follower: makeFollower({ chain, pool, rolling, admission, now, tell }),
+      follower: makePoolFollower({ chain, pool, rolling, admission, now, tell }),
       load,
       save
     }

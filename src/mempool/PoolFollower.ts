@@ -32,7 +32,7 @@ export interface PoolFollowerParts {
  * Keeps the pool on the chain. A connected block removes its transactions from the pool. After a reorganisation the
  * transactions of disconnected blocks are offered again, oldest first, and then all invalid transactions are removed.
  */
-export const makeFollower = ({ admission, chain, now, pool, rolling, tell }: PoolFollowerParts): Follower => {
+export const makePoolFollower = ({ admission, chain, now, pool, rolling, tell }: PoolFollowerParts): Follower => {
   const { params } = chain
   let cursor: Cursor | undefined
   /** Transactions of disconnected blocks, by txid, in the order of the chain; coinbases are among them. */

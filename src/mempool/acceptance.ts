@@ -55,7 +55,7 @@ export interface AcceptanceContext {
 }
 
 /** A transaction that is accepted once its scripts are checked. */
-export interface Plan {
+export interface AcceptancePlan {
   readonly entry: PoolEntry
   /** The coins that its inputs spend. */
   readonly coins: ReadonlyArray<Coin>
@@ -214,7 +214,11 @@ const relate = (
 }
 
 /** Checks a transaction, except for its scripts. */
-export const judge = (pool: Pool, offered: Transaction, context: AcceptanceContext): Plan | TransactionRejected => {
+export const planAcceptance = (
+  pool: Pool,
+  offered: Transaction,
+  context: AcceptanceContext
+): AcceptancePlan | TransactionRejected => {
   const malformed = checkForm(offered, context)
   if (malformed !== undefined) return malformed
   const conflicts = findConflicts(pool, offered, context)

@@ -4,7 +4,7 @@ import type { TipState } from "../chain/state/TipState.ts"
 import type { ConsensusParams } from "../consensus/params.ts"
 import type { Transaction } from "../protocol/transaction.ts"
 import type { StorageFailure } from "../storage/errors.ts"
-import { type AcceptanceContext, judge, type Plan, type Policy } from "./acceptance.ts"
+import { type AcceptanceContext, type AcceptancePlan, planAcceptance, type Policy } from "./acceptance.ts"
 import { TransactionRejected } from "./errors.ts"
 import type { RollingFee } from "./fees/RollingFee.ts"
 import { rateOf } from "./policy/feeRate.ts"
@@ -54,7 +54,7 @@ export interface Admission {
 const NOTHING: ReadonlyMap<string, Transaction> = new Map()
 
 /** The test result of a transaction that would be accepted. */
-const accepted = ({ entry, replaced }: Plan): Trial => ({
+const accepted = ({ entry, replaced }: AcceptancePlan): Trial => ({
   type: "accepted",
   entry,
   effectiveFeeRate: rateOf(entry.modifiedFee, entry.vsize),
@@ -81,22 +81,25 @@ export const makeAdmission = (parts: AdmissionParts): Admission => {
     before: NOTHING
   })
 
-  const scripts = (state: TipState, plan: Plan) => checkScripts(plan, state.tip.height + 1, params)
+  const scripts = (state: TipState, plan: AcceptancePlan) => checkScripts(plan, state.tip.height + 1, params)
 
   const plan = (
     state: TipState,
     transaction: Transaction,
     origin: Origin,
     time: number
-  ): Effect.Effect<Plan, TransactionRejected | StorageFailure> =>
+  ): Effect.Effect<AcceptancePlan, TransactionRejected | StorageFailure> =>
     Effect.gen(function*() {
-      const judged = yield* attempt(() => judge(pool, transaction, context(state, origin, time)))
+      const judged = yield* attempt(() => planAcceptance(pool, transaction, context(state, origin, time)))
       if (judged instanceof TransactionRejected) return yield* judged
       const refused = yield* scripts(state, judged)
       return refused === undefined ? judged : yield* refused
     })
 
-  const commit = ({ entry, replaced }: Plan, origin: Origin): Effect.Effect<PoolEntry, TransactionRejected> => {
+  const commit = (
+    { entry, replaced }: AcceptancePlan,
+    origin: Origin
+  ): Effect.Effect<PoolEntry, TransactionRejected> => {
     const { transaction } = entry
     for (const { transaction: old } of replaced.toReversed()) pool.remove(old.txidKey, "replaced")
     if (origin === "mined") {

@@ -6,7 +6,7 @@ import { SighashContext } from "../consensus/sighash.ts"
 import { verifyInput } from "../consensus/verifyInput.ts"
 import { displayHash } from "../protocol/bytes.ts"
 import { prevoutIndex, prevoutTxid, type Transaction } from "../protocol/transaction.ts"
-import type { Plan } from "./acceptance.ts"
+import type { AcceptancePlan } from "./acceptance.ts"
 import type { RejectionKind, TransactionRejected } from "./errors.ts"
 import { mandatoryFlags, standardFlags } from "./policy/scriptFlags.ts"
 import { spendsWitnessProgram } from "./policy/standardInputs.ts"
@@ -27,13 +27,13 @@ const describe = ({ inputs, txid, wtxid }: Transaction, index: number): string =
 /** The script checks of one transaction's inputs, in slices. */
 class InputChecks {
   refused: TransactionRejected | undefined
-  private readonly plan: Plan
+  private readonly plan: AcceptancePlan
   private readonly context: SighashContext
   private readonly flags: number
   private readonly mandatory: number
   private index = 0
 
-  constructor(plan: Plan, height: number, params: ConsensusParams) {
+  constructor(plan: AcceptancePlan, height: number, params: ConsensusParams) {
     this.plan = plan
     this.context = new SighashContext(plan.entry.transaction, plan.coins)
     this.flags = standardFlags(height, params)
@@ -74,7 +74,7 @@ class InputChecks {
  * loop after every slice. Source: upstream `validation.cpp`, `MemPoolAccept::PolicyScriptChecks`.
  */
 export const checkScripts = (
-  plan: Plan,
+  plan: AcceptancePlan,
   height: number,
   params: ConsensusParams
 ): Effect.Effect<TransactionRejected | undefined> =>

@@ -5,8 +5,8 @@ import * as FiberSet from "effect/FiberSet"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
-import { type Address, formatAddress } from "../base/addresses.ts"
-import { type BindFailed, codeOf, listenOn } from "../base/listening.ts"
+import { type Address, formatHostPort } from "../base/addresses.ts"
+import { type BindFailed, codeOrName, listenOn } from "../base/listening.ts"
 import { CONTENT_TYPE, exposition } from "./exposition.ts"
 import type { Table } from "./families.ts"
 
@@ -24,11 +24,11 @@ export interface MetricsServerConfig {
   /** Runs before each answer: for what is cheaper to look up then than to record when it changes. */
   readonly sample?: Effect.Effect<void>
   /** For tests. */
-  readonly limits?: Partial<Limits>
+  readonly limits?: Partial<MetricsLimits>
 }
 
 /** Bounds that nobody has to configure. */
-export interface Limits {
+export interface MetricsLimits {
   /** At one time. A collector needs one. */
   readonly connections: number
   /**
@@ -38,7 +38,7 @@ export interface Limits {
   readonly timeout: number
 }
 
-const LIMITS: Limits = { connections: 32, timeout: 5_000 }
+const LIMITS: MetricsLimits = { connections: 32, timeout: 5_000 }
 
 /** Request line and headers, in bytes. */
 const MAX_HEADER_SIZE = 8_192
@@ -120,8 +120,8 @@ const make = (
     serve(server, run, scrape)
     const bound = yield* Effect.acquireRelease(listenOn(server, address, "metrics"), () => close(server))
     // Such as too many open files; the listener goes on, and who could not connect tries again.
-    server.on("error", (error) => run(Effect.logWarning("metrics listener", { code: codeOf(error) })))
-    yield* Effect.logInfo("metrics listening", { address: formatAddress(bound) })
+    server.on("error", (error) => run(Effect.logWarning("metrics listener", { code: codeOrName(error) })))
+    yield* Effect.logInfo("metrics listening", { address: formatHostPort(bound) })
     return MetricsServer.of({ address: bound })
   }).pipe(Effect.annotateLogs("subsystem", "metrics"))
 

@@ -4,7 +4,7 @@ import type * as MetricKey from "effect/MetricKey"
 import type * as MetricPair from "effect/MetricPair"
 import * as MetricState from "effect/MetricState"
 import { unwrapped } from "./bucketCounts.ts"
-import type { Family, Table } from "./families.ts"
+import type { MetricFamily, Table } from "./families.ts"
 
 /** The registry as text, in the exposition format 0.0.4 that Prometheus reads. */
 
@@ -38,7 +38,7 @@ interface Series {
 }
 
 /** The lines of one series; none for a state of another kind than the family has. */
-const seriesLines = ({ kind, name }: Family, { key, labels, state }: Series): Array<string> => {
+const seriesLines = ({ kind, name }: MetricFamily, { key, labels, state }: Series): Array<string> => {
   if (kind === "counter" && MetricState.isCounterState(state)) return [sample(name, labels, state.count)]
   if (kind === "gauge" && MetricState.isGaugeState(state)) return [sample(name, labels, state.value)]
   if (kind !== "histogram" || !MetricState.isHistogramState(state)) return []
@@ -54,7 +54,7 @@ const seriesLines = ({ kind, name }: Family, { key, labels, state }: Series): Ar
 
 const valueOfLabel = ({ labels }: Series): string => labels[0]?.[1] ?? ""
 
-const familyLines = (family: Family, series: ReadonlyArray<Series>): Array<string> => {
+const familyLines = (family: MetricFamily, series: ReadonlyArray<Series>): Array<string> => {
   const { help, kind, name } = family
   const sorted = series.toSorted((a, b) => valueOfLabel(a) < valueOfLabel(b) ? -1 : 1)
   return [

@@ -9,12 +9,12 @@ import * as MetricLabel from "effect/MetricLabel"
  * recording is then a plain call (some 20 ns), without a fiber.
  */
 
-export type Kind = "counter" | "gauge" | "histogram"
+export type MetricKind = "counter" | "gauge" | "histogram"
 
 /** All that a collector and a reader of the documents are told of a metric. */
-export interface Family {
+export interface MetricFamily {
   readonly name: string
-  readonly kind: Kind
+  readonly kind: MetricKind
   /** What it is about, such as `network`: the documents are ordered by it. */
   readonly category: string
   /** One sentence: what the number counts, and what a change in it means. */
@@ -30,7 +30,7 @@ export interface Family {
 }
 
 /** What is exported together. */
-export type Table = ReadonlyArray<Family>
+export type Table = ReadonlyArray<MetricFamily>
 
 /** Counts what happens. */
 export interface Counter {
@@ -53,13 +53,13 @@ export interface Histogram {
 }
 
 /** A family of one series. */
-export type Single<Series> = Family & Series
+export type Single<Series> = MetricFamily & Series
 
 /**
  * A family with a series for each value of its label. The values have to be a closed set, never something that a remote
  * party says: a series stays for as long as the process lives.
  */
-export interface Labelled<Value extends string, Series> extends Family {
+export interface Labelled<Value extends string, Series> extends MetricFamily {
   readonly of: (value: Value) => Series
 }
 
@@ -113,14 +113,14 @@ const histogramOf = ({ help, name }: Facts, buckets: ReadonlyArray<number>): Mak
 
 const single = <Series>(
   facts: Facts,
-  kind: Kind,
+  kind: MetricKind,
   make: MakeSeries<Series>,
   buckets?: ReadonlyArray<number>
 ): Single<Series> => ({ ...facts, kind, label: undefined, values: undefined, buckets, ...make([]) })
 
 const labelled = <Value extends string, Series>(
   { label, values, ...facts }: Facts & LabelFacts<Value>,
-  kind: Kind,
+  kind: MetricKind,
   make: MakeSeries<Series>,
   buckets?: ReadonlyArray<number>
 ): Labelled<Value, Series> => {

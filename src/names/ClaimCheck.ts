@@ -4,7 +4,7 @@ import type { NameClaim } from "../consensus/view.ts"
 import { type Bytes, fromBinaryString } from "../protocol/bytes.ts"
 import { printable } from "../protocol/nameText.ts"
 import type { StorageFailure } from "../storage/errors.ts"
-import { firstOperationAt, plain } from "./NameRecord.ts"
+import { firstOperationAt, plain } from "./NameEntry.ts"
 import { type NamesFile, query } from "./NamesFile.ts"
 
 export interface CheckResult {

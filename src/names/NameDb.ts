@@ -17,8 +17,9 @@ import type { DataHealth } from "../storage/DataHealth.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import { type ClaimCheck, makeClaimCheck } from "./ClaimCheck.ts"
 import { NameExpired, NameHashNotFound, NameNotFound } from "./errors.ts"
+import type { NameClock, NameEntry, NameHistoryEntry } from "./NameEntry.ts"
 import type { NameEvent } from "./NameEvent.ts"
-import { makeFollower } from "./NameFollower.ts"
+import { makeNameFollower } from "./NameFollower.ts"
 import {
   byAddress,
   history,
@@ -31,12 +32,11 @@ import {
   statsOf,
   updatedBetween
 } from "./nameQueries.ts"
-import type { NameClock, NameHistoryEntry, NameRecord } from "./NameRecord.ts"
 import { scan, type ScanOptions } from "./nameScan.ts"
 import * as NamesFile from "./NamesFile.ts"
 import { RecordCache } from "./RecordCache.ts"
 
-export type { NameClock, NameEvent, NameHistoryEntry, NameRecord, NameStats }
+export type { NameClock, NameEntry, NameEvent, NameHistoryEntry, NameStats }
 
 /**
  * The names of the chain: the current record of each name, and its whole history. Names are byte strings here;
@@ -44,7 +44,7 @@ export type { NameClock, NameEvent, NameHistoryEntry, NameRecord, NameStats }
  */
 export class NameDb extends Context.Tag("svcd/NameDb")<NameDb, {
   /** The latest record of a name, expired or not. */
-  readonly resolve: (name: Bytes) => Effect.Effect<NameRecord, NameNotFound | StorageFailure>
+  readonly resolve: (name: Bytes) => Effect.Effect<NameEntry, NameNotFound | StorageFailure>
   /**
    * The latest record of a name and the height of the last block, if both are in memory. It answers most requests
    * without a fiber. `undefined` means not in memory; the name may exist.
@@ -53,21 +53,21 @@ export class NameDb extends Context.Tag("svcd/NameDb")<NameDb, {
   readonly resolveActive: (
     name: Bytes,
     clock: NameClock
-  ) => Effect.Effect<NameRecord, NameNotFound | NameExpired | StorageFailure>
+  ) => Effect.Effect<NameEntry, NameNotFound | NameExpired | StorageFailure>
   /** The latest record of the name with this double SHA-256, 32 bytes in digest order. */
-  readonly resolveByHash: (hash: Bytes) => Effect.Effect<NameRecord, NameHashNotFound | StorageFailure>
+  readonly resolveByHash: (hash: Bytes) => Effect.Effect<NameEntry, NameHashNotFound | StorageFailure>
   /** Every operation on a name, the oldest first, the current one last. It includes registrations after an expiry. */
   readonly history: (name: Bytes) => Effect.Effect<ReadonlyArray<NameHistoryEntry>, NameNotFound | StorageFailure>
   /** A part of the history, the newest first: for callers that show it in pages. */
   readonly historyPage: (name: Bytes, range: HistoryRange) => Effect.Effect<HistoryPage, NameNotFound | StorageFailure>
   /** Names by length and then by bytes, as `name_scan` lists them, expired ones included. */
-  readonly scan: (options: ScanOptions) => Stream.Stream<NameRecord, StorageFailure>
+  readonly scan: (options: ScanOptions) => Stream.Stream<NameEntry, StorageFailure>
   /** Names that begin with a prefix, by their bytes, expired ones included. */
   readonly scanByPrefix: (
     options: ListOptions & { readonly prefix: Bytes }
-  ) => Stream.Stream<NameRecord, StorageFailure>
+  ) => Stream.Stream<NameEntry, StorageFailure>
   /** Names that a script owns, by their bytes, expired ones included. `address` is the script after the name prefix. */
-  readonly byAddress: (address: Bytes, options?: ListOptions) => Stream.Stream<NameRecord, StorageFailure>
+  readonly byAddress: (address: Bytes, options?: ListOptions) => Stream.Stream<NameEntry, StorageFailure>
   /**
    * Names that expire at a tip in the heights `from` to `to`, both included, unless an owner renews them. The first to
    * expire comes first. The heights may lie in the past or in the future.
@@ -75,7 +75,7 @@ export class NameDb extends Context.Tag("svcd/NameDb")<NameDb, {
   readonly expiringBetween: (
     range: { readonly from: number; readonly to: number },
     params: ConsensusParams
-  ) => Stream.Stream<NameRecord, StorageFailure>
+  ) => Stream.Stream<NameEntry, StorageFailure>
   /** The height of a transaction that set the record of a name (txid in wire order); `undefined` for other txids. */
   readonly heightOfTransaction: (txid: Bytes) => Effect.Effect<number | undefined, StorageFailure>
   readonly stats: (clock: NameClock) => Effect.Effect<NameStats, StorageFailure>
@@ -89,7 +89,7 @@ export class NameDb extends Context.Tag("svcd/NameDb")<NameDb, {
 }>() {}
 
 export interface RecentRecord {
-  readonly record: NameRecord
+  readonly record: NameEntry
   readonly tipHeight: number
 }
 
@@ -118,12 +118,12 @@ const TIP = ""
 
 /** Fails for a record that is expired at the clock's tip. Source: upstream `rpc/names.cpp`, `addExpirationInfo`. */
 export const ensureActive =
-  ({ params, tipHeight }: NameClock) => (record: NameRecord): Effect.Effect<NameRecord, NameExpired> =>
+  ({ params, tipHeight }: NameClock) => (record: NameEntry): Effect.Effect<NameEntry, NameExpired> =>
     isExpired(record.height, tipHeight, params)
       ? Effect.fail(new NameExpired({ requested: printable(record.name), updateHeight: record.height }))
       : Effect.succeed(record)
 
-const isSmall = ({ address, name, value }: NameRecord): boolean =>
+const isSmall = ({ address, name, value }: NameEntry): boolean =>
   address.length + name.length + value.length <= MAX_CACHED_BYTES
 
 /** The update heights of names that were alive below the first height of a range and are expired at its last. */
@@ -140,12 +140,12 @@ const make = (
 ): Effect.Effect<Context.Tag.Service<NameDb>, StorageFailure, DataHealth | Scope.Scope> =>
   Effect.gen(function*() {
     const file = yield* NamesFile.open(options)
-    const cache = new RecordCache<Exit.Exit<NameRecord>>(options.cacheEntries ?? CACHE_ENTRIES)
+    const cache = new RecordCache<Exit.Exit<NameEntry>>(options.cacheEntries ?? CACHE_ENTRIES)
     const position = new RecordCache<Cursor>(2)
     const events = yield* PubSub.sliding<NameEvent>(EVENT_BACKLOG)
 
     /** Reads and caches a record without a wait: a batch in between would leave an old record in the cache. */
-    const readRecord = (name: Bytes, key: string): Exit.Exit<NameRecord> | undefined => {
+    const readRecord = (name: Bytes, key: string): Exit.Exit<NameEntry> | undefined => {
       const record = file.points.record(name)
       if (record === undefined) return undefined
       const found = Exit.succeed(record)
@@ -153,14 +153,14 @@ const make = (
       return found
     }
 
-    const lookUp = (name: Bytes, key: string): Effect.Effect<NameRecord, NameNotFound | StorageFailure> =>
+    const lookUp = (name: Bytes, key: string): Effect.Effect<NameEntry, NameNotFound | StorageFailure> =>
       Effect.flatMap(
         file.point(() => readRecord(name, key)),
         (found) => found ?? neverExisted(name)
       )
 
     // No generator and no span: this runs 100,000 times a second, and a span alone takes 30 µs.
-    const resolve = (name: Bytes): Effect.Effect<NameRecord, NameNotFound | StorageFailure> =>
+    const resolve = (name: Bytes): Effect.Effect<NameEntry, NameNotFound | StorageFailure> =>
       Effect.suspend(() => {
         if (name.length > LONGEST) return neverExisted(name)
         const key = binaryString(name)
@@ -230,7 +230,7 @@ const make = (
       heightOfTransaction: (txid) => file.point(() => file.points.heightOfTransaction(txid)),
       stats,
       cursor,
-      follower: makeFollower({ file, cursor, records: cache, position, events, backlog: EVENT_BACKLOG }),
+      follower: makeNameFollower({ file, cursor, records: cache, position, events, backlog: EVENT_BACKLOG }),
       changes: Stream.fromPubSub(events),
       check: Effect.sync(() => makeClaimCheck(file))
     })

@@ -5,14 +5,14 @@ import type { NameEffect } from "../consensus/view.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import type { Repair } from "../storage/repair.ts"
 import { batchOf } from "./nameChanges.ts"
+import type { NameEntry } from "./NameEntry.ts"
 import { NameEvent } from "./NameEvent.ts"
-import type { NameRecord } from "./NameRecord.ts"
 import type { NamesFile } from "./NamesFile.ts"
 import { applyBatch, readCursor, readTrail, rewindTo } from "./NameStore.ts"
 import type { RecordCache } from "./RecordCache.ts"
 
 /** Converts an effect to a record. Copies the bytes: those of an effect are views of a whole block. */
-const recordOfEffect = ({ address, height, name, operation, transaction, value, vout }: NameEffect): NameRecord => ({
+const recordOfEffect = ({ address, height, name, operation, transaction, value, vout }: NameEffect): NameEntry => ({
   name: name.slice(),
   value: operation.value.slice(),
   height,
@@ -39,7 +39,7 @@ const said = (message: string, facts: Readonly<Record<string, unknown>>): Effect
   Effect.annotateLogs(Effect.logDebug(message, facts), "subsystem", "names")
 
 /** Applies blocks to names.db, one transaction per batch or rewind, and publishes the events after the commit. */
-export const makeFollower = ({ backlog, cursor, events, file, position, records }: NameFollowerParts): Follower => {
+export const makeNameFollower = ({ backlog, cursor, events, file, position, records }: NameFollowerParts): Follower => {
   /** Changes the file with the caches frozen: no cached answer is wrong after the commit. */
   const changing = (
     touched: Iterable<string> | "all",

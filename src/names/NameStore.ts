@@ -6,7 +6,7 @@ import type { Cursor } from "../chain/write/Follower.ts"
 import { binaryString } from "../protocol/bytes.ts"
 import { hash256 } from "../protocol/hash.ts"
 import type { NameBatch, NumberedEffect } from "./nameChanges.ts"
-import { firstOperationAt, hashKey, plain } from "./NameRecord.ts"
+import { firstOperationAt, hashKey, plain } from "./NameEntry.ts"
 import { query } from "./NamesFile.ts"
 
 /** The writes to names.db. All of them run inside a transaction of the writer. */

@@ -20,7 +20,7 @@ import { removeDamaged, removeDatabase } from "../storage/inspect.ts"
 import { PageGuard } from "../storage/PageGuard.ts"
 import { makeRepair, pagesOf, type Repair } from "../storage/repair.ts"
 import { LATEST_MIGRATION, migrations } from "./migrations/all.ts"
-import { WrongRow } from "./NameRecord.ts"
+import { WrongRow } from "./NameEntry.ts"
 import { PointReads } from "./PointReads.ts"
 
 /** The remedy for a damaged names.db. It can be rebuilt completely from the blocks. */

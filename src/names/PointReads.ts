@@ -7,12 +7,12 @@ import type { Database, Statement } from "../storage/Database.ts"
 import {
   hashKey,
   heightOfOperation,
-  type NameRecord,
+  type NameEntry,
+  nameEntryOf,
   type OperationRow,
   plain,
-  RECORD_COLUMNS,
-  recordOf
-} from "./NameRecord.ts"
+  RECORD_COLUMNS
+} from "./NameEntry.ts"
 
 interface ClaimRow {
   readonly id: number
@@ -48,15 +48,15 @@ export class PointReads {
     return row === undefined ? undefined : { height: row.height, hash: plain(row.hash) }
   }
 
-  record(name: Bytes): NameRecord | undefined {
+  record(name: Bytes): NameEntry | undefined {
     const row = this.byName.get(name)
     // The caller's bytes may be a view of a large buffer.
-    return row === undefined ? undefined : recordOf(name.slice(), row)
+    return row === undefined ? undefined : nameEntryOf(name.slice(), row)
   }
 
-  recordByHash(hash: Bytes): NameRecord | undefined {
+  recordByHash(hash: Bytes): NameEntry | undefined {
     for (const row of this.byHash.all(hashKey(hash))) {
-      if (equal(hash256(row.name), hash)) return recordOf(plain(row.name), row)
+      if (equal(hash256(row.name), hash)) return nameEntryOf(plain(row.name), row)
     }
     return undefined
   }

@@ -7,10 +7,10 @@ import { type Bytes, equal } from "../protocol/bytes.ts"
 import { DataHealth } from "../storage/DataHealth.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import { NamesIncomplete } from "./errors.ts"
-import { NameDb, type NameRecord } from "./NameDb.ts"
+import { NameDb, type NameEntry } from "./NameDb.ts"
 
 export type KnownName =
-  | { readonly type: "active"; readonly record: NameRecord }
+  | { readonly type: "active"; readonly record: NameEntry }
   | { readonly type: "expired" }
   | { readonly type: "unknown" }
 

@@ -1,7 +1,7 @@
 import type { ConnectedBlock } from "../chain/write/Follower.ts"
 import type { NameEffect } from "../consensus/view.ts"
 import { binaryString, type Bytes } from "../protocol/bytes.ts"
-import { firstOperationAt, OPERATIONS_PER_BLOCK } from "./NameRecord.ts"
+import { firstOperationAt, OPERATIONS_PER_BLOCK } from "./NameEntry.ts"
 
 export interface NumberedEffect {
   readonly id: number

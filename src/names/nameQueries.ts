@@ -10,13 +10,13 @@ import type { StorageFailure } from "../storage/errors.ts"
 import { prefixEnd, successor } from "./nameChanges.ts"
 import {
   firstOperationAt,
+  type NameEntry,
+  nameEntryOf,
   type NameHistoryEntry,
-  type NameRecord,
   type OperationRow,
   plain,
-  RECORD_COLUMNS,
-  recordOf
-} from "./NameRecord.ts"
+  RECORD_COLUMNS
+} from "./NameEntry.ts"
 import { type NamesFile, query } from "./NamesFile.ts"
 
 /**
@@ -30,8 +30,8 @@ export const PAGE_ROWS = 1_000
 export type NamedRow = OperationRow & { readonly name: Buffer }
 
 /** The records of rows. Throws `WrongRow`: use it inside a use of the file. */
-export const namedAll = (rows: ReadonlyArray<NamedRow>): ReadonlyArray<NameRecord> =>
-  rows.map((row) => recordOf(plain(row.name), row))
+export const namedAll = (rows: ReadonlyArray<NamedRow>): ReadonlyArray<NameEntry> =>
+  rows.map((row) => nameEntryOf(plain(row.name), row))
 
 /** A page, and the state from which the next page is read; `undefined` after the last. */
 export interface Page<A, S> {
@@ -65,7 +65,7 @@ const below = ({ reader }: NamesFile, end: Bytes | undefined): Fragment =>
 export const scanByPrefix = (
   file: NamesFile,
   { count = Infinity, prefix, start = EMPTY }: ListOptions & { readonly prefix: Bytes }
-): Stream.Stream<NameRecord, StorageFailure> =>
+): Stream.Stream<NameEntry, StorageFailure> =>
   listed(file, { from: laterOf(prefix, start), left: count }, (from, limit) => {
     const { reader } = file
     return reader<NamedRow>`
@@ -78,7 +78,7 @@ export const byAddress = (
   file: NamesFile,
   address: Bytes,
   { count = Infinity, start = EMPTY }: ListOptions
-): Stream.Stream<NameRecord, StorageFailure> =>
+): Stream.Stream<NameEntry, StorageFailure> =>
   listed(file, { from: start, left: count }, (from, limit) => {
     const { reader } = file
     // IS, because a part of an empty script is NULL.
@@ -92,7 +92,7 @@ const listed = (
   file: NamesFile,
   start: { readonly from: Bytes; readonly left: number },
   ask: (from: Bytes, limit: number) => Effect.Effect<ReadonlyArray<NamedRow>, SqlError>
-): Stream.Stream<NameRecord, StorageFailure> =>
+): Stream.Stream<NameEntry, StorageFailure> =>
   start.left <= 0 ? Stream.empty : paged(start, ({ from, left }) => {
     const limit = Math.min(PAGE_ROWS, left)
     return Effect.map(file.reading(Effect.map(ask(from, limit), namedAll)), (rows) => {
@@ -107,7 +107,7 @@ export const updatedBetween = (
   file: NamesFile,
   from: number,
   to: number
-): Stream.Stream<NameRecord, StorageFailure> => {
+): Stream.Stream<NameEntry, StorageFailure> => {
   const { reader, reading } = file
   return paged(firstOperationAt(from), (first) => {
     const rows = reader<NamedRow>`
@@ -124,7 +124,7 @@ export const updatedBetween = (
 type HistoryRow = OperationRow & { readonly rand: Buffer | null }
 
 const historyEntry = (name: Bytes, row: HistoryRow): NameHistoryEntry => ({
-  ...recordOf(name, row),
+  ...nameEntryOf(name, row),
   rand: row.rand === null ? undefined : plain(row.rand)
 })
 

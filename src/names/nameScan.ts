@@ -5,8 +5,8 @@ import * as Stream from "effect/Stream"
 import { type Bytes, compare, EMPTY } from "../protocol/bytes.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import { prefixEnd, successor } from "./nameChanges.ts"
+import { firstOperationAt, type NameEntry, plain, RECORD_COLUMNS } from "./NameEntry.ts"
 import { laterOf, type ListOptions, namedAll, type NamedRow, type Page, PAGE_ROWS, paged } from "./nameQueries.ts"
-import { firstOperationAt, type NameRecord, plain, RECORD_COLUMNS } from "./NameRecord.ts"
 import { type NamesFile, query } from "./NamesFile.ts"
 
 /**
@@ -36,7 +36,7 @@ interface Candidate {
 
 const byLength = (a: Bytes, b: Bytes): number => a.length - b.length || compare(a, b)
 
-const heightFits = ({ maxHeight = Infinity, minHeight = 0 }: ScanOptions) => ({ height }: NameRecord): boolean =>
+const heightFits = ({ maxHeight = Infinity, minHeight = 0 }: ScanOptions) => ({ height }: NameEntry): boolean =>
   height >= minHeight && height <= maxHeight
 
 const RECORDS = `
@@ -46,7 +46,7 @@ const RECORDS = `
 const recordsOf = (
   connection: Connection,
   candidates: ReadonlyArray<Candidate>
-): Effect.Effect<ReadonlyArray<NameRecord>, SqlError> =>
+): Effect.Effect<ReadonlyArray<NameEntry>, SqlError> =>
   candidates.length === 0
     ? Effect.succeed([])
     : Effect.map(
@@ -65,7 +65,7 @@ const OF_LENGTH = "SELECT id, name FROM names WHERE length = ? AND name >= ?"
 const LONGER = "SELECT min(length) AS length FROM names WHERE length > ?"
 
 /** Scans all names, one length after the other: so a prefix is a range in each length. */
-const scanByName = (file: NamesFile, options: ScanOptions): Stream.Stream<NameRecord, StorageFailure> => {
+const scanByName = (file: NamesFile, options: ScanOptions): Stream.Stream<NameEntry, StorageFailure> => {
   const { count = Infinity, matches, prefix = EMPTY, start = EMPTY } = options
   const end = prefixEnd(prefix)
   const wanted = heightFits(options)
@@ -81,7 +81,7 @@ const scanByName = (file: NamesFile, options: ScanOptions): Stream.Stream<NameRe
       ([row]) => row === undefined || row.length === null ? undefined : { length: row.length, from: prefix, left }
     )
 
-  const page = (state: ScanState): Effect.Effect<Page<NameRecord, ScanState>, StorageFailure> =>
+  const page = (state: ScanState): Effect.Effect<Page<NameEntry, ScanState>, StorageFailure> =>
     file.snapshot((connection) =>
       Effect.gen(function*() {
         const limit = matches === undefined ? Math.min(PAGE_ROWS, state.left) : MATCHED_AT_ONCE
@@ -104,7 +104,7 @@ const scanByName = (file: NamesFile, options: ScanOptions): Stream.Stream<NameRe
     )
 
   // Names shorter than the prefix cannot begin with it. The start bounds only names of its own length.
-  return paged<NameRecord, ScanState>(
+  return paged<NameEntry, ScanState>(
     prefix.length > start.length
       ? { length: prefix.length, from: prefix, left: count }
       : { length: start.length, from: laterOf(start, prefix), left: count },
@@ -138,7 +138,7 @@ const scanFew = (
   file: NamesFile,
   options: ScanOptions,
   few: ReadonlyArray<Candidate>
-): Stream.Stream<NameRecord, StorageFailure> => {
+): Stream.Stream<NameEntry, StorageFailure> => {
   const all = few.slice(0, options.count)
   return paged(0, (from) =>
     Effect.map(
@@ -150,7 +150,7 @@ const scanFew = (
     ))
 }
 
-export const scan = (file: NamesFile, options: ScanOptions): Stream.Stream<NameRecord, StorageFailure> =>
+export const scan = (file: NamesFile, options: ScanOptions): Stream.Stream<NameEntry, StorageFailure> =>
   options.count !== undefined && options.count <= 0
     ? Stream.empty
     : Stream.unwrap(Effect.map(

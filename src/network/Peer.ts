@@ -1,5 +1,5 @@
 import type * as Effect from "effect/Effect"
-import type { Account } from "../base/MemoryBudget.ts"
+import type { MemoryAccount } from "../base/MemoryBudget.ts"
 import type { Message } from "./wire/message.ts"
 import type { BlockStart } from "./wire/messages/block.ts"
 import type { NetAddress } from "./wire/netAddress.ts"
@@ -108,7 +108,7 @@ export interface Peer {
   /** Disconnects the peer, soon and once. */
   readonly disconnect: (disconnection: Disconnection) => void
   /** Counts memory held for data from the peer. Closed with the connection. */
-  readonly memory: Account
+  readonly memory: MemoryAccount
   /**
    * Charges the peer for time that its messages took in fibers other than its reading fiber, which is measured anyway:
    * milliseconds of this thread. Time spent on `asked` (requested) data is on trust, as in the reading fiber.

@@ -2,14 +2,14 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { rebuildRequested } from "../chain/repair/rebuild.ts"
 
-/** Starts for repair within an hour: where a disk damages more than that, each one would be for nothing. */
+/** Most restarts for repair within an hour: a disk that damages more than that makes them useless. */
 export const RESTARTS_AN_HOUR = 2
 
 const HOUR_MS = 3_600_000
 
 /**
- * Decides whether a node that failed starts again in the same process: where it noted that its chain state is to be made
- * anew, which happens at a start.
+ * Decides whether a failed node starts again in the same process: only if it requested a rebuild of its chain state,
+ * which happens at a start.
  */
 export class Restarts {
   private readonly chainstateDirectory: string

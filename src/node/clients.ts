@@ -5,8 +5,8 @@ import type { InvalidConfig, OpenFailure } from "../client/errors.ts"
 import { type ClientConfig, ModeAuto, ModeDaemon, ModeEmbedded, type NameClient } from "../client/NameClient.ts"
 
 /**
- * The ways to a `NameClient`. What a way needs is loaded when it is gone: a program that asks a daemon does not load a
- * node, and one that only reads bytes loads neither.
+ * The layers for a `NameClient`. Each loads its modules on use: a program that calls a daemon does not load a node, and
+ * one that only reads bytes loads neither.
  */
 
 const lazily = <A, E>(
@@ -25,16 +25,16 @@ export const EmbeddedNode = {
 
 /** A daemon: svcd, or the reference node. */
 export const DaemonClient = {
-  /** Fails to build where no daemon answers, or one of another network. */
+  /** Fails to build without a daemon, or with one of another network. */
   layer: (config: ClientConfig = {}): Layer.Layer<NameClient, DaemonOpenFailure> =>
     lazily(async () => (await import("../client/daemonClient.ts")).layer(config))
 }
 
-/** What the mode of the configuration says: `auto` where it says nothing. */
+/** The mode of the configuration, `auto` by default. */
 export const AutoClient = {
   /**
-   * A daemon where one answers within half a second, else a node in this process: `NameClient.mode` and a line in the
-   * log say which. A daemon of another network counts as none; one that refuses the credentials is a failure.
+   * A daemon if one answers within half a second, else a node in this process: `NameClient.mode` and a line in the log
+   * show which. A daemon of another network counts as none; one that refuses the credentials is a failure.
    */
   layer: (config: ClientConfig = {}): Layer.Layer<NameClient, OpenFailure> =>
     Layer.unwrapEffect(Effect.suspend(() => {

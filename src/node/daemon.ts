@@ -41,13 +41,13 @@ import { NodeMetrics } from "./nodeMetrics.ts"
 import * as NodePages from "./pages.ts"
 import { Restarts } from "./Restarts.ts"
 
-/** What of the settings is about answers. */
+/** The settings that change answers. */
 const answerOptions = (settings: Settings): typeof NodeOptions.Service => {
   const { allowExpired, nameEncoding, nameHashIndex, nameHistory, valueEncoding } = settings
   return { allowExpired, nameEncoding, nameHashIndex, nameHistory, valueEncoding }
 }
 
-/** Until there is a node to ask. */
+/** The report until the node is built. */
 const STARTING: Effect.Effect<HealthReport> = Effect.succeed({
   initializing: true,
   syncing: true,
@@ -57,7 +57,7 @@ const STARTING: Effect.Effect<HealthReport> = Effect.succeed({
   notices: []
 })
 
-/** Tells /health and /ready how the node is, from before there is a chain. */
+/** Reports the health of the node to /health and /ready, from before there is a chain. */
 class NodeHealth {
   private report = STARTING
 
@@ -68,7 +68,7 @@ class NodeHealth {
   }
 }
 
-/** Counts each call, and notes it in the log while the log shows such entries: otherwise nothing is done for that. */
+/** Counts each call, and logs it if the log shows such entries: otherwise there is no cost. */
 const noteCalls = (switches: Logging.DebugSwitches) =>
   Layer.unwrapEffect(Effect.gen(function*() {
     const log = Runtime.runFork(yield* Effect.runtime())
@@ -86,7 +86,7 @@ const noteCalls = (switches: Logging.DebugSwitches) =>
     })
   }))
 
-/** The log as the method `logging` knows it. */
+/** The log control of the method `logging`. */
 const logControl = ({ logFile }: Settings, switches: Logging.DebugSwitches) =>
   Layer.succeed(LogControl, {
     path: logFile ?? "",
@@ -96,7 +96,7 @@ const logControl = ({ logFile }: Settings, switches: Logging.DebugSwitches) =>
     }
   })
 
-/** What is looked up for the metrics endpoint, which answers from before there is a node. */
+/** The sampler of the metrics endpoint, which answers from before there is a node. */
 class Sampling {
   private current = sampleProcess
 
@@ -107,13 +107,13 @@ class Sampling {
   }
 }
 
-/** The metrics endpoint, where there is to be one. */
+/** The metrics endpoint, if configured. */
 const metricsEndpoint = ({ metrics }: Settings, { sample }: Sampling): Layer.Layer<never, BindFailed> =>
   metrics === undefined
     ? Layer.empty
     : Layer.discard(MetricsServer.layer({ listen: metrics, table: METRICS, sample }))
 
-/** Has the metrics looked up in a node for as long as it can be asked. */
+/** Samples a node's metrics for as long as the node is running. */
 const sampleNode = (sampling: Sampling) =>
   Effect.gen(function*() {
     const { sample } = yield* NodeMetrics
@@ -125,10 +125,10 @@ const sampleNode = (sampling: Sampling) =>
     )
   })
 
-/** Why a daemon ends before somebody asks it to. */
-export type DaemonFailure = ImportFailed | InvalidWalletRequest | ListenFailed | StorageFailure | WalletDamaged
+/** Why a daemon ends without a request to stop. */
+export type DaemonEnded = ImportFailed | InvalidWalletRequest | ListenFailed | StorageFailure | WalletDamaged
 
-/** Starts the node behind the listener, and lets it answer as soon as it can. Returns what ends the daemon. */
+/** Starts the node behind the listener, and lets it answer as soon as possible. Returns what ends the daemon. */
 const start = (settings: Settings, health: NodeHealth, sampling: Sampling) =>
   Effect.gen(function*() {
     const chain = yield* Chain.Chain
@@ -142,7 +142,7 @@ const start = (settings: Settings, health: NodeHealth, sampling: Sampling) =>
     // This scope closes before the stores do.
     yield* Effect.addFinalizer(() => server.drain)
     yield* sampleNode(sampling)
-    /** While many blocks come, names are written some hundred blocks at a time. */
+    /** While many blocks connect, names are written some hundred blocks at a time. */
     const namesBehind = (tip: Bytes) =>
       Effect.map(
         Effect.option(names.cursor),
@@ -169,7 +169,7 @@ const start = (settings: Settings, health: NodeHealth, sampling: Sampling) =>
     return Effect.raceFirst(ended, lifecycle.stopRequested)
   })
 
-/** The daemon: runs until somebody asks it to stop, or it cannot go on. Interrupting it stops it in good order. */
+/** The daemon: runs until it is told to stop or fails. An interruption shuts it down cleanly. */
 export const run = (settings: Settings) => {
   const health = new NodeHealth()
   const sampling = new Sampling()
@@ -210,7 +210,7 @@ export const run = (settings: Settings) => {
     Effect.provide(daemon),
     Effect.tapError(() => Effect.sync(() => health.become(STARTING))),
     Effect.retry({ while: restarts.mayMend }),
-    // Behind all that is closed: who reads this may move the data directory.
+    // Logged after everything is closed: a reader of it may move the data directory.
     Effect.onExit((exit) =>
       Exit.isSuccess(exit) || Exit.isInterrupted(exit) ? Effect.logInfo("node stopped") : Effect.void
     ),

@@ -18,14 +18,14 @@ import { embeddedSettings } from "./embeddedSettings.ts"
 import * as Memory from "./memory.ts"
 import * as Node from "./node.ts"
 
-/** A `NameClient` with a whole node behind it, in this process: no listener, no RPC, no log of its own. */
+/** A `NameClient` over a whole node in this process: no listener, no RPC, no log of its own. */
 
-/** Seconds that a wallet stays open: as long as it can, which ends with the client. */
+/** Seconds that a wallet stays unlocked: the longest time; the end of the client locks it. */
 const UNLOCK_SECONDS = 100_000_000
 
 const tell = (step: string): Effect.Effect<void> => Effect.logDebug("starting", { step })
 
-/** Gets the wallet that the configuration names ready for use. */
+/** Prepares the wallet that the configuration names. */
 const openWallet = ({ wallet = "", walletPassphrase }: EmbeddedConfig) =>
   Effect.gen(function*() {
     const wallets = yield* Wallets
@@ -42,7 +42,7 @@ const openWallet = ({ wallet = "", walletPassphrase }: EmbeddedConfig) =>
     )
   })
 
-/** Runs the node, and ends the client where the node cannot go on. Its host is told, and lives on. */
+/** Runs the node, and ends the client if the node fails. The program is notified, and goes on. */
 const start = (settings: Settings, lifespan: Lifespan) =>
   Effect.gen(function*() {
     const ended = yield* Node.start(settings, { tell, ready: Effect.void })
@@ -64,7 +64,7 @@ const start = (settings: Settings, lifespan: Lifespan) =>
     )
   })
 
-/** Offline, everything that there is to know about names is there before the mempool is loaded. */
+/** Offline, all known names are available before the mempool is loaded. */
 const nameKnowledge = ({ maxPeers }: Settings) =>
   Effect.gen(function*() {
     const chain = yield* Chain
@@ -88,7 +88,7 @@ const make = (config: DecodedConfig, settings: Settings) =>
     yield* endWithScope(lifespan)
     return NameClient.of({
       mode: "embedded",
-      // Not through `guard`: asked for a hundred thousand times a second.
+      // Not through `guard`: programs call it a hundred thousand times a second.
       resolveName: (name, options) => Effect.suspend(() => lifespan.reason() ?? names.resolveName(name, options)),
       listNames: (filter) => lifespan.during(names.listNames(filter)),
       changes: (filter) => lifespan.stream(names.changes(filter)),
@@ -98,7 +98,7 @@ const make = (config: DecodedConfig, settings: Settings) =>
     })
   })
 
-/** A node's own failures at the start, as a client has them. */
+/** Converts a node's failures at the start to those of a client. */
 const openFailure = (
   failure: Layer.Layer.Error<ReturnType<typeof Node.layer>> | OpenFailure
 ): OpenFailure => {
@@ -112,7 +112,7 @@ const openFailure = (
   }
 }
 
-/** The client with its node, whose parts can be asked as well. */
+/** The client with its node, whose services can be used as well. */
 export const nodeAndClient = (config: DecodedConfig, settings: Settings) =>
   Layer.scoped(NameClient, make(config, settings)).pipe(
     Layer.provideMerge(Node.layer(settings, tell)),
@@ -121,7 +121,7 @@ export const nodeAndClient = (config: DecodedConfig, settings: Settings) =>
     Layer.mapError(openFailure)
   )
 
-/** The client of a configuration that is judged; the parts of its node are nobody else's. */
+/** The client of a decoded configuration; the services of its node stay private. */
 const layerOf = (config: DecodedConfig): Layer.Layer<NameClient, OpenFailure> =>
   Layer.unwrapEffect(Effect.map(
     embeddedSettings(config),
@@ -129,8 +129,8 @@ const layerOf = (config: DecodedConfig): Layer.Layer<NameClient, OpenFailure> =>
   ))
 
 /**
- * Runs a node in this process for as long as the layer lives. Names can be asked for once the layer is built: at the
- * height that is stored, while the node syncs. It logs through the logger of the program, and counts in its metrics.
+ * Runs a node in this process for as long as the layer lives. Names are available once the layer is built: at the stored
+ * height, while the node syncs. It logs through the logger of the program, and counts in its metrics.
  */
 export const layer = (config: ClientConfig = {}): Layer.Layer<NameClient, OpenFailure> =>
   Layer.unwrapEffect(Effect.map(decodeConfig(config), layerOf))

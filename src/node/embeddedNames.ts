@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Stream from "effect/Stream"
 import { Chain } from "../chain/Chain.ts"
-import { namesOf } from "../client/blockNames.ts"
+import { blockNamesOf } from "../client/blockNames.ts"
 import { NotSynced, type ReadFailure, type ResolveFailure } from "../client/errors.ts"
 import type {
   ChangeFilter,
@@ -17,19 +17,19 @@ import { limitOf, nameBytes, namespaceBytes } from "../client/text.ts"
 import { isExpired } from "../consensus/expiry.ts"
 import type { CompleteNames } from "../names/completeNames.ts"
 import { NameExpired, NameNotFound } from "../names/errors.ts"
-import { NameDb, type NameRecord as StoredRecord } from "../names/NameDb.ts"
+import { NameDb, type NameEntry } from "../names/NameDb.ts"
 import type { Bytes } from "../protocol/bytes.ts"
 import { printable } from "../protocol/nameText.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 
-/** Reading names of the node in this process. */
+/** Reads names of the node in this process. */
 
-/** Milliseconds for which what is said of the sync is not asked for again: it changes with blocks and peers. */
+/** Milliseconds for which the sync state is reused: it changes only with blocks and peers. */
 const SYNC_AGE = 50
 
 const NO_OPTIONS: ResolveOptions = {}
 
-/** What a client says about the names of the node in this process. */
+/** The reading part of a client over the node in this process. */
 export const make = ({ ask, complete }: CompleteNames) =>
   Effect.gen(function*() {
     const chain = yield* Chain
@@ -39,13 +39,13 @@ export const make = ({ ask, complete }: CompleteNames) =>
     let lately: { readonly synced: boolean; readonly until: number } | undefined
     let said: Freshness = { height: 0, synced: false }
 
-    /** How far names are known; one object as long as nothing changes. */
+    /** The freshness at a height; one object as long as nothing changes. */
     const asOfHeight = (height: number, synced: boolean): Freshness => {
       if (said.height !== height || said.synced !== synced) said = { height, synced }
       return said
     }
 
-    /** Height and sync of one moment. */
+    /** Height and sync state at one moment. */
     const freshness: Effect.Effect<Freshness, StorageFailure> = Effect.gen(function*() {
       const synced = yield* complete
       const cursor = yield* names.cursor
@@ -53,10 +53,10 @@ export const make = ({ ask, complete }: CompleteNames) =>
       return asOfHeight(cursor?.height ?? 0, synced)
     })
 
-    /** The text of a record takes longer to make than to look up: it is made once a record. */
-    const texts = new WeakMap<StoredRecord, FixedPart>()
+    /** The text of a record costs more than its lookup: it is made once a record. */
+    const texts = new WeakMap<NameEntry, FixedPart>()
 
-    const textOf = (record: StoredRecord): FixedPart | undefined => {
+    const textOf = (record: NameEntry): FixedPart | undefined => {
       const known = texts.get(record)
       if (known !== undefined) return known
       const made = fixedPart(record, params)
@@ -64,27 +64,27 @@ export const make = ({ ask, complete }: CompleteNames) =>
       return made
     }
 
-    /** What to say of a name that was looked up, found or not. */
+    /** The answer to a lookup, found or not. */
     const answer = (
       bytes: Bytes,
-      stored: StoredRecord | undefined,
+      stored: NameEntry | undefined,
       asOf: Freshness,
       options: ResolveOptions
     ): Effect.Effect<NameRecord, ResolveFailure> => {
       const old = tooOld(asOf, options)
       if (old !== undefined) return old
-      // A name that was asked for as text is text.
+      // A name that was requested as text is text.
       const fixed = stored === undefined ? undefined : textOf(stored)
       const record = fixed === undefined ? undefined : recordAt(fixed, asOf, params)
       if (record !== undefined && !record.expired) return Effect.succeed(record)
-      // While blocks are missing, nobody knows that there is no such name.
+      // While blocks are missing, the name may be in one of them.
       if (!asOf.synced) return new NotSynced({ height: asOf.height })
       return record === undefined
         ? new NameNotFound({ requested: printable(bytes) })
         : new NameExpired({ requested: printable(bytes), updateHeight: record.height })
     }
 
-    const isGone = (stored: StoredRecord | undefined, { height }: Freshness): boolean =>
+    const isGone = (stored: NameEntry | undefined, { height }: Freshness): boolean =>
       stored === undefined || isExpired(stored.height, height, params)
 
     const looked = (bytes: Bytes, options: ResolveOptions): Effect.Effect<NameRecord, ResolveFailure> =>
@@ -98,7 +98,7 @@ export const make = ({ ask, complete }: CompleteNames) =>
         return yield* answer(bytes, record, asOf, options)
       })
 
-    /** At once where record, height and sync are in memory; no generator and no span on that way. */
+    /** Synchronous if record, height and sync state are in memory; that path has no generator and no span. */
     const resolveName = (name: string, options = NO_OPTIONS): Effect.Effect<NameRecord, ResolveFailure> => {
       const encoded = nameBytes(name)
       if (Either.isLeft(encoded)) {
@@ -127,14 +127,14 @@ export const make = ({ ask, complete }: CompleteNames) =>
           Stream.take(most),
           Stream.runCollect
         )
-        // An empty list says "there are none", which nobody knows while blocks are missing.
+        // An empty list means "there are none", which is unknown while blocks are missing.
         if (found.length === 0 && !asOf.synced) {
           return yield* new NotSynced({ height: asOf.height })
         }
         return Array.from(found)
       })
 
-    /** What a name says now, expired or not; `undefined` for one that nobody has. */
+    /** The current record of a name, expired or not; `undefined` for an unregistered one. */
     const current = (name: Bytes, asOf: Freshness): Effect.Effect<NameRecord | undefined, StorageFailure> =>
       names.resolve(name).pipe(
         Effect.map((record) => {
@@ -145,10 +145,10 @@ export const make = ({ ask, complete }: CompleteNames) =>
           Effect.succeed(undefined))
       )
 
-    /** The names that a block sets; none where the block is gone meanwhile. */
+    /** The names that a block sets; none if the block is gone meanwhile. */
     const inBlock = (hash: Bytes, height: number): Effect.Effect<ReadonlyArray<ChainRecord>, StorageFailure> =>
       chain.block(hash).pipe(
-        Effect.map((block) => namesOf(block, height)),
+        Effect.map((block) => blockNamesOf(block, height)),
         Effect.catchTags({ BlockNotFound: () => Effect.succeed([]), BlockUnavailable: () => Effect.succeed([]) })
       )
 

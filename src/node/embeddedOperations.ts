@@ -17,33 +17,33 @@ import {
 } from "../client/errors.ts"
 import type { Lifespan } from "../client/Lifespan.ts"
 import type { OperationOptions, OperationResult, RegisterOptions, UpdateOptions } from "../client/NameClient.ts"
-import { follow, REGISTER_WAITS, type RegistrationState, UPDATE_WAITS } from "../client/registering.ts"
+import { followRegistration, REGISTER_WAITS, type RegistrationState, UPDATE_WAITS } from "../client/registering.ts"
 import { choiceOf, nameBytes, valueBytes } from "../client/text.ts"
 import type { CompleteNames } from "../names/completeNames.ts"
 import { NameDb } from "../names/NameDb.ts"
-import { parseAddress, scriptOf } from "../protocol/address.ts"
+import { decodeAddress, scriptOf } from "../protocol/address.ts"
 import { binaryString, type Bytes, displayHash, equal, parseDisplayHash } from "../protocol/bytes.ts"
 import type { NameFailure, NameOptions, Registration, Wallet, WalletTxState } from "../wallet/Wallet.ts"
 import { Wallets } from "../wallet/Wallets.ts"
 
-/** Registering and updating with a wallet of the node in this process, which carries a registration on by itself. */
+/** Registers and updates names with a wallet of the node in this process, which carries on registrations by itself. */
 
-/** Blocks from the one with NAME_NEW on, itself included, after which the name can be claimed in the next (consensus). */
+/** Confirmations of NAME_NEW after which the next block can hold the claim (consensus). */
 const MATURITY = 12
 
-/** Between two looks where nothing was told: a step can happen between a look and the listening. */
+/** Interval of checks without an event: a step can happen between a check and the subscription. */
 const LOOK_EVERY = "1 second"
 
-/** What a wallet's failure means to an application. */
+/** Converts a wallet's failure to one of the client. */
 const operationFailure = (name: string) => (failure: NameFailure): OperationFailure => {
   switch (failure._tag) {
-    case "WalletLocked":
+    case "KeysLocked":
       return new WalletLocked()
     case "WalletWatchOnly":
       return new WalletDisabled({ reason: failure.message })
-    case "InsufficientFunds":
+    case "FundsMissing":
       return new InsufficientFunds({ reason: failure.message })
-    case "NameUnavailable":
+    case "NameOperationRefused":
       return new NameUnavailable({ name, reason: failure.reason })
     case "TransactionRejected":
       return new OperationRejected({
@@ -68,9 +68,9 @@ export const make = (config: EmbeddedConfig, names: CompleteNames, lifespan: Lif
 
     const notSynced = Effect.flatMap(db.cursor, (at) => Effect.fail(new NotSynced({ height: at?.height ?? 0 })))
 
-    /** A failure that says that there is no such name holds where names are those of the tip. */
+    /** Converts a failure. That a name does not exist is certain only while names are at the tip. */
     const judged = (name: string) => (failure: NameFailure): Effect.Effect<never, OperationFailure> =>
-      failure._tag === "NameUnavailable" && failure.code === "unknown"
+      failure._tag === "NameOperationRefused" && failure.code === "unknown"
         ? Effect.flatMap(names.complete, (told) => told ? Effect.fail(operationFailure(name)(failure)) : notSynced)
         : Effect.fail(operationFailure(name)(failure))
 
@@ -84,7 +84,7 @@ export const make = (config: EmbeddedConfig, names: CompleteNames, lifespan: Lif
     const readOptions = ({ address }: OperationOptions): Effect.Effect<NameOptions, InvalidRequest> =>
       Effect.suspend(() => {
         if (address === undefined) return Effect.succeed({})
-        const parsed = parseAddress(network, address)
+        const parsed = decodeAddress(network, address)
         return "destination" in parsed
           ? Effect.succeed({ destination: scriptOf(parsed.destination) })
           : new InvalidRequest({ field: "address", reason: "is not an address of the network" })
@@ -121,7 +121,7 @@ export const make = (config: EmbeddedConfig, names: CompleteNames, lifespan: Lif
       }
     }
 
-    /** The moments at which a wallet may have got on. */
+    /** Emits whenever a wallet may have progressed. */
     const moments = (wallet: Wallet): Stream.Stream<unknown> =>
       Stream.merge(
         Stream.merge(wallet.changes, chain.events),
@@ -136,7 +136,7 @@ export const make = (config: EmbeddedConfig, names: CompleteNames, lifespan: Lif
           : registrationState(wallet, entry)
       })
 
-    /** A transaction that the wallet keeps counts as sent, even if the mempool does not take it now. */
+    /** A transaction that the wallet keeps counts as sent, even if the mempool refuses it now. */
     const kept = (wallet: Wallet, failure: NameFailure): Effect.Effect<string, NameFailure> =>
       Effect.suspend((): Effect.Effect<string, NameFailure> => {
         if (failure._tag !== "TransactionRejected") return Effect.fail(failure)
@@ -177,9 +177,9 @@ export const make = (config: EmbeddedConfig, names: CompleteNames, lifespan: Lif
         const [bytes, given, more] = [yield* nameBytes(name), yield* valueBytes(value), yield* readOptions(options)]
         const { newTxid } = yield* Effect.mapError(own.register(bytes, given, more), operationFailure(name))
         const txHash = displayHash(newTxid)
-        return yield* follow({ name, txHash, options, states: states(own, bytes), lifespan, scope })
+        return yield* followRegistration({ name, txHash, options, states: states(own, bytes), lifespan, scope })
       }).pipe(
-        // Who waits no longer does not call back what is sent.
+        // A caller that stops waiting does not withdraw what is sent.
         Effect.forkIn(scope),
         Effect.flatMap(Fiber.join),
         lifespan.during

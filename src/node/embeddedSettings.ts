@@ -1,16 +1,16 @@
 import * as Either from "effect/Either"
 import { availableParallelism, homedir } from "node:os"
-import { formatAddress } from "../base/addresses.ts"
+import { formatHostPort } from "../base/addresses.ts"
 import type { DecodedConfig } from "../client/config.ts"
 import { InvalidConfig } from "../client/errors.ts"
 import { decodeSettings, type Settings } from "../config/settings.ts"
 
-/** Threads that check scripts: the program around the node has uses of its own for cores and memory. */
+/** Threads for script checks: the program around the node needs cores and memory too. */
 const MAX_THREADS = 3
 
 /**
- * The settings of a node inside a program: the daemon's defaults, but for what the client's configuration says. Neither
- * environment nor svcd.conf is read: what the program says is all.
+ * The settings of a node inside a program: the daemon's defaults with the client's configuration. Neither environment
+ * nor svcd.conf is read: only the program's configuration counts.
  */
 export const embeddedSettings = (
   { embedded, network }: DecodedConfig,
@@ -20,11 +20,11 @@ export const embeddedSettings = (
   const argv = [
     `-network=${network}`,
     `-datadir=${dataDir}`,
-    // A program that uses names is nobody's server: it calls peers and is not called.
+    // A program that uses names is no server: it connects to peers and accepts no connections.
     "-listen=",
     `-maxpeers=${maxPeers}`,
     `-maxoutbound=${maxPeers}`,
-    ...bootstrapPeers.map((address) => `-addpeer=${formatAddress(address)}`),
+    ...bootstrapPeers.map((address) => `-addpeer=${formatHostPort(address)}`),
     `-verifythreads=${Math.min(cores - 1, MAX_THREADS)}`,
     `-disablewallet=${disableWallet ? 1 : 0}`
   ]

@@ -3,13 +3,13 @@ import * as Schedule from "effect/Schedule"
 import { Chain } from "../chain/Chain.ts"
 import type { ImportProgress } from "../chain/import/ImportRun.ts"
 
-/** Where the bar is drawn. */
-export interface Terminal {
+/** The terminal for the progress bar. */
+export interface ProgressTerminal {
   readonly columns: number
   readonly write: (text: string) => void
 }
 
-/** What progress comes to. */
+/** A summary of the progress. */
 export interface Summary {
   readonly height: number
   readonly blocks: number
@@ -58,10 +58,8 @@ export const drawBar = (progress: ImportProgress, columns: number): string => {
 
 const CLEAR_LINE = "\r\u001b[2K"
 
-/**
- * Shows how an import goes until it is interrupted: a bar on a terminal, else lines in the log.
- */
-export const showImport = (terminal: Terminal | undefined): Effect.Effect<never, never, Chain> =>
+/** Shows the progress of an import until it is interrupted: a bar on a terminal, else lines in the log. */
+export const showImport = (terminal: ProgressTerminal | undefined): Effect.Effect<never, never, Chain> =>
   Effect.flatMap(Chain, (chain) => {
     const look = Effect.flatMap(chain.progress, ({ importing }) => {
       if (importing === undefined) return Effect.void
@@ -80,11 +78,11 @@ export const showImport = (terminal: Terminal | undefined): Effect.Effect<never,
     )
   })
 
-/** The terminal behind standard error, if a person sits there. */
-export const standardTerminal = (): Terminal | undefined =>
+/** The terminal behind standard error, if there is one. */
+export const standardTerminal = (): ProgressTerminal | undefined =>
   process.stderr.isTTY === true
     ? {
-      // Asked each time: the window may change its size.
+      // Read each time: the size of the window may change.
       get columns() {
         return process.stderr.columns ?? 80
       },

@@ -8,7 +8,7 @@ import { shownPath } from "../base/safeText.ts"
 import type { LogOutput } from "./logText.ts"
 
 /**
- * The log in a file. Each line is written at once, so that what a node said last is there whatever ended it. A file
+ * The log in a file. Each line is written at once, so that the last entries of a node are there however it ended. A file
  * that cannot be written does not end the node: lines are then lost, and counted.
  */
 
@@ -32,7 +32,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EISDIR: "it is a directory",
   ENOTDIR: "a part of the path is not a directory",
   EEXIST: "a part of the path is not a directory",
-  ENOENT: "the system lets nobody make its directory",
+  ENOENT: "the system does not allow its directory to be made",
   ENXIO: "nobody reads from it",
   ENAMETOOLONG: "the path is too long",
   ELOOP: "the path goes round in circles"
@@ -46,10 +46,10 @@ const reasonOf = (error: unknown): string => {
 
 const FILE_MODE = 0o600
 
-/** Appending; and neither waiting for the reader of a pipe nor taking a terminal as the daemon's own. */
+/** Appends; neither waits for the reader of a pipe nor makes a terminal the daemon's own. */
 const FLAGS = constants.O_APPEND | constants.O_CREAT | constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY
 
-/** Opens a file to append to, with the directories above it where they are missing. Throws as `node:fs` does. */
+/** Opens a file to append to, and creates missing directories above it. Throws as `node:fs` does. */
 const openToAppend = (path: string): number => {
   makeDirectory(dirname(path))
   return openSync(path, FLAGS, FILE_MODE)
@@ -59,9 +59,9 @@ const END_OF_LINE = 0x0a
 
 export interface LogFileOptions {
   readonly path: string
-  /** Tells the operator by another way that the file cannot be written. Does not throw. */
+  /** Reports to the operator in another way that the file cannot be written. Does not throw. */
   readonly complain: (message: string) => void
-  /** Writes to a file as `fs.writeSync`: returns how many bytes it took. */
+  /** Writes to a file as `fs.writeSync` does: returns the number of bytes written. */
   readonly write?: (file: number, bytes: Uint8Array) => number
 }
 
@@ -71,9 +71,9 @@ export class LogFile implements LogOutput {
   private file: number
   private readonly complain: (message: string) => void
   private readonly write: (file: number, bytes: Uint8Array) => number
-  /** Lines that could not be written since one could. */
+  /** Lines lost since the last successful write. */
   private lost = 0
-  /** Whether the file ends within a line, because the disk was full there. */
+  /** Whether the file ends within a line, because the disk was full. */
   private torn = false
   private closed = false
 
@@ -108,7 +108,7 @@ export class LogFile implements LogOutput {
     }
   }
 
-  /** Says by the other way how much is missing, now that the file takes lines again. */
+  /** Reports the number of lost lines by `complain`, now that the file can be written again. */
   private tellLoss(): void {
     const lost = this.lost
     this.lost = 0
@@ -116,8 +116,8 @@ export class LogFile implements LogOutput {
   }
 
   /**
-   * Opens the path anew, as after a rotation of logs: the file that has the name now, or a new one, takes the lines
-   * from here on. Returns why it cannot be opened; then the lines go where they went.
+   * Opens the path again, as after a rotation of logs: later lines go to the file that has the name now, or to a new one.
+   * Returns why it cannot be opened; lines then go to the old file.
    */
   reopen(): string | undefined {
     try {
@@ -131,7 +131,7 @@ export class LogFile implements LogOutput {
     }
   }
 
-  /** Lines that come later are dropped: the number of the file may be another file's by then. */
+  /** Drops later lines: the file descriptor may belong to another file by then. */
   close(): void {
     this.closed = true
     closeSync(this.file)

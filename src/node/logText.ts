@@ -24,17 +24,17 @@ export const LEVEL: Readonly<Record<LogLevel.LogLevel["_tag"], LogLevelName>> = 
   None: "error"
 }
 
-/** What a logger is told, as `Logger.make` has it. */
+/** The input of a logger, as `Logger.make` has it. */
 export type LogEvent = Pick<
   Logger.Logger.Options<unknown>,
   "annotations" | "cause" | "date" | "logLevel" | "message" | "spans"
 >
 
-/** Where lines go. */
+/** The destination of log lines. */
 export interface LogOutput {
   /** Takes one line, without its end. Does not throw. */
   readonly writeLine: (line: string) => void
-  /** Whether a person reads it on a terminal that can show colours. */
+  /** Whether the output is a terminal that can show colours. */
   readonly colours: boolean
 }
 
@@ -60,7 +60,7 @@ const objectText = (value: object, depth: number): Plain => {
   return Object.fromEntries(entries.map(([key, item]) => [key, plain(item, depth + 1)]))
 }
 
-/** A value as JSON can hold it, however it is made: bounded in size and depth, secrets hidden, bytes as hex. */
+/** Converts any value to JSON: bounded in size and depth, secrets hidden, bytes as hex. */
 const plain = (value: unknown, depth = 0): Plain => {
   if (typeof value === "string") return cut(value, MAX_TEXT)
   if (typeof value === "boolean" || value === null) return value
@@ -87,10 +87,10 @@ const factsOf = (part: unknown): ReadonlyArray<readonly [string, Plain]> => {
 const causeText = (cause: Cause.Cause<unknown>): string =>
   Cause.isInterruptedOnly(cause) ? "interrupted" : cut(Cause.pretty(cause), MAX_CAUSE)
 
-/** Takes a log call apart: a message, and the facts from annotations, spans, further arguments and cause. */
+/** Splits a log call into a message, and the facts from annotations, spans, further arguments and cause. */
 const entryOf = ({ annotations, cause, date, message, spans }: LogEvent): Entry => {
   const [first, ...parts] = Array.isArray(message) ? message : [message]
-  // A cause that is logged without words speaks for itself.
+  // A cause that is logged without a message becomes the message.
   const msg = first === undefined ? causeText(cause).split("\n", 1)[0] ?? "" : plain(first)
   return {
     msg: typeof msg === "string" ? msg : JSON.stringify(msg),
@@ -106,7 +106,7 @@ const entryOf = ({ annotations, cause, date, message, spans }: LogEvent): Entry 
   }
 }
 
-/** The fields every JSON entry has. A fact of such a name gets another one. */
+/** The fields that every JSON entry has. A fact with such a name gets another one. */
 const RESERVED: ReadonlySet<string> = new Set(["time", "level", "msg"])
 
 /** Returns an entry as one JSON object. Operators filter on `level` and `msg`; everything else is context. */

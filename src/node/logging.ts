@@ -11,23 +11,23 @@ import * as LogFile from "./logFile.ts"
 import { lineOf, type LogEvent, type LogOutput } from "./logText.ts"
 
 /**
- * The daemon's log: one line an entry, on standard output or in a file. `svcd` says on standard error only why it
- * will not run, so that a refusal stands alone there, and what is wrong with the log file.
+ * The daemon's log: one line an entry, on standard output or in a file. On standard error `svcd` reports only why it
+ * cannot run, so that a refusal stands alone there, and problems of the log file.
  *
  * An entry is a fixed message and a record of facts: `Effect.logInfo("peer connected", { inbound: false })`. The
- * annotation `subsystem`, set once around a service, says which part of the node speaks.
+ * annotation `subsystem`, set once around a service, names the part of the node that logs.
  */
 
 export interface LogOptions {
   readonly format: LogFormat
   readonly level: LogLevelName
-  /** Parts whose debug entries are logged whatever `level` is. */
+  /** Subsystems whose debug entries are logged at any `level`. */
   readonly debugSubsystems: ReadonlyArray<Subsystem>
-  /** The same, where it can change while the node runs: then in place of `debugSubsystems`. */
+  /** Replaces `debugSubsystems` if they can change while the node runs. */
   readonly switches?: DebugSwitches
 }
 
-/** Which parts of the node have their debug entries logged now. */
+/** The subsystems whose debug entries are logged now. */
 export class DebugSwitches {
   private readonly on: Map<Subsystem, boolean>
 
@@ -35,7 +35,7 @@ export class DebugSwitches {
     this.on = new Map(SUBSYSTEMS.map((name) => [name, level === "debug" || debugSubsystems.includes(name)]))
   }
 
-  /** `undefined` for what is no part of the node. */
+  /** `undefined` for an unknown subsystem. */
   state(subsystem: unknown): boolean | undefined {
     return isSubsystem(subsystem) ? this.on.get(subsystem) : undefined
   }
@@ -58,7 +58,7 @@ const THRESHOLD: Readonly<Record<LogLevelName, LogLevel.LogLevel>> = {
   error: LogLevel.Error
 }
 
-/** What a log needs of a stream; `process.stdout` is one. */
+/** The part of a stream that a log needs; `process.stdout` is one. */
 export interface LogStream {
   readonly isTTY?: boolean | undefined
   readonly write: (text: string) => unknown
@@ -69,16 +69,16 @@ const guarded = new WeakSet<LogStream>()
 
 /**
  * Keeps the process alive when the reader of a standard stream goes away: the stream then emits `error` (EPIPE) at
- * every write, and an error event that nobody listens to ends the process.
+ * every write, and an error event without a listener ends the process.
  */
 const guard = (stream: LogStream): void => {
   if (guarded.has(stream)) return
   guarded.add(stream)
-  // There is nowhere to report it: the log itself is what cannot be written.
+  // The error cannot be reported: the log itself cannot be written.
   stream.on("error", () => {})
 }
 
-/** A stream of this process as the place where lines go. Colours are for terminals, and not where NO_COLOR is set. */
+/** A stream of this process as the output of a log. Colours are for terminals, and not if NO_COLOR is set. */
 export const streamOutput = (
   stream: LogStream,
   env: Readonly<Record<string, string | undefined>> = process.env
@@ -93,7 +93,7 @@ export const streamOutput = (
 
 const subsystemOf = ({ annotations }: LogEvent): unknown => Option.getOrUndefined(HashMap.get(annotations, "subsystem"))
 
-/** A logger that writes the entries of the level and above, and everything of the subsystems that are debugged. */
+/** A logger that writes the entries of the level and above, and all entries of the debugged subsystems. */
 export const make = (options: LogOptions, output: LogOutput): Logger.Logger<unknown, void> => {
   const toLine = lineOf(options.format, output.colours)
   const switches = options.switches ?? new DebugSwitches(options)
@@ -108,8 +108,8 @@ export const make = (options: LogOptions, output: LogOutput): Logger.Logger<unkn
 }
 
 /**
- * Replaces Effect's own logger. The fibers drop what is below the level before any logger sees it, unless a
- * subsystem is debugged or can be later: then the logger decides.
+ * Replaces Effect's own logger. The fibers drop entries below the level before any logger gets them, unless a subsystem
+ * is debugged or can be later: then the logger decides.
  */
 export const layerWith = (options: LogOptions, output: LogOutput): Layer.Layer<never> =>
   Layer.merge(
@@ -126,12 +126,12 @@ const onHangup = (listener: () => void): Effect.Effect<void, never, Scope.Scope>
     () => Effect.sync(() => void process.off("SIGHUP", listener))
   )
 
-/** Says on standard error what the log cannot say of itself. */
+/** Reports on standard error what the log itself cannot hold. */
 const complain = (message: string): void => void process.stderr.write(`svcd: ${message}\n`)
 
 /**
- * The daemon's log in a file. SIGHUP opens it anew, for programs that rotate logs: what is logged until then goes to
- * the file that was renamed, and nothing is lost. Nothing goes to standard output.
+ * The daemon's log in a file. SIGHUP reopens it, for programs that rotate logs: entries until then go to the renamed
+ * file, and none is lost. Nothing goes to standard output.
  */
 const fileLayer = (options: LogOptions, path: string): Layer.Layer<never, LogFile.LogFileUnusable> =>
   Layer.unwrapScoped(Effect.gen(function*() {
@@ -142,15 +142,15 @@ const fileLayer = (options: LogOptions, path: string): Layer.Layer<never, LogFil
       const entry = reason === undefined
         ? Effect.logInfo("log file reopened", { file: path })
         : Effect.logError("log file cannot be reopened: the log stays where it was", { file: path, reason })
-      if (reason !== undefined) complain(`log file ${shownPath(path)} cannot be opened anew: ${reason}`)
+      if (reason !== undefined) complain(`log file ${shownPath(path)} cannot be reopened: ${reason}`)
       Effect.runFork(Effect.provide(entry, logged))
     })
     return logged
   }))
 
 /**
- * A program's log on standard output. SIGHUP has nothing to open anew there, and ends nothing. Standard error is guarded
- * as well: Node itself writes warnings there.
+ * A program's log on standard output. SIGHUP reopens nothing there, and does not end the program. Standard error is
+ * guarded as well: Node itself writes warnings there.
  */
 export const layer = (options: LogOptions): Layer.Layer<never> =>
   Layer.unwrapScoped(Effect.map(onHangup(() => {}), () => {
@@ -158,7 +158,7 @@ export const layer = (options: LogOptions): Layer.Layer<never> =>
     return layerWith(options, streamOutput(process.stdout))
   }))
 
-/** The same in a file; on standard output where `file` is `undefined`. */
+/** The log in a file; on standard output if `file` is `undefined`. */
 export const layerTo = (
   file: string | undefined,
   options: LogOptions

@@ -10,7 +10,7 @@ import {
 } from "../base/MemoryBudget.ts"
 import { memoryBudget, memoryEvicted, memoryRefused } from "../metrics/metrics.ts"
 
-/** The budget of a node with what an operator sees of it: metrics, and a log that a flood cannot fill. */
+/** The budget of a node with its metrics, and a log that a flood cannot fill. */
 
 /** Milliseconds between two log entries of the same action. */
 const LOG_INTERVAL = 10_000
@@ -22,7 +22,7 @@ const MESSAGES: Readonly<Record<BudgetAction, string>> = {
 
 type BudgetEvent = Parameters<BudgetListener>[0]
 
-/** Logs the first event of an action at once, and then one every `LOG_INTERVAL` with the number left out. */
+/** Logs the first event of an action at once, then one every `LOG_INTERVAL` with the number of omitted ones. */
 export const limitedLog = (
   log: (message: string, facts: Readonly<Record<string, unknown>>) => void,
   now: () => number
@@ -59,7 +59,7 @@ const observed = Effect.gen(function*() {
   )
 })
 
-/** Shows how much of the budget is taken now. */
+/** Updates the metrics of the budget. */
 export const sampleMemory: Effect.Effect<Effect.Effect<void>, never, Budget> = Effect.map(
   Budget,
   (budget) =>
@@ -68,5 +68,5 @@ export const sampleMemory: Effect.Effect<Effect.Effect<void>, never, Budget> = E
     })
 )
 
-/** A budget sized from the heap limit of this process, which counts and logs what it refuses. */
+/** A budget sized from the heap limit of this process, with counts and logs of its refusals. */
 export const layer: Layer.Layer<Budget> = Layer.provideMerge(Layer.scopedDiscard(observed), budgetLayer)

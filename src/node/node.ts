@@ -28,14 +28,14 @@ import * as NodeMetrics from "./nodeMetrics.ts"
 import * as Peers from "./peers.ts"
 
 /**
- * A node without a face: chain, names, mempool, wallets and peers, in a data directory. The daemon and the embedded
- * client are this with something that answers.
+ * A node without an interface: chain, names, mempool, wallets and peers, in a data directory. The daemon and the embedded
+ * client add an interface to it.
  */
 
-/** Is told what the node is doing while it starts. */
+/** Receives the steps of the node's start. */
 export type Tell = (step: string) => Effect.Effect<void>
 
-/** The rules of the network that the settings name, with what they change for tests. */
+/** The rules of the configured network, with changes for tests. */
 const paramsFor = (settings: Settings): ConsensusParams => {
   const params = withOverrides(paramsOf(networks[settings.network]), { activation: settings.activation })
   if (settings.assumeValid === "default") return params
@@ -46,7 +46,7 @@ const MIB = 1024 * 1024
 
 const MEGABYTE = 1_000_000
 
-/** Whether there is somebody to ask, so that the node cannot know what is missing before one has answered. */
+/** Whether there are peers to connect to: until one has answered, the node cannot know what is missing. */
 const expectsPeers = ({ addPeers, maxOutbound, maxPeers, network }: Settings): boolean =>
   maxPeers > 0 && (addPeers.length > 0 || (maxOutbound > 0 && networks[network].dnsSeeds.length > 0))
 
@@ -103,7 +103,7 @@ const peers = (settings: Settings) =>
     (directory) => Peers.layer(settings, directory.file("peers.json"))
   )).pipe(Layer.annotateLogs("subsystem", "network"))
 
-/** Announces blocks as they come. Those of an import are summed up instead. */
+/** Logs blocks as they connect. Those of an import are summed up instead. */
 const logBlocks = Effect.flatMap(Chain.Chain, (chain) =>
   Stream.runForEach(chain.events, (event) => {
     if (event._tag === "BlockDisconnected") {
@@ -117,7 +117,7 @@ const logBlocks = Effect.flatMap(Chain.Chain, (chain) =>
     return imported ? Effect.logDebug("new block", facts) : Effect.logInfo("new block", facts)
   }))
 
-/** Imports what the command line names, and says what came of it. */
+/** Imports the files of the command line, and logs the result. */
 const importBlocks = (files: ReadonlyArray<string>) =>
   Effect.gen(function*() {
     const chain = yield* Chain.Chain
@@ -133,7 +133,7 @@ const importBlocks = (files: ReadonlyArray<string>) =>
     })
   })
 
-/** The parts of a node, from the disk to the network. They are idle until `start`. */
+/** The services of a node, from the disk to the network. They are idle until `start`. */
 export const layer = (settings: Settings, tell: Tell) =>
   NodeMetrics.layer.pipe(
     Layer.provideMerge(peers(settings)),
@@ -147,13 +147,13 @@ export const layer = (settings: Settings, tell: Tell) =>
 
 export interface StartOptions {
   readonly tell: Tell
-  /** Runs once everything that can be asked is at the tip of the stored chain: before files are imported. */
+  /** Runs once all services are at the tip of the stored chain: before files are imported. */
   readonly ready: Effect.Effect<void>
 }
 
 /**
- * Brings the parts together once they are built: names, indexes, wallets and mempool to the tip, then the import of
- * block files in the background. Returns what ends the node: it never succeeds.
+ * Starts the services once they are built: brings names, indexes, wallets and mempool to the tip, then imports block
+ * files in the background. Returns what ends the node: it never succeeds.
  */
 export const start = (settings: Settings, { ready, tell }: StartOptions) =>
   Effect.gen(function*() {
@@ -185,7 +185,7 @@ export const start = (settings: Settings, { ready, tell }: StartOptions) =>
     yield* load.pipe(
       Effect.zipRight(mempool.load),
       Effect.zipRight(status.loaded),
-      // A defect ends the node as well: it would never be done with loading.
+      // A defect ends the node as well: otherwise it would load for ever.
       Effect.catchAllCause((cause) => Deferred.failCause(failed, cause)),
       Effect.forkScoped
     )

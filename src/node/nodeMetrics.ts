@@ -16,25 +16,25 @@ import { PeerManager } from "../network/PeerManager.ts"
 import { type Bytes, displayHash } from "../protocol/bytes.ts"
 import { sampleMemory } from "./memory.ts"
 
-/** Keeps the metrics up to date that are looked up and not recorded when they change. */
+/** Updates the metrics that are sampled instead of recorded on change. */
 export class NodeMetrics extends Context.Tag("svcd/NodeMetrics")<NodeMetrics, {
-  /** Looks them up now. */
+  /** Samples them now. */
   readonly sample: Effect.Effect<void>
 }>() {}
 
-/** How often they are looked up where nobody asks, so that a host finds them in its registry. */
+/** Interval of sampling without requests, so that a host program finds current values in its registry. */
 const INTERVAL = "15 seconds"
 
 /** Hexadecimal digits of a hash that a number holds exactly. */
 const DIGITS = 13
 
-/** The end of a block's hash as people see it. Its beginning is zeros. */
+/** The end of a block's hash in display order. Its beginning is zeros. */
 export const hashNumber = (hash: Bytes): number => Number.parseInt(displayHash(hash).slice(-DIGITS), 16)
 
-/** While many blocks come, counting the names takes no more than one part in so many of the time. */
+/** Counting the names takes at most one part in this many of the time, even while many blocks connect. */
 const COUNTING_SHARE = 20
 
-/** Makes a counter follow a total that is kept elsewhere. Totals of several nodes in a process add up. */
+/** Makes a counter follow an external total. The totals of several nodes in a process add up. */
 const following = (counter: Counter): (total: number) => void => {
   let seen = 0
   return (total) => {

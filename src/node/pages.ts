@@ -10,7 +10,7 @@ import { startingPage, statusPage } from "../web/statusPage.ts"
 
 type Wanted = Pick<Settings, "rest" | "statusPage">
 
-/** What they answer before there is a node to ask. */
+/** The handlers while the node starts. */
 export const layer = (settings: Wanted): Layer.Layer<Pages.Pages, never, Lifecycle> =>
   Layer.effectDiscard(Effect.gen(function*() {
     const { phase } = yield* Lifecycle
@@ -21,7 +21,7 @@ export const layer = (settings: Wanted): Layer.Layer<Pages.Pages, never, Lifecyc
     ])
   })).pipe(Layer.provideMerge(Pages.layer))
 
-/** Makes them from the services of a node. */
+/** Makes the handlers from the services of a node. */
 export const pagesOfNode = (settings: Wanted) =>
   Effect.gen(function*() {
     const status = settings.statusPage ? [yield* statusPage] : []

@@ -18,10 +18,10 @@ import * as Relay from "../network/relay/Relay.ts"
 import * as Server from "../network/serve/Server.ts"
 import * as SyncManager from "../network/sync/SyncManager.ts"
 
-/** Seconds between two looks at the addresses that are to be passed on. */
+/** Interval at which addresses are passed on. */
 const GOSSIP_TICK = "1 second"
 
-/** Spacings that the tip may be old while peers with few blocks are good enough (reference/protocol.md 6.3). */
+/** Age of the tip, in spacings, up to which peers with few blocks are good enough (reference/protocol.md 6.3). */
 const NEAR_TIP_SECONDS = 144 * 600
 
 /** What is put together from the settings for the network. */
@@ -85,7 +85,7 @@ const makeHandlers = (
     }
   })
 
-/** The network of a node: finds peers, talks to them, and follows, serves and passes on what they have. */
+/** The network of a node: finds peers, exchanges messages with them, and follows, serves and relays what they have. */
 export const layer = (settings: NetworkSettings, peersFile: string) =>
   Layer.unwrapEffect(Effect.map(Chain, ({ params }) =>
     PeerManager.layer({

@@ -28,36 +28,36 @@ import {
 export interface LogEntry {
   readonly level: "debug" | "info" | "warn" | "error"
   readonly message: string
-  /** What is known beside the message. */
+  /** The facts of the entry. */
   readonly fields: Readonly<Record<string, unknown>>
   readonly time: Date
 }
 
 export interface PromiseClientConfig extends ClientConfig {
-  /** Is told what is logged. Where it is left out, nothing is. */
+  /** Receives the log entries. Without it they are dropped. */
   readonly log?: ((entry: LogEntry) => void) | undefined
-  /** Gives the opening up: the promise then rejects with the signal's reason. To an open client it means nothing. */
+  /** Aborts the opening: the promise then rejects with the signal's reason. It has no effect on an open client. */
   readonly signal?: AbortSignal | undefined
 }
 
 export interface CallOptions {
-  /** Ends the waiting: the promise then rejects with the signal's reason. What is sent already is not called back. */
+  /** Ends the waiting: the promise then rejects with the signal's reason. What is sent already is not withdrawn. */
   readonly signal?: AbortSignal | undefined
 }
 
 /** Names, by promises. Rejections are the errors of `svcd/promise`, each an `Error` with a `_tag`. */
 export interface PromiseClient extends AsyncDisposable {
-  /** Who answers. */
+  /** The source of the answers. */
   readonly mode: "daemon" | "embedded"
-  /** What a name says now. */
+  /** The current record of a name. */
   readonly resolveName: (name: string, options?: (ResolveOptions & CallOptions) | null) => Promise<NameRecord>
-  /** Registers a name: both steps, for as long as the client is open. Resolves after the first, unless told otherwise. */
+  /** Registers a name: both steps, for as long as the client is open. By default it resolves after the first step. */
   readonly registerName: (
     name: string,
     value: string,
     options?: (RegisterOptions & CallOptions) | null
   ) => Promise<OperationResult>
-  /** Changes the value of a name of ours. The empty value clears it. */
+  /** Changes the value of a name of the wallet. The empty value clears it. */
   readonly updateName: (
     name: string,
     value: string,
@@ -65,16 +65,16 @@ export interface PromiseClient extends AsyncDisposable {
   ) => Promise<OperationResult>
   /** Names that begin with a namespace and are not expired: the shortest first, then by their bytes. */
   readonly listNames: (filter?: (ListFilter & CallOptions) | null) => Promise<ReadonlyArray<NameRecord>>
-  /** What happens to names in blocks from now on. The loop ends with `break`, with the signal, or with the client. */
+  /** Changes of names in blocks from now on. The loop ends with `break`, with the signal, or with the client. */
   readonly changes: (filter?: ChangeFilter & CallOptions) => AsyncIterableIterator<NameChange>
-  /** How far the names are known. */
+  /** The height and sync state of the names. */
   readonly freshness: (options?: CallOptions) => Promise<Freshness>
   /**
-   * Resolves when the client has come to its end: to `undefined` after `close`, to the error where the node in this
-   * process could not go on. Calls then reject with that error.
+   * Resolves when the client has ended: to `undefined` after `close`, to the error if the node in this process failed.
+   * Calls then reject with that error.
    */
   readonly closed: Promise<Error | undefined>
-  /** Releases everything: files, sockets, threads. Resolves once that is done; again and again, if need be. */
+  /** Releases everything: files, sockets, threads. Resolves once that is done; it may be called repeatedly. */
   readonly close: () => Promise<void>
 }
 
@@ -85,7 +85,7 @@ const LEVELS = new Map<string, LogEntry["level"]>([
   ["Warning", "warn"]
 ])
 
-/** Nothing is written anywhere: entries go to the program, if it wants them. */
+/** Sends log entries only to the program's listener, if there is one. */
 const logging = (log: PromiseClientConfig["log"]): Layer.Layer<never> => {
   if (log === undefined) return Logger.remove(Logger.defaultLogger)
   return Logger.replace(
@@ -101,21 +101,21 @@ const logging = (log: PromiseClientConfig["log"]): Layer.Layer<never> => {
       try {
         log({ level: LEVELS.get(logLevel._tag) ?? "error", message: String(first), fields, time: date })
       } catch {
-        // A listener that fails is no reason to stop: there is no one else to tell.
+        // A failing listener must not stop the client, and there is no other place to report its failure.
       }
     })
   )
 }
 
-/** What a call rejects with: our error itself and not a wrapper, so that `instanceof` holds. */
+/** What a call rejects with: the client's error itself and not a wrapper, so that `instanceof` works. */
 const errorOf = <E>(cause: Cause.Cause<E>): unknown => Cause.squash(cause)
 
-// Node has the symbol from 20.4 on; where it is missing, there is no `await using` either.
+// Node has the symbol from 20.4 on; without it there is no `await using` either.
 const asyncDispose: typeof Symbol.asyncDispose = Symbol.asyncDispose ?? Symbol.for("Symbol.asyncDispose")
 
 /**
- * An iterator over a stream that runs while somebody asks for the next element. Questions are answered one after the
- * other; after the end, or an error, or `return`, there is nothing more, and who waits is told so.
+ * An iterator over a stream that runs only while the caller waits for the next element. Requests are answered one after
+ * the other. After the end, an error or `return` there are no more elements, and a waiting caller gets `done`.
  */
 const iterate = <A>(source: AsyncIterable<A>, end: (error: unknown) => unknown): AsyncIterableIterator<A> => {
   const inner = source[Symbol.asyncIterator]()
@@ -155,7 +155,7 @@ const iterate = <A>(source: AsyncIterable<A>, end: (error: unknown) => unknown):
   return iterator
 }
 
-/** Opens a client. Rejects with the error class that says why there is none; nothing stays open then. */
+/** Opens a client. Rejects with the error class of the failure; nothing stays open then. */
 export const open = async (
   layer: (config: ClientConfig) => Layer.Layer<NameClient, OpenFailure>,
   { log, signal, ...config }: PromiseClientConfig

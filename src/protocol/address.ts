@@ -133,7 +133,7 @@ const MAX_MISTYPED_BYTES = 100
  * with `NC`, which looks like its segwit prefix (reference/protocol.md 1.4). White space around a legacy address is
  * ignored. Source of rules and words: namecoin-core `key_io.cpp`, `DecodeDestination`.
  */
-export const parseAddress = (
+export const decodeAddress = (
   network: Network,
   text: string
 ): { readonly destination: Destination } | AddressError => {

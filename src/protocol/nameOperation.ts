@@ -26,7 +26,7 @@ export interface NameUpdate {
 export type NameOperation = NameNew | NameFirstUpdate | NameUpdate
 
 /** An operation that sets the record of a name. */
-export type NameChange = NameFirstUpdate | NameUpdate
+export type NameSetting = NameFirstUpdate | NameUpdate
 
 /** The parts of a name script: the operation, and the address script after it (rule S6). */
 export interface NameScript {

@@ -3,6 +3,9 @@ import { hash256 } from "./hash.ts"
 import { Reader } from "./Reader.ts"
 import { compactSizeLength, Writer } from "./Writer.ts"
 
+/** Lock times below this are heights, from here on they are seconds since 1970 (consensus). */
+export const LOCKTIME_THRESHOLD = 500_000_000
+
 /** The size of an outpoint in bytes: the txid in wire order and the output's index as LE32. */
 export const OUTPOINT_SIZE = 36
 

@@ -1,4 +1,4 @@
-import type { Account, BudgetKind, MemoryBudget } from "../base/MemoryBudget.ts"
+import type { BudgetKind, MemoryAccount, MemoryBudget } from "../base/MemoryBudget.ts"
 
 /** The part of the budget that one caller may hold: two large callers do not shut out a third. */
 const SHARE = 0.5
@@ -30,7 +30,7 @@ export class CallerMemory {
   readonly #budget: MemoryBudget
   readonly #owner: string
   readonly #end: () => void
-  #account: Account | undefined
+  #account: MemoryAccount | undefined
   #closed = false
   #evicted = false
   /** Counted calls in progress. */

@@ -5,7 +5,7 @@ import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { isUtf8 } from "node:buffer"
-import { answerBatch, NO_CONTENT, type Reply } from "./batch.ts"
+import { answerBatch, type BatchReply, NO_CONTENT } from "./batch.ts"
 import { type AnswerMemory, UNCOUNTED } from "./CallerMemory.ts"
 import {
   aroundResult,
@@ -47,7 +47,7 @@ export interface Call {
    * Executes the call. If it has nothing to wait for, it is complete on return, and the effect is an `Exit` that needs
    * no fiber.
    */
-  readonly answer: (caller: Caller) => Effect.Effect<Reply>
+  readonly answer: (caller: Caller) => Effect.Effect<BatchReply>
 }
 
 /** Turns request bodies into response bodies. It cannot fail: a failure is a response too. */
@@ -242,8 +242,8 @@ const make = (options: DispatchOptions) =>
       return Effect.onInterrupt(answered(result), () => interrupted)
     }
 
-    const answerOne = (request: Request, caller: Caller, large: boolean): Effect.Effect<Reply> =>
-      execute(request, contextOf(caller), { memory: caller.memory, large }, (outcome): Reply => {
+    const answerOne = (request: Request, caller: Caller, large: boolean): Effect.Effect<BatchReply> =>
+      execute(request, contextOf(caller), { memory: caller.memory, large }, (outcome): BatchReply => {
         if (isNotification(request)) return dropped(NO_CONTENT, outcome, caller.memory)
         if (outcome instanceof RpcError) {
           return { status: errorStatus(request, outcome), body: encodeError(request, outcome) }
@@ -291,7 +291,7 @@ const make = (options: DispatchOptions) =>
           const error = RpcError.invalidRequest(`A batch holds at most ${MAX_BATCH} requests, not ${value.length}`)
           return refused({ version: "legacy", id: null, error }, 400)
         }
-        const answer = (caller: Caller): Effect.Effect<Reply> => {
+        const answer = (caller: Caller): Effect.Effect<BatchReply> => {
           const context = contextOf(caller)
           return answerBatch(value, {
             memory: caller.memory ?? UNCOUNTED,

@@ -7,7 +7,7 @@ import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import { Agent, type IncomingMessage, request } from "node:http"
 import { Agent as SecureAgent, request as secureRequest } from "node:https"
-import { type Address, formatAddress } from "../base/addresses.ts"
+import { type Address, formatHostPort } from "../base/addresses.ts"
 import type { Credentials } from "../config/settings.ts"
 import { encodeJson, type JsonValue } from "./json/encodeJson.ts"
 import { type Json, JsonNumber, JsonObject } from "./json/json.ts"
@@ -15,7 +15,7 @@ import { parseJson } from "./json/readJson.ts"
 import { RPC_CODE } from "./method/RpcError.ts"
 
 /** No daemon answers at the address. */
-export class DaemonUnreachable extends Data.TaggedError("DaemonUnreachable")<{
+export class RpcUnreachable extends Data.TaggedError("RpcUnreachable")<{
   /** `host:port` that was called. */
   readonly address: string
   /** The system's error code, such as `ECONNREFUSED`. */
@@ -45,7 +45,7 @@ const REASONS: ReadonlyMap<string, string> = new Map([
 ])
 
 /** The daemon requires other credentials. */
-export class Unauthorized extends Data.TaggedError("Unauthorized")<{ readonly address: string }> {
+export class RpcUnauthorized extends Data.TaggedError("RpcUnauthorized")<{ readonly address: string }> {
   override get message(): string {
     return `the daemon at ${this.address} does not accept the credentials`
   }
@@ -68,7 +68,7 @@ export class UnexpectedReply extends Data.TaggedError("UnexpectedReply")<{
   }
 }
 
-export type RpcClientError = DaemonUnreachable | Unauthorized | RpcFailure | UnexpectedReply
+export type RpcClientError = RpcUnreachable | RpcUnauthorized | RpcFailure | UnexpectedReply
 
 /** A client of the methods of a daemon, svcd or the reference node (reference/rpc.md 8). */
 export class RpcClient extends Context.Tag("svcd/RpcClient")<RpcClient, {
@@ -76,14 +76,14 @@ export class RpcClient extends Context.Tag("svcd/RpcClient")<RpcClient, {
    * Calls a method with parameters by position or by name. Numbers in the result keep their spelling: an amount keeps
    * its eight decimals.
    */
-  readonly call: (method: string, params?: CallParams, options?: CallOptions) => Effect.Effect<Json, RpcClientError>
+  readonly call: (method: string, params?: CallParams, options?: RpcCallOptions) => Effect.Effect<Json, RpcClientError>
   /** Makes read-only calls in one request, one after the other. The outcomes are in the order of the calls. */
   readonly batch: (
     calls: ReadonlyArray<BatchedCall>
   ) => Effect.Effect<ReadonlyArray<Either.Either<Json, RpcFailure>>, RpcClientError>
 }>() {}
 
-export interface CallOptions {
+export interface RpcCallOptions {
   /**
    * Whether the daemon must not receive the call twice. The call then gets a new connection, so that a connection which
    * the daemon closed while idle cannot cause a retry.
@@ -132,7 +132,7 @@ interface HttpReply {
 
 /** Converts an HTTP reply to its result or its error. */
 const readReply = (address: string, { status, text }: HttpReply): Effect.Effect<Json, RpcClientError> => {
-  if (status === 401) return new Unauthorized({ address })
+  if (status === 401) return new RpcUnauthorized({ address })
   const reply = parseJson(text)
   if (!(reply instanceof JsonObject)) {
     return new UnexpectedReply({ address, status, reason: unexpected(status, text) })
@@ -151,7 +151,7 @@ const readBatch = (
   { status, text }: HttpReply,
   ids: ReadonlyArray<number>
 ): Effect.Effect<ReadonlyArray<Either.Either<Json, RpcFailure>>, RpcClientError> => {
-  if (status === 401) return new Unauthorized({ address })
+  if (status === 401) return new RpcUnauthorized({ address })
   const replies = parseJson(text)
   // A daemon that refuses the whole batch answers as it does to a single call.
   if (!Array.isArray(replies)) {
@@ -206,7 +206,7 @@ export const make = (
 ): Effect.Effect<typeof RpcClient.Service, never, Scope.Scope> =>
   Effect.gen(function*() {
     const { basePath = "", credentials, maxReply = MAX_REPLY, secure = false, timeout = TIMEOUT, wallet } = options
-    const address = formatAddress(options.address)
+    const address = formatHostPort(options.address)
     const pool = { keepAlive: true, maxSockets: MAX_CONNECTIONS }
     const agent = yield* Effect.acquireRelease(
       Effect.sync(() => secure ? new SecureAgent(pool) : new Agent(pool)),
@@ -224,10 +224,10 @@ export const make = (
       path: string,
       body: Buffer,
       once: boolean
-    ): Effect.Effect<HttpReply, DaemonUnreachable | UnexpectedReply> =>
+    ): Effect.Effect<HttpReply, RpcUnreachable | UnexpectedReply> =>
       Effect.async((resume) => {
         let connected = false
-        const fail = (code: string): void => resume(new DaemonUnreachable({ address, code, wasSent: connected }))
+        const fail = (code: string): void => resume(new RpcUnreachable({ address, code, wasSent: connected }))
         const outgoing = send({
           ...options.address,
           agent: once ? false : agent,

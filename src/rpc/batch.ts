@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type { AnswerMemory } from "./CallerMemory.ts"
-import { encodeError, type Envelope, isNotification, readRequest } from "./envelope.ts"
+import { encodeError, isNotification, readRequest, type RpcEnvelope } from "./envelope.ts"
 import type { Json } from "./json/json.ts"
 import type { LongText } from "./json/LongText.ts"
 import { noMemory, PieceWriter } from "./longAnswer.ts"
@@ -10,13 +10,13 @@ import { settled } from "./settled.ts"
 import type { CallTurns } from "./SlowLane.ts"
 
 /** The response to an HTTP request: its status and its body. A long body has been counted. */
-export interface Reply {
+export interface BatchReply {
   readonly status: number
   readonly body: string | LongText
 }
 
 /** The answer to a notification, or to a batch of them. */
-export const NO_CONTENT: Reply = { status: 204, body: "" }
+export const NO_CONTENT: BatchReply = { status: 204, body: "" }
 
 /** The part of a caller's memory limit that a batch reply may take. The rest is for the errors that follow. */
 const SHARE = 0.75
@@ -32,7 +32,7 @@ export interface BatchOptions {
 
 /** The answer to an element whose result has no room. */
 const refuseElement = (element: Json): string => {
-  const envelope: Envelope = readRequest(element)
+  const envelope: RpcEnvelope = readRequest(element)
   return isNotification(envelope) ? "" : encodeError(envelope, RpcError.internal("The reply to the batch is too large"))
 }
 
@@ -43,7 +43,7 @@ const refuseElement = (element: Json): string => {
 export const answerBatch = (
   elements: ReadonlyArray<Json>,
   { answer, maxReply, memory, turns }: BatchOptions
-): Effect.Effect<Reply> => {
+): Effect.Effect<BatchReply> => {
   const replies = new PieceWriter(memory)
   const room = Math.min(maxReply, Math.floor(memory.limit * SHARE))
   let at = 0
@@ -54,9 +54,9 @@ export const answerBatch = (
     const mark = written++ === 0 ? "[" : ","
     return replies.add(mark) && (typeof reply === "string" ? replies.add(reply) : replies.append(reply))
   }
-  const lost = (): Effect.Effect<Reply> =>
+  const lost = (): Effect.Effect<BatchReply> =>
     Exit.succeed({ status: 500, body: encodeError({ version: "legacy", id: null }, noMemory()) })
-  const goOn = (): Effect.Effect<Reply> => {
+  const goOn = (): Effect.Effect<BatchReply> => {
     while (at < elements.length) {
       if (memory.isLost()) return lost()
       if (turns.isOver()) return goOnLater

@@ -9,19 +9,19 @@ import { RPC_CODE, RpcError } from "./method/RpcError.ts"
 export const JSON_TYPE = "application/json"
 
 /** The form of the reply that a request asks for. */
-export interface Envelope {
+export interface RpcEnvelope {
   readonly version: "legacy" | "2.0"
   /** `undefined` if the request has none. */
   readonly id: Json | undefined
 }
 
-export interface Request extends Envelope {
+export interface Request extends RpcEnvelope {
   readonly method: string
   readonly params: GivenParams
 }
 
 /** A request that cannot be executed. */
-export interface Malformed extends Envelope {
+export interface Malformed extends RpcEnvelope {
   readonly error: RpcError
 }
 
@@ -50,18 +50,18 @@ export const readRequest = (value: Json): Request | Malformed => {
 const NO_PARAMS: ReadonlyArray<Json> = []
 
 /** Whether the request gets no reply. */
-export const isNotification = ({ id, version }: Envelope): boolean => id === undefined && version === "2.0"
+export const isNotification = ({ id, version }: RpcEnvelope): boolean => id === undefined && version === "2.0"
 
 const encodeId = (id: Json | undefined): string => id === undefined ? "" : `,"id":${encodeJson(id)}`
 
 /** The text before and after the result in a successful reply. */
-export const aroundResult = ({ id, version }: Envelope): readonly [before: string, behind: string] =>
+export const aroundResult = ({ id, version }: RpcEnvelope): readonly [before: string, behind: string] =>
   version === "2.0"
     ? [`{"jsonrpc":"2.0","result":`, `${encodeId(id)}}`]
     : [`{"result":`, `,"error":null${encodeId(id)}}`]
 
 /** Returns the reply to a successful request. `result` is JSON text. */
-export const encodeResult = (envelope: Envelope, result: string): string => {
+export const encodeResult = (envelope: RpcEnvelope, result: string): string => {
   const [before, behind] = aroundResult(envelope)
   return before + result + behind
 }
@@ -70,7 +70,7 @@ export const encodeResult = (envelope: Envelope, result: string): string => {
 const MAX_MESSAGE = 10_000
 
 /** Returns the reply to a request that failed. */
-export const encodeError = ({ id, version }: Envelope, { code, message }: RpcError): string => {
+export const encodeError = ({ id, version }: RpcEnvelope, { code, message }: RpcError): string => {
   const text = message.length > MAX_MESSAGE
     ? `${message.slice(0, MAX_MESSAGE).replace(/[\ud800-\udbff]$/, "")}…`
     : message
@@ -81,7 +81,7 @@ export const encodeError = ({ id, version }: Envelope, { code, message }: RpcErr
 }
 
 /** The HTTP status of a request whose method failed. In version 2.0 it is not an HTTP error. */
-export const errorStatus = ({ version }: Envelope, { code }: RpcError): number => {
+export const errorStatus = ({ version }: RpcEnvelope, { code }: RpcError): number => {
   if (version === "2.0") return 200
   if (code === RPC_CODE.invalidRequest) return 400
   return code === RPC_CODE.methodNotFound ? 404 : 500

@@ -34,7 +34,7 @@ const FRAME_SIZE = 8
 const CHECKSUM_SIZE = 4
 
 /** The two families of files: blocks in the format of the reference node, and undo data in a format of svcd. */
-export type Family = "blk" | "undo"
+export type FileFamily = "blk" | "undo"
 
 const REMEDY =
   "Stop the node, delete the folder chainstate and start again: the chain state is rebuilt from the stored blocks. If that does not help, delete the folder blocks too"
@@ -54,7 +54,7 @@ export class BlockFiles {
   private readonly directory: string
   private readonly magic: Bytes
   private readonly open = new Map<string, OpenFile>()
-  private readonly last: Record<Family, number>
+  private readonly last: Record<FileFamily, number>
   private total = 0
   /** Whether a file was created whose directory entry may not be on disk yet. */
   private newFiles = false
@@ -72,12 +72,11 @@ export class BlockFiles {
     return this.total
   }
 
-  path(family: Family, number: number): string {
+  path(family: FileFamily, number: number): string {
     return join(this.directory, `${family}${String(number).padStart(5, "0")}.dat`)
   }
 
-  /** The numbers of the files of a family, ascending. */
-  numbers(family: Family): ReadonlyArray<number> {
+  numbers(family: FileFamily): ReadonlyArray<number> {
     const pattern = new RegExp(`^${family}(\\d{5})\\.dat$`)
     return guarded(this.directory, "reading", REMEDY, () => readdirSync(this.directory)).flatMap((name) => {
       const digits = pattern.exec(name)?.[1]
@@ -85,11 +84,11 @@ export class BlockFiles {
     }).sort((a, b) => a - b)
   }
 
-  private lastNumber(family: Family): number {
+  private lastNumber(family: FileFamily): number {
     return this.numbers(family).at(-1) ?? 0
   }
 
-  private file(family: Family, number: number): OpenFile {
+  private file(family: FileFamily, number: number): OpenFile {
     const path = this.path(family, number)
     const known = this.open.get(path)
     if (known !== undefined) return known
@@ -103,8 +102,7 @@ export class BlockFiles {
     })
   }
 
-  /** Bytes of a file; 0 if it is missing. */
-  sizeOf(family: Family, number: number): number {
+  sizeOf(family: FileFamily, number: number): number {
     const path = this.path(family, number)
     return this.open.get(path)?.size ?? (existsSync(path) ? this.file(family, number).size : 0)
   }
@@ -118,7 +116,7 @@ export class BlockFiles {
     return this.append("undo", concat(undo, checksum(blockHash, undo)))
   }
 
-  private append(family: Family, content: Bytes): Place {
+  private append(family: FileFamily, content: Bytes): Place {
     let number = this.last[family]
     if (this.sizeOf(family, number) + FRAME_SIZE + content.length > MAX_FILE_SIZE) number = ++this.last[family]
     const file = this.file(family, number)
@@ -134,7 +132,7 @@ export class BlockFiles {
     return place
   }
 
-  private read(family: Family, { file, offset, size }: Place): Uint8Array {
+  private read(family: FileFamily, { file, offset, size }: Place): Uint8Array {
     const path = this.path(family, file)
     if (offset + size > this.sizeOf(family, file)) {
       const found = `the record of ${size} bytes at offset ${offset} ends after the end of the file`
@@ -165,7 +163,6 @@ export class BlockFiles {
     throw new StorageCorrupted({ file: this.path("undo", place.file), found, remedy: REMEDY })
   }
 
-  /** Waits until all appended data is on disk. */
   sync(): void {
     for (const [path, file] of this.open) {
       if (!file.written) continue
@@ -196,7 +193,7 @@ export class BlockFiles {
    * Truncates a file to `end`: removes records without a reference, or a record that was written in part. Returns the
    * number of bytes removed.
    */
-  cut(family: Family, number: number, end: number): number {
+  cut(family: FileFamily, number: number, end: number): number {
     const surplus = this.sizeOf(family, number) - end
     if (surplus <= 0) return 0
     const file = this.file(family, number)

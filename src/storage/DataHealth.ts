@@ -12,7 +12,6 @@ import {
 } from "../metrics/storageMetrics.ts"
 import type { StorageFailure } from "./errors.ts"
 
-/** A reason why answers may be wrong now. */
 export interface Doubt {
   /** The file or store by its usual name: `names.db`, `blocks`. */
   readonly what: string
@@ -34,15 +33,12 @@ export interface Checkable {
   readonly check: (from: number) => Effect.Effect<number | undefined, StorageFailure>
 }
 
-/** The progress of the background check of a part. */
 export interface CheckProgress {
   readonly what: string
   readonly unit: string
   readonly checked: number
   readonly total: number
-  /** Complete passes since the node started. */
   readonly passes: number
-  /** Damaged units found since the node started. */
   readonly damaged: number
 }
 
@@ -56,14 +52,11 @@ export class DataHealth extends Context.Tag("svcd/DataHealth")<DataHealth, {
   readonly notices: Effect.Effect<ReadonlyArray<Doubt>>
   /** Notes such a fact and logs it. The returned effect withdraws it. */
   readonly notice: (notice: Doubt) => Effect.Effect<Effect.Effect<void>>
-  /** Counts damage that was found, for the metric and the progress. */
   readonly damaged: (what: string) => Effect.Effect<void>
   /** Registers a part for the background check until the scope closes. */
   readonly register: (part: Checkable) => Effect.Effect<void, never, Scope.Scope>
   readonly parts: Effect.Effect<ReadonlyArray<Checkable>>
-  /** Notes the progress of the check of a part. */
   readonly checked: (what: string, upTo: number) => Effect.Effect<void>
-  /** Notes that a check of a part is complete and starts again. */
   readonly passed: (what: string) => Effect.Effect<void>
   readonly progress: Effect.Effect<ReadonlyArray<CheckProgress>>
 }>() {}

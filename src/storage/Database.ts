@@ -14,7 +14,6 @@ export type Statement<Bind extends Array<unknown>, Row> = SQLite.Statement<Bind,
 
 const CORRUPTED = new Set(["SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_CORRUPT_INDEX", "SQLITE_CORRUPT_VTAB"])
 
-/** Whether the driver reports a damaged file. */
 export const isDamage = (cause: unknown): cause is Error & { readonly code: string } =>
   cause instanceof Error && "code" in cause && typeof cause.code === "string" && CORRUPTED.has(cause.code)
 
@@ -32,7 +31,6 @@ export const storageFailure = (file: string, doing: string, remedy: string) => (
   return new StorageUnavailable({ file, doing, reason: `${cause.message} (${cause.code})` })
 }
 
-/** Runs `work` and throws its errors as `StorageFailure`. */
 export const guarded = <A>(file: string, doing: string, remedy: string, work: () => A): A => {
   try {
     return work()
@@ -55,17 +53,12 @@ export interface OpenOptions {
   readonly pageSize: number
   /** SQL that brings an empty or older file to the current format, one step per version. */
   readonly migrations: ReadonlyArray<string>
-  /** What the operator can do if the file is damaged. */
   readonly remedy: string
 }
 
-/**
- * A step that changes nothing. It makes versions without page sums refuse the file, instead of leaving the sums out of
- * date.
- */
+/** Changes nothing, but makes versions without page sums refuse the file: they would leave the sums out of date. */
 export const PAGES_HAVE_SUMS = "-- pages have sums beside the file"
 
-/** A database and the guard of its page sums. */
 export interface OpenDatabase {
   readonly database: Database
   readonly guard: PageGuard
@@ -110,7 +103,6 @@ export const pragmas = (pageSize: number): ReadonlyArray<string> => [
 export const newerFormat = (version: number, known: number): string =>
   `its format is ${version}, this version of svcd knows formats up to ${known}`
 
-/** The remedy for a file of a newer version. */
 export const newerRemedy = (remedy: string): string => `Use the version of svcd that made it, or: ${remedy}`
 
 const versionOf = (database: Database): number => Number(database.pragma("user_version", { simple: true }))

@@ -25,7 +25,6 @@ const pageSizeOf = (descriptor: number): number | undefined => {
   return size >= 512 && (size & (size - 1)) === 0 ? size : undefined
 }
 
-/** Computes the sums of all pages in the file. */
 const sumsOfFile = (descriptor: number): PageSums => {
   const pageSize = pageSizeOf(descriptor)
   if (pageSize === undefined) throw new PageDamaged("its first page is not the first page of a database")
@@ -137,10 +136,7 @@ export class PageGuard {
     }
   }
 
-  /**
-   * The sums after the copy of the log. Checks each page that the log replaces, unless an interrupted copy may have
-   * changed it already.
-   */
+  /** The sums after the copy of the log. Checks each page that the log replaces, unless a copy may have changed it. */
   private sumsAfter(log: WalContent): PageSums {
     const { pageSize, sums } = this.inForce
     if (log.pageSize !== pageSize) throw new PageDamaged(`its log has pages of ${log.pageSize} bytes, not ${pageSize}`)
@@ -185,10 +181,7 @@ export class PageGuard {
     return undefined
   }
 
-  /**
-   * Closes the database without a copy of the log, before the file is removed. Works once only: the descriptor's number
-   * is soon another file's.
-   */
+  /** Closes the database without a copy of the log. Works once only: the descriptor's number is soon another file's. */
   abandon(): void {
     if (!this.database.open) return
     this.database.close()

@@ -3,7 +3,6 @@ import * as Schema from "effect/Schema"
 /** The content of a file is wrong. A retry does not help; the message has the remedy. */
 export class StorageCorrupted extends Schema.TaggedError<StorageCorrupted>()("StorageCorrupted", {
   file: Schema.String,
-  /** What was found, and where (offset, block, row). */
   found: Schema.String,
   remedy: Schema.String
 }) {

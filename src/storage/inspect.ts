@@ -8,7 +8,6 @@ import { StorageCorrupted, type StorageFailure } from "./errors.ts"
 import { ANY, type PageSums, readSums, sumOf, sumsFile } from "./pageSums.ts"
 import { readFully, readWal, walFile } from "./walFile.ts"
 
-/** The result of the check of a database before SQLite opens it. */
 type Finding =
   | { readonly type: "absent" }
   | { readonly type: "sound" }
@@ -18,14 +17,9 @@ type Finding =
 
 export interface Inspected {
   readonly filename: string
-  /** The usual name: `names.db`. */
   readonly what: string
-  /** The remedy for the message if the file cannot be read. */
   readonly remedy: string
-  /**
-   * Returns an error text for a file of a newer version, which is never changed. `sums` are the sums of the file, if
-   * they are intact.
-   */
+  /** An error text for a file of a newer version, which is never changed. `sums` are its sums, if intact. */
   readonly newer: (database: SQLite.Database, sums: PageSums | undefined) => string | undefined
 }
 
@@ -37,10 +31,7 @@ const REPORT_MS = 2_000
 
 const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0
 
-/**
- * Checks all pages that the write-ahead log does not supersede. Returns the number of the first page that does not
- * match its sum.
- */
+/** Checks all pages that the write-ahead log does not supersede. Returns the first page that does not match its sum. */
 const firstChanged = async (
   file: string,
   { pageSize, sums }: PageSums,
@@ -156,9 +147,7 @@ export const newerThan = (known: number, filename: string): Inspected["newer"] =
   return newerFormat(version, known)
 }
 
-/**
- * Removes a database and the files beside it. After a crash in between, the next start finds a damaged database again.
- */
+/** Removes a database and the files beside it. After a crash in between, the next start finds it damaged again. */
 export const removeDatabase = (filename: string): void => {
   for (const file of [walFile(filename), `${filename}-shm`, filename, sumsFile(filename)]) {
     rmSync(file, { force: true })

@@ -8,7 +8,6 @@ import type { PageGuard } from "./PageGuard.ts"
 
 /** How the chain rebuilds a store of derived data and brings it to the tip. */
 export interface Repair {
-  /** Whether a failure means that this store is damaged. */
   readonly concerns: (failure: StorageFailure) => boolean
   /** Completes when the store is found damaged, once each time. */
   readonly wanted: Effect.Effect<void>
@@ -30,7 +29,6 @@ export const makeRepair = (
   Effect.gen(function*() {
     const health = yield* DataHealth
     const wishes = yield* Queue.sliding<void>(1)
-    /** Withdraws the doubt; `undefined` while there is none. */
     let doubted: Effect.Effect<void> | undefined
     const concerns = (failure: StorageFailure): failure is StorageCorrupted =>
       failure instanceof StorageCorrupted && failure.file === filename

@@ -1,7 +1,6 @@
 import type { Database } from "./Database.ts"
 
-/** The value of a column in a statement. */
-export type Cell = Uint8Array | number
+export type RowCell = Uint8Array | number
 
 /** Rows per statement. More rows save little; fewer cost up to twice the time. */
 const ROWS = 64
@@ -13,13 +12,13 @@ const ROWS = 64
 export const rowWriter = <Row>(
   database: Database,
   text: (rows: number) => string,
-  cells: (row: Row, into: Array<Cell>) => void
+  cells: (row: Row, into: Array<RowCell>) => void
 ): (rows: ReadonlyArray<Row>) => void => {
-  const many = database.prepare<Array<Array<Cell>>>(text(ROWS))
-  const single = database.prepare<Array<Array<Cell>>>(text(1))
+  const many = database.prepare<Array<Array<RowCell>>>(text(ROWS))
+  const single = database.prepare<Array<Array<RowCell>>>(text(1))
   return (rows) => {
     const whole = rows.length - rows.length % ROWS
-    let bound: Array<Cell> = []
+    let bound: Array<RowCell> = []
     for (const [at, row] of rows.entries()) {
       cells(row, bound)
       if (at < whole && (at + 1) % ROWS !== 0) continue
@@ -30,5 +29,4 @@ export const rowWriter = <Row>(
   }
 }
 
-/** `count` copies of `group`, separated by commas. */
 export const repeated = (group: string, count: number): string => Array.from({ length: count }, () => group).join(", ")

@@ -8,7 +8,6 @@ export interface WalContent {
   readonly pageSize: number
   /** Frames up to the last complete commit. */
   readonly frames: number
-  /** Pages of the database after the last commit. */
   readonly pageCount: number
   /** The sum of each page (the first is 1) after the last commit. */
   readonly pages: ReadonlyMap<number, number>

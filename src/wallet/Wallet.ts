@@ -8,11 +8,11 @@ import type { NameOperation, NameScript } from "../protocol/nameOperation.ts"
 import type { Transaction, TransactionOutput } from "../protocol/transaction.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import type {
-  InsufficientFunds,
+  FundsMissing,
   InvalidWalletRequest,
-  NameUnavailable,
+  KeysLocked,
+  NameOperationRefused,
   WalletDamaged,
-  WalletLocked,
   WalletWatchOnly,
   WrongPassphrase
 } from "./errors.ts"
@@ -156,10 +156,10 @@ export interface Funded {
 }
 
 /** Why money cannot be spent. */
-export type SpendFailure = InsufficientFunds | InvalidWalletRequest | WalletLocked | WalletWatchOnly | StorageFailure
+export type SpendFailure = FundsMissing | InvalidWalletRequest | KeysLocked | WalletWatchOnly | StorageFailure
 
 /** Why a name operation cannot be sent. */
-export type NameFailure = SpendFailure | NameUnavailable | TransactionRejected
+export type NameFailure = SpendFailure | NameOperationRefused | TransactionRejected
 
 /** What the name methods have in common. */
 export interface NameOptions extends FeeChoice {
@@ -228,7 +228,7 @@ export interface Wallet {
     readonly internal: boolean
     readonly range: readonly [number, number] | undefined
     readonly nextIndex: number | undefined
-  }) => Effect.Effect<ReadonlyArray<string>, InvalidWalletRequest | WalletLocked | StorageFailure>
+  }) => Effect.Effect<ReadonlyArray<string>, InvalidWalletRequest | KeysLocked | StorageFailure>
   readonly descriptors: (secret: boolean) => Effect.Effect<
     ReadonlyArray<{
       readonly descriptor: string
@@ -238,10 +238,10 @@ export interface Wallet {
       readonly range: readonly [number, number] | undefined
       readonly next: number | undefined
     }>,
-    WalletLocked | WalletWatchOnly
+    KeysLocked | WalletWatchOnly
   >
   /** Keys and scripts to sign with. */
-  readonly signer: Effect.Effect<SigningProvider, WalletLocked | WalletWatchOnly>
+  readonly signer: Effect.Effect<SigningProvider, KeysLocked | WalletWatchOnly>
 
   // Labels
   readonly labels: () => ReadonlyMap<string, { readonly label: string; readonly purpose: "send" | "receive" }>

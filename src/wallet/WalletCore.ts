@@ -5,7 +5,7 @@ import type { FeeEstimator } from "../mempool/fees/FeeEstimator.ts"
 import type { Mempool } from "../mempool/Mempool.ts"
 import type { Bytes } from "../protocol/bytes.ts"
 import type { StorageFailure } from "../storage/errors.ts"
-import type { WalletLocked } from "./errors.ts"
+import type { KeysLocked } from "./errors.ts"
 import type { WalletDocument } from "./keys/WalletDocument.ts"
 import type { Wallet } from "./Wallet.ts"
 
@@ -37,5 +37,5 @@ export interface WalletCore extends
   /** Changes wallet.json; ends when the change is on disk. */
   readonly update: (change: (document: WalletDocument) => WalletDocument) => Effect.Effect<void, StorageFailure>
   /** The private key of a script of one key, for salts; `undefined` where the wallet has none. */
-  readonly privateKey: (script: Bytes) => Effect.Effect<Bytes | undefined, WalletLocked>
+  readonly privateKey: (script: Bytes) => Effect.Effect<Bytes | undefined, KeysLocked>
 }

@@ -1,7 +1,7 @@
 import * as Schema from "effect/Schema"
 
 /** The wallet's secrets are sealed, and nobody has given the passphrase. */
-export class WalletLocked extends Schema.TaggedError<WalletLocked>()("WalletLocked", {}) {
+export class KeysLocked extends Schema.TaggedError<KeysLocked>()("KeysLocked", {}) {
   override get message(): string {
     return "the wallet is locked"
   }
@@ -22,7 +22,7 @@ export class WrongPassphrase extends Schema.TaggedError<WrongPassphrase>()("Wron
 }
 
 /** There is not enough to spend. */
-export class InsufficientFunds extends Schema.TaggedError<InsufficientFunds>()("InsufficientFunds", {
+export class FundsMissing extends Schema.TaggedError<FundsMissing>()("FundsMissing", {
   /** What is to be paid without the fee, smallest units. */
   needed: Schema.Number,
   /** What can be spent. */
@@ -70,7 +70,7 @@ export class InvalidWalletRequest extends Schema.TaggedError<InvalidWalletReques
 }
 
 /** A name operation that the state of the name forbids. `reason` is the reference node's text. */
-export class NameUnavailable extends Schema.TaggedError<NameUnavailable>()("NameUnavailable", {
+export class NameOperationRefused extends Schema.TaggedError<NameOperationRefused>()("NameOperationRefused", {
   code: Schema.Literal("exists", "registering", "pending", "unknown", "no-new", "too-long", "mismatch"),
   reason: Schema.String
 }) {

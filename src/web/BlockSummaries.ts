@@ -4,12 +4,12 @@ import type { Chain } from "../chain/Chain.ts"
 import type { HeaderInfo } from "../chain/index/headerInfo.ts"
 import type { Block } from "../protocol/block.ts"
 import { binaryString, type Bytes } from "../protocol/bytes.ts"
-import { NAME_TX_VERSION, type NameChange, parseNameScript } from "../protocol/nameOperation.ts"
+import { NAME_TX_VERSION, type NameSetting, parseNameScript } from "../protocol/nameOperation.ts"
 
 /** An operation that set the record of a name. */
 export interface BlockChange {
   readonly name: Bytes
-  readonly op: NameChange["op"]
+  readonly op: NameSetting["op"]
 }
 
 /** What of a block is shown in lists. */

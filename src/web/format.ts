@@ -90,7 +90,7 @@ export const shortHash = (display: string): Html =>
 const COIN = 100_000_000
 
 /** An amount in whole coins, without zeros at the end. */
-export const amount = (units: number): string => `${(units / COIN).toFixed(8).replace(/\.?0+$/, "")} NMC`
+export const amountText = (units: number): string => `${(units / COIN).toFixed(8).replace(/\.?0+$/, "")} NMC`
 
 /** `4.2 blocks/s`. */
 export const rate = (perSecond: number): string =>

@@ -4,7 +4,7 @@ import { version } from "../version.ts"
 import { duration } from "./format.ts"
 import { escape, type Html, html } from "./html.ts"
 import { HOME } from "./links.ts"
-import { SCRIPT } from "./script.ts"
+import { PAGE_SCRIPT } from "./script.ts"
 import { STYLE } from "./style.ts"
 
 /** The frame of all pages, and the headers they are sent with. */
@@ -17,7 +17,7 @@ const hashOf = (content: string): string => `'sha256-${createHash("sha256").upda
  */
 const POLICY = [
   "default-src 'none'",
-  `script-src ${hashOf(SCRIPT)}`,
+  `script-src ${hashOf(PAGE_SCRIPT)}`,
   `style-src ${hashOf(STYLE)}`,
   "img-src data:",
   "connect-src 'self'",
@@ -91,7 +91,7 @@ export const page = (content: PageContent): PageAnswer => {
       `<title>${escape(title)}</title>\n<link rel="icon" href="${
         escape(ICON)
       }">\n<style>${STYLE}</style>\n</head>\n<body>\n` +
-      `${body.text}\n<script>${SCRIPT}</script>\n</body>\n</html>\n`
+      `${body.text}\n<script>${PAGE_SCRIPT}</script>\n</body>\n</html>\n`
   }
 }
 

@@ -7,16 +7,16 @@ import type { SyncStatus } from "../chain/SyncStatus.ts"
 import type { ConsensusParams } from "../consensus/params.ts"
 import { Mempool } from "../mempool/Mempool.ts"
 import { completeNames } from "../names/completeNames.ts"
-import { NameDb, type NameHistoryEntry, type NameRecord } from "../names/NameDb.ts"
+import { NameDb, type NameEntry, type NameHistoryEntry } from "../names/NameDb.ts"
 import { binaryString, type Bytes } from "../protocol/bytes.ts"
-import type { NameChange } from "../protocol/nameOperation.ts"
+import type { NameSetting } from "../protocol/nameOperation.ts"
 import type { DataHealth } from "../storage/DataHealth.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import { namesMeant } from "./nameSearch.ts"
 
 /** An operation on a name that waits for a block. */
 export interface PendingOperation {
-  readonly op: NameChange["op"]
+  readonly op: NameSetting["op"]
   readonly value: Bytes
   readonly txid: Bytes
   /** When it came, seconds since 1970. */
@@ -44,7 +44,7 @@ export interface Moment {
 
 /** A name with all that its page shows. */
 export interface NameFound extends Moment {
-  readonly record: NameRecord
+  readonly record: NameEntry
   readonly history: ReadonlyArray<HistoryRow>
   /** Operations in the whole history. */
   readonly total: number
@@ -55,7 +55,7 @@ export interface NameFound extends Moment {
 
 /** Some of the names that begin like what was asked for. */
 export interface Suggestions {
-  readonly records: ReadonlyArray<NameRecord>
+  readonly records: ReadonlyArray<NameEntry>
   /** Whether there are others. */
   readonly more: boolean
 }
@@ -69,7 +69,7 @@ export interface NameMissing extends Moment {
 /** What came of a search. */
 export interface SearchFound extends Moment {
   /** Names that the text stands for. */
-  readonly exact: ReadonlyArray<NameRecord>
+  readonly exact: ReadonlyArray<NameEntry>
   readonly suggestions: Suggestions
 }
 
@@ -123,10 +123,10 @@ export const makeNameReader: Effect.Effect<
       })
 
     /** Names that begin with one of the texts, each once, without those that are known already. */
-    const beginningWith = (prefixes: ReadonlyArray<Bytes>, known: ReadonlyArray<NameRecord>) =>
+    const beginningWith = (prefixes: ReadonlyArray<Bytes>, known: ReadonlyArray<NameEntry>) =>
       Effect.gen(function*() {
         const seen = new Set(known.map(({ name }) => binaryString(name)))
-        const records: Array<NameRecord> = []
+        const records: Array<NameEntry> = []
         let more = false
         for (const prefix of prefixes) {
           // The prefix itself is a name that begins so, and one more tells whether there are others.
@@ -183,7 +183,7 @@ export const makeNameReader: Effect.Effect<
     const search = (text: string): Effect.Effect<SearchFound, StorageFailure> =>
       Effect.gen(function*() {
         const meant = namesMeant(text)
-        const exact: Array<NameRecord> = []
+        const exact: Array<NameEntry> = []
         for (const name of meant) {
           const record = yield* Effect.catchTag(names.resolve(name), "NameNotFound", () => Effect.succeed(undefined))
           if (record !== undefined) exact.push(record)

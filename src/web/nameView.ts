@@ -1,11 +1,11 @@
 import { expirationDepth } from "../consensus/expiry.ts"
-import type { NameRecord } from "../names/NameDb.ts"
+import type { NameEntry } from "../names/NameDb.ts"
 import { addressOf } from "../protocol/address.ts"
 import { type Bytes, displayHash, equal, toHex } from "../protocol/bytes.ts"
 import { addressScript } from "../protocol/nameOperation.ts"
 import { bitDomainOf, classify, encodeText, type NameClass } from "../protocol/nameText.ts"
 import type { Network } from "../protocol/networks.ts"
-import { ago, amount, count, counted, day, distance, shortHash } from "./format.ts"
+import { ago, amountText, count, counted, day, distance, shortHash } from "./format.ts"
 import { type Html, html, NOTHING } from "./html.ts"
 import { nameLink } from "./links.ts"
 import type {
@@ -23,14 +23,14 @@ import { listedName, visible, wholeName } from "./visible.ts"
 /** The pages about names, as HTML. */
 
 /** Blocks that a name has left; zero or less for an expired one. */
-const blocksLeft = ({ height }: NameRecord, { params, tipHeight }: Moment): number =>
+const blocksLeft = ({ height }: NameEntry, { params, tipHeight }: Moment): number =>
   height + expirationDepth(tipHeight, params) - tipHeight
 
 /** Blocks within which a name that nobody renews should be looked after: a month, or a sixth of a life where that is shorter. */
 const expiresSoon = (left: number, { params, tipHeight }: Moment): boolean =>
   left <= Math.min(4_320, expirationDepth(tipHeight, params) / 6)
 
-const stateBadge = (record: NameRecord, moment: Moment): Html => {
+const stateBadge = (record: NameEntry, moment: Moment): Html => {
   const left = blocksLeft(record, moment)
   if (left <= 0) return html`<span class="badge attention">expired</span>`
   return expiresSoon(left, moment)
@@ -59,7 +59,7 @@ const ownerOf = (network: Network, script: Bytes): Html => {
     : html`<code>${address}</code>`
 }
 
-const expiry = (record: NameRecord, moment: Moment): Html => {
+const expiry = (record: NameEntry, moment: Moment): Html => {
   const left = blocksLeft(record, moment)
   const at = moment.tipHeight + left
   if (left <= 0) {
@@ -108,7 +108,7 @@ ${
     )
   }
 ${row("Transaction", html`<code class="break">${displayHash(record.txid)}</code>, output ${record.vout}`)}
-${row("Locked", html`${amount(record.amount)}`)}
+${row("Locked", html`${amountText(record.amount)}`)}
 ${row("Operations", html`${count(total)}`)}
 ${!isPlain(record.name) && row("Bytes", nameHex(record.name))}
 </dl></section>`
@@ -178,7 +178,7 @@ export const nameView = (found: NameFound, full: boolean): Html => {
 ${pending(found.pending, found.now)}${record(found)}${history(found)}`
 }
 
-const listedRecord = (moment: Moment) => (record: NameRecord): Html =>
+const listedRecord = (moment: Moment) => (record: NameEntry): Html =>
   html`<li><a href="${nameLink(record.name)}">${listedName(record.name)}</a><span class="what">${
     stateBadge(record, moment)
   } <span>last changed at block ${count(record.height)}</span></span></li>`

@@ -9,7 +9,7 @@ import { NameDb, type NameStats } from "../names/NameDb.ts"
 import type { PeerInfo } from "../network/peerInfo.ts"
 import { PeerManager } from "../network/PeerManager.ts"
 import type { Bytes } from "../protocol/bytes.ts"
-import type { NameChange } from "../protocol/nameOperation.ts"
+import type { NameSetting } from "../protocol/nameOperation.ts"
 import type { StorageFailure } from "../storage/errors.ts"
 import { BlockSummaries, type BlockSummary } from "./BlockSummaries.ts"
 import { SyncSpeed } from "./SyncSpeed.ts"
@@ -18,7 +18,7 @@ import { statusWords, type SyncWords } from "./syncWords.ts"
 /** An operation that waits for a block. */
 export interface PendingChange {
   readonly name: Bytes
-  readonly op: NameChange["op"]
+  readonly op: NameSetting["op"]
   /** When it came, seconds since 1970. */
   readonly time: number
 }
@@ -26,7 +26,7 @@ export interface PendingChange {
 /** An operation in a block. */
 export interface ConfirmedChange {
   readonly name: Bytes
-  readonly op: NameChange["op"]
+  readonly op: NameSetting["op"]
   readonly height: number
   /** Of the block, seconds since 1970. */
   readonly time: number

@@ -8,7 +8,7 @@ const REFRESH_MS = 5_000
  * the overview up to date while somebody looks at it: section by section, and only those that changed, so that focus,
  * scroll position and what is unfolded stay. It waits while text is selected.
  */
-export const SCRIPT = `"use strict";
+export const PAGE_SCRIPT = `"use strict";
 (() => {
   const units = ${JSON.stringify(TIME_UNITS)};
   const words = new Intl.RelativeTimeFormat("en", { numeric: "always", style: "short" });

@@ -1,13 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, TestClock } from "effect"
 import * as FastCheck from "effect/FastCheck"
-import { type Account, BUDGET_KINDS, type BudgetKind, MemoryBudget } from "../../src/base/MemoryBudget.ts"
+import { BUDGET_KINDS, type BudgetKind, type MemoryAccount, MemoryBudget } from "../../src/base/MemoryBudget.ts"
 
 /** A budget and its members; an evicted member closes its account. */
 const members = (total: number, shares: ReadonlyArray<number>, evictable = true) => {
   const budget = new MemoryBudget(total)
   const evicted: Array<number> = []
-  const accounts: Array<Account> = []
+  const accounts: Array<MemoryAccount> = []
   for (const [i, share] of shares.entries()) {
     const evict = () => {
       evicted.push(i)
@@ -15,7 +15,7 @@ const members = (total: number, shares: ReadonlyArray<number>, evictable = true)
     }
     accounts.push(budget.open({ owner: `peer ${i}`, share, evictable, evict }))
   }
-  const account = (i: number): Account => {
+  const account = (i: number): MemoryAccount => {
     const found = accounts[i]
     if (found === undefined) throw new Error(`there is no member ${i}`)
     return found

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Either, FastCheck } from "effect"
-import { formatAddress, isLoopback, overlap, parseAddress } from "../../src/base/addresses.ts"
+import { formatHostPort, isLoopback, overlap, parseHostPort } from "../../src/base/addresses.ts"
 
 describe("parseAddress", () => {
   it.each([
@@ -13,7 +13,7 @@ describe("parseAddress", () => {
     { text: "svcd_node:8334", host: "svcd_node", port: 8334 },
     { text: ":8334", host: "", port: 8334 }
   ])("parseAddress parses $text", ({ host, port, text }) => {
-    assert.deepStrictEqual(parseAddress(text, "optional"), Either.right({ host, port }))
+    assert.deepStrictEqual(parseHostPort(text, "optional"), Either.right({ host, port }))
   })
 
   it.each([
@@ -39,21 +39,21 @@ describe("parseAddress", () => {
     { text: "[::1]", says: /host:port/ },
     { text: "::1:8336", says: /brackets/ }
   ])("refuses $text", ({ says, text }) => {
-    const outcome = parseAddress(text, "optional")
+    const outcome = parseHostPort(text, "optional")
     assert.match(Either.isLeft(outcome) ? outcome.left : "accepted", says)
     assert.isTrue(Either.isLeft(outcome) && outcome.left.includes(text))
   })
 
   it("parseAddress requires a host where it is required", () => {
-    assert.match(Either.getOrElse(parseAddress(":8334", "required"), String).toString(), /no host/)
-    assert.isTrue(Either.isRight(parseAddress("a:8334", "required")))
+    assert.match(Either.getOrElse(parseHostPort(":8334", "required"), String).toString(), /no host/)
+    assert.isTrue(Either.isRight(parseHostPort("a:8334", "required")))
   })
 
   it.prop("parseAddress parses the output of formatAddress", {
     host: FastCheck.oneof(FastCheck.ipV4(), FastCheck.ipV6(), FastCheck.constant("localhost")),
     port: FastCheck.integer({ min: 1, max: 65_535 })
   }, ({ host, port }) => {
-    assert.deepStrictEqual(parseAddress(formatAddress({ host, port }), "required"), Either.right({ host, port }))
+    assert.deepStrictEqual(parseHostPort(formatHostPort({ host, port }), "required"), Either.right({ host, port }))
   })
 })
 

@@ -18,7 +18,9 @@ describe("escapeUnsafe", () => {
     assert.strictEqual(escapeUnsafe(text), shown)
   })
 
-  it.prop("escapeUnsafe escapes all unsafe characters, and JSON keeps its meaning", { text: FastCheck.fullUnicodeString() }, ({ text }) => {
+  it.prop("escapeUnsafe escapes all unsafe characters, and JSON keeps its meaning", {
+    text: FastCheck.fullUnicodeString()
+  }, ({ text }) => {
     assert.isFalse(UNSAFE.test(escapeUnsafe(text)))
     assert.strictEqual(JSON.parse(escapeUnsafe(JSON.stringify(text))), text)
   })

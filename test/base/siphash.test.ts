@@ -70,12 +70,17 @@ describe("SipHash-2-4", () => {
     assert.strictEqual(byThePaper(counting(16), counting(length)), expected)
   })
 
-  it.prop("SipHash matches the arithmetic of the paper", { key: bytesOf(16), data: bytesOf(0, 300) }, ({ data, key }) => {
-    const expected = byThePaper(key, data)
-    assert.strictEqual(sipHash(sipKey(key), data), expected)
-    const [low, high] = sipHashHalves(sipKey(key), data)
-    assert.strictEqual(BigInt(high) * 0x100000000n + BigInt(low), expected)
-  }, { fastCheck: { numRuns: 300 } })
+  it.prop(
+    "SipHash matches the arithmetic of the paper",
+    { key: bytesOf(16), data: bytesOf(0, 300) },
+    ({ data, key }) => {
+      const expected = byThePaper(key, data)
+      assert.strictEqual(sipHash(sipKey(key), data), expected)
+      const [low, high] = sipHashHalves(sipKey(key), data)
+      assert.strictEqual(BigInt(high) * 0x100000000n + BigInt(low), expected)
+    },
+    { fastCheck: { numRuns: 300 } }
+  )
 
   it.prop("SipHash reads a view at its offset", { data: bytesOf(40) }, ({ data }) => {
     const key = sipKey(counting(16))

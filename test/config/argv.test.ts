@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { FastCheck } from "effect"
 import { readArgv, readWords } from "../../src/config/argv.ts"
-import { namesOf, OPTIONS } from "../../src/config/options.ts"
+import { optionNamesOf, OPTIONS } from "../../src/config/options.ts"
 
 const read = (...argv: ReadonlyArray<string>) => readArgv(argv, OPTIONS)
 
@@ -106,7 +106,7 @@ describe("readArgv", () => {
     assert.deepStrictEqual(problems, ["-listen: unknown flag"])
   })
 
-  const flags = namesOf(OPTIONS).filter((name) => OPTIONS[name].flag && OPTIONS[name].toml !== "boolean")
+  const flags = optionNamesOf(OPTIONS).filter((name) => OPTIONS[name].flag && OPTIONS[name].toml !== "boolean")
 
   it.prop("reads any value of any flag in each of the four spellings", {
     name: FastCheck.constantFrom(...flags),

@@ -2,8 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Either, FastCheck } from "effect"
 import { parse } from "smol-toml"
 import { readCommandLine } from "../../src/config/commandLine.ts"
-import { helpText } from "../../src/config/help.ts"
-import { namesOf, OPTIONS } from "../../src/config/options.ts"
+import { optionsHelp } from "../../src/config/help.ts"
+import { optionNamesOf, OPTIONS } from "../../src/config/options.ts"
 import { DEFAULT_FILE, inputOf, settingsOf } from "./input.ts"
 
 const ask = (...input: Parameters<typeof inputOf>) => Either.getOrThrow(readCommandLine(inputOf(...input)))
@@ -38,9 +38,9 @@ describe("readCommandLine", () => {
 
 describe("helpText", () => {
   it("begins with the usage and explains every flag, with default and variable", () => {
-    const text = helpText()
+    const text = optionsHelp()
     assert.match(text, /^Usage: svcd/)
-    for (const name of namesOf(OPTIONS)) {
+    for (const name of optionNamesOf(OPTIONS)) {
       const option = OPTIONS[name]
       if (option.flag) assert.match(text, new RegExp(`^  -${name}\\b`, "m"))
       else assert.include(text, `${option.key}`)
@@ -70,7 +70,7 @@ describe("-printconfig", () => {
         "# metricsaddr is not set: no endpoint"
       ]
     ) assert.include(text.split("\n"), line)
-    for (const name of namesOf(OPTIONS).filter((name) => !["help", "version", "printconfig"].includes(name))) {
+    for (const name of optionNamesOf(OPTIONS).filter((name) => !["help", "version", "printconfig"].includes(name))) {
       assert.match(text, new RegExp(`^(# )?${name} `, "m"))
     }
   })

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll } from "vitest"
 import { fromFile, readConfigFile } from "../../src/config/configFile.ts"
-import { namesOf, OPTIONS } from "../../src/config/options.ts"
+import { optionNamesOf, OPTIONS } from "../../src/config/options.ts"
 
 const read = (text: string) => fromFile(text, "/d/svcd.conf")
 
@@ -100,7 +100,7 @@ describe("fromFile", () => {
   })
 
   it("has a key for every option that is not a flag alone", () => {
-    const flagsOnly = namesOf(OPTIONS).filter((name) => OPTIONS[name].key === undefined)
+    const flagsOnly = optionNamesOf(OPTIONS).filter((name) => OPTIONS[name].key === undefined)
     assert.deepStrictEqual(flagsOnly, ["printconfig", "version", "help", "loadblock"])
   })
 })

@@ -4,19 +4,19 @@ import * as ChainKinds from "../../src/config/chainKinds.ts"
 import * as Kinds from "../../src/config/kinds.ts"
 import { displayHash } from "../../src/protocol/bytes.ts"
 
-const decode = <A>(kind: Kinds.Kind<A>, text: string): Either.Either<A, string> =>
+const decode = <A>(kind: Kinds.OptionKind<A>, text: string): Either.Either<A, string> =>
   Either.mapLeft(
     Schema.decodeEither(kind.schema)(text),
     (error) => ParseResult.ArrayFormatter.formatErrorSync(error).map(({ message }) => message).join()
   )
 
-const refusal = <A>(kind: Kinds.Kind<A>, text: string): string =>
+const refusal = <A>(kind: Kinds.OptionKind<A>, text: string): string =>
   Either.match(decode(kind, text), { onLeft: (message) => message, onRight: () => "accepted" })
 
-const value = <A>(kind: Kinds.Kind<A>, text: string): A => Either.getOrThrow(decode(kind, text))
+const value = <A>(kind: Kinds.OptionKind<A>, text: string): A => Either.getOrThrow(decode(kind, text))
 
 describe("integer", () => {
-  const kind = Kinds.integer({ min: -1, max: 10 })
+  const kind = Kinds.integerKind({ min: -1, max: 10 })
 
   it.each([["-1", -1], ["0", 0], ["10", 10], ["+7", 7], ["007", 7]] as const)("reads %s", (text, expected) => {
     assert.strictEqual(value(kind, text), expected)
@@ -29,27 +29,27 @@ describe("integer", () => {
 
 describe("pageSize", () => {
   it.each([512, 1024, 4096, 16_384, 65_536])("takes %s", (size) => {
-    assert.strictEqual(value(Kinds.pageSize, `${size}`), size)
+    assert.strictEqual(value(Kinds.pageSizeKind, `${size}`), size)
   })
 
   it.each(["0", "256", "511", "513", "5000", "131072", "-4096", "4096.5"])("refuses %s", (text) => {
-    assert.include(refusal(Kinds.pageSize, text), "power of two from 512 to 65536")
+    assert.include(refusal(Kinds.pageSizeKind, text), "power of two from 512 to 65536")
   })
 })
 
 describe("onOff", () => {
   it.each([["1", true], ["true", true], ["0", false], ["false", false]] as const)("reads %s", (text, expected) => {
-    assert.strictEqual(value(Kinds.onOff, text), expected)
+    assert.strictEqual(value(Kinds.onOffKind, text), expected)
   })
 
   it.each(["", "yes", "TRUE", "2"])("refuses %s", (text) => {
-    assert.include(refusal(Kinds.onOff, text), "0, 1, true, false")
+    assert.include(refusal(Kinds.onOffKind, text), "0, 1, true, false")
   })
 })
 
 describe("choice", () => {
   it("names the words that are allowed", () => {
-    const kind = Kinds.choice(["debug", "info"])
+    const kind = Kinds.choiceKind(["debug", "info"])
     assert.strictEqual(value(kind, "info"), "info")
     assert.strictEqual(refusal(kind, "loud"), "\"loud\" is not one of debug, info")
     assert.strictEqual(refusal(kind, "INFO"), "\"INFO\" is not one of debug, info")
@@ -58,27 +58,27 @@ describe("choice", () => {
 
 describe("text, path, userName, secret", () => {
   it("refuse what cannot be one, and nothing else", () => {
-    assert.strictEqual(value(Kinds.text("X"), "a = b"), "a = b")
-    assert.strictEqual(refusal(Kinds.text("X"), ""), "must not be empty")
-    assert.strictEqual(refusal(Kinds.path, ""), "must not be empty")
-    assert.include(refusal(Kinds.path, "a\0b"), "is not a path")
-    assert.strictEqual(value(Kinds.userName, "a=b ü"), "a=b ü")
-    assert.include(refusal(Kinds.userName, "a:b"), "colon")
-    assert.strictEqual(Redacted.value(value(Kinds.secret, "a:b \"ü\"")), "a:b \"ü\"")
+    assert.strictEqual(value(Kinds.textKind("X"), "a = b"), "a = b")
+    assert.strictEqual(refusal(Kinds.textKind("X"), ""), "must not be empty")
+    assert.strictEqual(refusal(Kinds.pathKind, ""), "must not be empty")
+    assert.include(refusal(Kinds.pathKind, "a\0b"), "is not a path")
+    assert.strictEqual(value(Kinds.userNameKind, "a=b ü"), "a=b ü")
+    assert.include(refusal(Kinds.userNameKind, "a:b"), "colon")
+    assert.strictEqual(Redacted.value(value(Kinds.secretKind, "a:b \"ü\"")), "a:b \"ü\"")
   })
 })
 
 describe("optional and commaSeparated", () => {
   it("take an empty text as nothing", () => {
-    assert.isUndefined(value(Kinds.optional(Kinds.address("required")), ""))
-    assert.deepStrictEqual(value(Kinds.commaSeparated(Kinds.choice(["rpc", "network"])), ""), [])
+    assert.isUndefined(value(Kinds.optionalKind(Kinds.addressKind("required")), ""))
+    assert.deepStrictEqual(value(Kinds.commaSeparatedKind(Kinds.choiceKind(["rpc", "network"])), ""), [])
   })
 
   it("judge what is there as their kind does", () => {
-    const parts = Kinds.commaSeparated(Kinds.choice(["rpc", "network"]))
+    const parts = Kinds.commaSeparatedKind(Kinds.choiceKind(["rpc", "network"]))
     assert.deepStrictEqual(value(parts, " network,rpc ,"), ["network", "rpc"])
     assert.strictEqual(refusal(parts, "rpc,disc"), "\"disc\" is not one of rpc, network")
-    assert.include(refusal(Kinds.optional(Kinds.address("required")), "x"), "host:port")
+    assert.include(refusal(Kinds.optionalKind(Kinds.addressKind("required")), "x"), "host:port")
   })
 })
 
@@ -150,20 +150,20 @@ describe("versionBits", () => {
 describe("amount", () => {
   it.each(
     [["0.001", 100_000], ["0", 0], ["21", 2_100_000_000], ["0.00000001", 1], ["1.5", 150_000_000]] as const
-  )("reads %s", (text, smallest) => assert.strictEqual(value(Kinds.amount, text), smallest))
+  )("reads %s", (text, smallest) => assert.strictEqual(value(Kinds.amountKind, text), smallest))
 
   it.each(["", "-1", "1.", ".5", "1e3", "0.000000001", "123456789", "1,5"])("refuses %o", (text) => {
-    assert.match(refusal(Kinds.amount, text), /amount with up to eight decimals/)
+    assert.match(refusal(Kinds.amountKind, text), /amount with up to eight decimals/)
   })
 })
 
 describe("comment", () => {
   it.each(["a/b", "(x)", "", "é", "x".repeat(101)])("refuses %o", (text) => {
-    assert.match(refusal(Kinds.comment, text), /letters, digits/)
+    assert.match(refusal(Kinds.commentKind, text), /letters, digits/)
   })
 })
 
-const roundTrips = <A>(kind: Kinds.Kind<A>, values: FastCheck.Arbitrary<A>) =>
+const roundTrips = <A>(kind: Kinds.OptionKind<A>, values: FastCheck.Arbitrary<A>) =>
   FastCheck.assert(FastCheck.property(values, (given) => {
     const text = Schema.encodeSync(kind.schema)(given)
     assert.deepStrictEqual(Schema.encodeSync(kind.schema)(value(kind, text)), text)
@@ -173,18 +173,18 @@ const roundTrips = <A>(kind: Kinds.Kind<A>, values: FastCheck.Arbitrary<A>) =>
 describe("every kind", () => {
   it("reads back what it writes", () => {
     const address = FastCheck.record({ host: FastCheck.ipV6(), port: FastCheck.integer({ min: 1, max: 65_535 }) })
-    roundTrips(Kinds.integer({ min: -5, max: 2 ** 40 }), FastCheck.integer({ min: -5, max: 2 ** 40 }))
-    roundTrips(Kinds.onOff, FastCheck.boolean())
-    roundTrips(Kinds.choice(["a", "b"]), Arbitrary.make(Schema.Literal("a", "b")))
-    roundTrips(Kinds.address("required"), address)
-    roundTrips(Kinds.optional(Kinds.address("required")), FastCheck.option(address, { nil: undefined }))
+    roundTrips(Kinds.integerKind({ min: -5, max: 2 ** 40 }), FastCheck.integer({ min: -5, max: 2 ** 40 }))
+    roundTrips(Kinds.onOffKind, FastCheck.boolean())
+    roundTrips(Kinds.choiceKind(["a", "b"]), Arbitrary.make(Schema.Literal("a", "b")))
+    roundTrips(Kinds.addressKind("required"), address)
+    roundTrips(Kinds.optionalKind(Kinds.addressKind("required")), FastCheck.option(address, { nil: undefined }))
     roundTrips(
-      Kinds.commaSeparated(Kinds.choice(["a", "b"])),
+      Kinds.commaSeparatedKind(Kinds.choiceKind(["a", "b"])),
       FastCheck.array(Arbitrary.make(Schema.Literal("a", "b")))
     )
-    roundTrips(Kinds.amount, FastCheck.integer({ min: 0, max: 99_999_999 * 100_000_000 }))
-    roundTrips(Kinds.comment, FastCheck.stringMatching(/^[A-Za-z0-9 .,;_?@-]{1,100}$/))
-    roundTrips(Kinds.pageSize, FastCheck.constantFrom(512, 4096, 65_536))
+    roundTrips(Kinds.amountKind, FastCheck.integer({ min: 0, max: 99_999_999 * 100_000_000 }))
+    roundTrips(Kinds.commentKind, FastCheck.stringMatching(/^[A-Za-z0-9 .,;_?@-]{1,100}$/))
+    roundTrips(Kinds.pageSizeKind, FastCheck.constantFrom(512, 4096, 65_536))
     roundTrips(
       ChainKinds.activationHeight,
       FastCheck.record({

@@ -3,7 +3,7 @@ import { Either } from "effect"
 import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { fromFile } from "../../src/config/configFile.ts"
-import { namesOf, type Option, OPTIONS } from "../../src/config/options.ts"
+import { type Option, optionNamesOf, OPTIONS } from "../../src/config/options.ts"
 import { decodeValues } from "../../src/config/values.ts"
 
 const sample = readFileSync(fileURLToPath(new URL("../../docs/svcd.conf.sample", import.meta.url)), "utf8")
@@ -18,7 +18,7 @@ describe("docs/svcd.conf.sample", () => {
 
   it("shows every key, with its default where there is one", () => {
     const source = sourceOf(inForce)
-    const keys = namesOf(OPTIONS).filter((name) => OPTIONS[name].key !== undefined)
+    const keys = optionNamesOf(OPTIONS).filter((name) => OPTIONS[name].key !== undefined)
     assert.sameMembers([...source.keys()], keys)
     for (const name of keys) {
       const option: Option = OPTIONS[name]

@@ -7,12 +7,12 @@ import { FastLane } from "../../src/http/FastLane.ts"
 import { UNCOUNTED } from "../../src/rpc/CallerMemory.ts"
 import { FAKE_METHODS, GENESIS, postText, testServer } from "../support/rpcServer.ts"
 
-/** Plain requests, and the way from them to requests of other forms, on one connection. */
+/** Plain requests, and the switch from them to requests of other forms, on one connection. */
 
 const body = (id: unknown, name = "getblockcount", params: ReadonlyArray<unknown> = []): string =>
   JSON.stringify({ id, method: name, params })
 
-/** A connection on which a test sends and waits for what comes. */
+/** A connection on which a test sends text and waits for answers. */
 class Line {
   readonly socket: Socket
   text = ""
@@ -31,7 +31,7 @@ class Line {
     this.socket.write(text, "utf8")
   }
 
-  /** Waits for an answer with this id, and returns all that has come since the last. */
+  /** Waits for an answer with this id, and returns all that was received since the last. */
   reply(id: number | string): Effect.Effect<string> {
     return this.until(() => this.text.includes(`"id":${JSON.stringify(id)}}\n`))
   }
@@ -46,7 +46,7 @@ class Line {
   }
 }
 
-/** A socket whose other end reads nothing until it is told to. */
+/** A socket whose other end reads nothing until the test wants it. */
 class UnreadSocket extends Socket {
   #sent: () => void = () => {}
 
@@ -197,7 +197,7 @@ describe("a connection with plain requests", () => {
       }
     }))
 
-  it("reads no more when many small pieces wait, however few bytes they are", () => {
+  it("stops reading when many small pieces wait, however few bytes they are", () => {
     const socket = new Socket()
     const lane = new FastLane(socket, { idleTimeout: 60_000, take: () => true, handOver: () => {}, memory: UNCOUNTED })
     socket.emit("data", Buffer.from(postText(body(1))))

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { type Guesses, Penalties } from "../../src/http/Penalties.ts"
 
-/** Guesses wrong from an address; resolves when it was answered. */
+/** Sends a wrong guess from an address; resolves when it was answered. */
 const guess = (penalties: Penalties, key: string, log: Array<string>) =>
   Effect.async<void>((resume) => {
     penalties.await(key, () => {
@@ -18,7 +18,7 @@ const until = (log: ReadonlyArray<string>, lines: number): Effect.Effect<void> =
   Effect.suspend(() => log.length >= lines ? Effect.void : Effect.zipRight(Effect.yieldNow(), until(log, lines)))
 
 describe("Penalties", () => {
-  it.live("judges as many at a time as there are places, then those with the fewest places first", () =>
+  it.live("checks as many guesses at a time as there are places, then addresses with the fewest places first", () =>
     Effect.gen(function*() {
       const penalties = new Penalties(16, 250, silent)
       const log: Array<string> = []
@@ -37,7 +37,7 @@ describe("Penalties", () => {
       assert.isFalse(penalties.any)
     }))
 
-  it.live("lets an address wait for nobody that was right before and holds no place", () =>
+  it.live("lets an address skip the queue that had the right password before and holds no place", () =>
     Effect.gen(function*() {
       const penalties = new Penalties(16, 250, silent)
       const log: Array<string> = []

@@ -52,7 +52,7 @@ describe("RateLimiter", () => {
     assert.isUndefined(limiter.take(here, 1, 126_000))
   })
 
-  it("tells how long to wait without taking anything", () => {
+  it("returns how long to wait without consuming anything", () => {
     const limiter = new RateLimiter(1)
     assert.isUndefined(limiter.wait(here, 0))
     assert.isUndefined(limiter.wait(here, 0))
@@ -74,7 +74,7 @@ describe("RateLimiter", () => {
     assert.isAtMost(served, limit + (now / 60_000) * limit + 1e-6)
   })
 
-  it("forgets clients who were quiet longest when there are too many", () => {
+  it("forgets the clients that were idle longest when there are too many", () => {
     const limiter = new RateLimiter(1)
     assert.isUndefined(limiter.take(there, 1, 0))
     for (let i = 0; i < 10_000; i++) limiter.take(clientAddress(`10.0.${i >> 8}.${i & 255}`, 1), 1, 0)

@@ -80,7 +80,7 @@ describe("replies", () => {
       }
     }))
 
-  it.scopedLive("tell methods who calls, and which wallet the path names", () =>
+  it.scopedLive("pass the caller and the wallet of the path to methods", () =>
     Effect.gen(function*() {
       const { post } = yield* testServer()
       const wallet = (path: string) =>
@@ -150,7 +150,7 @@ describe("checks before the body (reference/rpc.md 1.1)", () => {
 
 describe("authentication (reference/rpc.md 1.4)", () => {
   it.scopedLive(
-    "asks for credentials, at once where there are none and after 250 ms where they are wrong",
+    "requires credentials, at once where there are none and after 250 ms where they are wrong",
     () =>
       Effect.gen(function*() {
         const { post } = yield* testServer({ credentials: CREDENTIALS })
@@ -190,7 +190,7 @@ describe("authentication (reference/rpc.md 1.4)", () => {
       (at) => Effect.timeoutOption(post(COUNT, { headers: { authorization: basic("alice", `guess ${at}`) } }), wait)
     )
 
-  /** Sends a request over a connection of its own, and leaves that open. */
+  /** Sends a request over a connection of its own, which stays open. */
   const sent = (port: number, text: string) =>
     Effect.acquireRelease(
       Effect.async<Socket>((resume) => {
@@ -216,7 +216,7 @@ describe("authentication (reference/rpc.md 1.4)", () => {
     }))
 
   it.scopedLive(
-    "judges as many guesses in 250 ms as there may be connections, whether or not clients wait for the answers",
+    "checks as many guesses in 250 ms as there may be connections, whether or not clients wait for the answers",
     () =>
       Effect.gen(function*() {
         let judged = 0
@@ -225,7 +225,7 @@ describe("authentication (reference/rpc.md 1.4)", () => {
           limits: { connections: 16 },
           onRefused: () => judged += 1
         })
-        // More connections close those that wait, and those keep their places.
+        // More connections evict those that wait, whose guesses keep their places.
         const since = performance.now()
         yield* guesses(post, 200, 200).pipe(Effect.ignore)
         yield* Effect.sleep(600)
@@ -499,7 +499,7 @@ describe("connections (reference/rpc.md 1.3)", () => {
       assert.strictEqual((yield* post(COUNT)).status, 200)
     }))
 
-  it.scopedLive("of slow clients do not hold up others", () =>
+  it.scopedLive("of slow clients do not delay other clients", () =>
     Effect.gen(function*() {
       const { port, post } = yield* testServer()
       const slow = Array.from({ length: 100 }, (_, i) => {
@@ -575,7 +575,7 @@ describe("connections (reference/rpc.md 1.3)", () => {
       socket.pause()
       socket.write(postText(body(1, "long")) + postText(body(2, "long")))
       yield* Effect.sleep(5_000)
-      assert.deepStrictEqual(served, ["long"], "the second answer was not made while nobody took the first")
+      assert.deepStrictEqual(served, ["long"], "the second answer was not made while the first was unread")
       const ended = Effect.async<number>((resume) => {
         let received = 0
         socket.on("data", (part) => {

@@ -32,7 +32,7 @@ describe("admission", () => {
     assert.strictEqual(admit(header), expected)
   })
 
-  it("admits everybody where there are no credentials", () => {
+  it("admits every caller where no credentials are configured", () => {
     const open = admission(undefined)
     assert.strictEqual(open(undefined), "admitted")
     assert.strictEqual(open("Basic ???"), "admitted")

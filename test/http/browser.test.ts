@@ -6,7 +6,7 @@ import { type HttpRequest, testServer } from "../support/rpcServer.ts"
 const COUNT = { id: 1, method: "getblockcount" }
 
 describe("isLocalName", () => {
-  it("takes what no stranger can let lead here", () => {
+  it("accepts names that no third party can resolve to this machine", () => {
     for (
       const host of [
         undefined,
@@ -32,7 +32,7 @@ describe("isLocalName", () => {
 describe("isForeignCall", () => {
   const foreign = (headers: Parameters<typeof isForeignCall>[0]) => isForeignCall(headers)
 
-  it("lets programs and our own pages ask", () => {
+  it("allows programs and our own pages", () => {
     assert.isFalse(foreign({}))
     assert.isFalse(
       foreign({ host: "127.0.0.1:8336", origin: "http://127.0.0.1:8336", "sec-fetch-site": "same-origin" })
@@ -40,7 +40,7 @@ describe("isForeignCall", () => {
     assert.isFalse(foreign({ host: "localhost:8336", "sec-fetch-site": "none" }))
   })
 
-  it("knows pages of others", () => {
+  it("recognises pages of other origins", () => {
     assert.isTrue(foreign({ host: "127.0.0.1:8336", origin: "https://evil.example" }))
     assert.isTrue(foreign({ host: "127.0.0.1:8336", origin: "null" }))
     assert.isTrue(foreign({ host: "127.0.0.1:8336", origin: "http://127.0.0.1:80" }))
@@ -50,7 +50,7 @@ describe("isForeignCall", () => {
 })
 
 describe("isForeignHost", () => {
-  it("knows a name that was made to lead here; a page under it is not given credentials by a browser", () => {
+  it("recognises a foreign host name, where calls need no credentials", () => {
     assert.isTrue(isForeignHost("evil.example:8336", { open: true, ownName: "127.0.0.1" }))
     assert.isFalse(isForeignHost("evil.example:8336", { open: false, ownName: "127.0.0.1" }))
     assert.isFalse(isForeignHost("node.example:8336", { open: true, ownName: "node.example" }))
@@ -58,7 +58,7 @@ describe("isForeignHost", () => {
   })
 })
 
-describe("a page of somebody else's", () => {
+describe("a page of another origin", () => {
   const executed: Array<string> = []
   const server = (options: Parameters<typeof testServer>[0] = {}) => {
     executed.length = 0

@@ -5,7 +5,7 @@ import { answerBatch } from "../../src/rpc/batch.ts"
 import { CallerMemory } from "../../src/rpc/CallerMemory.ts"
 import { SlowLane } from "../../src/rpc/SlowLane.ts"
 
-/** What goes on for callers whose connection has ended. */
+/** The work that goes on for callers whose connection has ended. */
 
 /** 2 MB for answers, of which one caller may hold half. */
 const small = () => new MemoryBudget(10_000_000)
@@ -32,7 +32,7 @@ describe("a caller whose connection has ended", () => {
         Effect.sync(() => {
           answered++
           if (answered < 3) return "1"
-          // Two others need what there is.
+          // Two other callers need the memory that is left.
           for (const name of ["one", "other"]) assert.isTrue(caller(budget, name).memory.answers.take(PART))
           return "1"
         })

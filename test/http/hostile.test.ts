@@ -5,13 +5,13 @@ import { connect, type Socket } from "node:net"
 import { method } from "../../src/rpc/method/method.ts"
 import { FAKE_METHODS, GENESIS, postText, type TestServer, testServer } from "../support/rpcServer.ts"
 
-/** What clients do that mean harm. Each time somebody else asks at the same moment, and is answered. */
+/** Attacks of hostile clients. During each of them an honest client sends requests, and is answered. */
 
 const HASH = { id: 1, method: "getblockhash", params: [0] }
 
 const basic = (password: string): string => `Basic ${Buffer.from(`alice:${password}`).toString("base64")}`
 
-/** Somebody who asks again and again while others do harm: every call on a connection of its own. */
+/** An honest client that repeats a request during an attack: every call on a connection of its own. */
 const honest = ({ post }: TestServer, calls = 10) =>
   Effect.forEach(Array.from({ length: calls }), () =>
     Effect.map(Effect.timed(post(HASH)), ([took, { text }]) => {
@@ -60,9 +60,9 @@ const keptAlive = Effect.acquireRelease(
   (agent) => Effect.sync(() => agent.destroy())
 )
 
-describe("a client that means harm", () => {
+describe("a hostile client", () => {
   it.scopedLive(
-    "and opens 1,000 connections keeps nobody out, not even who is connected and quiet",
+    "that opens 1,000 connections keeps no other client out, not even a connected idle one",
     () =>
       Effect.gen(function*() {
         const server = yield* testServer()
@@ -83,7 +83,7 @@ describe("a client that means harm", () => {
   )
 
   it.scopedLive(
-    "and sends heads and bodies that never end holds nobody up, and loses its place first",
+    "that sends endless heads and bodies delays no other client, and is disconnected first",
     () =>
       Effect.gen(function*() {
         const server = yield* testServer({ limits: { connections: 100 } })
@@ -96,7 +96,7 @@ describe("a client that means harm", () => {
   )
 
   it.scopedLive(
-    "and sends 100 MB gets 413 when the limit is passed; memory does not grow with what it sends",
+    "that sends 100 MB gets 413 when the limit is passed; memory does not grow with what it sends",
     () =>
       Effect.gen(function*() {
         const server = yield* testServer()
@@ -165,7 +165,7 @@ describe("a client that means harm", () => {
     }), 20_000)
 
   it.scopedLive(
-    "and tries passwords, 200 at once, holds up no client at another address",
+    "that tries passwords, 200 at once, delays no client at another address",
     () =>
       Effect.gen(function*() {
         const { port, post } = yield* testServer({ credentials: { user: "alice", password: Redacted.make("right") } })
@@ -228,7 +228,7 @@ describe("a client that means harm", () => {
     }), 20_000)
 
   it.scopedLive(
-    "and sends thousands of requests without waiting is cut off or answered in order",
+    "that sends thousands of requests without waiting is disconnected or answered in order",
     () =>
       Effect.gen(function*() {
         const server = yield* testServer()

@@ -4,7 +4,7 @@ import { connect } from "node:net"
 import { method } from "../../src/rpc/method/method.ts"
 import { FAKE_METHODS, testServer, type TestServerOptions } from "../support/rpcServer.ts"
 
-/** Whatever comes on a connection, in whatever pieces: the fast lane is to be seen by nobody. */
+/** Any text on a connection, in any pieces: no client can distinguish the fast lane from Node's parser. */
 
 const long = method({
   name: "long",
@@ -108,7 +108,7 @@ const post = FastCheck.record({
   return [...head, RIGHT, length(size), "", bytes].join("\r\n")
 })
 
-/** Requests of other forms behind which a connection goes on. */
+/** Requests of other forms after which a connection stays open. */
 const OTHERS: ReadonlyArray<string> = [
   "GET /health HTTP/1.1\r\n\r\n",
   "HEAD /ready HTTP/1.1\r\nHost: x\r\n\r\n",
@@ -126,7 +126,7 @@ const OTHERS: ReadonlyArray<string> = [
 /** Stands for a long text, so that what fails can be read. */
 const MUCH = "*much*"
 
-/** Requests behind which a connection ends, so that the end of the answers can be told. */
+/** Requests after which the server closes the connection, so that the end of the answers is known. */
 const LAST: ReadonlyArray<string> = [
   ...["1.1", "1.0"].map((version) =>
     `POST / HTTP/${version}\r\n${RIGHT}\r\nConnection: close\r\nContent-Length: 2\r\n\r\n[]`
@@ -151,7 +151,7 @@ const LAST: ReadonlyArray<string> = [
   "nonsense\r\n\r\n"
 ]
 
-/** What breaks off or is no HTTP, and what comes of it behind a request that is answered. */
+/** Incomplete requests and invalid HTTP, and the result after a request that is answered. */
 const BROKEN: ReadonlyArray<readonly [text: string, status: string | undefined]> = [
   ["nonsense\r\n\r\n", "400"],
   ["POST / HTTP/1.1\r\nX : y\r\n\r\n", "400"],
@@ -197,7 +197,7 @@ const piecesOf = ({ cuts, text }: Talk): ReadonlyArray<Buffer> => {
 
 const sleep = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds))
 
-/** Sends pieces and returns what has come when the server closes the connection. */
+/** Sends pieces and returns what was received until the server closes the connection. */
 const answersTo = (port: number, pieces: ReadonlyArray<Buffer>, pauses: ReadonlyArray<number>): Promise<string> =>
   new Promise((resolve) => {
     const parts: Array<Buffer> = []
@@ -219,7 +219,7 @@ const answersTo = (port: number, pieces: ReadonlyArray<Buffer>, pauses: Readonly
     })
   })
 
-/** What one and the same talk leads to, with the fast lane and without. */
+/** The answers to one conversation, with the fast lane and without. */
 const pair = (options: TestServerOptions) =>
   Effect.forEach([true, false], (fastLane) =>
     Effect.gen(function*() {
@@ -243,7 +243,7 @@ const pair = (options: TestServerOptions) =>
       }
     }))
 
-/** Talks for each server. */
+/** Conversations for each server. */
 const RUNS = 40
 
 const check = (servers: ReadonlyArray<(each: Talk) => Promise<unknown>>) =>
@@ -261,8 +261,8 @@ describe("the fast lane", () => {
   for (
     const [what, options] of [
       ["", {}],
-      [" where nobody has to say who it is", { credentials: undefined }],
-      [" where more is asked than may be", { rateLimit: 3 }],
+      [" without credentials", { credentials: undefined }],
+      [" beyond the rate limit", { rateLimit: 3 }],
       [" while the node starts", { warmUp: true }]
     ] as const
   ) {

@@ -4,7 +4,7 @@ import { MemoryBudget } from "../../src/base/MemoryBudget.ts"
 import { type Body, type BodyMemory, BodyReader } from "../../src/http/requestBody.ts"
 import { CallerMemory } from "../../src/rpc/CallerMemory.ts"
 
-/** What there is for bodies in all, of which one caller may hold half. */
+/** The memory for all bodies, of which one caller may hold half. */
 const memoryOf = (bytes: number) => {
   const budget = new MemoryBudget(bytes * 5)
   return new CallerMemory(budget, "test", () => {})
@@ -12,7 +12,7 @@ const memoryOf = (bytes: number) => {
 
 const PLENTY = memoryOf(2 ** 30)
 
-/** Reads what is written to a stream; collects what is said of it. */
+/** Reads the bytes written to a stream; collects the results. */
 const reading = (reader: BodyReader, memory: BodyMemory = PLENTY) => {
   const stream = new PassThrough()
   const bodies: Array<Body> = []
@@ -57,7 +57,7 @@ describe("BodyReader", () => {
     assert.deepStrictEqual(tags(large.bodies), ["TooLarge"])
   })
 
-  it("takes no more memory for a body in many pieces, and has them all in order", () => {
+  it("needs no more memory for a body in many pieces, and keeps all pieces in order", () => {
     const bytes = 400_000
     const stream = new PassThrough()
     const bodies: Array<Body> = []
@@ -81,14 +81,14 @@ describe("BodyReader", () => {
     assert.deepStrictEqual(empty.bodies.map((body) => body._tag === "Complete" && body.bytes.length), [0])
   })
 
-  it("says nothing of a body whose client went away", async () => {
+  it("reports nothing about a body whose client disconnects", async () => {
     const gone = reading(new BodyReader(100))
     await gone.write(50)
     await gone.destroy()
     assert.deepStrictEqual(gone.bodies, [])
   })
 
-  it("has no room for more than a caller may hold, but for small bodies, and has it again afterwards", async () => {
+  it("refuses more than a caller may hold, except small bodies, and accepts it again afterwards", async () => {
     const reader = new BodyReader(1_000_000)
     const memory = memoryOf(1_000_000)
     const first = reading(reader, memory)
@@ -108,7 +108,7 @@ describe("BodyReader", () => {
     assert.deepStrictEqual(tags(fourth.bodies), ["Complete"])
   })
 
-  it("makes room for one caller by ending the one who holds the most", async () => {
+  it("makes room for one caller by disconnecting the one that holds the most", async () => {
     const reader = new BodyReader(1_000_000)
     const budget = new MemoryBudget(500_000)
     const ended: Array<string> = []
@@ -126,7 +126,7 @@ describe("BodyReader", () => {
     assert.strictEqual(budget.held("rpc_bodies"), 0)
   })
 
-  it("reads slowly from a caller who holds more than others while room is short", async () => {
+  it("reads slowly from a caller that holds more than others while room is short", async () => {
     const memory = memoryOf(1_000_000)
     let tight = false
     const stream = new PassThrough()
@@ -169,7 +169,7 @@ describe("BodyReader", () => {
   })
 
   it.each([[undefined, false], ["100", false], ["101", true], ["99999999999", true]])(
-    "judges the announced size %s",
+    "validates the announced size %s",
     (announced, tooLarge) => {
       assert.strictEqual(new BodyReader(100).isTooLarge(announced), tooLarge)
     }

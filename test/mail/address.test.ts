@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Either, FastCheck } from "effect"
-import { parseAddress } from "../../src/mail/address.ts"
+import { parseMailAddress } from "../../src/mail/address.ts"
 
-const address = (text: string): string | undefined => Either.getOrUndefined(parseAddress(text))
+const address = (text: string): string | undefined => Either.getOrUndefined(parseMailAddress(text))
 
 describe("an address to forward to", () => {
   it.each([
@@ -66,7 +66,8 @@ describe("an address to forward to", () => {
   })
 
   it("reports what is wrong", () => {
-    const why = (text: string): string => Either.match(parseAddress(text), { onLeft: (why) => why, onRight: () => "" })
+    const why = (text: string): string =>
+      Either.match(parseMailAddress(text), { onLeft: (why) => why, onRight: () => "" })
     assert.match(why("nowhere"), /has no @/)
     assert.match(why("a@localhost"), /not the domain of a mail server/)
     assert.match(why(`${"l".repeat(65)}@example.org`), /more than 64 bytes/)

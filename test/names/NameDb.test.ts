@@ -3,7 +3,7 @@ import { Chunk, Effect, Fiber, Stream } from "effect"
 import { join } from "node:path"
 import { turnOfEventLoop } from "../../src/base/turnOfEventLoop.ts"
 import { mainnetParams, regtestParams } from "../../src/consensus/params.ts"
-import type { NameRecord } from "../../src/names/NameDb.ts"
+import type { NameEntry } from "../../src/names/NameDb.ts"
 import { type Bytes, EMPTY } from "../../src/protocol/bytes.ts"
 import { hash256 } from "../../src/protocol/hash.ts"
 import { temporaryDirectory } from "../support/chain.ts"
@@ -13,7 +13,7 @@ const name = text("d/example")
 const rand = new Uint8Array(20).fill(7)
 
 /** The names of a stream as text. */
-const namesOf = (stream: Stream.Stream<NameRecord, unknown>) =>
+const namesOf = (stream: Stream.Stream<NameEntry, unknown>) =>
   Effect.map(
     Stream.runCollect(stream),
     (found) => Chunk.toReadonlyArray(found).map((record) => new TextDecoder().decode(record.name))

@@ -4,7 +4,7 @@ import { join } from "node:path"
 import type { ConnectedBlock } from "../../src/chain/write/Follower.ts"
 import { nameEffects } from "../../src/consensus/names.ts"
 import { regtestParams } from "../../src/consensus/params.ts"
-import type { NameDb, NameRecord } from "../../src/names/NameDb.ts"
+import type { NameDb, NameEntry } from "../../src/names/NameDb.ts"
 import { addressOf } from "../../src/protocol/address.ts"
 import type { Block } from "../../src/protocol/block.ts"
 import { displayHash, toHex } from "../../src/protocol/bytes.ts"
@@ -41,7 +41,7 @@ const connected = (block: Block, height: number): ConnectedBlock => ({
   effects: nameEffects(block, height, regtestParams)
 })
 
-const rowOf = (record: NameRecord): NameRow => ({
+const rowOf = (record: NameEntry): NameRow => ({
   name: toHex(record.name),
   value: toHex(record.value),
   txid: displayHash(record.txid),

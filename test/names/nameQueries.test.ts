@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Chunk, Effect, FastCheck, Stream } from "effect"
 import { regtestParams } from "../../src/consensus/params.ts"
-import type { NameDb, NameRecord } from "../../src/names/NameDb.ts"
+import type { NameDb, NameEntry } from "../../src/names/NameDb.ts"
 import type { ScanOptions } from "../../src/names/nameScan.ts"
 import { binaryString, type Bytes, compare, fromBinaryString } from "../../src/protocol/bytes.ts"
 import { bytesOf } from "../support/bytes.ts"
@@ -9,10 +9,10 @@ import { applyAll, blockAt, blocksWith, text, withNewDb } from "./blocks.ts"
 
 type Db = typeof NameDb.Service
 
-const collected = <E>(stream: Stream.Stream<NameRecord, E>) =>
+const collected = <E>(stream: Stream.Stream<NameEntry, E>) =>
   Effect.map(Stream.runCollect(stream), Chunk.toReadonlyArray)
 
-const namesOf = <E>(stream: Stream.Stream<NameRecord, E>) =>
+const namesOf = <E>(stream: Stream.Stream<NameEntry, E>) =>
   Effect.map(collected(stream), (records) => records.map(({ name }) => binaryString(name)))
 
 const scanned = (db: Db, options: ScanOptions) => namesOf(db.scan(options))

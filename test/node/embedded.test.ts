@@ -18,7 +18,7 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Chain } from "../../src/chain/Chain.ts"
-import { namesOf } from "../../src/client/blockNames.ts"
+import { blockNamesOf } from "../../src/client/blockNames.ts"
 import { decodeConfig } from "../../src/client/config.ts"
 import { type NameChange, NameClient, type NameRecord, type RegistrationProgress } from "../../src/client/NameClient.ts"
 import { Mempool } from "../../src/mempool/Mempool.ts"
@@ -436,7 +436,7 @@ describe("the embedded client", () => {
 })
 
 const recordsOf = (blocks: ReadonlyArray<Block>) =>
-  blocks.flatMap((block) => namesOf(block, 0)).flatMap(({ name, txid }) => {
+  blocks.flatMap((block) => blockNamesOf(block, 0)).flatMap(({ name, txid }) => {
     const shown = encodeText(name, "utf8")
     return shown === undefined ? [] : [{ name: shown, txid: displayHash(txid) }]
   })

@@ -3,7 +3,7 @@ import { Effect, Fiber, Layer, Logger, TestClock } from "effect"
 import { Chain, type ChainProgress } from "../../src/chain/Chain.ts"
 import type { ImportProgress } from "../../src/chain/import/ImportRun.ts"
 import { regtestParams } from "../../src/consensus/params.ts"
-import { drawBar, showImport, summarize, type Terminal } from "../../src/node/importProgress.ts"
+import { drawBar, type ProgressTerminal, showImport, summarize } from "../../src/node/importProgress.ts"
 import { noTree } from "../support/noTree.ts"
 
 const blocks = (change: Partial<ImportProgress> = {}): ImportProgress => ({
@@ -115,7 +115,7 @@ describe("showImport", () => {
       let columns = 60
       const written: Array<string> = []
       const logged: Array<unknown> = []
-      const terminal: Terminal = {
+      const terminal: ProgressTerminal = {
         get columns() {
           return columns
         },

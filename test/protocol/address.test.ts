@@ -2,10 +2,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { FastCheck } from "effect"
 import {
   addressOf,
+  decodeAddress,
   type Destination,
   destinationOf,
   encodeAddress,
-  parseAddress,
   scriptOf
 } from "../../src/protocol/address.ts"
 import { encodeBase58Check } from "../../src/protocol/base58.ts"
@@ -22,7 +22,7 @@ const X_ONLY_KEY = "79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f8
 
 /** The script an address stands for, in hex, or the error. */
 const parsed = (network: Network, text: string): string => {
-  const result = parseAddress(network, text)
+  const result = decodeAddress(network, text)
   return "error" in result ? result.error : toHex(scriptOf(result.destination))
 }
 
@@ -99,7 +99,7 @@ const checkValid = (network: Network, { data, text, tryCaseFlip }: KeyVector): v
   assert.strictEqual(addressOf(network, hex(data)), text)
   const turned = flipped(text)
   if (tryCaseFlip) assert.strictEqual(parsed(network, turned), data)
-  else assert.property(parseAddress(network, turned), "error")
+  else assert.property(decodeAddress(network, turned), "error")
 }
 
 describe.skipIf(!hasShared)("key_io vectors", () => {
@@ -124,7 +124,7 @@ describe.skipIf(!hasShared)("key_io vectors", () => {
     "%j is an address of no network",
     (text) => {
       for (const network of [...Object.values(networks), ...Object.values(bitcoinNetworks)]) {
-        const result = parseAddress(network, text)
+        const result = decodeAddress(network, text)
         if (!("error" in result)) assert.fail(`accepted on ${network.bech32Hrp}`)
         assert.notStrictEqual(result.error, "")
       }
@@ -247,18 +247,18 @@ describe("parseAddress", () => {
 
   it("ignores white space around a legacy address only", () => {
     assert.strictEqual(parsed(mainnet, " N7FdkoPbHSxKfrSVVbRu3NZtrLqc1oKpAR\n"), p2pkh(KEY_HASH))
-    assert.deepStrictEqual(parseAddress(mainnet, "nc1qw508d6qejxtdg4y5r3zarvary0c5xw7kttkktk "), {
+    assert.deepStrictEqual(decodeAddress(mainnet, "nc1qw508d6qejxtdg4y5r3zarvary0c5xw7kttkktk "), {
       error: "Invalid character or mixed case",
       locations: [42]
     })
   })
 
   it("tells where a segwit address is mistyped", () => {
-    assert.deepStrictEqual(parseAddress(mainnet, "nc1qw508d6qejxtdg4y5r3zarvary0c5xw7kttkktq"), {
+    assert.deepStrictEqual(decodeAddress(mainnet, "nc1qw508d6qejxtdg4y5r3zarvary0c5xw7kttkktq"), {
       error: "Invalid Bech32 checksum",
       locations: [41]
     })
-    assert.deepStrictEqual(parseAddress(mainnet, "nc1Qw508d6qejxtdg4y5r3zarvary0c5xw7kttkktk"), {
+    assert.deepStrictEqual(decodeAddress(mainnet, "nc1Qw508d6qejxtdg4y5r3zarvary0c5xw7kttkktk"), {
       error: "Invalid character or mixed case",
       locations: [3]
     })
@@ -318,8 +318,8 @@ describe("address properties", () => {
     destination: destinations
   }, ({ destination }) => {
     for (const network of [testnet, regtest]) {
-      assert.property(parseAddress(network, encodeAddress(mainnet, destination)), "error")
-      assert.property(parseAddress(mainnet, encodeAddress(network, destination)), "error")
+      assert.property(decodeAddress(network, encodeAddress(mainnet, destination)), "error")
+      assert.property(decodeAddress(mainnet, encodeAddress(network, destination)), "error")
     }
   })
 

@@ -13,7 +13,7 @@ const CALLER: Dispatch.Caller = { wallet: undefined, peer: "127.0.0.1:1", remote
 interface Observed {
   readonly method: string
   readonly code: number | undefined
-  /** Whether a method was run. */
+  /** Whether a method ran. */
   readonly ran: boolean
 }
 
@@ -164,7 +164,7 @@ describe("Dispatch", () => {
       }
     }))
 
-  it.scoped("gives an id back as it was spelled", () =>
+  it.scoped("returns an id as it was spelled", () =>
     Effect.gen(function*() {
       const { answer } = yield* setUp()
       for (
@@ -190,7 +190,7 @@ describe("Dispatch", () => {
       }
     }))
 
-  it.scoped("takes bytes that are not UTF-8, and a byte order mark, for no JSON", () =>
+  it.scoped("refuses bytes that are not UTF-8, and a byte order mark, as invalid JSON", () =>
     Effect.gen(function*() {
       const { answer } = yield* setUp()
       const body = Buffer.from("{\"id\":\"x\",\"method\":\"getblockcount\"}")
@@ -217,14 +217,14 @@ describe("Dispatch", () => {
       assert.include((yield* answer("[".repeat(200_000))).body, "Parse error")
     }))
 
-  it.scoped("is done at once where a method has its result at hand, and not before where it has not", () =>
+  it.scoped("answers synchronously where a method has its result ready, and asynchronously where it has not", () =>
     Effect.gen(function*() {
       const { dispatch } = yield* setUp()
       assert.isTrue(Exit.isExit(dispatch.read("{\"id\":1,\"method\":\"getblockcount\"}").answer(CALLER)))
       assert.isFalse(Exit.isExit(dispatch.read("{\"id\":1,\"method\":\"slow\",\"params\":[1]}").answer(CALLER)))
     }))
 
-  it.scoped("counts the requests in a body, and says whether it waits", () =>
+  it.scoped("counts the requests in a body, and reports whether they wait", () =>
     Effect.gen(function*() {
       const { dispatch } = yield* setUp()
       const count = (body: string): number => dispatch.read(body).count
@@ -276,7 +276,7 @@ describe("Dispatch", () => {
       assert.include(body, "{\"code\":-9,\"message\":\"Shutting down\"}")
     }))
 
-  it.scoped("turns defects into -32603 without a word of the inside, and logs them with their cause", () =>
+  it.scoped("turns defects into -32603 without internal details, and logs them with their cause", () =>
     Effect.gen(function*() {
       const logged: Array<string> = []
       const logger = Logger.replace(
@@ -303,7 +303,7 @@ describe("Dispatch", () => {
       )
     }))
 
-  it.scoped("tells the observer method and outcome of every request, unknown methods under one name", () =>
+  it.scoped("reports method and outcome of every request to the observer, unknown methods under one name", () =>
     Effect.gen(function*() {
       const { answer, malformed, observed } = yield* setUp()
       yield* answer(
@@ -323,7 +323,7 @@ describe("Dispatch", () => {
       assert.deepStrictEqual(malformed, [-32600, -32700, -32700])
     }))
 
-  it.scoped("knows how many calls have begun and not ended", () =>
+  it.scoped("counts the calls that have begun and not ended", () =>
     Effect.gen(function*() {
       const { answer, dispatch, lifecycle } = yield* setUp()
       assert.strictEqual(dispatch.inFlight(), 0)
@@ -335,7 +335,7 @@ describe("Dispatch", () => {
       assert.strictEqual(dispatch.inFlight(), 0)
     }))
 
-  it.scoped("lets costly calls that wait hold no other costly call up, and ends them with their caller and the node", () =>
+  it.scoped("lets waiting costly calls delay no other costly call, and ends them with their caller and the node", () =>
     Effect.gen(function*() {
       const define = (name: string, waits: boolean, handler: Effect.Effect<string>) =>
         method({
@@ -409,7 +409,7 @@ describe("Dispatch", () => {
       assert.strictEqual(JSON.parse(body).length, 50_000)
     }))
 
-  it.scoped("refuses what a batch asks for once the reply is too large, and carries nothing more out", () =>
+  it.scoped("refuses the remaining calls of a batch once the reply is too large, and runs none of them", () =>
     Effect.gen(function*() {
       const { answer, observed } = yield* setUp({ maxBatchReply: 50 })
       const batch = [1, 2, 3, 4].map((id) => ({ id, method: "getblockhash", params: [0] }))

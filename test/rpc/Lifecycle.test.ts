@@ -19,7 +19,7 @@ describe("Lifecycle", () => {
       assert.deepStrictEqual(lifecycle.phase(), { _tag: "Stopping" })
     }).pipe(Effect.provide(Lifecycle.layer)))
 
-  it.effect("wakes who waits for the request to stop, from the warm-up too, and however often it is made", () =>
+  it.effect("wakes the fiber that waits for a stop request, in the warm-up too, and however often it is made", () =>
     Effect.gen(function*() {
       const lifecycle = yield* Lifecycle.Lifecycle
       const waiting = yield* Effect.fork(lifecycle.stopRequested)

@@ -130,7 +130,7 @@ describe("RpcClient", () => {
         const wrong = yield* RpcClient.make({ address: address(port), credentials: given })
         const error = yield* Effect.flip(wrong.call("getblockcount"))
         assert.deepStrictEqual([error._tag, error.message], [
-          "Unauthorized",
+          "RpcUnauthorized",
           `the daemon at 127.0.0.1:${port} does not accept the credentials`
         ])
         assert.notInclude(JSON.stringify(error), "s3cret")
@@ -144,7 +144,7 @@ describe("RpcClient", () => {
       const client = yield* RpcClient.make({ address: address(port) })
       const error = yield* Effect.flip(client.call("getblockcount"))
       assert.deepStrictEqual([error._tag, error.message], [
-        "DaemonUnreachable",
+        "RpcUnreachable",
         `cannot reach a daemon at 127.0.0.1:${port}: connection refused`
       ])
       // Nothing was sent: by whatever name the system calls the reason, several addresses of a host included.
@@ -174,9 +174,9 @@ describe("RpcClient", () => {
         () => Effect.void
       )
       const other = yield* RpcClient.make({ address: address(rude) })
-      assert.deepInclude({ ...yield* Effect.flip(other.call("x")) }, { _tag: "DaemonUnreachable", wasSent: true })
+      assert.deepInclude({ ...yield* Effect.flip(other.call("x")) }, { _tag: "RpcUnreachable", wasSent: true })
       assert.match(
-        new RpcClient.DaemonUnreachable({ address: "h:1", code: "HPE_INVALID_CONSTANT", wasSent: true }).message,
+        new RpcClient.RpcUnreachable({ address: "h:1", code: "HPE_INVALID_CONSTANT", wasSent: true }).message,
         /: the server does not speak HTTP$/
       )
     }))

@@ -5,7 +5,7 @@ import { checkedInTurns, eachInTurns, inTurns } from "../../src/rpc/method/inTur
 import { RpcError } from "../../src/rpc/method/RpcError.ts"
 import { type CallTurns, SlowLane } from "../../src/rpc/SlowLane.ts"
 
-/** A lane whose clock goes on only where work is done, and what was done in each turn of the event loop. */
+/** A lane whose clock advances only with work, and the work done in each turn of the event loop. */
 const laneWithClock = () => {
   let now = 0
   const lane = new SlowLane(() => now)
@@ -51,12 +51,12 @@ describe("the slow lane", () => {
       assert.deepStrictEqual(turns, [["only", "only", "only"]])
     }))
 
-  it.scopedLive("calls who took little before the second turn of those who took much", () =>
+  it.scopedLive("gives callers with little work a turn before the second turn of callers with much work", () =>
     Effect.gen(function*() {
       const { call, stop, turns } = laneWithClock()
       yield* Effect.addFinalizer(() => stop)
       const long = yield* Effect.forkAll(Array.from({ length: 50 }, () => call("long", 100)))
-      // Each of the long ones has had its 20 ms.
+      // Each of the long calls has had its 20 ms.
       while (turns.flat().length < 50 * 30) {
         yield* Effect.async<void>((resume) => void setImmediate(() => resume(Effect.void)))
       }
@@ -83,7 +83,7 @@ describe("the slow lane", () => {
 })
 
 describe("work in turns", () => {
-  it.effect("fails with what a step refuses, and with nothing else that it throws", () =>
+  it.effect("fails with the refusal of a step, and dies with anything else that it throws", () =>
     Effect.gen(function*() {
       const turns = new SlowLane().open()
       const refusing = mapSteps([1, 2], (n) => {
@@ -98,7 +98,7 @@ describe("work in turns", () => {
       assert.isTrue(exit._tag === "Failure" && exit.cause._tag === "Die")
     }))
 
-  it.effect("carries out effects in their order, with a turn before each that comes late", () =>
+  it.effect("runs effects in their order, with a turn of the event loop before each late one", () =>
     Effect.gen(function*() {
       let waited = 0
       const turns: CallTurns = { isOver: () => true, next: Effect.sync(() => void waited++) }

@@ -31,7 +31,7 @@ const scalar: FastCheck.Arbitrary<JsonValue> = FastCheck.oneof(
   FastCheck.integer().map((units) => new Amount(units))
 )
 
-/** Values with long parts at different depths, written as they are and made lazily. */
+/** Values with long parts at different depths, written from memory and made lazily. */
 const pair = FastCheck.array(FastCheck.record({ a: scalar, b: FastCheck.option(scalar, { nil: undefined }) }), {
   minLength: 250,
   maxLength: 300
@@ -47,7 +47,7 @@ const pair = FastCheck.array(FastCheck.record({ a: scalar, b: FastCheck.option(s
 )
 
 describe("a long answer", () => {
-  it("is told from a short one by its parts", () => {
+  it("is distinguished from a short one by its parts", () => {
     for (
       const value of [null, 1, "x".repeat(1e6), { a: 1, b: [1, 2] }, numbers(256), new Amount(1), { a: { b: "" } }]
     ) {
@@ -86,7 +86,7 @@ describe("a long answer", () => {
       assert.isAbove(turns, 10)
     }))
 
-  it.effect("is counted piece by piece, and not made further than there is memory for", () =>
+  it.effect("is counted piece by piece, and stops where the memory ends", () =>
     Effect.gen(function*() {
       const { held, memory } = memoryOf(500_000)
       const fits = yield* encodeLong(numbers(50_000), memory)
@@ -101,7 +101,7 @@ describe("a long answer", () => {
       assert.strictEqual(held(), fits instanceof LongText ? fits.length : 0, "the pieces that were made are given back")
     }))
 
-  it.effect("gives back what it took when making it fails", () =>
+  it.effect("releases its memory when making it fails", () =>
     Effect.gen(function*() {
       const { held, memory } = memoryOf(1_000_000)
       const broken = new LazyArray(lazily(numbers(30_000), (at) => at === 29_999 ? Number.NaN : at))

@@ -46,7 +46,7 @@ describe("recordCalls", () => {
     assert.deepStrictEqual(counted().map((count, i) => count - (before[i] ?? 0)), [1, 1, 1, 0])
   })
 
-  it("has a type for every code, and one for codes that nobody knows", () => {
+  it("has a type for every code, and one for unknown codes", () => {
     const unknown = Object.entries(RPC_CODE).filter(([, code]) => errorTypeOf(code) === "rpc_other")
     assert.deepStrictEqual(unknown, [])
     assert.strictEqual(errorTypeOf(12345), "rpc_other")
@@ -62,7 +62,7 @@ describe("recordCalls", () => {
     { code: -32603, type: "rpc_internal" }
   ])("takes $code for $type", ({ code, type }) => assert.strictEqual(errorTypeOf(code), type))
 
-  it("counts what is no call by its type alone", () => {
+  it("counts an invalid request by its type alone", () => {
     const before = counted()
     assert.strictEqual(growth("rpc_malformed", () => recordMalformed(RpcError.parseError())), 1)
     assert.deepStrictEqual(counted(), before)

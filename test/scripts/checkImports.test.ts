@@ -44,7 +44,12 @@ const FAULTS: ReadonlyArray<readonly [file: string, text: string, line: number, 
   ["storage/f.ts", `import "../chain/none.ts"`, 1, `"../chain/none.ts": leads nowhere`],
   ["node/a.ts", `import "../index.ts"`, 1, `"../index.ts": index.ts comes after node`],
   ["index.ts", `import "./bin/a.ts"`, 1, `"./bin/a.ts": bin comes after index.ts`],
-  ["protocol/a.ts", `import "../version.ts"`, 1, `"../version.ts": the core is plain and synchronous, and imports only itself`],
+  [
+    "protocol/a.ts",
+    `import "../version.ts"`,
+    1,
+    `"../version.ts": the core is plain and synchronous, and imports only itself`
+  ],
   ["protocol/b.ts", `import "node:fs"`, 1, `"node:fs": the core takes nothing from outside but @noble/*`],
   ["consensus/a.ts", `import "effect/Array"`, 1, `"effect/Array": the core takes nothing from outside but @noble/*`],
   [
@@ -116,6 +121,18 @@ describe("check-imports", () => {
     })
     assert.include(problems, "src/chain/a.ts:1: imports itself through chain/b.ts, chain/c.ts")
     assert.lengthOf(problems, 2)
+  })
+
+  it("refuses one name, or one _tag, for two things", () => {
+    const { problems } = check({
+      "src/chain/a.ts": `export type Plan = 1\nexport const make = 1\nclass A extends Data.TaggedError("Gone")<{}> {}`,
+      "src/names/b.ts": `export interface Plan {}\nexport const make = 2`,
+      "src/names/c.ts": `class C extends Schema.TaggedError<C>()("Gone", {}) {}`
+    })
+    assert.deepStrictEqual(problems, [
+      "src/chain/a.ts:1: Plan is exported by names/b.ts as well",
+      "src/chain/a.ts:1: the _tag Gone stands in names/c.ts as well"
+    ])
   })
 
   it("has each folder of src in its order, and no other", () => {

@@ -4,10 +4,10 @@ import type { ConnectionType, Disconnection, Features, Hello, Peer } from "../..
 import { formatEndpoint } from "../../src/network/wire/addressText.ts"
 import { FrameParser } from "../../src/network/wire/framing.ts"
 import {
-  type Command,
   decodeMessage,
   encodeMessage,
   type Message,
+  type MessageCommand,
   type MessageOf
 } from "../../src/network/wire/message.ts"
 import { Services, type Version } from "../../src/network/wire/messages/version.ts"
@@ -123,7 +123,7 @@ export class RemotePeer {
    * Waits for the next message of a type that matches, and consumes it and all before it: the next `expect` reads what
    * came later.
    */
-  expect<C extends Command>(
+  expect<C extends MessageCommand>(
     type: C,
     fits: (message: MessageOf<C>) => boolean = () => true
   ): Effect.Effect<MessageOf<C>> {
@@ -140,7 +140,7 @@ export class RemotePeer {
   }
 
   /** Messages of a type so far. */
-  count(type: Command): number {
+  count(type: MessageCommand): number {
     return this.received.filter((message) => message.type === type).length
   }
 
@@ -282,7 +282,7 @@ export interface FakePeer {
   /** Why it was disconnected; `undefined` as long as it was not. */
   readonly disconnection: () => Disconnection | undefined
   /** Returns the messages of a type that were sent, and removes them. */
-  readonly take: <C extends Command>(type: C) => ReadonlyArray<MessageOf<C>>
+  readonly take: <C extends MessageCommand>(type: C) => ReadonlyArray<MessageOf<C>>
 }
 
 let nextId = 0
@@ -346,7 +346,7 @@ export const fakePeer = (options: FakePeerOptions = {}): FakePeer => {
     peer,
     sent,
     disconnection: () => disconnection,
-    take: <C extends Command>(wanted: C) => {
+    take: <C extends MessageCommand>(wanted: C) => {
       const isWanted = (message: Message): message is MessageOf<C> & Message => message.type === wanted
       const taken = sent.filter(isWanted)
       sent.splice(0, sent.length, ...sent.filter((message) => !isWanted(message)))

@@ -1,5 +1,5 @@
 import { Effect, Layer, Stream } from "effect"
-import { type Chunk, Mempool } from "../../src/mempool/Mempool.ts"
+import { Mempool, type MempoolChunk } from "../../src/mempool/Mempool.ts"
 import type { PoolEntry } from "../../src/mempool/PoolEntry.ts"
 import { parseNameScript } from "../../src/protocol/nameOperation.ts"
 import type { Transaction } from "../../src/protocol/transaction.ts"
@@ -26,7 +26,7 @@ export const entryOf = (transaction: Transaction, overrides: Partial<PoolEntry> 
   }
 }
 
-export const chunkOf = (...entries: ReadonlyArray<PoolEntry>): Chunk => ({
+export const chunkOf = (...entries: ReadonlyArray<PoolEntry>): MempoolChunk => ({
   entries,
   fee: entries.reduce((sum, { modifiedFee }) => sum + modifiedFee, 0),
   weight: entries.reduce((sum, { weight }) => sum + weight, 0)
@@ -34,12 +34,12 @@ export const chunkOf = (...entries: ReadonlyArray<PoolEntry>): Chunk => ({
 
 /** A pool that holds the given transactions, and validates nothing: for code that only reads it. */
 export class FakePool {
-  chunks: ReadonlyArray<Chunk> = []
+  chunks: ReadonlyArray<MempoolChunk> = []
   sequence = 0
   changes = 0
 
   /** Replaces the chunks. */
-  hold(...chunks: ReadonlyArray<Chunk>): void {
+  hold(...chunks: ReadonlyArray<MempoolChunk>): void {
     this.chunks = chunks
     this.sequence++
     this.changes++

@@ -1,5 +1,5 @@
 import { FastCheck } from "effect"
-import type { Command, Message } from "../../src/network/wire/message.ts"
+import type { Message, MessageCommand } from "../../src/network/wire/message.ts"
 import type { AddressEntry } from "../../src/network/wire/messages/addr.ts"
 import type { VersionAddress } from "../../src/network/wire/messages/version.ts"
 import { fromIpv6, type NetAddress, toIpv6, type UnknownAddress } from "../../src/network/wire/netAddress.ts"
@@ -113,11 +113,11 @@ const prefilled = indexes.chain((list) =>
   tuple(...list.map((index) => transactions.map((transaction) => ({ index, transaction }))))
 )
 
-const tagged = <C extends Command, A>(type: C, fields: { readonly [K in keyof A]: FastCheck.Arbitrary<A[K]> }) =>
+const tagged = <C extends MessageCommand, A>(type: C, fields: { readonly [K in keyof A]: FastCheck.Arbitrary<A[K]> }) =>
   record(fields).map((parts) => ({ type, ...parts }))
 
 /** The messages of each command. */
-export const messages: { readonly [C in Command]: FastCheck.Arbitrary<Message & { readonly type: C }> } = {
+export const messages: { readonly [C in MessageCommand]: FastCheck.Arbitrary<Message & { readonly type: C }> } = {
   version: oneof(
     record(full),
     record({ ...full, relay: none }),

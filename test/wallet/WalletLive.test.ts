@@ -330,7 +330,7 @@ describe("Wallet", () => {
           if (coin === undefined) return assert.fail("no coin")
           yield* wallet.lockCoins([coin.outpoint], true, true)
           assert.strictEqual(wallet.coins()[0]?.locked, true)
-          assert.strictEqual((yield* Effect.flip(wallet.pay(to(ADDRESS, COIN))))._tag, "InsufficientFunds")
+          assert.strictEqual((yield* Effect.flip(wallet.pay(to(ADDRESS, COIN))))._tag, "FundsMissing")
           return coin.outpoint
         }))
       yield* withWallets(directory, ({ wallet }) =>
@@ -563,7 +563,7 @@ describe("Wallet", () => {
           yield* fund
           const foreign = outpointKey(outpoint(new Uint8Array(32).fill(7), 0))
           const refused = yield* Effect.flip(wallet.pay({ ...to(ADDRESS, COIN), inputs: [{ outpoint: foreign }] }))
-          assert.deepInclude(refused, { _tag: "InsufficientFunds", missing: foreign })
+          assert.deepInclude(refused, { _tag: "FundsMissing", missing: foreign })
         }))
     }))
 })

@@ -147,12 +147,12 @@ describe("Wallets", () => {
           yield* mine(1, { script })
           yield* mine(100)
           const payment = { outputs: [{ value: COIN, script: ADDRESS }] }
-          assert.strictEqual((yield* Effect.flip(wallet.pay(payment)))._tag, "WalletLocked")
+          assert.strictEqual((yield* Effect.flip(wallet.pay(payment)))._tag, "KeysLocked")
           assert.strictEqual((yield* wallet.fund(payment)).transaction.inputs[0]?.scriptSig.length, 0)
           yield* wallet.unlock(passphrase, 60)
           yield* wallet.pay(payment)
           yield* wallet.lock
-          assert.strictEqual((yield* Effect.flip(wallet.signer))._tag, "WalletLocked")
+          assert.strictEqual((yield* Effect.flip(wallet.signer))._tag, "KeysLocked")
         }))
     }))
 

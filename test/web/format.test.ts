@@ -1,14 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ago, amount, count, counted, day, distance, duration, moment, rate, size } from "../../src/web/format.ts"
+import { ago, amountText, count, counted, day, distance, duration, moment, rate, size } from "../../src/web/format.ts"
 
 describe("format", () => {
   it("writes numbers as people read them", () => {
     assert.strictEqual(count(1_234_567), "1,234,567")
     assert.strictEqual(counted(1, "block"), "1 block")
     assert.strictEqual(counted(0, "block"), "0 blocks")
-    assert.strictEqual(amount(1_000_000), "0.01 NMC")
-    assert.strictEqual(amount(100_000_000), "1 NMC")
-    assert.strictEqual(amount(10_000_000_000), "100 NMC")
+    assert.strictEqual(amountText(1_000_000), "0.01 NMC")
+    assert.strictEqual(amountText(100_000_000), "1 NMC")
+    assert.strictEqual(amountText(10_000_000_000), "100 NMC")
     assert.strictEqual(rate(0.25), "0.3 blocks/s")
     assert.strictEqual(rate(1_234.5), "1,235 blocks/s")
   })

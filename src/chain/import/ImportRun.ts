@@ -7,7 +7,7 @@ import { guarded } from "../../storage/Database.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import { Status } from "../index/BlockIndex.ts"
 import type { ChainState } from "../state/ChainState.ts"
-import type { Verdicts } from "../write/ChainWriter.ts"
+import type { BatchVerdicts } from "../write/ChainWriter.ts"
 import { recordRefused } from "../write/recordChain.ts"
 import type { SourceFile } from "./importSource.ts"
 import type { FoundRecord } from "./scanRecords.ts"
@@ -33,7 +33,7 @@ export interface ImportContext {
   readonly state: ChainState
   readonly temporaryDirectory: string
   /** Runs `work` as the writer and then moves to the best chain. */
-  readonly batch: (work: () => void) => Effect.Effect<Verdicts, StorageFailure>
+  readonly batch: (work: () => void) => Effect.Effect<BatchVerdicts, StorageFailure>
   readonly flush: Effect.Effect<void, StorageFailure>
   readonly report: (progress: ImportProgress) => Effect.Effect<void>
 }
@@ -256,7 +256,7 @@ export class ImportRun {
   }
 
   /** Says which blocks turned out to be invalid when they were to be connected. */
-  judged(verdicts: Verdicts): void {
+  judged(verdicts: BatchVerdicts): void {
     const { index } = this.context.state
     for (const [id, reject] of verdicts) {
       if (reject === undefined) continue

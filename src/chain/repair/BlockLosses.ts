@@ -1,4 +1,4 @@
-import type { Family } from "../../storage/BlockFiles.ts"
+import type { FileFamily } from "../../storage/BlockFiles.ts"
 import { type BlockIndex, Status } from "../index/BlockIndex.ts"
 
 /** Blocks at the end of the best chain that a node of limited service has to have (BIP 159). */
@@ -6,7 +6,7 @@ export const RECENT_BLOCKS = 288
 
 /** A record of a block or undo file that turned out not to be what was stored. */
 export interface Loss {
-  readonly family: Family
+  readonly family: FileFamily
   /** The number of the block's header. */
   readonly id: number
   readonly height: number

@@ -13,7 +13,7 @@ import { rebuildRequested, removeForRebuild, requestRebuild } from "./rebuild.ts
  * Removes a chain state that is damaged, or was found to be, before it is opened: it is made anew from the blocks. Returns
  * the reason, `undefined` where there is nothing to do.
  */
-export const removeDamaged = (
+export const removeDamagedChainState = (
   { blocksDirectory, chainstateDirectory }: Pick<ChainStateOptions, "blocksDirectory" | "chainstateDirectory">
 ): Effect.Effect<string | undefined, StorageFailure, DataHealth> =>
   Effect.gen(function*() {

@@ -1,19 +1,19 @@
-import type { BlockFiles, Family, Place } from "../../storage/BlockFiles.ts"
+import type { BlockFiles, FileFamily, Place } from "../../storage/BlockFiles.ts"
 import { type BlockIndex, Status } from "../index/BlockIndex.ts"
 
 /** The bit that says that a block is in the files of a family. */
 const BITS = { blk: Status.HAVE_DATA, undo: Status.HAVE_UNDO } as const
 
-const placeOf = (index: BlockIndex, family: Family, id: number): Place =>
+const placeOf = (index: BlockIndex, family: FileFamily, id: number): Place =>
   family === "blk" ? index.dataPlace(id) : index.undoPlace(id)
 
 /** Runs through the blocks that are in the files of a family. */
-const inFamily = function*(index: BlockIndex, family: Family): Iterable<readonly [id: number, place: Place]> {
+const inFamily = function*(index: BlockIndex, family: FileFamily): Iterable<readonly [id: number, place: Place]> {
   for (let id = 0; id < index.count; id++) if (index.has(id, BITS[family])) yield [id, placeOf(index, family, id)]
 }
 
 /** Where the last record that the index knows ends, by file. */
-const endsOf = (index: BlockIndex, family: Family): Map<number, number> => {
+const endsOf = (index: BlockIndex, family: FileFamily): Map<number, number> => {
   const ends = new Map<number, number>()
   for (const [, { file, offset, size }] of inFamily(index, family)) {
     ends.set(file, Math.max(ends.get(file) ?? 0, offset + size))
@@ -22,7 +22,7 @@ const endsOf = (index: BlockIndex, family: Family): Map<number, number> => {
 }
 
 /** Forgets the records of a file that lie beyond its end; says which heights they are of. */
-const forget = (index: BlockIndex, files: BlockFiles, family: Family, file: number): string => {
+const forget = (index: BlockIndex, files: BlockFiles, family: FileFamily, file: number): string => {
   const size = files.sizeOf(family, file)
   let [from, to] = [Infinity, 0]
   for (const [id, place] of inFamily(index, family)) {

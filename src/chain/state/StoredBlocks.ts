@@ -4,7 +4,7 @@ import type { ConsensusParams } from "../../consensus/params.ts"
 import { type Block, type BlockHeader, decodeBlock, readBlockHeader } from "../../protocol/block.ts"
 import { type Bytes, displayHash, equal } from "../../protocol/bytes.ts"
 import { DecodeError, Reader } from "../../protocol/Reader.ts"
-import type { BlockFiles, Family, Place } from "../../storage/BlockFiles.ts"
+import type { BlockFiles, FileFamily, Place } from "../../storage/BlockFiles.ts"
 import { StorageCorrupted } from "../../storage/errors.ts"
 import { NO_CHECKSUM, recordChecksum } from "../../storage/recordChecksum.ts"
 import { type BlockIndex, Status } from "../index/BlockIndex.ts"
@@ -94,19 +94,19 @@ export class StoredBlocks {
     return `block ${displayHash(this.store.index.hash(id))}`
   }
 
-  private failure(family: Family, file: number, found: string): StorageCorrupted {
+  private failure(family: FileFamily, file: number, found: string): StorageCorrupted {
     const remedy = family === "blk" ? REMEDY : UNDO_REMEDY
     return new StorageCorrupted({ file: this.store.files.path(family, file), found, remedy })
   }
 
   /** Notes that a record is lost; returns the failure that says so. */
-  private lost(family: Family, id: number, what: string): StorageCorrupted {
+  private lost(family: FileFamily, id: number, what: string): StorageCorrupted {
     const { index } = this.store
     const place = family === "blk" ? index.dataPlace(id) : index.undoPlace(id)
     return this.noteLost(family, id, this.failure(family, place.file, `the record at offset ${place.offset} ${what}`))
   }
 
-  private noteLost(family: Family, id: number, failure: StorageCorrupted): StorageCorrupted {
+  private noteLost(family: FileFamily, id: number, failure: StorageCorrupted): StorageCorrupted {
     const { index, losses } = this.store
     if (family === "blk") this.forget(id)
     losses.lose({ family, id, height: index.height(id), reason: failure.message })
@@ -119,7 +119,7 @@ export class StoredBlocks {
   }
 
   /** Runs a read of a record; one that its file is too short for is lost. */
-  private reading<A>(family: Family, id: number, read: () => A): A {
+  private reading<A>(family: FileFamily, id: number, read: () => A): A {
     try {
       return read()
     } catch (cause) {

@@ -30,7 +30,7 @@ const FLUSH_SECONDS = 60
 const EVENT_BACKLOG = 4096
 
 /** The verdict on each block that was judged, by number: its refusal, or `undefined` where it was connected. */
-export type Verdicts = ReadonlyMap<number, Reject | undefined>
+export type BatchVerdicts = ReadonlyMap<number, Reject | undefined>
 
 /**
  * The one hand that moves the best chain: batch by batch to the most work, then the followers, then the events. A step
@@ -44,7 +44,7 @@ export interface ChainWriter {
   /** As `undisturbed`, with everything stored before. */
   readonly stored: <A, E>(work: Effect.Effect<A, E>) => Effect.Effect<A, E | StorageFailure>
   /** Moves to the chain with the most work. Followers may hear later of imported blocks. To be run exclusively. */
-  readonly activate: (imported: boolean) => Effect.Effect<Verdicts, StorageFailure>
+  readonly activate: (imported: boolean) => Effect.Effect<BatchVerdicts, StorageFailure>
   /** Tells the followers and listeners what they have not heard of yet. To be run exclusively. */
   readonly catchUp: Effect.Effect<void, StorageFailure>
   /** Stores everything. To be run exclusively. */
@@ -187,7 +187,7 @@ export const make = (state: ChainState, pool: VerifyPool): Effect.Effect<ChainWr
         imported
       })
 
-    const activate = (imported: boolean): Effect.Effect<Verdicts, StorageFailure> =>
+    const activate = (imported: boolean): Effect.Effect<BatchVerdicts, StorageFailure> =>
       Effect.gen(function*() {
         const verdicts = new Map<number, Reject | undefined>()
         for (let step = yield* nextStep; step.type !== "none"; step = yield* nextStep) {

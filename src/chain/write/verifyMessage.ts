@@ -11,7 +11,7 @@ import { Writer } from "../../protocol/Writer.ts"
  */
 
 /** A number of script checks that one thread does in one go. */
-export interface Chunk {
+export interface VerifyChunk {
   readonly type: "chunk"
   /** Its word in the table of claims. */
   readonly index: number
@@ -25,7 +25,7 @@ export interface Chunk {
 /** What comes to a worker. Everything between `begin` and `end` is one batch. */
 export type ToWorker =
   | { readonly type: "begin"; readonly claims: Int32Array }
-  | Chunk
+  | VerifyChunk
   | { readonly type: "end" }
 
 /** A script that is not valid. */

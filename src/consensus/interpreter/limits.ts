@@ -1,18 +1,13 @@
-/** The most instructions above OP_16 in a script, the keys of its multisigs included (consensus; not in tapscript). */
+/** Instructions above OP_16 in a script, the keys of its multisigs included (consensus; not in tapscript). */
 export const MAX_OPS_PER_SCRIPT = 201
 
-/** The most keys of one OP_CHECKMULTISIG (consensus). */
+/** Keys of one OP_CHECKMULTISIG (consensus). */
 export const MAX_PUBKEYS_PER_MULTISIG = 20
 
-/** The most elements on both stacks together (consensus). */
+/** Elements on both stacks together (consensus). */
 export const MAX_STACK_SIZE = 1000
 
-/** Lock times below this value are heights, others are seconds since 1970 (consensus). */
-export const LOCKTIME_THRESHOLD = 500_000_000
-
-/**
- * The cost of each signature in tapscript. The budget begins with the size of the witness plus this value (BIP 342).
- */
+/** The cost of each signature in tapscript. The budget is the size of the witness plus this number once (BIP 342). */
 export const VALIDATION_WEIGHT_PER_SIGOP = 50
 
 /** First byte of an annex, the last item of a witness (BIP 341). */

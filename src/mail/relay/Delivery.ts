@@ -15,14 +15,14 @@ import {
 } from "./deliveryState.ts"
 import type { Envelope, Reply } from "./envelope.ts"
 import { mailCounters } from "./mailMetrics.ts"
-import type { Outcome } from "./outcome.ts"
+import type { DeliveryOutcome } from "./outcome.ts"
 import type { RelayConfig } from "./RelayConfig.ts"
-import { buildReport, failedRecipients, headerOf, REPORTED_HEADER } from "./report.ts"
+import { buildReport, failedRecipients, REPORTED_HEADER, reportHeader } from "./report.ts"
+import { smtpTransactionOf } from "./smtpTransactionOf.ts"
 import { CORRUPT_DIRECTORY, type Spool } from "./Spool.ts"
 import { storageUnavailable } from "./spoolErrors.ts"
 import type { Srs } from "./srs.ts"
 import type { Tally } from "./Tally.ts"
-import { transactionOf } from "./transactionOf.ts"
 import type { Upstream } from "./Upstream.ts"
 
 export interface DeliveryParts {
@@ -167,7 +167,7 @@ const attempt = (parts: DeliveryParts, message: Queued, index: number, state: Wa
     Effect.gen(function*() {
       const now = yield* Clock.currentTimeMillis
       const { id } = envelope
-      const transaction = transactionOf(parts, message, recipient, target, now)
+      const transaction = smtpTransactionOf(parts, message, recipient, target, now)
       let begun = false
       const body = () => {
         begun = true
@@ -195,7 +195,7 @@ const noteOutcome = (
   message: Queued,
   index: number,
   state: Waiting,
-  outcome: Outcome
+  outcome: DeliveryOutcome
 ): Effect.Effect<void> =>
   Effect.gen(function*() {
     const { id } = message.envelope
@@ -307,7 +307,7 @@ const spoolReport = ({ config, spool }: DeliveryParts, { envelope, state }: Queu
       recipients: [{ address: envelope.sender, targets: [envelope.sender], loops: false }]
     }
     const bodyLength = yield* attemptAt(spool.path(id, "msg"), "writing", async () => {
-      const header = headerOf(await spool.readStart(envelope.id, REPORTED_HEADER))
+      const header = reportHeader(await spool.readStart(envelope.id, REPORTED_HEADER))
       const bytes = buildReport({
         id,
         at,

@@ -11,14 +11,14 @@ import type { Queued } from "./deliveryState.ts"
 import type { Recipient } from "./envelope.ts"
 import { formatMailbox, parseMailbox } from "./mailbox.ts"
 import { mailCounters } from "./mailMetrics.ts"
-import { type Introduction, receive, type Received } from "./Reception.ts"
+import { type MailIntroduction, receive, type ReceptionOutcome } from "./Reception.ts"
 import { recipientOf } from "./recipientOf.ts"
 import { type Rejection, rejections } from "./rejections.ts"
 import type { RelayConfig } from "./RelayConfig.ts"
+import { forwardedSender } from "./smtpTransactionOf.ts"
 import type { Spool } from "./Spool.ts"
 import type { Srs } from "./srs.ts"
 import type { Tally } from "./Tally.ts"
-import { forwardedSender } from "./transactionOf.ts"
 
 export interface InboundParts {
   readonly config: RelayConfig
@@ -212,7 +212,7 @@ export class Inbound {
   /** Replies to a message once the outcome of its storage is known. */
   async #store(
     client: Client,
-    receiving: Promise<Received>,
+    receiving: Promise<ReceptionOutcome>,
     answer: (error: Error | null, text?: string) => void
   ): Promise<void> {
     const received = await receiving
@@ -277,7 +277,7 @@ export class Inbound {
 /** For replies on their way when the relay shuts down, in milliseconds. */
 const LAST_MOMENT = 200
 
-const introductionOf = (session: SMTPServerSession, { recipients }: Client): Introduction | undefined => {
+const introductionOf = (session: SMTPServerSession, { recipients }: Client): MailIntroduction | undefined => {
   const { mailFrom, rcptTo } = session.envelope
   const [first, ...others] = rcptTo.flatMap(({ address }) => {
     const recipient = recipients.get(address.toLowerCase())

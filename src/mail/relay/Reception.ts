@@ -12,7 +12,7 @@ import { isPassing } from "./spoolErrors.ts"
 import type { SpoolWriter } from "./SpoolWriter.ts"
 
 /** What the client sent before DATA. */
-export interface Introduction {
+export interface MailIntroduction {
   readonly sender: string
   readonly recipients: readonly [Recipient, ...ReadonlyArray<Recipient>]
   readonly greeting: string
@@ -21,7 +21,7 @@ export interface Introduction {
 }
 
 /** The result of a reception: in the spool, or not. */
-export type Received =
+export type ReceptionOutcome =
   | { readonly _tag: "Spooled"; readonly message: Queued }
   | { readonly _tag: "Rejected"; readonly rejection: Rejection; readonly failure?: unknown }
   /** The client disconnected or timed out. No reply is possible. */
@@ -43,9 +43,9 @@ const PATIENCE = 2
 /** Receives one message into the spool. Resolves when it is on the disk; never rejects. */
 export const receive = async (
   parts: ReceptionParts,
-  introduction: Introduction,
+  introduction: MailIntroduction,
   stream: Readable
-): Promise<Received> => {
+): Promise<ReceptionOutcome> => {
   const { config, disconnect, spool } = parts
   const arrivedAt = Date.now()
   const id = messageId(arrivedAt)
@@ -96,7 +96,7 @@ const readAll = async (
   { config, disconnect, spool }: ReceptionParts,
   writer: SpoolWriter,
   stream: Readable
-): Promise<{ readonly _tag: "Whole"; readonly scanned: Scanned } | Exclude<Received, { _tag: "Spooled" }>> => {
+): Promise<{ readonly _tag: "Whole"; readonly scanned: Scanned } | Exclude<ReceptionOutcome, { _tag: "Spooled" }>> => {
   const { messageSize: limit, spoolBytes } = config.limits
   const scan = new HeaderScan()
   let length = 0
@@ -128,7 +128,7 @@ const readAll = async (
   return failed === undefined ? { _tag: "Whole", scanned: scan.end() } : notStored(failed.failure)
 }
 
-const notStored = (failure: unknown): Received & { readonly _tag: "Rejected" } => ({
+const notStored = (failure: unknown): ReceptionOutcome & { readonly _tag: "Rejected" } => ({
   _tag: "Rejected",
   rejection: isPassing(failure) ? rejections.spoolFull() : rejections.spoolBroken(),
   failure

@@ -1,15 +1,15 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import { formatAddress } from "../../base/addresses.ts"
-import type { Outcome } from "./outcome.ts"
+import { formatHostPort } from "../../base/addresses.ts"
+import type { DeliveryOutcome } from "./outcome.ts"
 import type { RelayConfig } from "./RelayConfig.ts"
-import { connectUpstream, type Transaction, type UpstreamConnection } from "./UpstreamConnection.ts"
+import { connectUpstream, type SmtpTransaction, type UpstreamConnection } from "./UpstreamConnection.ts"
 
 /** The server that the relay hands all mail to. */
 export interface Upstream {
   /** Sends one message, on an open idle connection if there is one. An interruption ends that connection. */
-  readonly deliver: (transaction: Transaction) => Effect.Effect<Outcome>
+  readonly deliver: (transaction: SmtpTransaction) => Effect.Effect<DeliveryOutcome>
   /** Whether the server was reachable at the last attempt. The relay sends nothing while it is unreachable. */
   readonly isReachable: () => boolean
 }
@@ -37,10 +37,10 @@ export const makeUpstream = (
     const scope = yield* Effect.scope
     const permits = yield* Effect.makeSemaphore(config.limits.upstreamConnections)
     const connect = connectUpstream(config)
-    const server = formatAddress(config.upstream)
+    const server = formatHostPort(config.upstream)
     const idle: Array<Idle> = []
     /** Why nothing can be sent; `undefined` while the server is reachable. */
-    let trouble: Outcome | undefined
+    let trouble: DeliveryOutcome | undefined
     let ended = false
     /** Attempts to connect since the last reply to a message, whatever the reply. */
     let attempts = 0
@@ -80,7 +80,7 @@ export const makeUpstream = (
     })
 
     /** Makes all messages wait. The first caller starts the fiber that reconnects. */
-    const shut = (outcome: Outcome): Effect.Effect<Outcome> =>
+    const shut = (outcome: DeliveryOutcome): Effect.Effect<DeliveryOutcome> =>
       Effect.gen(function*() {
         if (trouble !== undefined) return outcome
         trouble = outcome
@@ -89,16 +89,16 @@ export const makeUpstream = (
         return outcome
       })
 
-    const sendOn = (connection: UpstreamConnection, transaction: Transaction): Effect.Effect<Outcome> =>
+    const sendOn = (connection: UpstreamConnection, transaction: SmtpTransaction): Effect.Effect<DeliveryOutcome> =>
       Effect.ensuring(connection.send(transaction), Effect.sync(() => giveBack(connection)))
 
-    const sendOnNew = (transaction: Transaction): Effect.Effect<Outcome> =>
+    const sendOnNew = (transaction: SmtpTransaction): Effect.Effect<DeliveryOutcome> =>
       Effect.matchEffect(connect, {
         onFailure: ({ outcome }) => Effect.succeed(outcome),
         onSuccess: (connection) => sendOn(connection, transaction)
       })
 
-    const deliver = (transaction: Transaction): Effect.Effect<Outcome> =>
+    const deliver = (transaction: SmtpTransaction): Effect.Effect<DeliveryOutcome> =>
       Effect.gen(function*() {
         // The server may have become unreachable while this message waited for its permit.
         if (trouble !== undefined) return trouble

@@ -6,14 +6,14 @@ import type { Readable } from "node:stream"
 import SMTPConnection, { type SMTPConnectionOptions } from "nodemailer/lib/smtp-connection"
 import { isLoopback } from "../../base/addresses.ts"
 import { needsUtf8 } from "./mailbox.ts"
-import { type ClientFailure, type Outcome, outcomeOfFailure, replyOf, unreachable } from "./outcome.ts"
+import { type DeliveryOutcome, outcomeOfFailure, replyOf, type SmtpClientFailure, unreachable } from "./outcome.ts"
 import { type RelayConfig, upstreamTlsOf } from "./RelayConfig.ts"
 
 /** No usable connection to the upstream server. */
-export class NoConnection extends Data.TaggedError("NoConnection")<{ readonly outcome: Outcome }> {}
+export class NoConnection extends Data.TaggedError("NoConnection")<{ readonly outcome: DeliveryOutcome }> {}
 
 /** One message for one address. */
-export interface Transaction {
+export interface SmtpTransaction {
   readonly sender: string
   readonly recipient: string
   /** Bytes, with the headers that the relay adds in front. */
@@ -52,8 +52,8 @@ export class UpstreamConnection {
   }
 
   /** Sends one message. An interruption ends the connection. Never fails. */
-  send(transaction: Transaction): Effect.Effect<Outcome> {
-    return Effect.async<Outcome>((resume) => {
+  send(transaction: SmtpTransaction): Effect.Effect<DeliveryOutcome> {
+    return Effect.async<DeliveryOutcome>((resume) => {
       const { eightBit, recipient, sender, size } = transaction
       this.#sent += 1
       if (!this.#utf8 && (needsUtf8(sender) || needsUtf8(recipient))) {
@@ -137,7 +137,7 @@ const clientOptions = (config: RelayConfig): SMTPConnectionOptions => {
 export const connectUpstream = (config: RelayConfig): Effect.Effect<UpstreamConnection, NoConnection> =>
   Effect.async((resume) => {
     const client = new SMTPConnection(clientOptions(config))
-    const failed = (error: ClientFailure): void => {
+    const failed = (error: SmtpClientFailure): void => {
       client.close()
       resume(new NoConnection({ outcome: unreachable(error) }))
     }

@@ -3,7 +3,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as FiberSet from "effect/FiberSet"
 import type * as Scope from "effect/Scope"
-import { type Address, formatAddress } from "../../base/addresses.ts"
+import { type Address, formatHostPort } from "../../base/addresses.ts"
 import { BindFailed, listenOn } from "../../base/listening.ts"
 import type { StorageFailure, StorageUnavailable } from "../../storage/errors.ts"
 import { Recipients } from "../Recipients.ts"
@@ -86,7 +86,7 @@ export const makeRelay = (
       catch: (error) =>
         new BindFailed({
           what: "mail",
-          address: formatAddress(config.listen),
+          address: formatHostPort(config.listen),
           code: `the key or the certificate cannot be used (${error instanceof Error ? error.message : String(error)})`
         })
     })
@@ -104,7 +104,7 @@ export const makeRelay = (
       yield* Effect.logInfo("mail relay stopped", { queued: spool.messages })
     })
     const address = yield* Effect.acquireRelease(listenOn(inbound.server.server, config.listen, "mail"), () => drain)
-    yield* Effect.logInfo("mail relay listening", { address: formatAddress(address), queued: spool.messages })
+    yield* Effect.logInfo("mail relay listening", { address: formatHostPort(address), queued: spool.messages })
     for (const { arrivedAt, bytes, id } of opened.found) {
       queue.add({ id, bytes, arrivedAt, due: 0, message: undefined, suspect: !opened.clean })
     }

@@ -1,7 +1,7 @@
 import type { Reply } from "./envelope.ts"
 
 /** The result of an attempt to deliver a message for one address to the upstream server. */
-export type Outcome =
+export type DeliveryOutcome =
   | { readonly _tag: "Delivered"; readonly reply: Reply }
   /** The address, or the message for it, is refused permanently. */
   | { readonly _tag: "Refused"; readonly reply: Reply }
@@ -26,7 +26,7 @@ export const replyOf = (code: number, response: string, general = `${Math.floor(
 })
 
 /** The fields of an SMTP client's error that decide the outcome. */
-export interface ClientFailure {
+export interface SmtpClientFailure {
   readonly message: string
   readonly code?: string | undefined
   /** The command that failed: `CONN` for the connection itself, `API` if nothing was sent. */
@@ -42,7 +42,7 @@ const NOT_LOGGED_IN: ReadonlySet<number> = new Set([530, 534, 535, 538])
 const NOT_THE_MESSAGE: ReadonlySet<number> = new Set([421, 503])
 
 /** Returns the outcome of a failure between MAIL and the end of the message. `uncertain`: all of it had been sent. */
-export const outcomeOfFailure = (failure: ClientFailure, uncertain: boolean): Outcome => {
+export const outcomeOfFailure = (failure: SmtpClientFailure, uncertain: boolean): DeliveryOutcome => {
   const { command, response, responseCode } = failure
   if (responseCode === undefined) {
     // The SMTP client itself refuses what the server would refuse.
@@ -69,7 +69,7 @@ export const outcomeOfFailure = (failure: ClientFailure, uncertain: boolean): Ou
 }
 
 /** Returns the outcome of a failure before MAIL: it concerns every message. */
-export const unreachable = ({ message, response, responseCode }: ClientFailure): Outcome => ({
+export const unreachable = ({ message, response, responseCode }: SmtpClientFailure): DeliveryOutcome => ({
   _tag: "Unreachable",
   reply: responseCode === undefined
     ? { code: 0, status: "4.4.1", text: plainText(message) }

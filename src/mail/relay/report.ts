@@ -31,7 +31,7 @@ export interface ReportInput {
 export const REPORTED_HEADER = 65_536
 
 /** Returns the header of a message: up to its empty line, or as many whole lines as there are. */
-export const headerOf = (start: Buffer): Buffer => {
+export const reportHeader = (start: Buffer): Buffer => {
   if (start.subarray(0, 2).toString("latin1") === "\r\n") return Buffer.alloc(0)
   const end = start.indexOf("\r\n\r\n")
   if (end >= 0) return start.subarray(0, end + 2)

@@ -18,10 +18,10 @@ import {
   assembleBlock,
   blockOfTransactions,
   type BlockTemplate,
-  headerOf,
   type NextBlock,
   type Outline,
   outlineNext,
+  templateHeader,
   unminedBlock
 } from "./blockTemplate.ts"
 import { CandidateUnknown, MinedBlockRefused, NoWorkFound, TemplateInvalid } from "./errors.ts"
@@ -133,7 +133,7 @@ const make = Effect.gen(function*() {
   /** Mines a template with the smallest possible merged-mining proof. */
   const mine = (template: BlockTemplate, maxTries: number): Effect.Effect<Mined> =>
     Effect.gen(function*() {
-      const header = headerOf(template, true)
+      const header = templateHeader(template, true)
       const coinbase = parentCoinbase(header.hash)
       const work = { coinbase, bits: header.bits, powLimit: params.powLimit }
       const end = Math.min(maxTries, MAX_NONCE)
@@ -195,7 +195,7 @@ const make = Effect.gen(function*() {
       const known = candidates.find(hash, scriptPubKey, made)
       if (known !== undefined) return known
       const template = yield* fromPool(scriptPubKey)
-      const candidate = { template, header: headerOf(template, true) }
+      const candidate = { template, header: templateHeader(template, true) }
       candidates.add(candidate, scriptPubKey, made)
       return candidate
     }))

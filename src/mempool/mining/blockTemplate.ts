@@ -10,7 +10,7 @@ import { AUXPOW_FLAG, type Header, makeHeader } from "../../protocol/header.ts"
 import { merkleRoot } from "../../protocol/merkle.ts"
 import { Op } from "../../protocol/script.ts"
 import { makeTransaction, NO_WITNESS, outpoint, type Transaction } from "../../protocol/transaction.ts"
-import type { Chunk } from "../Mempool.ts"
+import type { MempoolChunk } from "../Mempool.ts"
 import { NOTHING_SELECTED, selectChunks, type Selection } from "./selectChunks.ts"
 
 /** Blocks to be mined on top of the tip (upstream `node/miner.cpp`, `CreateNewBlock`). */
@@ -127,7 +127,7 @@ const makeTemplate = (
 export const assembleBlock = (
   next: NextBlock,
   coin: (outpoint: string) => Coin | undefined,
-  chunks: Iterable<Chunk>,
+  chunks: Iterable<MempoolChunk>,
   scriptPubKey: Bytes
 ): BlockTemplate => {
   const { height, medianTimePast } = next.tip
@@ -143,7 +143,7 @@ export const blockOfTransactions = (
 ): BlockTemplate => makeTemplate(next, scriptPubKey, NOTHING_SELECTED, transactions)
 
 /** The header of a template with nonce 0, to be mined by itself or through a merged-mining proof. */
-export const headerOf = (template: BlockTemplate, merged: boolean): Header =>
+export const templateHeader = (template: BlockTemplate, merged: boolean): Header =>
   makeHeader({
     version: merged ? template.version | AUXPOW_FLAG : template.version,
     prevHash: template.prevHash,
@@ -155,4 +155,4 @@ export const headerOf = (template: BlockTemplate, merged: boolean): Header =>
 
 /** The template as a block without its work. */
 export const unminedBlock = (template: BlockTemplate): Block =>
-  makeBlock({ header: headerOf(template, false), auxpow: undefined }, template.transactions)
+  makeBlock({ header: templateHeader(template, false), auxpow: undefined }, template.transactions)

@@ -37,7 +37,7 @@ const parentHeader = (coinbase: Transaction, nonce: number): Header =>
   makeHeader({ version: 1, prevHash: new Uint8Array(32), merkleRoot: coinbase.txid, time: 0, bits: 0, nonce })
 
 /** The input of a nonce search. The target is our block's, whatever bits the parent has. */
-export interface Work {
+export interface AuxpowWork {
   readonly coinbase: Transaction
   readonly bits: number
   readonly powLimit: bigint
@@ -45,7 +45,7 @@ export interface Work {
 
 /** Tries `count` nonces from `first`; returns the parent with the first one that meets the target. */
 export const mineParent = (
-  { bits, coinbase, powLimit }: Work,
+  { bits, coinbase, powLimit }: AuxpowWork,
   first: number,
   count: number
 ): Header | undefined => {

@@ -6,7 +6,7 @@ import type { Coin } from "../../consensus/view.ts"
 import { binaryString } from "../../protocol/bytes.ts"
 import { NAME_TX_VERSION, parseNameScript } from "../../protocol/nameOperation.ts"
 import { outpointKey, prevoutTxid, type Transaction } from "../../protocol/transaction.ts"
-import type { Chunk } from "../Mempool.ts"
+import type { MempoolChunk } from "../Mempool.ts"
 import type { PoolEntry } from "../PoolEntry.ts"
 
 /** Selects the transactions of the next block (reference/protocol.md 5.6, M8; upstream `node/miner.cpp`). */
@@ -52,7 +52,7 @@ class Locks {
   private count = RESERVED_LOCKS
 
   /** Adds what a chunk touches and returns true; false, without a change, beyond the limit. */
-  add(chunk: Chunk): boolean {
+  add(chunk: MempoolChunk): boolean {
     const fresh = new Set<string>()
     let names = 0
     const touch = (id: string): void => {
@@ -86,20 +86,20 @@ const isMinable = ({ name, transaction }: PoolEntry, block: BlockToFill): boolea
   (name?.script.operation.op !== "name_firstupdate" || isMature(transaction, block))
 
 /** Whether a chunk spends a transaction that was skipped. */
-const lacksParent = ({ entries }: Chunk, skipped: ReadonlySet<string>): boolean =>
+const lacksParent = ({ entries }: MempoolChunk, skipped: ReadonlySet<string>): boolean =>
   skipped.size > 0 &&
   entries.some(({ transaction }) =>
     transaction.inputs.some(({ prevout }) => skipped.has(binaryString(prevoutTxid(prevout))))
   )
 
-const sigopsOf = ({ entries }: Chunk): number => entries.reduce((sum, { sigopCost }) => sum + sigopCost, 0)
+const sigopsOf = ({ entries }: MempoolChunk): number => entries.reduce((sum, { sigopCost }) => sum + sigopCost, 0)
 
 /**
  * Takes chunks in their order as long as they pay enough and the block has room. Skips a chunk that cannot be mined as
  * a whole, and all chunks that depend on it. Throws what `coin` throws.
  * Source: upstream `node/miner.cpp`, `addChunks`.
  */
-export const selectChunks = (chunks: Iterable<Chunk>, block: BlockToFill): Selection => {
+export const selectChunks = (chunks: Iterable<MempoolChunk>, block: BlockToFill): Selection => {
   const entries: Array<PoolEntry> = []
   const locks = new Locks()
   const skipped = new Set<string>()

@@ -1,6 +1,6 @@
 import { binaryString } from "../../protocol/bytes.ts"
 import { outpointKey, prevoutTxid, type Transaction } from "../../protocol/transaction.ts"
-import { type AcceptanceContext, judge, type Plan } from "../acceptance.ts"
+import { type AcceptanceContext, type AcceptancePlan, planAcceptance } from "../acceptance.ts"
 import { TransactionRejected } from "../errors.ts"
 import type { Pool } from "../Pool.ts"
 import type { PoolEntry } from "../PoolEntry.ts"
@@ -13,7 +13,7 @@ import { checkTrucPackage } from "./truc.ts"
 /** The result of a package before its script checks: the test results, or a plan for each transaction. */
 export type JudgedPackage =
   | { readonly trials: ReadonlyArray<Trial> }
-  | { readonly plans: ReadonlyArray<Plan> }
+  | { readonly plans: ReadonlyArray<AcceptancePlan> }
 
 const txidsSpentBy = ({ inputs }: Transaction): ReadonlySet<string> =>
   new Set(inputs.map(({ prevout }) => binaryString(prevoutTxid(prevout))))
@@ -113,9 +113,9 @@ export const judgePackage = (
   const malformed = malformation(transactions)
   if (malformed !== undefined) return { trials: unjudged(malformed) }
   const before = new Map<string, Transaction>()
-  const plans: Array<Plan> = []
+  const plans: Array<AcceptancePlan> = []
   for (const [index, transaction] of transactions.entries()) {
-    const judged = judge(pool, transaction, { ...context, before })
+    const judged = planAcceptance(pool, transaction, { ...context, before })
     if (judged instanceof TransactionRejected) return failing(index, judged)
     before.set(transaction.txidKey, judged.entry.transaction)
     plans.push(judged)

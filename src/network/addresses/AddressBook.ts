@@ -10,7 +10,7 @@ import {
   type BookEntry,
   chanceOf,
   isTerrible,
-  newEntry,
+  newBookEntry,
   shown,
   sourceGroup
 } from "./bookEntry.ts"
@@ -262,7 +262,7 @@ export class AddressBook {
   ): boolean {
     const found = this.tables.find(known.address, known.port)
     if (found !== undefined && !this.renew(found, known, { now, penalty })) return false
-    const entry = found ?? newEntry({ ...known, time: Math.max(0, known.time - penalty) }, source)
+    const entry = found ?? newBookEntry({ ...known, time: Math.max(0, known.time - penalty) }, source)
     return this.tables.placeNew(
       entry,
       source,

@@ -68,7 +68,7 @@ export const shown = (
   tried
 })
 
-export const newEntry = ({ address, port, services, time }: KnownAddress, source: string): BookEntry => ({
+export const newBookEntry = ({ address, port, services, time }: KnownAddress, source: string): BookEntry => ({
   key: endpointKey(address, port),
   // Copied: a view would keep the whole message in memory.
   address: { network: address.network, bytes: Uint8Array.from(address.bytes) },

@@ -1,6 +1,6 @@
-import { formatAddress, parseAddress } from "../wire/addressText.ts"
+import { formatNetAddress, parseNetAddress } from "../wire/addressText.ts"
 import type { AddressNetwork, NetAddress } from "../wire/netAddress.ts"
-import { type BookEntry, newEntry } from "./bookEntry.ts"
+import { type BookEntry, newBookEntry } from "./bookEntry.ts"
 
 /** A row of the address book in peers.json. Times are seconds since 1970; 0 means never. */
 export interface BookRow {
@@ -25,8 +25,8 @@ export interface BookSnapshot {
 }
 
 /** Parses an address of a network; `undefined` if the text is not an address of that network. */
-export const addressOf = (network: AddressNetwork, text: string): NetAddress | undefined => {
-  const parsed = parseAddress(text)
+export const addressOfRow = (network: AddressNetwork, text: string): NetAddress | undefined => {
+  const parsed = parseNetAddress(text)
   // CJDNS and IPv6 addresses have the same text form.
   if (network === "cjdns" && parsed?.network === "ipv6") return { network, bytes: parsed.bytes }
   return parsed?.network === network ? parsed : undefined
@@ -36,7 +36,7 @@ export const rowOf = (
   { address, attempts, buckets, lastSuccess, port, services, source, time, tried }: BookEntry
 ): BookRow => ({
   network: address.network,
-  address: formatAddress(address),
+  address: formatNetAddress(address),
   port,
   services: String(services),
   time,
@@ -48,10 +48,10 @@ export const rowOf = (
 
 /** The entry of a row, in no bucket yet; `undefined` if the address cannot be parsed. */
 export const entryOf = (row: BookRow): BookEntry | undefined => {
-  const address = addressOf(row.network, row.address)
+  const address = addressOfRow(row.network, row.address)
   if (address === undefined) return undefined
   const { attempts, lastSuccess, port, source, time } = row
-  const entry = newEntry({ address, port, services: BigInt(row.services), time }, source)
+  const entry = newBookEntry({ address, port, services: BigInt(row.services), time }, source)
   entry.lastSuccess = lastSuccess
   entry.attempts = attempts
   return entry

@@ -3,11 +3,11 @@ import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
 import { CHECKSUM_MISMATCH, checkText } from "../../base/checksum.ts"
 import type { Ban } from "../peerInfo.ts"
-import { formatAddress } from "../wire/addressText.ts"
+import { formatNetAddress } from "../wire/addressText.ts"
 import { ADDRESS_NETWORKS, type NetAddress } from "../wire/netAddress.ts"
 import { BOOK_KEY_SIZE } from "./AddressBook.ts"
 import { NEW_BUCKETS } from "./bookEntry.ts"
-import { addressOf, type BookSnapshot } from "./bookRow.ts"
+import { addressOfRow, type BookSnapshot } from "./bookRow.ts"
 import { MAX_BUCKETS_PER_ADDRESS, MAX_ENTRIES } from "./BookTables.ts"
 
 /** peers.json as text: the address book, bans and anchors. An invalid file is dropped as a whole. */
@@ -96,7 +96,7 @@ const decodeText = (text: string): Either.Either<PeersContent, string> =>
       book: { key, addresses },
       bans,
       anchors: anchors.flatMap(({ address: shown, network, port }) => {
-        const address = addressOf(network, shown)
+        const address = addressOfRow(network, shown)
         return address === undefined ? [] : [{ address, port }]
       })
     })
@@ -109,7 +109,7 @@ const ROWS_AT_ONCE = 500
 export function* encodePeers({ anchors, bans, book: { addresses, key } }: PeersContent): Generator<string> {
   const shown = anchors.slice(0, MAX_ANCHORS).map(({ address, port }) => ({
     network: address.network,
-    address: formatAddress(address),
+    address: formatNetAddress(address),
     port
   }))
   const head = JSON.stringify({ version: VERSION, key, bans: bans.slice(0, MAX_BANS), anchors: shown })

@@ -4,7 +4,7 @@ import { unixTime } from "../../base/clock.ts"
 import { below, type Random, shuffled } from "../../base/random.ts"
 import type { Network } from "../../protocol/networks.ts"
 import type { KnownAddress } from "../peerInfo.ts"
-import { parseAddress, parseEndpoint } from "../wire/addressText.ts"
+import { parseEndpoint, parseNetAddress } from "../wire/addressText.ts"
 import { Services } from "../wire/messages/version.ts"
 import type { NetAddress } from "../wire/netAddress.ts"
 import type { AddressBook } from "./AddressBook.ts"
@@ -37,7 +37,7 @@ export const lookUp: Resolve = (name) =>
     Effect.timeout(LOOKUP_LIMIT),
     Effect.map((results) =>
       results.slice(0, MAX_PER_SEED).flatMap(({ address }) => {
-        const parsed = parseAddress(address)
+        const parsed = parseNetAddress(address)
         return parsed === undefined ? [] : [parsed]
       })
     ),

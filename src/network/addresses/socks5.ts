@@ -110,7 +110,9 @@ const logIn = async (socket: Socket, credentials: ProxyCredentials | undefined):
   const [version, method] = await readExactly(socket, 2)
   if (version !== VERSION) throw new Refusal("invalid answer: not a SOCKS5 proxy")
   if (method === NO_AUTHENTICATION) return
-  if (method !== USER_PASSWORD || credentials === undefined) throw new Refusal("the proxy requires another authentication method")
+  if (method !== USER_PASSWORD || credentials === undefined) {
+    throw new Refusal("the proxy requires another authentication method")
+  }
   const { password, user } = credentials
   socket.write(Uint8Array.of(NEGOTIATION_VERSION, ...textBytes(user), ...textBytes(password)))
   const [negotiation, status] = await readExactly(socket, 2)
@@ -155,7 +157,9 @@ export const connectThrough = (
     const peer = target.host.includes(":") ? `[${target.host}]:${target.port}` : `${target.host}:${target.port}`
     const unreachable = (reason: string): PeerUnreachable => new PeerUnreachable({ peer, reason })
     const texts = [target.host, ...(credentials === undefined ? [] : [credentials.user, credentials.password])]
-    if (!texts.every(fits)) return yield* unreachable("invalid proxy request: host, user and password must have 1 to 255 bytes")
+    if (!texts.every(fits)) {
+      return yield* unreachable("invalid proxy request: host, user and password must have 1 to 255 bytes")
+    }
 
     const socket = yield* Effect.acquireRelease(
       // An error between two reads shows at the next read.

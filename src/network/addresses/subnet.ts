@@ -1,5 +1,5 @@
 import { type Bytes, compare } from "../../protocol/bytes.ts"
-import { formatAddress, parseAddress } from "../wire/addressText.ts"
+import { formatNetAddress, parseNetAddress } from "../wire/addressText.ts"
 import { ADDRESS_NETWORKS, type NetAddress } from "../wire/netAddress.ts"
 import { isValid } from "../wire/netGroup.ts"
 
@@ -29,7 +29,7 @@ const maskBits = (mask: Bytes): number | undefined => {
 
 const bitsOf = (address: NetAddress, text: string): number | undefined => {
   if (/^[0-9]{1,9}$/.test(text)) return Number(text) <= 8 * address.bytes.length ? Number(text) : undefined
-  const mask = parseAddress(text)
+  const mask = parseNetAddress(text)
   return mask === undefined || mask.network !== address.network ? undefined : maskBits(mask.bytes)
 }
 
@@ -40,7 +40,7 @@ const bitsOf = (address: NetAddress, text: string): number | undefined => {
 export const parseSubnet = (text: string): Subnet | undefined => {
   const slash = text.lastIndexOf("/")
   const host = slash < 0 ? text : text.slice(0, slash)
-  const address = parseAddress(/^\[.*\]$/.test(host) ? host.slice(1, -1) : host)
+  const address = parseNetAddress(/^\[.*\]$/.test(host) ? host.slice(1, -1) : host)
   if (address === undefined) return undefined
   if (slash < 0) return subnetOf(address)
   const bits = hasRanges(address) ? bitsOf(address, text.slice(slash + 1)) : undefined
@@ -51,7 +51,7 @@ export const parseSubnet = (text: string): Subnet | undefined => {
 
 /** A range in the reference node's form: a single IPv4 address as `192.0.2.1/32`, a Tor service without a length. */
 export const formatSubnet = ({ address, bits }: Subnet): string =>
-  hasRanges(address) ? `${formatAddress(address)}/${bits}` : formatAddress(address)
+  hasRanges(address) ? `${formatNetAddress(address)}/${bits}` : formatNetAddress(address)
 
 /** Whether an address is in a range. An invalid address is in none. */
 export const contains = ({ address, bits }: Subnet, other: NetAddress): boolean =>

@@ -6,13 +6,13 @@ import { exponential, type Random } from "../../base/random.ts"
 import type { AddressStore } from "../addresses/AddressStore.ts"
 import type { PeerUnreachable } from "../errors.ts"
 import type { Peer } from "../Peer.ts"
-import type { Connection } from "../peer/Connection.ts"
+import type { PeerConnection } from "../peer/PeerConnection.ts"
 import type { PeerSync } from "../peerInfo.ts"
-import { formatAddress, formatEndpoint } from "../wire/addressText.ts"
+import { formatEndpoint, formatNetAddress } from "../wire/addressText.ts"
 import { type AddressNetwork, endpointKey, type NetAddress } from "../wire/netAddress.ts"
 import { networkGroup } from "../wire/netGroup.ts"
 import { chooseAddress } from "./choose.ts"
-import type { Connections, Outcome } from "./Connections.ts"
+import type { ConnectionOutcome, Connections } from "./Connections.ts"
 import { extraBlockRelay, extraFullRelay, type ExtraPeer } from "./extra.ts"
 import { nextConnection, type SlotLimits } from "./slots.ts"
 
@@ -33,8 +33,8 @@ const EXTRA_CHECK = 45
 const PEERS_THAT_PROVE = 2
 
 export interface OpenConnections extends Pick<Connections, "count" | "peers"> {
-  readonly all: ReadonlyArray<Pick<Connection, "facts">>
-  readonly find: (id: number) => Pick<Connection, "disconnect"> | undefined
+  readonly all: ReadonlyArray<Pick<PeerConnection, "facts">>
+  readonly find: (id: number) => Pick<PeerConnection, "disconnect"> | undefined
 }
 
 export interface AutomaticOptions {
@@ -53,7 +53,7 @@ export interface AutomaticOptions {
     target: Address,
     type: "outbound-full-relay" | "block-relay-only" | "feeler",
     expectedServices: bigint
-  ) => Effect.Effect<Outcome, PeerUnreachable>
+  ) => Effect.Effect<ConnectionOutcome, PeerUnreachable>
   /** Starts a task that ends with the network. */
   readonly spawn: (effect: Effect.Effect<void>) => void
 }
@@ -168,7 +168,7 @@ export class Automatic {
       now,
       proving >= Math.min(limits.fullRelay + limits.blockRelay - 1, PEERS_THAT_PROVE)
     )
-    const target = { host: formatAddress(address), port }
+    const target = { host: formatNetAddress(address), port }
     spawn(
       call(target, purpose, services).pipe(
         Effect.map(({ self }) => {

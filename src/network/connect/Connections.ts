@@ -1,14 +1,14 @@
 import * as Effect from "effect/Effect"
 import type { Socket } from "node:net"
-import { formatAddress } from "../../base/addresses.ts"
+import { formatHostPort } from "../../base/addresses.ts"
 import { misbehavingPeers } from "../../metrics/metrics.ts"
 import type { ConnectionType, Disconnection, Hello, Peer } from "../Peer.ts"
-import { Connection, type ConnectionContext, type ConnectionFacts } from "../peer/Connection.ts"
 import type { Introduction } from "../peer/Handshake.ts"
-import { parseAddress } from "../wire/addressText.ts"
+import { type ConnectionContext, type ConnectionFacts, PeerConnection } from "../peer/PeerConnection.ts"
+import { parseNetAddress } from "../wire/addressText.ts"
 import type { NetAddress } from "../wire/netAddress.ts"
 
-export interface Outcome {
+export interface ConnectionOutcome {
   readonly disconnection: Disconnection
   /** `undefined` if the handshake was not completed. */
   readonly hello: Hello | undefined
@@ -18,14 +18,14 @@ export interface Outcome {
   readonly self: boolean
 }
 
-export type Plan = Pick<ConnectionFacts, "type" | "address" | "port" | "name" | "expectedServices">
+export type ConnectionPlan = Pick<ConnectionFacts, "type" | "address" | "port" | "name" | "expectedServices">
 
 export interface ConnectionsOptions {
   readonly context: ConnectionContext
   /** Our current `version` data. */
   readonly introduce: () => Omit<Introduction, "nonce" | "isOwnNonce">
   /** Runs when a handshake is complete, before the handlers receive the peer. */
-  readonly opened: (connection: Connection, peer: Peer) => void
+  readonly opened: (connection: PeerConnection, peer: Peer) => void
   /** Runs when a connection ended because the peer misbehaved. */
   readonly misbehaved: (facts: ConnectionFacts) => void
 }
@@ -36,14 +36,14 @@ const TESTED: Disconnection = { reason: "feeler connection: the address was test
 
 /** Parses the address of a socket. Drops the interface name of a link-local IPv6 address. */
 export const socketAddress = (text: string | undefined): NetAddress | undefined =>
-  text === undefined ? undefined : parseAddress(text.replace(/%.*$/, ""))
+  text === undefined ? undefined : parseNetAddress(text.replace(/%.*$/, ""))
 
 /** All connections of the node, including those before the handshake. */
 export class Connections {
   private readonly options: ConnectionsOptions
-  private readonly byId = new Map<number, Connection>()
+  private readonly byId = new Map<number, PeerConnection>()
   /** Outbound connections by the nonces in their `version`. */
-  private readonly calls = new Map<bigint, Connection>()
+  private readonly calls = new Map<bigint, PeerConnection>()
   private nextId = 0
 
   constructor(options: ConnectionsOptions) {
@@ -51,7 +51,7 @@ export class Connections {
   }
 
   /** Connections that are not closing. */
-  get all(): ReadonlyArray<Connection> {
+  get all(): ReadonlyArray<PeerConnection> {
     return Array.from(this.byId.values()).filter(({ closed }) => !closed)
   }
 
@@ -63,14 +63,14 @@ export class Connections {
     return this.all.filter(({ facts }) => facts.type === type).length
   }
 
-  find(id: number): Connection | undefined {
+  find(id: number): PeerConnection | undefined {
     return this.all.find(({ facts }) => facts.id === id)
   }
 
-  run(socket: Socket, plan: Plan): Effect.Effect<Outcome> {
+  run(socket: Socket, plan: ConnectionPlan): Effect.Effect<ConnectionOutcome> {
     return Effect.gen(this, function*() {
       const nonce = this.options.context.nonce()
-      const connection = yield* Connection.make(socket, {
+      const connection = yield* PeerConnection.make(socket, {
         ...plan,
         id: this.nextId++,
         bind: bindOf(socket),
@@ -81,7 +81,7 @@ export class Connections {
         () => connection.run((peer) => this.opened(connection, peer)),
         () => Effect.sync(() => this.leave(connection, nonce))
       ).pipe(
-        Effect.map((disconnection): Outcome => ({
+        Effect.map((disconnection): ConnectionOutcome => ({
           disconnection,
           hello: connection.peer?.hello,
           lasted: connection.age,
@@ -98,12 +98,12 @@ export class Connections {
     })
   }
 
-  private enter(connection: Connection, nonce: bigint): void {
+  private enter(connection: PeerConnection, nonce: bigint): void {
     this.byId.set(connection.facts.id, connection)
     if (connection.facts.type !== "inbound") this.calls.set(nonce, connection)
   }
 
-  private leave({ facts }: Connection, nonce: bigint): void {
+  private leave({ facts }: PeerConnection, nonce: bigint): void {
     this.byId.delete(facts.id)
     this.calls.delete(nonce)
   }
@@ -114,7 +114,7 @@ export class Connections {
     return call !== undefined
   }
 
-  private opened(connection: Connection, peer: Peer): Effect.Effect<void> {
+  private opened(connection: PeerConnection, peer: Peer): Effect.Effect<void> {
     return Effect.suspend(() => {
       this.options.opened(connection, peer)
       if (peer.type === "feeler") {
@@ -133,7 +133,7 @@ export class Connections {
   }
 }
 
-const logEnd = ({ facts, peer }: Connection, { disconnection }: Outcome): Effect.Effect<void> =>
+const logEnd = ({ facts, peer }: PeerConnection, { disconnection }: ConnectionOutcome): Effect.Effect<void> =>
   peer === undefined || facts.type === "feeler"
     ? Effect.logDebug("connection ended", { peer: facts.name, reason: disconnection.reason })
     : Effect.logInfo("peer disconnected", { peer: facts.name, reason: disconnection.reason })
@@ -141,4 +141,4 @@ const logEnd = ({ facts, peer }: Connection, { disconnection }: Outcome): Effect
 const bindOf = ({ localAddress, localPort }: Socket): string | undefined =>
   localAddress === undefined || localPort === undefined
     ? undefined
-    : formatAddress({ host: localAddress.replace(/^::ffff:(?=\d+\.)/, ""), port: localPort })
+    : formatHostPort({ host: localAddress.replace(/^::ffff:(?=\d+\.)/, ""), port: localPort })

@@ -3,13 +3,13 @@ import { type Bytes } from "../../protocol/bytes.ts"
 import type { BanList } from "../addresses/BanList.ts"
 import { type EvictionCandidate, selectPeerToEvict } from "../addresses/eviction.ts"
 import type { Peer } from "../Peer.ts"
-import type { Connection } from "../peer/Connection.ts"
+import type { PeerConnection } from "../peer/PeerConnection.ts"
 import type { PeerRelay, PeerSync } from "../peerInfo.ts"
 import { formatEndpoint } from "../wire/addressText.ts"
 import { Services } from "../wire/messages/version.ts"
 import type { NetAddress } from "../wire/netAddress.ts"
 import { isLocal, networkGroup } from "../wire/netGroup.ts"
-import { type Connections, type Plan, socketAddress } from "./Connections.ts"
+import { type ConnectionPlan, type Connections, socketAddress } from "./Connections.ts"
 import type { SlotLimits } from "./slots.ts"
 
 export interface InboundOptions {
@@ -25,7 +25,7 @@ const offersBlocks = (services: bigint): boolean =>
   (services & (Services.network | Services.witness)) === (Services.network | Services.witness)
 
 /** A connection as an eviction candidate. Before the handshake, nothing protects it. */
-const candidateOf = (connection: Connection, { bans, info }: InboundOptions): EvictionCandidate => {
+const candidateOf = (connection: PeerConnection, { bans, info }: InboundOptions): EvictionCandidate => {
   const { connectedAt, facts: { address, id }, latency, peer } = connection
   const known = peer === undefined ? undefined : info(peer)
   return {
@@ -44,8 +44,8 @@ const candidateOf = (connection: Connection, { bans, info }: InboundOptions): Ev
   }
 }
 
-export type Admission =
-  | { readonly type: "admitted"; readonly plan: Plan }
+export type InboundDecision =
+  | { readonly type: "admitted"; readonly plan: ConnectionPlan }
   | { readonly type: "refused"; readonly peer: string; readonly reason: string }
 
 const refusedFor = (
@@ -66,12 +66,16 @@ const refusedFor = (
  * Admits or refuses an incoming connection. If all slots are taken, may evict another inbound peer. Connections before
  * the handshake count too. `now`: seconds since 1970. Source: upstream `net.cpp`, `CreateNodeFromAcceptedSocket`.
  */
-export const admit = (socket: Socket, options: InboundOptions, now: number): Admission => {
+export const admit = (socket: Socket, options: InboundOptions, now: number): InboundDecision => {
   const { bans, connections, limits, secret } = options
   const address = socketAddress(socket.remoteAddress)
   const port = socket.remotePort
   if (address === undefined || port === undefined) {
-    return { type: "refused", peer: socket.remoteAddress ?? "unknown", reason: "connection lost: the peer has already disconnected" }
+    return {
+      type: "refused",
+      peer: socket.remoteAddress ?? "unknown",
+      reason: "connection lost: the peer has already disconnected"
+    }
   }
   const name = formatEndpoint(address, port)
   const inbound = connections.all.filter(({ facts }) => facts.type === "inbound")
@@ -82,7 +86,9 @@ export const admit = (socket: Socket, options: InboundOptions, now: number): Adm
   if (inbound.length >= room) {
     const id = selectPeerToEvict(inbound.map((connection) => candidateOf(connection, options)), secret)
     const evicted = id === undefined ? undefined : connections.find(id)
-    if (evicted === undefined) return { type: "refused", peer: name, reason: "slots full: no inbound peer can be evicted" }
+    if (evicted === undefined) {
+      return { type: "refused", peer: name, reason: "slots full: no inbound peer can be evicted" }
+    }
     evicted.disconnect({ reason: "evicted: another inbound peer takes its slot", misbehaving: false })
   }
   return { type: "admitted", plan: { type: "inbound", address, port, name, expectedServices: 0n } }

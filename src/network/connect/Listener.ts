@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { createServer, type Server, type Socket } from "node:net"
-import { type Address, formatAddress } from "../../base/addresses.ts"
+import { type Address, formatHostPort } from "../../base/addresses.ts"
 import { fewATurn } from "../../base/fewATurn.ts"
 import { ListenFailed } from "../errors.ts"
 
@@ -21,7 +21,7 @@ const reasonOf = ({ code, message }: NodeJS.ErrnoException): string => REASONS.g
 const open = (server: Server, { host, port }: Address): Effect.Effect<Address, ListenFailed> =>
   Effect.async((resume) => {
     const failed = (error: NodeJS.ErrnoException): void =>
-      resume(new ListenFailed({ address: formatAddress({ host, port }), reason: reasonOf(error) }))
+      resume(new ListenFailed({ address: formatHostPort({ host, port }), reason: reasonOf(error) }))
     server.once("error", failed)
     // Without a host, Node listens on IPv4 and IPv6, or on the one available.
     server.listen({ port, host: host === "" ? undefined : host }, () => {

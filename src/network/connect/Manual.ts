@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
 import type { PeerUnreachable } from "../errors.ts"
-import type { Outcome } from "./Connections.ts"
+import type { ConnectionOutcome } from "./Connections.ts"
 
 /** Shortest and longest pause between connections to a manual peer, milliseconds. */
 const FIRST_PAUSE = 1_000
@@ -10,7 +10,7 @@ const LONGEST_PAUSE = 60_000
 const LASTING = 60_000
 
 /** The pause after a connection, computed from the previous pause. */
-export const nextPause = (pause: number, outcome: Outcome | undefined): number =>
+export const nextPause = (pause: number, outcome: ConnectionOutcome | undefined): number =>
   outcome !== undefined && outcome.hello !== undefined && !outcome.disconnection.misbehaving &&
     outcome.lasted >= LASTING
     ? FIRST_PAUSE
@@ -20,7 +20,7 @@ export interface ManualOptions {
   /** The operator's spelling. */
   readonly name: string
   /** Connects and returns the result; `undefined` if the peer is already connected. */
-  readonly call: Effect.Effect<Outcome | undefined, PeerUnreachable>
+  readonly call: Effect.Effect<ConnectionOutcome | undefined, PeerUnreachable>
   /** Waits until network activity is enabled. */
   readonly whenActive: Effect.Effect<void>
   readonly wanted: () => boolean

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { connect, type Socket } from "node:net"
-import { type Address, formatAddress } from "../../base/addresses.ts"
+import { type Address, formatHostPort } from "../../base/addresses.ts"
 import { connectThrough, type ProxyCredentials } from "../addresses/socks5.ts"
 import { PeerUnreachable } from "../errors.ts"
 
@@ -25,7 +25,7 @@ const REASONS: ReadonlyMap<string, string> = new Map([
 ])
 
 const direct = (target: Address): Effect.Effect<Socket, PeerUnreachable, Scope.Scope> => {
-  const unreachable = (reason: string) => new PeerUnreachable({ peer: formatAddress(target), reason })
+  const unreachable = (reason: string) => new PeerUnreachable({ peer: formatHostPort(target), reason })
   const connected = (socket: Socket) =>
     Effect.async<Socket, PeerUnreachable>((resume) => {
       socket.once("connect", () => resume(Effect.succeed(socket)))

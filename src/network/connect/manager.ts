@@ -3,15 +3,15 @@ import * as Effect from "effect/Effect"
 import * as FiberSet from "effect/FiberSet"
 import type * as Scope from "effect/Scope"
 import type { Socket } from "node:net"
-import { formatAddress } from "../../base/addresses.ts"
+import { formatHostPort } from "../../base/addresses.ts"
 import { unixTime } from "../../base/clock.ts"
 import { Budget } from "../../base/MemoryBudget.ts"
 import { type Random, randomBytes, secureRandom } from "../../base/random.ts"
 import { fixedSeedsLater, lookUp, seedAddresses } from "../addresses/seeds.ts"
 import { isolatingCredentials } from "../addresses/socks5.ts"
 import type { ListenFailed } from "../errors.ts"
-import { OUTBOX_LIMITS } from "../peer/Connection.ts"
 import { Pace } from "../peer/Pace.ts"
+import { OUTBOX_LIMITS } from "../peer/PeerConnection.ts"
 import { ownTime } from "../peer/threadTime.ts"
 import { Turns } from "../peer/Turns.ts"
 import type { PeerControl } from "../PeerControl.ts"
@@ -174,13 +174,13 @@ export const make = (
     }
 
     if (options.maxPeers > 0) {
-      for (const target of options.addPeers) addNode(net, formatAddress(target), target)
+      for (const target of options.addPeers) addNode(net, formatHostPort(target), target)
       if (limits.fullRelay > 0) yield* findPeers(net, handlers, random)
     }
     const bound = options.listen === undefined || limits.inbound === 0
       ? undefined
       : yield* listen(options.listen, accepting(net, handlers, random, now))
-    if (bound !== undefined) yield* Effect.logInfo("listening for peers", { address: formatAddress(bound) })
+    if (bound !== undefined) yield* Effect.logInfo("listening for peers", { address: formatHostPort(bound) })
     return service(net, handlers, {
       bound,
       totals,

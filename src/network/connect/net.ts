@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
-import { type Address, formatAddress } from "../../base/addresses.ts"
+import { type Address, formatHostPort } from "../../base/addresses.ts"
 import { unixTime } from "../../base/clock.ts"
 import type { Random } from "../../base/random.ts"
 import type { Network } from "../../protocol/networks.ts"
@@ -8,10 +8,10 @@ import type { AddressStore } from "../addresses/AddressStore.ts"
 import type { Resolve } from "../addresses/seeds.ts"
 import { PeerUnreachable } from "../errors.ts"
 import type { ConnectionType } from "../Peer.ts"
-import type { Connection } from "../peer/Connection.ts"
-import { parseAddress } from "../wire/addressText.ts"
+import type { PeerConnection } from "../peer/PeerConnection.ts"
+import { parseNetAddress } from "../wire/addressText.ts"
 import { endpointKey, type NetAddress } from "../wire/netAddress.ts"
-import { type Connections, type Outcome, socketAddress } from "./Connections.ts"
+import { type ConnectionOutcome, type Connections, socketAddress } from "./Connections.ts"
 import { dial, type Proxy } from "./dial.ts"
 import { callForever } from "./Manual.ts"
 import type { SlotLimits } from "./slots.ts"
@@ -66,12 +66,13 @@ interface CallOptions {
 export const call = (
   { connections, isActive, proxy, store }: Net,
   target: Address,
-  { expectedServices = 0n, name = formatAddress(target), type }: CallOptions
-): Effect.Effect<Outcome, PeerUnreachable> =>
+  { expectedServices = 0n, name = formatHostPort(target), type }: CallOptions
+): Effect.Effect<ConnectionOutcome, PeerUnreachable> =>
   Effect.gen(function*() {
     const socket = yield* dial(target, proxy)
     if (!isActive()) return yield* new PeerUnreachable({ peer: name, reason: "network activity is disabled" })
-    const address = (proxy === undefined ? socketAddress(socket.remoteAddress) : parseAddress(target.host)) ?? SOMEWHERE
+    const address = (proxy === undefined ? socketAddress(socket.remoteAddress) : parseNetAddress(target.host)) ??
+      SOMEWHERE
     const outcome = yield* connections.run(socket, { type, address, port: target.port, name, expectedServices })
     if (outcome.hello !== undefined && type !== "block-relay-only") {
       store.book.connected(address, target.port, yield* unixTime)
@@ -80,8 +81,12 @@ export const call = (
   }).pipe(Effect.scoped)
 
 /** The connection to a manual peer, including one that was opened for another purpose. */
-export const connectionTo = ({ connections }: Net, name: string, { host, port }: Address): Connection | undefined => {
-  const address = parseAddress(host)
+export const connectionTo = (
+  { connections }: Net,
+  name: string,
+  { host, port }: Address
+): PeerConnection | undefined => {
+  const address = parseNetAddress(host)
   const key = address === undefined ? undefined : endpointKey(address, port)
   return connections.all.find(({ facts }) =>
     facts.name === name || (key !== undefined && endpointKey(facts.address, facts.port) === key)
@@ -93,7 +98,7 @@ export const callManually = (
   net: Net,
   name: string,
   target: Address
-): Effect.Effect<Outcome | undefined, PeerUnreachable> =>
+): Effect.Effect<ConnectionOutcome | undefined, PeerUnreachable> =>
   Effect.suspend(() =>
     connectionTo(net, name, target) === undefined
       ? call(net, target, { type: "manual", name })

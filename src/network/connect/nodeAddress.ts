@@ -1,12 +1,12 @@
 import * as Either from "effect/Either"
-import { type Address, parseAddress as parseHostPort } from "../../base/addresses.ts"
-import { formatAddress, parseEndpoint } from "../wire/addressText.ts"
+import { type Address, parseHostPort } from "../../base/addresses.ts"
+import { formatNetAddress, parseEndpoint } from "../wire/addressText.ts"
 
 /** Parses an operator's name for a peer: an address or a host name, with or without a port. */
 export const nodeAddress = (text: string, defaultPort: number): Address | undefined => {
   const endpoint = parseEndpoint(text, defaultPort)
   if (endpoint !== undefined) {
-    return endpoint.port === 0 ? undefined : { host: formatAddress(endpoint.address), port: endpoint.port }
+    return endpoint.port === 0 ? undefined : { host: formatNetAddress(endpoint.address), port: endpoint.port }
   }
   const withPort = Either.getOrUndefined(parseHostPort(text, "required"))
   return withPort ?? Either.getOrUndefined(parseHostPort(`${text}:${defaultPort}`, "required"))

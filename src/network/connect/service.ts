@@ -1,13 +1,13 @@
 import * as Effect from "effect/Effect"
-import { type Address, formatAddress } from "../../base/addresses.ts"
+import { type Address, formatHostPort } from "../../base/addresses.ts"
 import { unixTime } from "../../base/clock.ts"
 import { PeerNotFound } from "../errors.ts"
 import type { Peer } from "../Peer.ts"
-import type { Connection } from "../peer/Connection.ts"
+import type { PeerConnection } from "../peer/PeerConnection.ts"
 import type { PeerControl } from "../PeerControl.ts"
 import type { PeerHandlers } from "../PeerHandlers.ts"
 import type { AddedNode, LocalAddress, PeerInfo } from "../peerInfo.ts"
-import { formatAddress as formatHost, formatEndpoint } from "../wire/addressText.ts"
+import { formatEndpoint, formatNetAddress } from "../wire/addressText.ts"
 import { addNode, call, callManually, connectionTo, type Net, removeNode } from "./net.ts"
 import { nodeAddress } from "./nodeAddress.ts"
 import { ownUserAgent } from "./userAgent.ts"
@@ -17,7 +17,7 @@ const localAddresses = (peers: ReadonlyArray<Peer>, port: number): ReadonlyArray
   const scores = new Map<string, number>()
   for (const { hello: { ourAddress }, inbound } of peers) {
     if (inbound || ourAddress === undefined) continue
-    const text = formatHost(ourAddress.address)
+    const text = formatNetAddress(ourAddress.address)
     scores.set(text, (scores.get(text) ?? 0) + 1)
   }
   return Array.from(scores, ([address, score]) => ({ address, port, score }))
@@ -46,7 +46,8 @@ export const service = (
   const { connections, options, store } = net
   const { addPeers, maxPeers, network } = options
   const targetOf = (node: string): Address | undefined => nodeAddress(node, network.defaultP2pPort)
-  const leave = (connection: Connection, reason: string): void => connection.disconnect({ reason, misbehaving: false })
+  const leave = (connection: PeerConnection, reason: string): void =>
+    connection.disconnect({ reason, misbehaving: false })
   const savingBans = <A>(change: (now: number) => A): Effect.Effect<A> =>
     Effect.zipLeft(Effect.map(unixTime, change), store.save)
 
@@ -61,7 +62,7 @@ export const service = (
       return handlers.services()
     },
     userAgent: ownUserAgent(options.userAgentComment),
-    proxy: options.proxy === undefined ? undefined : formatAddress(options.proxy),
+    proxy: options.proxy === undefined ? undefined : formatHostPort(options.proxy),
     localAddresses: Effect.sync(() =>
       state.bound === undefined ? [] : localAddresses(connections.peers, state.bound.port)
     ),

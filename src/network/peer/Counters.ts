@@ -1,11 +1,11 @@
 import type { Traffic } from "../Peer.ts"
-import { isCommand } from "../wire/message.ts"
+import { isMessageCommand } from "../wire/message.ts"
 
 /** Key for unknown commands. The peer chooses these names, so they must not become keys. */
 const OTHER = "*other*"
 
 const increase = (counts: Map<string, number>, command: string, bytes: number): void => {
-  const key = isCommand(command) ? command : OTHER
+  const key = isMessageCommand(command) ? command : OTHER
   counts.set(key, (counts.get(key) ?? 0) + bytes)
 }
 

@@ -1,5 +1,5 @@
 import type * as Effect from "effect/Effect"
-import type { Account } from "../../base/MemoryBudget.ts"
+import type { MemoryAccount } from "../../base/MemoryBudget.ts"
 import type { ConnectionType, Disconnection, Features, Hello, Latency, Peer, Traffic } from "../Peer.ts"
 import type { Message } from "../wire/message.ts"
 import type { NetAddress } from "../wire/netAddress.ts"
@@ -21,7 +21,7 @@ export interface PeerLink {
   readonly ready: Effect.Effect<void>
   post(message: Message): void
   disconnect(disconnection: Disconnection): void
-  readonly memory: { readonly account: Account }
+  readonly memory: { readonly account: MemoryAccount }
   spent(milliseconds: number, asked?: boolean): void
   judged(good: boolean): void
   readonly turn: Effect.Effect<void>
@@ -83,7 +83,7 @@ export class OpenPeer implements Peer {
 
   readonly disconnect = (disconnection: Disconnection): void => this.link.disconnect(disconnection)
 
-  get memory(): Account {
+  get memory(): MemoryAccount {
     return this.link.memory.account
   }
 

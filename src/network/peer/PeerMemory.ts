@@ -1,5 +1,5 @@
 import * as Effect from "effect/Effect"
-import type { Account, BudgetKind, MemoryBudget } from "../../base/MemoryBudget.ts"
+import type { BudgetKind, MemoryAccount, MemoryBudget } from "../../base/MemoryBudget.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
 import type { ConnectionType } from "../Peer.ts"
 import { ITEM_SIZE, MAX_ANNOUNCED } from "../wire/messages/inv.ts"
@@ -53,7 +53,7 @@ export interface PeerMemoryOptions {
 
 /** Memory account of a connection: unfinished frame, current message, compact blocks, send buffer. */
 export class PeerMemory {
-  readonly account: Account
+  readonly account: MemoryAccount
   /** Bytes of the unfinished frame. */
   readonly frames = {
     take: (bytes: number): boolean => this.account.take("frames", bytes),

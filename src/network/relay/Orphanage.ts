@@ -11,7 +11,7 @@ import { decodeTransaction, outpoint, outpointKey, type Transaction } from "../.
  */
 
 /** Reserved weight per peer. */
-export const RESERVED_WEIGHT = 404_000
+export const ORPHANS_RESERVED_WEIGHT = 404_000
 
 /** Maximum work of a scan of all orphans: one per announcement, and one per ten inputs. */
 export const MAX_SCORE = 3_000
@@ -69,7 +69,10 @@ export class Orphanage {
   private inputScore = 0
   private announcements = 0
 
-  constructor(random: Random, limits: OrphanageLimits = { reservedWeight: RESERVED_WEIGHT, maxScore: MAX_SCORE }) {
+  constructor(
+    random: Random,
+    limits: OrphanageLimits = { reservedWeight: ORPHANS_RESERVED_WEIGHT, maxScore: MAX_SCORE }
+  ) {
     this.random = random
     this.limits = limits
   }

@@ -1,6 +1,6 @@
 import { exponential, type Random } from "../../base/random.ts"
 import type { RollingFilter } from "../../base/RollingFilter.ts"
-import type { Chunk } from "../../mempool/Mempool.ts"
+import type { MempoolChunk } from "../../mempool/Mempool.ts"
 import type { PoolEntry } from "../../mempool/PoolEntry.ts"
 import { type InventoryItem, ItemType } from "../wire/messages/inv.ts"
 
@@ -23,7 +23,7 @@ export const roundSize = (waiting: number): number =>
 
 export interface PoolOrder {
   readonly get: (txid: string) => PoolEntry | undefined
-  readonly cluster: (txid: string) => ReadonlyArray<Chunk>
+  readonly cluster: (txid: string) => ReadonlyArray<MempoolChunk>
 }
 
 /** Position of a transaction in mining order. */
@@ -65,7 +65,7 @@ export class MiningOrder {
   }
 }
 
-export interface Listener {
+export interface TransactionListener {
   readonly wtxidRelay: boolean
   /** Lowest fee rate that the peer wants announced, smallest units per kvB. */
   readonly feeFilter: number
@@ -86,7 +86,7 @@ export const takeRound = (
   waiting: Set<string>,
   pool: PoolOrder,
   order: MiningOrder,
-  listener: Listener
+  listener: TransactionListener
 ): ReadonlyArray<PoolEntry> => {
   const limit = roundSize(waiting.size)
   const entries: Array<PoolEntry> = []

@@ -80,7 +80,9 @@ export const make = (
     const unreadable = (peer: Peer, failure: Unreadable): Effect.Effect<void> =>
       Effect.zipRight(
         Effect.logError("block requested by a peer cannot be read", { peer: peer.name, reason: failure.message }),
-        Effect.sync(() => peer.disconnect({ reason: "unreadable block: a requested block cannot be read", misbehaving: false }))
+        Effect.sync(() =>
+          peer.disconnect({ reason: "unreadable block: a requested block cannot be read", misbehaving: false })
+        )
       )
 
     /** Reads headers until the message is full; `undefined` if one of them is not stored. */
@@ -224,7 +226,10 @@ export const make = (
         for (const index of indexes) {
           const transaction = block.transactions[index]
           if (transaction === undefined) {
-            return peer.disconnect({ reason: `invalid getblocktxn: transaction index ${index} is out of range`, misbehaving: true })
+            return peer.disconnect({
+              reason: `invalid getblocktxn: transaction index ${index} is out of range`,
+              misbehaving: true
+            })
           }
           transactions.push(transaction)
         }

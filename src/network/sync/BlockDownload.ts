@@ -1,5 +1,5 @@
 import { type HeaderTree, NO_HEADER } from "../../chain/index/HeaderTree.ts"
-import { type DownloadPeer, firstOfLimited, type Flight, makeDownloadPeer, type Source } from "./DownloadPeer.ts"
+import { type BlockSource, type DownloadPeer, firstOfLimited, type Flight, makeDownloadPeer } from "./DownloadPeer.ts"
 import type { PeerScore } from "./PeerScore.ts"
 
 export type DownloadTree = Pick<
@@ -66,7 +66,7 @@ export class BlockDownload {
     this.tree = options.tree
   }
 
-  add(id: number, source: Source): void {
+  add(id: number, source: BlockSource): void {
     this.peers.set(id, makeDownloadPeer(id, source))
   }
 

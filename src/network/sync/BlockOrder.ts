@@ -2,7 +2,7 @@ import { type HeaderTree, NO_HEADER } from "../../chain/index/HeaderTree.ts"
 import type { Block } from "../../protocol/block.ts"
 
 /** A block on its way from a peer to the chain. */
-export interface Received {
+export interface ReceivedBlock {
   readonly block: Block
   /** The number of its header; `NO_HEADER` if unknown. */
   readonly id: number
@@ -21,10 +21,10 @@ const BATCH = { blocks: 64, bytes: 3 * 1024 * 1024 }
 /** Sorts blocks into chain order, so that the chain need not read them back. The download limits their number. */
 export class BlockOrder {
   private readonly tree: Pick<HeaderTree, "parent" | "hasBlock" | "isActive" | "isFailed" | "height">
-  private ready: Array<Received> = []
+  private ready: Array<ReceivedBlock> = []
   private taken = 0
   /** By the number of the predecessor that they wait for. */
-  private readonly waiting = new Map<number, Array<Received>>()
+  private readonly waiting = new Map<number, Array<ReceivedBlock>>()
   private waitingBytes = 0
   /** Numbers of blocks that are ready or delivered, and not stored yet. */
   private readonly passing = new Set<number>()
@@ -33,7 +33,7 @@ export class BlockOrder {
     this.tree = tree
   }
 
-  push(item: Received): void {
+  push(item: ReceivedBlock): void {
     const parent = item.id === NO_HEADER ? NO_HEADER : this.tree.parent(item.id)
     const free = parent === NO_HEADER || this.tree.hasBlock(parent) || this.tree.isActive(parent) ||
       this.passing.has(parent)
@@ -48,7 +48,7 @@ export class BlockOrder {
   }
 
   /** Makes a block and its waiting descendants ready. */
-  private pass(first: Received): void {
+  private pass(first: ReceivedBlock): void {
     const fresh = [first]
     for (let item = fresh.pop(); item !== undefined; item = fresh.pop()) {
       this.ready.push(item)
@@ -58,7 +58,7 @@ export class BlockOrder {
     }
   }
 
-  private children(parent: number): ReadonlyArray<Received> {
+  private children(parent: number): ReadonlyArray<ReceivedBlock> {
     const children = this.waiting.get(parent)
     if (children === undefined) return []
     this.waiting.delete(parent)
@@ -79,8 +79,8 @@ export class BlockOrder {
   }
 
   /** The next batch, predecessors first; empty if all wait. */
-  take(): ReadonlyArray<Received> {
-    const batch: Array<Received> = []
+  take(): ReadonlyArray<ReceivedBlock> {
+    const batch: Array<ReceivedBlock> = []
     for (let bytes = 0; batch.length < BATCH.blocks && bytes < BATCH.bytes;) {
       const item = this.ready[this.taken]
       if (item === undefined) break
@@ -97,7 +97,7 @@ export class BlockOrder {
   }
 
   /** The chain stored or refused these blocks. */
-  done(batch: ReadonlyArray<Received>): void {
+  done(batch: ReadonlyArray<ReceivedBlock>): void {
     for (const { id } of batch) this.passing.delete(id)
   }
 

@@ -5,7 +5,7 @@ import type { Chain, Delivery } from "../../chain/Chain.ts"
 import type { HeaderTree } from "../../chain/index/HeaderTree.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import type { FiberTime } from "../peer/FiberTime.ts"
-import type { BlockOrder, Received } from "./BlockOrder.ts"
+import type { BlockOrder, ReceivedBlock } from "./BlockOrder.ts"
 
 /** Number of missing blocks from which on blocks are stored in bulk. */
 const BULK = 16
@@ -17,7 +17,7 @@ const PAUSE = 300
 const RECOVERY = 1_000
 
 export interface Written {
-  readonly batch: ReadonlyArray<Received>
+  readonly batch: ReadonlyArray<ReceivedBlock>
   readonly delivery: Delivery
   /** Whether everything is stored and followers are notified. */
   readonly settled: boolean
@@ -34,7 +34,7 @@ export interface BlockWriterOptions {
   readonly time: Pick<FiberTime, "ran">
   readonly report: (written: Written) => Effect.Effect<void>
   /** Gets blocks that a defect kept from being stored or reported. */
-  readonly lost: (batch: ReadonlyArray<Received>) => Effect.Effect<void>
+  readonly lost: (batch: ReadonlyArray<ReceivedBlock>) => Effect.Effect<void>
 }
 
 /**
@@ -46,7 +46,7 @@ export const writeBlocks = (options: BlockWriterOptions): Effect.Effect<never, S
   const behind = (): number => tree.height(tree.best()) - tree.height(tree.tip())
   let unsettled = false
 
-  const deliver = (batch: ReadonlyArray<Received>, bulk: boolean): Effect.Effect<void, StorageFailure> => {
+  const deliver = (batch: ReadonlyArray<ReceivedBlock>, bulk: boolean): Effect.Effect<void, StorageFailure> => {
     const started = time.ran
     return Effect.flatMap(chain.deliver(batch.map(({ block }) => block), bulk), (delivery) => {
       unsettled = bulk

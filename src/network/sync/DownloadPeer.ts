@@ -1,7 +1,7 @@
 import { NO_HEADER } from "../../chain/index/HeaderTree.ts"
 import { PeerScore } from "./PeerScore.ts"
 
-export interface Source {
+export interface BlockSource {
   /** Whether it is an outbound peer: these are asked first. */
   readonly preferred: boolean
   /** Whether it has only the last blocks. */
@@ -20,7 +20,7 @@ export interface Flight {
 
 export interface DownloadPeer {
   readonly id: number
-  readonly source: Source
+  readonly source: BlockSource
   readonly score: PeerScore
   /** The last valid header of its chain. */
   best: number
@@ -43,7 +43,7 @@ const LIMITED_BLOCKS = 288 - 3
 /** Height of the first block that a limited peer serves if its chain ends at `end`. */
 export const firstOfLimited = (end: number): number => Math.max(end - LIMITED_BLOCKS, 0)
 
-export const makeDownloadPeer = (id: number, source: Source): DownloadPeer => ({
+export const makeDownloadPeer = (id: number, source: BlockSource): DownloadPeer => ({
   id,
   source,
   score: new PeerScore(),

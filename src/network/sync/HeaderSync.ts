@@ -1,5 +1,5 @@
 /** Milliseconds after which an unanswered `getheaders` may be repeated (reference/protocol.md 6.7). */
-export const ANSWER_TIME = 120_000
+export const HEADERS_ANSWER_TIME = 120_000
 
 /** Time limit of the header sync peer, milliseconds, and the extra per expected header (6.7). */
 const SYNC_TIME = { base: 15 * 60_000, header: 1 }
@@ -67,7 +67,7 @@ export class HeaderSync {
   ask(id: number, now: number): boolean {
     const peer = this.peers.get(id)
     if (peer === undefined) return false
-    if (peer.asked !== undefined && now - peer.asked < ANSWER_TIME) {
+    if (peer.asked !== undefined && now - peer.asked < HEADERS_ANSWER_TIME) {
       peer.again = true
       return false
     }

@@ -1,4 +1,4 @@
-import type { Account } from "../../base/MemoryBudget.ts"
+import type { MemoryAccount } from "../../base/MemoryBudget.ts"
 import type { PartialBlock } from "../wire/compactBlock.ts"
 
 /** Memory of a place in a block, and of a received transaction beyond its bytes. */
@@ -22,12 +22,12 @@ const sizeOf = ({ transactions }: PartialBlock): number => {
  * failed and the whole block was requested. Their memory is counted in the peer's account.
  */
 export class PartialBlocks {
-  private readonly account: Account
+  private readonly account: MemoryAccount
   private readonly blocks = new Map<number, PartialBlock | undefined>()
   private readonly sizes = new Map<number, number>()
   private readonly attempts = new Set<number>()
 
-  constructor(account: Account) {
+  constructor(account: MemoryAccount) {
     this.account = account
   }
 

@@ -10,7 +10,7 @@ import { type InventoryItem, ItemType } from "../wire/messages/inv.ts"
 import { Services } from "../wire/messages/version.ts"
 import { Announcer } from "./announceBlocks.ts"
 import type { BlockRequest } from "./BlockDownload.ts"
-import type { Received } from "./BlockOrder.ts"
+import type { ReceivedBlock } from "./BlockOrder.ts"
 import type { Written } from "./BlockWriter.ts"
 import { takeBlock, takeNotFound, Verdicts } from "./incomingBlocks.ts"
 import { takeCompact, takeTransactions } from "./incomingCompact.ts"
@@ -50,7 +50,7 @@ export type SyncEvent =
   | MessageEvent
   | AnnouncedEvent
   | { readonly type: "written"; readonly written: Written }
-  | { readonly type: "lost"; readonly batch: ReadonlyArray<Received> }
+  | { readonly type: "lost"; readonly batch: ReadonlyArray<ReceivedBlock> }
   | { readonly type: "tip" }
   | { readonly type: "tick" }
 

@@ -6,7 +6,7 @@ export const MOST_ANNOUNCED = 8
 export type AnnouncementTree = Pick<HeaderTree, "ancestor" | "height" | "parent" | "forkPoint" | "isActive">
 
 /** What a peer knows, and its preferred announcement form. */
-export interface Listener {
+export interface BlockListener {
   /** The last headers announced by the peer and to it; `NO_HEADER` for none. */
   readonly best: number
   readonly sent: number
@@ -39,7 +39,7 @@ export const freshBlocks = (tree: AnnouncementTree, announced: number, tip: numb
 export const announcementFor = (
   tree: AnnouncementTree,
   fresh: ReadonlyArray<number>,
-  { best, sent, wantsCompact, wantsHeaders }: Listener
+  { best, sent, wantsCompact, wantsHeaders }: BlockListener
 ): Announcement => {
   const reaches = (end: number, id: number): boolean =>
     end !== NO_HEADER && tree.height(end) >= tree.height(id) && tree.ancestor(end, tree.height(id)) === id

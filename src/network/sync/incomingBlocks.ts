@@ -5,7 +5,7 @@ import type { Block, BlockHeader } from "../../protocol/block.ts"
 import { binaryString, type Bytes } from "../../protocol/bytes.ts"
 import { COMPACT_VERSION } from "../wire/messages/compact.ts"
 import { isBlockItem, type ItemList } from "../wire/messages/inv.ts"
-import type { Received } from "./BlockOrder.ts"
+import type { ReceivedBlock } from "./BlockOrder.ts"
 import type { Written } from "./BlockWriter.ts"
 import {
   isNew,
@@ -39,7 +39,7 @@ export const admits = (context: SyncContext, { peer }: SyncPeer, block: Block): 
   return true
 }
 
-export const handOn = (context: SyncContext, item: Received): void => {
+export const handOn = (context: SyncContext, item: ReceivedBlock): void => {
   context.blockOrder.push(item)
   context.wake()
 }
@@ -107,7 +107,7 @@ export const takeNotFound = (
 export class Verdicts {
   private readonly context: SyncContext
   /** Stored blocks without a verdict, with their peer, by hash, oldest first. */
-  private readonly sources = new Map<string, Received>()
+  private readonly sources = new Map<string, ReceivedBlock>()
   /** Milliseconds spent per refused block of the current batch. */
   private cost = 0
 
@@ -133,7 +133,7 @@ export class Verdicts {
     }
   }
 
-  private stored(item: Received, reject: Reject | undefined): void {
+  private stored(item: ReceivedBlock, reject: Reject | undefined): void {
     const { context } = this
     if (item.unrequested) context.unrequested--
     const id = item.id === NO_HEADER ? context.tree.find(item.block.hash) : item.id
@@ -163,7 +163,7 @@ export class Verdicts {
   }
 
   /** A defect hit these blocks: their state is unknown, so they are requested again. */
-  lost(batch: ReadonlyArray<Received>): void {
+  lost(batch: ReadonlyArray<ReceivedBlock>): void {
     const { context } = this
     context.blockOrder.done(batch)
     for (const { id, unrequested } of batch) {
@@ -182,7 +182,7 @@ export class Verdicts {
     if (!this.context.initial && this.context.download.count === 0) this.thank(source.peer)
   }
 
-  private blame(item: Received, reject: Reject): void {
+  private blame(item: ReceivedBlock, reject: Reject): void {
     const state = this.context.peers.get(item.peer)
     if (state === undefined) return
     this.context.download.scoreOf(item.peer)?.failed()

@@ -62,7 +62,7 @@ const formatIpv6 = (bytes: Bytes): string => {
 }
 
 /** An address without a port, as the reference node shows it. */
-export const formatAddress = ({ bytes, network }: NetAddress): string => {
+export const formatNetAddress = ({ bytes, network }: NetAddress): string => {
   switch (network) {
     case "ipv4":
       return bytes.join(".")
@@ -78,7 +78,7 @@ export const formatAddress = ({ bytes, network }: NetAddress): string => {
 
 /** An address with a port: IPv6 and CJDNS in brackets. */
 export const formatEndpoint = (address: NetAddress, port: number): string => {
-  const text = formatAddress(address)
+  const text = formatNetAddress(address)
   return address.network === "ipv6" || address.network === "cjdns" ? `[${text}]:${port}` : `${text}:${port}`
 }
 
@@ -135,7 +135,7 @@ const parseI2p = (name: string): NetAddress | undefined => {
  * Parses an address without a port: IPv4, IPv6, a Tor service or an I2P destination; `undefined` for anything else,
  * such as a host name. A CJDNS address has the form of IPv6 and is parsed as such.
  */
-export const parseAddress = (text: string): NetAddress | undefined => {
+export const parseNetAddress = (text: string): NetAddress | undefined => {
   const lower = text.toLowerCase()
   if (lower.endsWith(".onion")) return parseOnion(lower.slice(0, -".onion".length))
   if (lower.endsWith(".b32.i2p")) return parseI2p(lower.slice(0, -".b32.i2p".length))
@@ -152,7 +152,7 @@ export const parseEndpoint = (
 ): { readonly address: NetAddress; readonly port: number } | undefined => {
   const parts = /^(?:\[([^\]]*)\]|([^:[\]]*))(?::([0-9]{1,5}))?$/.exec(text)
   const [, bracketed, plain, digits] = parts ?? []
-  const address = parseAddress(bracketed ?? plain ?? text)
+  const address = parseNetAddress(bracketed ?? plain ?? text)
   const port = digits === undefined ? defaultPort : Number(digits)
   if (address === undefined || port > 0xffff) return undefined
   // Only IPv6 may have brackets. The text is checked, because an IPv4-mapped address is parsed as IPv4.

@@ -3,7 +3,7 @@ import { Reader } from "../../protocol/Reader.ts"
 import type { Codec } from "./codec.ts"
 import { encodeFrame } from "./framing.ts"
 import { type Addr, addr, type AddrV2, addrv2, type GetAddr, getaddr } from "./messages/addr.ts"
-import { type Block, block, readBlockInSteps } from "./messages/block.ts"
+import { block, type BlockMessage, readBlockInSteps } from "./messages/block.ts"
 import {
   type FilterAdd,
   filteradd,
@@ -51,7 +51,7 @@ import {
 } from "./messages/headers.ts"
 import { type GetData, getdata, type Inv, inv, type NotFound, notfound } from "./messages/inv.ts"
 import { type Ping, ping, type Pong, pong } from "./messages/ping.ts"
-import { type FeeFilter, feefilter, type Mempool, mempool, type Tx, tx } from "./messages/tx.ts"
+import { type FeeFilter, feefilter, mempool, type MempoolRequest, type Tx, tx } from "./messages/tx.ts"
 import {
   type Alert,
   alert,
@@ -62,7 +62,7 @@ import {
   type Verack,
   verack,
   type Version,
-  version,
+  versionCodec,
   type WtxidRelay,
   wtxidrelay
 } from "./messages/version.ts"
@@ -87,10 +87,10 @@ interface Messages {
   readonly inv: Inv
   readonly getdata: GetData
   readonly notfound: NotFound
-  readonly block: Block
+  readonly block: BlockMessage
   readonly tx: Tx
   readonly feefilter: FeeFilter
-  readonly mempool: Mempool
+  readonly mempool: MempoolRequest
   readonly sendcmpct: SendCmpct
   readonly cmpctblock: CmpctBlock
   readonly getblocktxn: GetBlockTxn
@@ -107,9 +107,9 @@ interface Messages {
   readonly cfcheckpt: CFCheckpt
 }
 
-export type Command = keyof Messages
+export type MessageCommand = keyof Messages
 
-export type MessageOf<C extends Command> = { readonly [K in C]: Messages[K] & { readonly type: K } }[C]
+export type MessageOf<C extends MessageCommand> = { readonly [K in C]: Messages[K] & { readonly type: K } }[C]
 
 /** A message with an unknown command, which is ignored (reference/protocol.md 6.4). */
 export interface UnknownMessage {
@@ -119,10 +119,10 @@ export interface UnknownMessage {
 }
 
 /** A message, discriminated by `type`, which is its command. */
-export type Message = Messages[Command] | UnknownMessage
+export type Message = Messages[MessageCommand] | UnknownMessage
 
-const codecs: { readonly [C in Command]: Codec<Messages[C]> } = {
-  version,
+const codecs: { readonly [C in MessageCommand]: Codec<Messages[C]> } = {
+  version: versionCodec,
   verack,
   wtxidrelay,
   sendaddrv2,
@@ -161,9 +161,9 @@ const codecs: { readonly [C in Command]: Codec<Messages[C]> } = {
 }
 
 /** Whether the node knows a command. */
-export const isCommand = (command: string): command is Command => Object.hasOwn(codecs, command)
+export const isMessageCommand = (command: string): command is MessageCommand => Object.hasOwn(codecs, command)
 
-export const COMMANDS: ReadonlyArray<Command> = Object.keys(codecs).filter(isCommand)
+export const MESSAGE_COMMANDS: ReadonlyArray<MessageCommand> = Object.keys(codecs).filter(isMessageCommand)
 
 /**
  * Decodes the payload of a frame. The result contains views of the payload.
@@ -172,7 +172,7 @@ export const COMMANDS: ReadonlyArray<Command> = Object.keys(codecs).filter(isCom
  * @throws ProtocolViolation, a `DecodeError` too, for one with a penalty for its peer.
  */
 export const decodeMessage = (command: string, payload: Bytes): Message =>
-  isCommand(command) ? codecs[command].decode(new Reader(payload)) : { type: "unknown", command, payload }
+  isMessageCommand(command) ? codecs[command].decode(new Reader(payload)) : { type: "unknown", command, payload }
 
 /**
  * Decodes a payload like `decodeMessage`, and yields so that other peers get a turn: long blocks take some hundred
@@ -186,7 +186,7 @@ export function* decodeInSteps(command: string, payload: Bytes): Generator<undef
   return decodeMessage(command, payload)
 }
 
-const encodeKnown = <C extends Command>(message: MessageOf<C>): ReadonlyArray<Bytes> =>
+const encodeKnown = <C extends MessageCommand>(message: MessageOf<C>): ReadonlyArray<Bytes> =>
   codecs[message.type].encode(message)
 
 /** The payload of a message, in parts, so that long ones need not be copied. */

@@ -4,7 +4,7 @@ import { RPC_CODE } from "../../rpc/method/RpcError.ts"
 import type { CallParams, RpcClientError } from "../../rpc/RpcClient.ts"
 import type { Daemon } from "./daemon.ts"
 
-/** Asks what not every daemon can tell: `undefined` where it answers with an error. That it cannot answer fails. */
+/** Calls a method that not every daemon has: `undefined` if it answers with an error. Fails without an answer. */
 export const ask = (
   daemon: Daemon,
   method: string,
@@ -16,5 +16,5 @@ export const ask = (
     () => Effect.succeed(undefined)
   )
 
-/** Seconds between two blocks, on the networks where they come by themselves. */
+/** Seconds between two blocks, on the networks with a steady rate. */
 export const BLOCK_SECONDS = 600

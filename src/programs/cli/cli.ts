@@ -1,53 +1,53 @@
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { quoted } from "../../base/safeText.ts"
-import { type Connection, CONNECTION_OPTIONS, decodeConnection } from "../../config/connection.ts"
+import { CONNECTION_OPTIONS, type ConnectionSettings, decodeConnection } from "../../config/connection.ts"
 import { USAGE_EXIT_CODE } from "../../config/UsageError.ts"
 import type { Json, JsonObject } from "../../rpc/json/json.ts"
 import { type BadArgument, byName, byPosition } from "../../rpc/method/conversions.ts"
 import { RPC_CODE } from "../../rpc/method/RpcError.ts"
 import { type Daemon, makeDaemon } from "./daemon.ts"
 import { explain } from "./failures.ts"
-import { type CommandLine, countOf, HELP, isShell, readCommandLine, SHELLS } from "./flags.ts"
+import { CLI_HELP, type CliCommandLine, countOf, isShell, readCliCommandLine, SHELLS } from "./flags.ts"
 import { resultText } from "./jsonText.ts"
-import type { NamesOptions } from "./names.ts"
-import { type CliInput, failure, NAME, type Outcome, success, usage } from "./outcome.ts"
+import type { NamesCommandOptions } from "./names.ts"
+import { type CliInput, type CliOutcome, failure, NAME, success, usageOutcome } from "./outcome.ts"
 import { shownLines } from "./textWidth.ts"
 
 /**
- * `svcd-cli`: calls one method of a daemon and prints what comes (reference/rpc.md 8), or tells of node and names in
+ * `svcd-cli`: calls one method of a daemon and prints the result (reference/rpc.md 8), or shows node and names in
  * tables.
  */
 
-export type { CliInput, Outcome }
+export type { CliInput, CliOutcome }
 
-/** Seconds for one call where nothing is said. */
+/** Default time for one call, in seconds. */
 const CALL_SECONDS = 900
 
-/** Runs the program. Everything that goes wrong is an outcome. */
-export const run = (input: CliInput): Effect.Effect<Outcome> =>
+/** Runs the program. Every failure is an outcome. */
+export const run = (input: CliInput): Effect.Effect<CliOutcome> =>
   Effect.suspend(() => {
-    const line = readCommandLine(input.argv)
-    if (line.wants("help")) return Effect.succeed(success(HELP))
+    const line = readCliCommandLine(input.argv)
+    if (line.wants("help")) return Effect.succeed(success(CLI_HELP))
     if (line.wants("version")) return Effect.succeed(success(`${NAME} ${input.version}\n`))
-    if (line.problems.length > 0) return Effect.succeed(usage(line.problems))
+    if (line.problems.length > 0) return Effect.succeed(usageOutcome(line.problems))
     const shell = line.text("completions")
     return shell === undefined ? connected(input, line) : completions(shell)
   })
 
-/** Loads what makes the scripts only now: it takes longer to load than everything else. */
-const completions = (shell: string): Effect.Effect<Outcome> =>
+/** Loads the module for scripts only on use: it takes longer to load than everything else. */
+const completions = (shell: string): Effect.Effect<CliOutcome> =>
   isShell(shell)
     ? Effect.promise(() => import("./completions.ts")).pipe(
       Effect.flatMap(({ completionScript }) => completionScript(shell)),
       Effect.map(success)
     )
-    : Effect.succeed(usage([`-completions: ${quoted(shell)} is not one of ${SHELLS.join(", ")}`]))
+    : Effect.succeed(usageOutcome([`-completions: ${quoted(shell)} is not one of ${SHELLS.join(", ")}`]))
 
 const linesOf = (text: string): ReadonlyArray<string> => text === "" ? [] : text.replace(/\r?\n$/, "").split(/\r?\n/)
 
-/** What standard input gives: the password in the first line, parameters in the others, as far as flags ask for them. */
-const readInput = (line: CommandLine, { readStdin }: CliInput) => {
+/** The content of standard input: the password in the first line, parameters in the others, as the flags require. */
+const readInput = (line: CliCommandLine, { readStdin }: CliInput) => {
   const [password, parameters] = [line.wants("stdinrpcpass"), line.wants("stdin")]
   if (!password && !parameters) return Effect.succeed({ password: undefined, parameters: [] })
   return Effect.map(readStdin, (text) => {
@@ -59,8 +59,8 @@ const readInput = (line: CommandLine, { readStdin }: CliInput) => {
   })
 }
 
-/** Finds the daemon, and does there what is asked for. */
-const connected = (input: CliInput, line: CommandLine): Effect.Effect<Outcome> =>
+/** Finds the daemon, and carries out the request there. */
+const connected = (input: CliInput, line: CliCommandLine): Effect.Effect<CliOutcome> =>
   Effect.gen(function*() {
     const read = yield* readInput(line, input)
     const shared = [...line.given].flatMap(([name, texts]) =>
@@ -68,13 +68,13 @@ const connected = (input: CliInput, line: CommandLine): Effect.Effect<Outcome> =
     )
     const argv = read.password === undefined ? shared : [...shared, `-rpcpassword=${read.password}`]
     const decoded = decodeConnection({ ...input, argv })
-    if (Either.isLeft(decoded)) return usage(decoded.left.problems)
+    if (Either.isLeft(decoded)) return usageOutcome(decoded.left.problems)
 
     const problems = [...contradictions(line), ...surplusOf(line)]
     const timeout = countOf("rpcclienttimeout", line.text("rpcclienttimeout"), CALL_SECONDS, problems)
     const wait = countOf("rpcwaittimeout", line.text("rpcwaittimeout"), 0, problems)
     const expiring = countOf("expiring", line.text("expiring"), 0, problems)
-    if (problems.length > 0) return usage(problems)
+    if (problems.length > 0) return usageOutcome(problems)
 
     const { connection } = decoded.right
     const daemon = yield* makeDaemon({
@@ -107,15 +107,15 @@ const connected = (input: CliInput, line: CommandLine): Effect.Effect<Outcome> =
     Effect.scoped
   )
 
-const contradictions = ({ given }: CommandLine): ReadonlyArray<string> =>
+const contradictions = ({ given }: CliCommandLine): ReadonlyArray<string> =>
   given.has("rpccookiefile")
     ? (["rpcuser", "rpcpassword", "stdinrpcpass"] as const).filter((name) => given.has(name)).map((name) =>
       `-rpccookiefile: stands in place of -${name}; give one of the two`
     )
     : []
 
-/** Parameters that a command does not take. */
-const surplusOf = ({ command, words }: CommandLine): ReadonlyArray<string> => {
+/** Surplus parameters of a command. */
+const surplusOf = ({ command, words }: CliCommandLine): ReadonlyArray<string> => {
   if (command === undefined) return []
   const taken = command === "names" ? 1 : 0
   return words.slice(taken).map((word) =>
@@ -125,7 +125,7 @@ const surplusOf = ({ command, words }: CommandLine): ReadonlyArray<string> => {
 
 interface Surroundings {
   readonly daemon: Daemon
-  readonly connection: Connection
+  readonly connection: ConnectionSettings
   readonly input: CliInput
 }
 
@@ -133,7 +133,7 @@ const callMethod = (
   [method, ...args]: ReadonlyArray<string>,
   named: boolean,
   { connection, daemon, input }: Surroundings
-): Effect.Effect<Outcome> => {
+): Effect.Effect<CliOutcome> => {
   if (method === undefined) {
     return Effect.succeed(
       failure(USAGE_EXIT_CODE, `${NAME}: no method given\n${NAME}: see ${NAME} -help, and ${NAME} help for the methods`)
@@ -144,7 +144,7 @@ const callMethod = (
   return daemon.call(method, params).pipe(
     Effect.map((result) => {
       const text = resultText(result)
-      // To a program every byte goes as it is.
+      // A program gets every byte unchanged.
       return success(input.screen.terminal ? shownLines(text) : text)
     }),
     Effect.catchAll((error) => explain(error, connection, daemon, method))
@@ -154,7 +154,7 @@ const callMethod = (
 const isBadArgument = (params: ReadonlyArray<Json> | JsonObject | BadArgument): params is BadArgument =>
   "_tag" in params
 
-const tellStatus = ({ connection, daemon, input }: Surroundings, json: boolean): Effect.Effect<Outcome> =>
+const tellStatus = ({ connection, daemon, input }: Surroundings, json: boolean): Effect.Effect<CliOutcome> =>
   Effect.promise(() => import("./status.ts")).pipe(
     Effect.flatMap(({ status }) => status(daemon, connection, input.screen, json)),
     Effect.map(success),
@@ -163,10 +163,10 @@ const tellStatus = ({ connection, daemon, input }: Surroundings, json: boolean):
 
 const tellNames = (
   { connection, daemon, input }: Surroundings,
-  options: NamesOptions
-): Effect.Effect<Outcome> =>
+  options: NamesCommandOptions
+): Effect.Effect<CliOutcome> =>
   Effect.promise(() => import("./names.ts")).pipe(
-    Effect.flatMap(({ names }) => names(daemon, input.screen, options)),
+    Effect.flatMap(({ namesCommand: names }) => names(daemon, input.screen, options)),
     Effect.map(success),
     Effect.catchAll((error) =>
       error._tag === "RpcFailure" && error.code === RPC_CODE.methodNotFound

@@ -1,22 +1,22 @@
 import * as Command from "@effect/cli/Command"
 import * as Options from "@effect/cli/Options"
 import * as Effect from "effect/Effect"
-import { namesOf, type Option, type OptionTable } from "../../config/options.ts"
-import { COMMANDS, FLAGS, type Shell, SHELLS } from "./flags.ts"
+import { type Option, optionNamesOf, type OptionTable } from "../../config/options.ts"
+import { CLI_COMMANDS, CLI_FLAGS, type Shell, SHELLS } from "./flags.ts"
 import { METHODS } from "./methodNames.ts"
 import { NAME } from "./outcome.ts"
 
 /**
- * Scripts that make a shell complete the flags, commands and methods of svcd-cli. They are made by @effect/cli from the
- * same table of flags that the program reads; this module alone needs it, and is loaded when a script is asked for.
+ * Scripts with which a shell completes the flags, commands and methods of svcd-cli. @effect/cli makes them from the table
+ * of flags that the program parses. Only this module needs that library, and is loaded only for a script.
  */
 
-/** The library takes hyphens in names of programs for something else in parts of its scripts. */
+/** The library misreads hyphens in names of programs in parts of its scripts. */
 const STAND_IN = NAME.replaceAll("-", "_")
 
 const isSwitch = (option: Option): boolean => option.toml === "boolean"
 
-/** The words that a flag takes, where these are all. */
+/** The values of a flag, if they are known. */
 const CHOICES: Readonly<Record<string, ReadonlyArray<string>>> = {
   network: ["mainnet", "testnet", "regtest"],
   completions: SHELLS
@@ -39,12 +39,12 @@ const optionOf = (name: string, option: Option): Options.Options<unknown> => {
   return Options.withDescription(plain, option.description)
 }
 
-/** Flags that the library has of its own, under names that are ours. */
+/** Flags of the library with names of our flags. */
 const BUILT_IN: ReadonlySet<string> = new Set(["help", "version", "completions"])
 
 const optionsOf = (options: OptionTable): Record<string, Options.Options<unknown>> =>
   Object.fromEntries(
-    namesOf(options).filter((name) => !BUILT_IN.has(name)).flatMap((name) => {
+    optionNamesOf(options).filter((name) => !BUILT_IN.has(name)).flatMap((name) => {
       const option = options[name]
       return option === undefined ? [] : [[name, optionOf(name, option)]]
     })
@@ -54,19 +54,21 @@ const commandOf = (name: string, options: OptionTable, description: string) =>
   Command.make(name, optionsOf(options)).pipe(Command.withDescription(description))
 
 /** The program as the library sees it: never run, only described. */
-const program = Command.make(STAND_IN, optionsOf(FLAGS)).pipe(
+const program = Command.make(STAND_IN, optionsOf(CLI_FLAGS)).pipe(
   Command.withSubcommands([
-    commandOf("status", COMMANDS.status.options, COMMANDS.status.description),
-    commandOf("names", COMMANDS.names.options, COMMANDS.names.description),
+    commandOf("status", CLI_COMMANDS.status.options, CLI_COMMANDS.status.description),
+    commandOf("names", CLI_COMMANDS.names.options, CLI_COMMANDS.names.description),
     ...METHODS.map((method) => Command.make(method))
   ])
 )
 
-const SWITCHES: ReadonlyArray<string> = [FLAGS, ...Object.values(COMMANDS).map(({ options }) => options)].flatMap(
-  (options: OptionTable) => namesOf(options).filter((name) => options[name] !== undefined && isSwitch(options[name]))
-)
+const SWITCHES: ReadonlyArray<string> = [CLI_FLAGS, ...Object.values(CLI_COMMANDS).map(({ options }) => options)]
+  .flatMap(
+    (options: OptionTable) =>
+      optionNamesOf(options).filter((name) => options[name] !== undefined && isSwitch(options[name]))
+  )
 
-/** Flags that the library has of its own and svcd-cli has not; behind a method none is one. */
+/** Flags of the library that svcd-cli does not have; behind a method no word is a flag. */
 const STRANGERS = ["--log-level", "--wizard"]
 const COMMAND_STRANGERS = [...STRANGERS, "--completions", "--version"]
 
@@ -74,8 +76,8 @@ const without = (words: string, strangers: ReadonlyArray<string>): string =>
   words.split(" ").filter((word) => !strangers.includes(word)).join(" ")
 
 /**
- * Mends a script for bash: a choice is a word for each value, behind a switch comes no value, and behind a method no
- * flag.
+ * Corrects a script for bash: a choice has a word for each value, no value follows a switch, and no flag follows a
+ * method.
  */
 const mendBash = (script: string): string => {
   const behindSwitch = new RegExp(
@@ -95,7 +97,7 @@ const mendBash = (script: string): string => {
       return line.replace(/^( +opts=")(.*)"$/, (whole, start: string, words: string) => {
         if (words === "") return whole
         if (block === STAND_IN) return `${start}${without(words, STRANGERS)}"`
-        const command = Object.keys(COMMANDS).some((name) => block === `${STAND_IN}__${name}`)
+        const command = Object.keys(CLI_COMMANDS).some((name) => block === `${STAND_IN}__${name}`)
         return command ? `${start}${without(words, COMMAND_STRANGERS)}"` : `${start}"`
       })
     })
@@ -103,7 +105,7 @@ const mendBash = (script: string): string => {
     .replace(/ -o nosort /, " ")
 }
 
-/** Mends a script for zsh or fish: takes the flags out that svcd-cli does not have. */
+/** Corrects a script for zsh or fish: removes the flags that svcd-cli does not have. */
 const mendLines = (script: string): string =>
   script.split("\n").filter((line) => !/^ *'--(?:log-level|wizard)\[| -l (?:log-level|wizard)(?: |$)/.test(line)).join(
     "\n"

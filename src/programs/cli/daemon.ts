@@ -6,23 +6,23 @@ import type * as Scope from "effect/Scope"
 import { join } from "node:path"
 import { isLoopback } from "../../base/addresses.ts"
 import { shownPath } from "../../base/safeText.ts"
-import type { Connection } from "../../config/connection.ts"
+import type { ConnectionSettings } from "../../config/connection.ts"
 import { absolutePath, type Credentials, type SettingsInput } from "../../config/settings.ts"
 import type { NetworkName } from "../../protocol/networks.ts"
 import type { Json } from "../../rpc/json/json.ts"
 import { RPC_CODE } from "../../rpc/method/RpcError.ts"
 import { type CallParams, make, type RpcClientError } from "../../rpc/RpcClient.ts"
 
-/** The daemon that svcd-cli talks to, with the credentials that can be found for it. */
+/** The daemon that svcd-cli calls, with the credentials that are found for it. */
 
 export interface DaemonOptions {
-  readonly connection: Connection
+  readonly connection: ConnectionSettings
   readonly wallet: string | undefined
   /** The file that `-rpccookiefile` names. */
   readonly cookieFile: string | undefined
   /** Seconds for one call; 0 for any time. */
   readonly timeout: number
-  /** Seconds to wait for a daemon that starts, 0 for any time; `undefined`: not at all. */
+  /** Seconds to wait for a daemon that is starting, 0 for any time; `undefined`: not at all. */
   readonly wait: number | undefined
   readonly input: SettingsInput
 }
@@ -36,10 +36,10 @@ export interface Daemon {
 /** The longest time that a timer of this runtime can wait, in milliseconds. */
 const ANY_TIME = 2 ** 31 - 1
 
-/** How long `-rpcwait` waits between two tries. */
+/** Pause of `-rpcwait` between two attempts. */
 const WAIT = "1 second"
 
-/** Reads the line that the reference node writes for its clients: `user:password`. */
+/** Parses the line that the reference node writes for its clients: `user:password`. */
 const parseCookie = (text: string): Credentials | undefined => {
   const parts = /^([^:\r\n]+):([^\r\n]+)\r?\n?$/.exec(text)
   const [, user, password] = parts ?? []
@@ -59,7 +59,7 @@ const readCookie = (path: string, { readFile }: SettingsInput): Either.Either<Cr
   )
 }
 
-/** Where the reference node has its data, a network's own beneath it (upstream `chainparamsbase.cpp`). */
+/** The data directory of the reference node, with a sub-directory for each network (upstream `chainparamsbase.cpp`). */
 const SUBDIRECTORY: Readonly<Record<NetworkName, string>> = { mainnet: "", testnet: "testnet3", regtest: "regtest" }
 
 /** The cookie file of a reference node of the same user. */
@@ -67,9 +67,9 @@ const coreCookie = (network: NetworkName, { homedir }: SettingsInput): string =>
   join(homedir, ".namecoin", SUBDIRECTORY[network], ".cookie")
 
 const isStarting = (error: RpcClientError): boolean =>
-  error._tag === "DaemonUnreachable" || (error._tag === "RpcFailure" && error.code === RPC_CODE.warmUp)
+  error._tag === "RpcUnreachable" || (error._tag === "RpcFailure" && error.code === RPC_CODE.warmUp)
 
-/** Tries again until the time is over: a try takes time as well. */
+/** Tries again until the time is over, which counts the attempts too. */
 const waiting = <A>(work: Effect.Effect<A, RpcClientError>, wait: number | undefined) =>
   wait === undefined ? work : Effect.suspend(() => {
     const deadline = wait === 0 ? Infinity : performance.now() + wait * 1000
@@ -79,7 +79,7 @@ const waiting = <A>(work: Effect.Effect<A, RpcClientError>, wait: number | undef
     })
   })
 
-/** Prepares calls to the daemon; the left says why a cookie file cannot be used. Nothing is sent yet. */
+/** Prepares calls to the daemon; left: why a cookie file cannot be used. Nothing is sent yet. */
 export const makeDaemon = (options: DaemonOptions): Effect.Effect<Daemon, string, Scope.Scope> =>
   Effect.gen(function*() {
     const { connection, cookieFile, input, timeout, wait, wallet } = options
@@ -97,7 +97,7 @@ export const makeDaemon = (options: DaemonOptions): Effect.Effect<Daemon, string
       timeout: timeout === 0 ? ANY_TIME : timeout * 1000
     })
 
-    /** Whether a cookie was found that nobody named. Its secret is for this machine alone. */
+    /** Whether there is a cookie in the default place. Its secret is for this machine alone. */
     const found = (): boolean => {
       if (credentials !== undefined || !isLoopback(address.host)) return false
       const path = coreCookie(connection.network, input)
@@ -113,7 +113,7 @@ export const makeDaemon = (options: DaemonOptions): Effect.Effect<Daemon, string
         const once = client.call(method, params)
         const call = Effect.catchTag(
           once,
-          "Unauthorized",
+          "RpcUnauthorized",
           (error): Effect.Effect<Json, RpcClientError> => found() ? once : Effect.fail(error)
         )
         return waiting(call, wait)

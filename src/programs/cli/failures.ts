@@ -1,48 +1,49 @@
 import * as Effect from "effect/Effect"
-import { formatAddress } from "../../base/addresses.ts"
+import { formatHostPort } from "../../base/addresses.ts"
 import { shownPath } from "../../base/safeText.ts"
-import type { Connection } from "../../config/connection.ts"
+import type { ConnectionSettings } from "../../config/connection.ts"
 import { nearest } from "../../config/suggest.ts"
 import { RPC_CODE } from "../../rpc/method/RpcError.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
 import type { Daemon } from "./daemon.ts"
-import { COMMANDS } from "./flags.ts"
-import { failure, type Outcome } from "./outcome.ts"
+import { CLI_COMMANDS } from "./flags.ts"
+import { type CliOutcome, failure } from "./outcome.ts"
 import { shownLines } from "./textWidth.ts"
 
 /**
- * What svcd-cli says when a call fails, in the forms that wrappers of the reference client parse (reference/rpc.md 8).
+ * The messages of svcd-cli for failed calls, in the forms that wrappers of the reference client parse
+ * (reference/rpc.md 8).
  */
 
 const sourceOf = (from: string): string => from === "default" ? "That is the default address" : `It is from ${from}`
 
-const unauthorized = ({ rpc }: Connection, cookie: string | undefined): string => {
+const unauthorized = ({ rpc }: ConnectionSettings, cookie: string | undefined): string => {
   const other = rpc.credentials !== undefined || cookie !== undefined
   const tried = cookie === undefined ? "" : ` than those in ${shownPath(cookie)}`
-  return `error: Authorization failed: ${formatAddress(rpc)} wants ${
+  return `error: Authorization failed: ${formatHostPort(rpc)} wants ${
     other ? `other credentials${tried}` : "credentials"
   }\nGive them with -rpcuser and -rpcpassword, SVCD_RPC_USER and SVCD_RPC_PASSWORD, or svcd.conf in -datadir; ` +
     "for Namecoin Core, -rpccookiefile names its cookie."
 }
 
-/** The method or command that was probably meant, by the daemon's own list; `undefined` where there is none. */
+/** The method or command that was probably meant, from the daemon's own list; `undefined` if there is none. */
 const meant = (daemon: Daemon, method: string): Effect.Effect<string | undefined> =>
   daemon.call("help").pipe(
     Effect.map((text) => {
       if (typeof text !== "string") return undefined
       const names = text.split("\n").flatMap((line) => /^([a-z][a-z0-9_.]*)(?: |$)/.exec(line)?.[1] ?? [])
-      return nearest(method, [...names, ...Object.keys(COMMANDS)])
+      return nearest(method, [...names, ...Object.keys(CLI_COMMANDS)])
     }),
     Effect.orElseSucceed(() => undefined)
   )
 
-/** Returns what to print for a failed call, and how to exit. `method` is what was called, where the user named it. */
+/** Returns the text to print for a failed call, and the exit status. `method`: the one that the operator named. */
 export const explain = (
   error: RpcClientError,
-  connection: Connection,
+  connection: ConnectionSettings,
   daemon: Daemon,
   method?: string
-): Effect.Effect<Outcome> => {
+): Effect.Effect<CliOutcome> => {
   switch (error._tag) {
     case "RpcFailure": {
       const code = Math.abs(error.code) % 256
@@ -55,9 +56,9 @@ export const explain = (
         (name) => failure(exit, name === undefined ? said : `${said}\nDid you mean ${name}?`)
       )
     }
-    case "Unauthorized":
+    case "RpcUnauthorized":
       return Effect.succeed(failure(1, unauthorized(connection, daemon.triedCookie())))
-    case "DaemonUnreachable": {
+    case "RpcUnreachable": {
       const from = sourceOf(connection.rpcAddrFrom)
       return Effect.succeed(failure(
         1,

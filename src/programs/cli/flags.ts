@@ -7,7 +7,7 @@ import { NAME } from "./outcome.ts"
 
 const switchOption = (description: string) => ({ ...OPTIONS.version, description })
 
-/** A flag with a value that has no place in environment and file. */
+/** A flag with a value, without an environment variable or an entry in the file. */
 const textOption = (placeholder: string, description: string): Option => ({
   ...OPTIONS.rpcuser,
   env: undefined,
@@ -16,7 +16,7 @@ const textOption = (placeholder: string, description: string): Option => ({
   description
 })
 
-export const FLAGS = {
+export const CLI_FLAGS = {
   ...CONNECTION_OPTIONS,
   rpccookiefile: textOption("PATH", "cookie file of Namecoin Core, in place of user name and password"),
   rpcwallet: textOption("NAME", "wallet to use, where the daemon has several loaded"),
@@ -33,7 +33,7 @@ export const FLAGS = {
 } satisfies OptionTable
 
 /** Commands that svcd-cli carries out itself, each with its flags. No method has such a name. */
-export const COMMANDS = {
+export const CLI_COMMANDS = {
   status: {
     description: "tell how the node is",
     options: { json: switchOption("print JSON"), help: OPTIONS.help }
@@ -49,17 +49,17 @@ export const COMMANDS = {
   }
 } as const satisfies Readonly<Record<string, { readonly description: string; readonly options: OptionTable }>>
 
-export type CommandName = keyof typeof COMMANDS
+export type CommandName = keyof typeof CLI_COMMANDS
 
-export const isCommand = (word: string | undefined): word is CommandName =>
-  word !== undefined && Object.hasOwn(COMMANDS, word)
+export const isCliCommand = (word: string | undefined): word is CommandName =>
+  word !== undefined && Object.hasOwn(CLI_COMMANDS, word)
 
 export const SHELLS = ["bash", "zsh", "fish", "sh"] as const
 export type Shell = (typeof SHELLS)[number]
 
 export const isShell = (word: string): word is Shell => SHELLS.some((shell) => shell === word)
 
-export const HELP = `Usage: ${NAME} [flags] <method> [parameters]
+export const CLI_HELP = `Usage: ${NAME} [flags] <method> [parameters]
        ${NAME} [flags] status [-json]
        ${NAME} [flags] names [prefix] [-all] [-expiring BLOCKS] [-json]
 
@@ -107,7 +107,7 @@ Exit status: 0; 1 if no daemon answers; 2 for a mistake in flags or configuratio
 daemon's error without its sign, modulo 256.
 `
 
-/** Flags of the reference client that are something else here. */
+/** Flags of the reference client with another equivalent here. */
 const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ["regtest", "write -network regtest"],
   ["testnet", "write -network testnet"],
@@ -122,24 +122,24 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ["color", "set NO_COLOR in the environment to have none"]
 ])
 
-/** Says of a flag that is one elsewhere what it is here. */
+/** Adds the equivalent here to the problem of a flag of the reference client. */
 const translated = (problem: string): string => {
   const flag = /^--?([a-z]+): unknown flag/.exec(problem)?.[1]
   const hint = flag === undefined ? undefined : ELSEWHERE.get(flag)
   return hint === undefined ? problem : `-${flag}: unknown flag; ${hint}`
 }
 
-/** Every flag, of the program and of its commands. */
-const ALL = { ...FLAGS, ...COMMANDS.status.options, ...COMMANDS.names.options }
+/** All flags, of the program and of its commands. */
+const ALL = { ...CLI_FLAGS, ...CLI_COMMANDS.status.options, ...CLI_COMMANDS.names.options }
 
-export type FlagName = keyof typeof ALL
+export type CliFlagName = keyof typeof ALL
 
-/** A command line that was read. */
-export interface CommandLine {
-  readonly wants: (name: FlagName) => boolean
-  readonly text: (name: FlagName) => string | undefined
-  readonly given: ReadonlyMap<FlagName, ReadonlyArray<string>>
-  /** The command; `undefined` where a method is to be called. */
+/** A parsed command line. */
+export interface CliCommandLine {
+  readonly wants: (name: CliFlagName) => boolean
+  readonly text: (name: CliFlagName) => string | undefined
+  readonly given: ReadonlyMap<CliFlagName, ReadonlyArray<string>>
+  /** The command; `undefined` for a call of a method. */
   readonly command: CommandName | undefined
   /** A method and its parameters, or the parameters of the command. */
   readonly words: ReadonlyArray<string>
@@ -147,17 +147,17 @@ export interface CommandLine {
 }
 
 /** The commands that have a flag; `undefined` for a flag of the program itself. */
-const ownersOf = (name: FlagName): ReadonlyArray<CommandName> | undefined =>
-  Object.hasOwn(FLAGS, name)
+const ownersOf = (name: CliFlagName): ReadonlyArray<CommandName> | undefined =>
+  Object.hasOwn(CLI_FLAGS, name)
     ? undefined
-    : (["status", "names"] as const).filter((command) => Object.hasOwn(COMMANDS[command].options, name))
+    : (["status", "names"] as const).filter((command) => Object.hasOwn(CLI_COMMANDS[command].options, name))
 
 /**
- * Reads the arguments of the program: flags, then a method, behind which nothing is a flag any more. A command of the
- * program's own may have flags before and behind it.
+ * Parses the arguments of the program: flags, then a method, behind which no word is a flag any more. A command of the
+ * program may have flags before and behind it.
  */
-export const readCommandLine = (argv: ReadonlyArray<string>): CommandLine => {
-  const given = new Map<FlagName, ReadonlyArray<string>>()
+export const readCliCommandLine = (argv: ReadonlyArray<string>): CliCommandLine => {
+  const given = new Map<CliFlagName, ReadonlyArray<string>>()
   const problems: Array<string> = []
   const read = (words: ReadonlyArray<string>): ReadonlyArray<string> => {
     const found = readArgv(words, ALL, "end")
@@ -165,10 +165,10 @@ export const readCommandLine = (argv: ReadonlyArray<string>): CommandLine => {
     problems.push(...found.problems)
     return found.rest
   }
-  const wants = (name: FlagName): boolean => ["1", "true"].includes(given.get(name)?.at(-1) ?? "0")
+  const wants = (name: CliFlagName): boolean => ["1", "true"].includes(given.get(name)?.at(-1) ?? "0")
 
   const rest = read(argv)
-  const named = isCommand(rest[0]) ? rest[0] : undefined
+  const named = isCliCommand(rest[0]) ? rest[0] : undefined
   const command = wants("getinfo") ? "status" : named
   const words: Array<string> = []
   if (command === undefined) words.push(...rest)
@@ -194,7 +194,7 @@ export const readCommandLine = (argv: ReadonlyArray<string>): CommandLine => {
   }
 }
 
-/** The whole number that a flag was given; `fallback` where it was not. Adds to `problems` what is none. */
+/** The whole number of a flag; `fallback` without the flag. Adds an invalid one to `problems`. */
 export const countOf = (
   name: string,
   text: string | undefined,

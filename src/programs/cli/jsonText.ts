@@ -16,15 +16,15 @@ export const indented = (value: Json, indent = ""): string => {
   return value.length === 0 ? "[]" : `[\n${value.map((item) => inner + indented(item, inner)).join(",\n")}\n${indent}]`
 }
 
-/** A result as it is printed: a text bare, null not at all, the rest as JSON (reference/rpc.md 8). */
+/** A result as it is printed: a text bare, null as nothing, the rest as JSON (reference/rpc.md 8). */
 export const resultText = (result: Json): string =>
   result === null ? "" : typeof result === "string" ? `${result}\n` : `${indented(result)}\n`
 
 /** What an object is made of. A number is written by this language; members that are `undefined` are left out. */
-export type Members = { readonly [name: string]: Json | number | undefined }
+export type JsonMembers = { readonly [name: string]: Json | number | undefined }
 
 /** Makes an object of members in their order. */
-export const objectOf = (members: Members): JsonObject => {
+export const objectOf = (members: JsonMembers): JsonObject => {
   const object = new JsonObject()
   for (const [name, value] of Object.entries(members)) {
     if (value === undefined) continue
@@ -51,17 +51,17 @@ export const numberAt = (value: Json | undefined, ...path: ReadonlyArray<string>
   return found instanceof JsonNumber && Number.isFinite(found.value) ? found.value : undefined
 }
 
-/** A number as it was spelled: an amount has its eight decimals. */
+/** A number in its original spelling: an amount has its eight decimals. */
 export const spelledAt = (value: Json | undefined, ...path: ReadonlyArray<string>): string | undefined => {
   const found = at(value, ...path)
   return found instanceof JsonNumber ? found.text : undefined
 }
 
-/** The objects of a list; nothing of what is no list. */
+/** The objects of a list; none for other values. */
 export const objectsOf = (value: Json | undefined): ReadonlyArray<JsonObject> =>
   Array.isArray(value) ? value.filter((item) => item instanceof JsonObject) : []
 
-/** The texts of a list; a text that stands alone counts as one, unless it is empty. */
+/** The texts of a list; a single text counts as one, unless it is empty. */
 export const textsOf = (value: Json | undefined): ReadonlyArray<string> => {
   if (typeof value === "string") return value === "" ? [] : [value]
   return Array.isArray(value) ? value.filter((item) => typeof item === "string") : []

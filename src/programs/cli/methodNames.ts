@@ -1,6 +1,6 @@
 import { METHODS_WITH_PARAMETERS } from "../../rpc/method/conversions.ts"
 
-/** Methods of a node that take no parameters. Tests compare the whole with the node's own table. */
+/** Methods of a node without parameters. Tests compare the list with the node's own table. */
 const METHODS_ALONE: ReadonlyArray<string> = [
   "clearbanned",
   "getaddrmaninfo",
@@ -35,5 +35,5 @@ const METHODS_ALONE: ReadonlyArray<string> = [
   "walletlock"
 ]
 
-/** The methods that a shell is told of, in the order of the alphabet. */
+/** The methods for completion, in alphabetical order. */
 export const METHODS: ReadonlyArray<string> = [...METHODS_WITH_PARAMETERS, ...METHODS_ALONE].sort()

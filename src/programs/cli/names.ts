@@ -7,53 +7,53 @@ import { ask, BLOCK_SECONDS } from "./ask.ts"
 import type { Daemon } from "./daemon.ts"
 import { at, indented, numberAt, objectOf, textAt } from "./jsonText.ts"
 import type { Screen } from "./outcome.ts"
-import { entriesOf, IN_HEX, isAlive, type NameEntry, type OwnedName, ownedNames, shownBytes } from "./ownNames.ts"
-import { counted, dayText, grouped } from "./quantities.ts"
+import { IN_HEX, isAlive, type OwnedName, ownedNames, type OwnNameEntry, ownNamesOf, shownBytes } from "./ownNames.ts"
+import { dayText, grouped, quantityOf } from "./quantities.ts"
 import { RENEW_SOON } from "./status.ts"
-import { type Cell, type Colour, painted, table } from "./table.ts"
+import { type Colour, painted, table, type TableCell } from "./table.ts"
 
-/** `svcd-cli names`: the names of a wallet, those first that have to be renewed first, and what is under way. */
+/** `svcd-cli names`: the names of a wallet, the earliest expiry first, and the operations in progress. */
 
-export interface NamesOptions {
+export interface NamesCommandOptions {
   readonly prefix: string
   /** Also names that expired or were given away, and registrations that failed long ago. */
   readonly all: boolean
-  /** Only names that expire within so many blocks. */
+  /** Only names that expire within this many blocks. */
   readonly expiring: number | undefined
   readonly json: boolean
 }
 
-/** What is to be shown. */
+/** The data to show. */
 export interface OwnNames {
   readonly names: ReadonlyArray<OwnedName>
   /** Names of the wallet that are left out, by why. */
   readonly expired: number
   readonly given: number
-  readonly pending: ReadonlyArray<NameEntry>
-  readonly registrations: ReadonlyArray<NameEntry>
-  /** Whether blocks come by themselves, so that there are dates. */
+  readonly pending: ReadonlyArray<OwnNameEntry>
+  readonly registrations: ReadonlyArray<OwnNameEntry>
+  /** Whether blocks come at a steady rate, so that dates can be estimated. */
   readonly dated: boolean
   /** Unix time in seconds. */
   readonly now: number
 }
 
-/** Days after which a registration that failed is no news. */
+/** Days after which a failed registration is hidden. */
 const FAILURE_DAYS = 30
 
-/** Picks what was asked for. */
+/** Selects the requested names. */
 export const select = (
   answers: { readonly list: Json; readonly pending: Json | undefined; readonly registrations: Json | undefined },
-  { all, expiring, prefix }: NamesOptions,
+  { all, expiring, prefix }: NamesCommandOptions,
   now: number,
   dated: boolean
 ): OwnNames => {
   const begins = toHex(new TextEncoder().encode(prefix))
-  const fits = ({ name }: NameEntry): boolean => name.hex.startsWith(begins)
+  const fits = ({ name }: OwnNameEntry): boolean => name.hex.startsWith(begins)
   const owned = ownedNames(answers.list).filter(fits)
   const shown = owned.filter((name) =>
     expiring === undefined ? all || isAlive(name) : isAlive(name) && name.expiresIn <= expiring
   )
-  const isNews = ({ said }: NameEntry): boolean => {
+  const isNews = ({ said }: OwnNameEntry): boolean => {
     const step = textAt(said, "step")
     if (step === "failed" && !all) return (numberAt(said, "time") ?? now) > now - FAILURE_DAYS * 86_400
     return step !== "done"
@@ -63,16 +63,16 @@ export const select = (
     names: shown,
     expired: all || !under ? 0 : owned.filter(({ expiresIn }) => expiresIn <= 0).length,
     given: all || !under ? 0 : owned.filter(({ expiresIn, mine }) => !mine && expiresIn > 0).length,
-    pending: under ? entriesOf(answers.pending).filter((entry) => fits(entry) && entry.mine) : [],
-    registrations: under ? entriesOf(answers.registrations).filter((entry) => fits(entry) && isNews(entry)) : [],
+    pending: under ? ownNamesOf(answers.pending).filter((entry) => fits(entry) && entry.mine) : [],
+    registrations: under ? ownNamesOf(answers.registrations).filter((entry) => fits(entry) && isNews(entry)) : [],
     dated,
     now
   }
 }
 
-const gather = (daemon: Daemon, options: NamesOptions): Effect.Effect<OwnNames, RpcClientError> =>
+const gather = (daemon: Daemon, options: NamesCommandOptions): Effect.Effect<OwnNames, RpcClientError> =>
   Effect.gen(function*() {
-    // Alone at first: it says whether there is a wallet, and which one is meant.
+    // Alone at first: the answer shows whether there is a wallet, and which one.
     const list = yield* daemon.call("name_list", IN_HEX)
     const rest = yield* Effect.all({
       pending: ask(daemon, "name_pending", IN_HEX),
@@ -83,7 +83,7 @@ const gather = (daemon: Daemon, options: NamesOptions): Effect.Effect<OwnNames, 
     return select({ list, ...rest }, options, now, textAt(rest.chain, "chain") !== "regtest")
   })
 
-/** Blocks below which a name is about to be lost: a week. */
+/** Blocks below which a name is about to expire: a week. */
 const RENEW_NOW = 7 * 144
 
 const urgency = ({ expiresIn, mine }: OwnedName): Colour | undefined => {
@@ -92,12 +92,12 @@ const urgency = ({ expiresIn, mine }: OwnedName): Colour | undefined => {
 }
 
 const expiryText = ({ expiresIn, mine }: OwnedName): string =>
-  expiresIn <= 0 ? "expired" : mine ? counted(expiresIn, "block") : "given away"
+  expiresIn <= 0 ? "expired" : mine ? quantityOf(expiresIn, "block") : "given away"
 
 const NAME = { title: "NAME", atLeast: 16 }
 const VALUE = { title: "VALUE", atLeast: 8 }
 
-const valueCell = ({ value }: NameEntry): Cell => ({ text: value === undefined ? "" : shownBytes(value) })
+const valueCell = ({ value }: OwnNameEntry): TableCell => ({ text: value === undefined ? "" : shownBytes(value) })
 
 const nameTable = ({ dated, names, now }: OwnNames, screen: Screen): ReadonlyArray<string> =>
   names.length === 0 ? [] : table(
@@ -146,7 +146,7 @@ const registrationTable = ({ registrations }: OwnNames, screen: Screen): Readonl
     )
   ]
 
-/** What is to be said below the tables. */
+/** The remarks below the tables. */
 const remarks = ({ dated, expired, given, names, pending }: OwnNames): ReadonlyArray<string> => {
   const renewed = new Set(pending.map(({ name }) => name.hex))
   const soon = names.filter((name) => isAlive(name) && name.expiresIn <= RENEW_SOON && !renewed.has(name.name.hex))
@@ -158,23 +158,23 @@ const remarks = ({ dated, expired, given, names, pending }: OwnNames): ReadonlyA
     ...(soon.length === 0
       ? []
       : [
-        `${counted(soon.length, "name expires", "names expire")} within ${
-          dated ? "four weeks" : counted(RENEW_SOON, "block")
+        `${quantityOf(soon.length, "name expires", "names expire")} within ${
+          dated ? "four weeks" : quantityOf(RENEW_SOON, "block")
         }; "svcd-cli name_update NAME" renews one.`
       ]),
     ...(hidden.length === 0 ? [] : [`Not shown: ${hidden.join(", ")}; -all shows them.`])
   ]
 }
 
-const emptyText = ({ expiring, prefix }: NamesOptions): string => {
-  if (expiring !== undefined) return `No name expires within ${counted(expiring, "block")}.`
+const emptyText = ({ expiring, prefix }: NamesCommandOptions): string => {
+  if (expiring !== undefined) return `No name expires within ${quantityOf(expiring, "block")}.`
   return prefix === ""
     ? "The wallet has no names. \"svcd-cli name_autoregister NAME VALUE\" registers one."
     : "The wallet has no names that begin so."
 }
 
 /** The names as lines. */
-export const namesText = (own: OwnNames, options: NamesOptions, screen: Screen): string => {
+export const namesText = (own: OwnNames, options: NamesCommandOptions, screen: Screen): string => {
   const main = nameTable(own, screen)
   const below = remarks(own)
   return [
@@ -186,9 +186,9 @@ export const namesText = (own: OwnNames, options: NamesOptions, screen: Screen):
   ].join("\n")
 }
 
-/** An entry for programs: texts where the bytes are UTF-8, hex in any case; then what the daemon said. */
+/** An entry for programs: texts for UTF-8 bytes, hex in any case; then the daemon's fields. */
 const entryJson = (
-  { name, said, value }: NameEntry,
+  { name, said, value }: OwnNameEntry,
   ...members: ReadonlyArray<string>
 ): Record<string, Json | undefined> => ({
   name: name.text ?? null,
@@ -214,10 +214,10 @@ export const namesJson = ({ dated, names, now, pending, registrations }: OwnName
   })
 
 /** Returns what `svcd-cli names` prints. */
-export const names = (
+export const namesCommand = (
   daemon: Daemon,
   screen: Screen,
-  options: NamesOptions
+  options: NamesCommandOptions
 ): Effect.Effect<string, RpcClientError> =>
   Effect.map(
     gather(daemon, options),

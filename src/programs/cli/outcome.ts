@@ -2,21 +2,21 @@ import type * as Effect from "effect/Effect"
 import type { SettingsInput } from "../../config/settings.ts"
 import { USAGE_EXIT_CODE, UsageError } from "../../config/UsageError.ts"
 
-/** What svcd-cli is given, and what comes of it. */
+/** The input of svcd-cli, and its outcome. */
 
 export const NAME = "svcd-cli"
 
-/** What the program prints, and how it ends. */
-export interface Outcome {
+/** What the program prints, and its exit status. */
+export interface CliOutcome {
   readonly code: number
   readonly stdout: string
   readonly stderr: string
 }
 
-/** Where the output is read. */
+/** The destination of the output. */
 export interface Screen {
   readonly terminal: boolean
-  /** Columns of the terminal; `undefined` where it has no such limit, as a file or a pipe: then nothing is cut. */
+  /** Columns of the terminal; `undefined` for a file or a pipe: then nothing is cut. */
   readonly columns: number | undefined
   readonly colours: boolean
 }
@@ -28,15 +28,15 @@ export interface CliInput extends SettingsInput {
   readonly readStdin: Effect.Effect<string>
 }
 
-export const success = (stdout: string): Outcome => ({ code: 0, stdout, stderr: "" })
+export const success = (stdout: string): CliOutcome => ({ code: 0, stdout, stderr: "" })
 
-export const failure = (code: number, text: string): Outcome => ({ code, stdout: "", stderr: `${text}\n` })
+export const failure = (code: number, text: string): CliOutcome => ({ code, stdout: "", stderr: `${text}\n` })
 
-/** A mistake in how the program was called. */
-export const usage = (problems: ReadonlyArray<string>): Outcome =>
+/** A mistake in the call of the program. */
+export const usageOutcome = (problems: ReadonlyArray<string>): CliOutcome =>
   failure(USAGE_EXIT_CODE, new UsageError({ problems }).report(NAME).join("\n"))
 
-/** What the standard output of a process is. */
+/** The properties of a process's standard output. */
 export const screenOf = (
   stream: { readonly isTTY?: boolean | undefined; readonly columns?: number | undefined },
   env: Readonly<Record<string, string | undefined>>

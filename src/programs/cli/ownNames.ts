@@ -3,13 +3,13 @@ import { encodeText } from "../../protocol/nameText.ts"
 import type { Json, JsonObject } from "../../rpc/json/json.ts"
 import { at, numberAt, objectsOf, textAt } from "./jsonText.ts"
 
-/** Names as a wallet tells them, asked for in hex: then every daemon can write every name and value. */
+/** The names of a wallet, requested in hex: every daemon can encode every name and value so. */
 
 export const IN_HEX = { options: { nameEncoding: "hex", valueEncoding: "hex" } } as const
 
-/** Bytes that are shown: as UTF-8 where they are, else as hex. */
+/** Bytes to show: as UTF-8 if valid, else as hex. */
 export interface Shown {
-  /** `undefined` where the bytes are no UTF-8. */
+  /** `undefined` for bytes that are not UTF-8. */
   readonly text: string | undefined
   readonly hex: string
 }
@@ -21,33 +21,33 @@ const readHex = (hex: string | undefined): Shown | undefined => {
   return bytes === undefined ? undefined : { text: encodeText(bytes, "utf8"), hex: toHex(bytes) }
 }
 
-export interface NameEntry {
+export interface OwnNameEntry {
   readonly name: Shown
   /** Missing for a registration that has none yet. */
   readonly value: Shown | undefined
   /** Whether the wallet has the key of the owner. */
   readonly mine: boolean
-  /** What the daemon said. */
+  /** The daemon's entry. */
   readonly said: JsonObject
 }
 
-export interface OwnedName extends NameEntry {
+export interface OwnedName extends OwnNameEntry {
   /** Blocks; 0 or less: it has expired. */
   readonly expiresIn: number
 }
 
-const entryOf = (said: JsonObject): NameEntry | undefined => {
+const entryOf = (said: JsonObject): OwnNameEntry | undefined => {
   const name = readHex(textAt(said, "name"))
   return name && { name, value: readHex(textAt(said, "value")), mine: at(said, "ismine") !== false, said }
 }
 
-/** The entries of `name_list` or `name_pending`; what has no name is left out. */
-export const entriesOf = (list: Json | undefined): ReadonlyArray<NameEntry> =>
+/** The entries of `name_list` or `name_pending`; entries without a name are left out. */
+export const ownNamesOf = (list: Json | undefined): ReadonlyArray<OwnNameEntry> =>
   objectsOf(list).flatMap((said) => entryOf(said) ?? [])
 
-/** The names of `name_list`, those first that expire first. */
+/** The names of `name_list`, the earliest expiry first. */
 export const ownedNames = (list: Json | undefined): ReadonlyArray<OwnedName> =>
-  entriesOf(list).flatMap((entry) => {
+  ownNamesOf(list).flatMap((entry) => {
     const expiresIn = numberAt(entry.said, "expires_in")
     return expiresIn === undefined ? [] : [{ ...entry, expiresIn }]
   }).sort((a, b) => a.expiresIn - b.expiresIn || (a.name.hex < b.name.hex ? -1 : 1))

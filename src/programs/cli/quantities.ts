@@ -1,10 +1,10 @@
-/** Numbers, times and sizes as people read them. */
+/** Numbers, times and sizes for display. */
 
 /** An integer with commas between thousands. */
 export const grouped = (value: number): string => String(value).replace(/\B(?=(\d{3})+(?!\d))/g, ",")
 
 /** `1 peer`, `2 peers`. */
-export const counted = (count: number, one: string, many = `${one}s`): string =>
+export const quantityOf = (count: number, one: string, many = `${one}s`): string =>
   `${grouped(count)} ${count === 1 ? one : many}`
 
 const UNITS: ReadonlyArray<readonly [seconds: number, name: string]> = [
@@ -24,7 +24,7 @@ export const spanText = (seconds: number): string => {
   return UNITS.slice(first, first + 2).flatMap(([size, name]) => {
     const count = Math.floor(left / size)
     left -= count * size
-    return count === 0 ? [] : [counted(count, name)]
+    return count === 0 ? [] : [quantityOf(count, name)]
   }).join(" ")
 }
 
@@ -41,7 +41,7 @@ export const shortNumber = (value: number): string => {
   return Number.isInteger(value) ? grouped(value) : value >= 1000 ? grouped(Math.round(value)) : value.toPrecision(4)
 }
 
-/** A day in UTC: `2026-12-01`. Empty for a time that no calendar has. */
+/** A day in UTC: `2026-12-01`. Empty for a time beyond the calendar. */
 export const dayText = (unixSeconds: number): string => {
   const date = new Date(unixSeconds * 1000)
   return Number.isNaN(date.getTime()) ? "" : date.toISOString().slice(0, 10)

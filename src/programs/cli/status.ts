@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
-import { formatAddress } from "../../base/addresses.ts"
+import { formatHostPort } from "../../base/addresses.ts"
 import { unixTime } from "../../base/clock.ts"
-import type { Connection } from "../../config/connection.ts"
+import type { ConnectionSettings } from "../../config/connection.ts"
 import type { Json } from "../../rpc/json/json.ts"
 import type { RpcClientError } from "../../rpc/RpcClient.ts"
 import { ask, BLOCK_SECONDS } from "./ask.ts"
@@ -9,15 +9,15 @@ import type { Daemon } from "./daemon.ts"
 import { at, indented, numberAt, objectOf, spelledAt, textAt, textsOf } from "./jsonText.ts"
 import type { Screen } from "./outcome.ts"
 import { IN_HEX, isAlive, type OwnedName, ownedNames } from "./ownNames.ts"
-import { counted, dayText, grouped, shortNumber, sizeText, spanText } from "./quantities.ts"
+import { dayText, grouped, quantityOf, shortNumber, sizeText, spanText } from "./quantities.ts"
 import { type Colour, labelled } from "./table.ts"
 import { shownText } from "./textWidth.ts"
 
-/** `svcd-cli status`: how the node is, for people and for programs. */
+/** `svcd-cli status`: the state of the node, for operators and for programs. */
 
 type Answer = Json | undefined
 
-/** What the daemon says; `undefined` what it does not know. */
+/** The daemon's answers; `undefined` for those that it does not have. */
 export interface StatusAnswers {
   readonly chain: Json
   readonly network: Answer
@@ -31,10 +31,10 @@ export interface StatusAnswers {
   readonly now: number
 }
 
-/** Asks for everything at once. Fails where the daemon does not even tell of its chain. */
+/** Makes all calls at once. Fails if the daemon does not even report its chain. */
 const gather = (daemon: Daemon): Effect.Effect<StatusAnswers, RpcClientError> =>
   Effect.gen(function*() {
-    // Alone at first: a daemon that wants other credentials or is still starting is asked once.
+    // Alone at first: a daemon with other credentials, or one that is still starting, gets one call.
     const chain = yield* daemon.call("getblockchaininfo")
     const rest = yield* Effect.all({
       network: ask(daemon, "getnetworkinfo"),
@@ -59,16 +59,16 @@ const networkOf = (chain: Json): string => {
 const versionOf = (network: Answer): string =>
   (textAt(network, "subversion") ?? "a daemon").replace(/^\/|\/$/g, "").replace(":", " ").replace("(", " (")
 
-/** Whether every block that is known of is connected, and the node takes that for all there are. */
+/** Whether every known block is connected, and the node takes these for all blocks. */
 const isSynced = (chain: Json): boolean =>
   at(chain, "initialblockdownload") === false && numberAt(chain, "blocks") === numberAt(chain, "headers")
 
-/** What the daemon and its parts warn of, each once. */
+/** The warnings of the daemon and its parts, each once. */
 const warningsOf = ({ chain, network }: StatusAnswers): ReadonlyArray<string> => [
   ...new Set([...textsOf(at(chain, "warnings")), ...textsOf(at(network, "warnings"))])
 ]
 
-/** Hundredths of a percent, rounded down: nothing is complete before it is. */
+/** Hundredths of a percent, rounded down: 100 % means complete. */
 const percent = (share: number): string => `${(Math.floor(share * 10_000) / 100).toFixed(2)} %`
 
 type Row = readonly [label: string, value: string, colour?: Colour | undefined]
@@ -109,7 +109,7 @@ const peerRows = ({ network }: StatusAnswers): ReadonlyArray<Row> => {
 const mempoolRows = ({ mempool }: StatusAnswers): ReadonlyArray<Row> => {
   const count = numberAt(mempool, "size")
   if (count === undefined) return []
-  return [["Mempool", `${counted(count, "transaction")}, ${sizeText(numberAt(mempool, "bytes") ?? 0)}`]]
+  return [["Mempool", `${quantityOf(count, "transaction")}, ${sizeText(numberAt(mempool, "bytes") ?? 0)}`]]
 }
 
 /** Blocks below which a name should be renewed soon: four weeks. */
@@ -122,7 +122,7 @@ const nameRow = (names: ReadonlyArray<OwnedName>, { chain, now }: StatusAnswers)
   const when = networkOf(chain) === "regtest" ? "" : ` (about ${dayText(now + next.expiresIn * BLOCK_SECONDS)})`
   return [
     "Names",
-    `${grouped(alive.length)}, the next expires in ${counted(next.expiresIn, "block")}${when}`,
+    `${grouped(alive.length)}, the next expires in ${quantityOf(next.expiresIn, "block")}${when}`,
     next.expiresIn <= RENEW_SOON ? "yellow" : undefined
   ]
 }
@@ -156,7 +156,7 @@ const walletRows = (answers: StatusAnswers): ReadonlyArray<Row> => {
 }
 
 /** The status as lines. */
-export const statusText = (answers: StatusAnswers, connection: Connection, screen: Screen): string => {
+export const statusText = (answers: StatusAnswers, connection: ConnectionSettings, screen: Screen): string => {
   const { chain, network, uptime } = answers
   const up = uptime !== null && typeof uptime === "object" && "value" in uptime ? `, up ${spanText(uptime.value)}` : ""
   const warnings = warningsOf(answers)
@@ -167,10 +167,10 @@ export const statusText = (answers: StatusAnswers, connection: Connection, scree
     ...walletRows(answers)
   ]
   return [
-    `${shownText(versionOf(network))} on ${shownText(networkOf(chain))} at ${formatAddress(connection.rpc)}${up}`,
+    `${shownText(versionOf(network))} on ${shownText(networkOf(chain))} at ${formatHostPort(connection.rpc)}${up}`,
     "",
     ...labelled(rows, screen),
-    // Whole, however long: a warning that is cut may be about something else.
+    // Uncut at any length: a cut warning may mislead.
     ...warnings.map((text) => `Warning: ${shownText(text)}`),
     ""
   ].join("\n")
@@ -215,7 +215,7 @@ export const statusJson = (answers: StatusAnswers): Json => {
 /** Returns what `svcd-cli status` prints. */
 export const status = (
   daemon: Daemon,
-  connection: Connection,
+  connection: ConnectionSettings,
   screen: Screen,
   json: boolean
 ): Effect.Effect<string, RpcClientError> =>

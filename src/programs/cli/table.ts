@@ -1,32 +1,32 @@
 import type { Screen } from "./outcome.ts"
 import { cutTo, padTo, shownText, widthOf } from "./textWidth.ts"
 
-/** Tables for people. */
+/** Tables for display. */
 
 export type Colour = "red" | "yellow" | "green" | "bold" | "dim"
 
 const CODES: Readonly<Record<Colour, number>> = { red: 31, yellow: 33, green: 32, bold: 1, dim: 90 }
 
-/** Gives a text a colour, where there are any. */
+/** Colours a text, if colours are on. */
 export const painted = (text: string, colour: Colour | undefined, { colours }: Screen): string =>
   colour === undefined || !colours ? text : `\u001b[${CODES[colour]}m${text}\u001b[0m`
 
 export interface Column {
   readonly title: string
   readonly align?: "left" | "right"
-  /** Columns of the terminal that are enough to recognise it: it is not cut below them while another can be. */
+  /** The least useful width: the column is not cut below it while another one can be. */
   readonly atLeast?: number
 }
 
-export interface Cell {
-  /** May be anything: it is made safe here. */
+export interface TableCell {
+  /** Any text: the table makes it safe. */
   readonly text: string
   readonly colour?: Colour | undefined
 }
 
 const GAP = 2
 
-/** The width of each column: what its texts need, and less of the widest ones where the terminal has no room. */
+/** The width of each column: what its texts need, less for the widest ones if the terminal has no room. */
 const widthsOf = (
   needed: ReadonlyArray<number>,
   columns: ReadonlyArray<Column>,
@@ -46,10 +46,10 @@ const widthsOf = (
   return widths
 }
 
-/** Returns a table as lines: titles, then rows. On a terminal no line is wider than it, unless even the least is. */
+/** Returns a table as lines: titles, then rows. No line is wider than a terminal, if the minimum widths fit. */
 export const table = (
   columns: ReadonlyArray<Column>,
-  rows: ReadonlyArray<ReadonlyArray<Cell>>,
+  rows: ReadonlyArray<ReadonlyArray<TableCell>>,
   screen: Screen
 ): ReadonlyArray<string> => {
   const shown = rows.map((row) => row.map((cell) => ({ ...cell, text: shownText(cell.text) })))
@@ -57,11 +57,11 @@ export const table = (
     Math.max(widthOf(title), ...shown.map((row) => widthOf(row[at]?.text ?? "")))
   )
   const widths = widthsOf(needed, columns, screen.columns ?? Infinity)
-  const line = (cells: ReadonlyArray<Cell>): string =>
+  const line = (cells: ReadonlyArray<TableCell>): string =>
     cells.map(({ colour, text }, at) => {
       const width = widths[at] ?? 0
       const fitted = padTo(cutTo(text, width), width, columns[at]?.align)
-      // The last column needs no filling.
+      // The last column needs no padding.
       return painted(at === columns.length - 1 ? fitted.trimEnd() : fitted, colour, screen)
     }).join(" ".repeat(GAP)).trimEnd()
   return [line(columns.map(({ title }) => ({ text: title, colour: "bold" }))), ...shown.map(line)]

@@ -1,11 +1,11 @@
 import { escapeUnsafe } from "../../base/safeText.ts"
 
 /**
- * Text from strangers on a terminal: names and values are any bytes. What could move the cursor, hide something or turn
- * the direction is escaped, piles of accents are cut down, and widths are counted as terminals do.
+ * Foreign text on a terminal: names and values are any bytes. What could move the cursor, hide something or turn the
+ * direction is escaped, piles of accents are cut down, and widths are counted as terminals do.
  */
 
-/** Marks on one letter beyond these would run over the lines above and below. */
+/** Most marks on one letter: more would run over the lines above and below. */
 const PILE = /(\p{M}{2})\p{M}+/gu
 
 /** Characters that take two columns: East Asian wide and fullwidth ones (UAX #11), and pictures. */
@@ -24,12 +24,12 @@ const segments = new Intl.Segmenter("en", { granularity: "grapheme" })
 
 const clusterWidth = (cluster: string): number => WIDE.test(cluster) ? 2 : ZERO.test(cluster) ? 0 : 1
 
-/** Returns a text that changes nothing on a terminal but the line it stands on. */
+/** Returns a text that affects nothing on a terminal but its own line. */
 export const shownText = (text: string): string => escapeUnsafe(text).replace(PILE, "$1")
 
 /**
- * Returns a text of several lines with what is unsafe escaped, ends of lines and tabs left. JSON keeps its meaning: in its
- * strings both stand as escapes already.
+ * Escapes what is unsafe in a text of several lines, except for line ends and tabs. JSON keeps its meaning: its strings
+ * have both as escapes already.
  */
 export const shownLines = (text: string): string =>
   text.split(/([\n\t])/).map((part, at) => at % 2 === 0 ? escapeUnsafe(part) : part).join("")
@@ -42,7 +42,7 @@ export const widthOf = (text: string): number => {
   return width
 }
 
-/** Cuts a shown text to a width; what is cut ends with an ellipsis. */
+/** Cuts a shown text to a width; a cut one ends with an ellipsis. */
 export const cutTo = (text: string, width: number): string => {
   if (widthOf(text) <= width) return text
   let kept = ""

@@ -2,7 +2,7 @@ import { quoted } from "../../base/safeText.ts"
 import { readWords, type Words } from "../../config/argv.ts"
 import type { OptionTable } from "../../config/options.ts"
 import { nearest } from "../../config/suggest.ts"
-import { type FlagName, FLAGS, isOn } from "./options.ts"
+import { isOn, MAIL_FLAGS, type MailFlagName } from "./options.ts"
 
 /**
  * The arguments of `svcd-mail` in the one order that @effect/cli 0.77 reads without surprises: the sub-command, flags
@@ -10,18 +10,18 @@ import { type FlagName, FLAGS, isOn } from "./options.ts"
  * (`-flag value`, `--flag=value`), and stand before, between and behind the words.
  */
 
-export type MailArguments = Words<FlagName>
+export type MailArguments = Words<MailFlagName>
 
 export const readArguments = (argv: ReadonlyArray<string>): MailArguments => {
-  const { given, problems, words } = readWords(argv, FLAGS)
-  // @effect/cli drops a value that is empty.
+  const { given, problems, words } = readWords(argv, MAIL_FLAGS)
+  // @effect/cli drops an empty value.
   const empty = [...given].flatMap(([name, texts]) => texts.includes("") ? [`--${name}: must not be empty`] : [])
   return { given, words, problems: [...problems, ...empty] }
 }
 
 /**
- * What is wrong with words and flags, as far as the sub-commands do not say it. A word that is too many is not
- * repeated: it may be the second one of a password.
+ * What is wrong with words and flags, as far as the sub-commands do not report it. A surplus word is not repeated: it
+ * may be the second word of a password.
  */
 export const problemsOf = (
   { given, problems, words: [name, ...more] }: MailArguments,
@@ -49,7 +49,7 @@ export const canonical = (read: MailArguments): ReadonlyArray<string> => {
   const [name, ...labels] = read.words
   const flags = [...read.given].flatMap(([flag, texts]) => {
     if (flag === "json") return isOn(read.given, "json") ? ["--json"] : []
-    const used = FLAGS[flag].repeatable ? texts : texts.slice(-1)
+    const used = MAIL_FLAGS[flag].repeatable ? texts : texts.slice(-1)
     return used.flatMap((text) => [`--${flag}`, text])
   })
   return [...name === undefined ? [] : [name], ...flags, ...labels]

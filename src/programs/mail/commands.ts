@@ -6,7 +6,7 @@ import { CONNECTION_OPTIONS } from "../../config/connection.ts"
 import type { Option, OptionTable } from "../../config/options.ts"
 import { LOG_OPTIONS, LOOKUP_OPTIONS, NAMESPACE_OPTIONS, SERVE_OPTIONS, type Texts, VALUE_OPTIONS } from "./options.ts"
 
-/** The sub-commands of `svcd-mail`: which flags each of them takes and needs. What the texts mean is judged later. */
+/** The sub-commands of `svcd-mail`, with the flags that each takes and needs. Their texts are validated later. */
 
 export interface MailHandlers<E> {
   readonly register: (label: string, texts: Texts) => Effect.Effect<void, E>
@@ -36,7 +36,7 @@ const wordsOf = (name: string, option: Option, required: boolean): Words => {
   return required ? Options.map(text, (word) => [word]) : Options.repeated(text)
 }
 
-/** The flags of a sub-command, of which `required` has to be given. */
+/** The flags of a sub-command; those in `required` have to be given. */
 const flagsOf = (command: string, required?: string): Options.Options<Texts> =>
   Options.all(Object.fromEntries(
     Object.entries(TAKEN[command] ?? {}).map(([name, option]) => [name, wordsOf(name, option, name === required)])
@@ -44,7 +44,7 @@ const flagsOf = (command: string, required?: string): Options.Options<Texts> =>
 
 const label = Args.text({ name: "label" })
 
-/** The program, whose sub-commands are these handlers. */
+/** The program with these handlers for its sub-commands. */
 export const program = <E>({ lookup, register, serve, update }: MailHandlers<E>) =>
   Command.make("svcd-mail").pipe(
     Command.withSubcommands([

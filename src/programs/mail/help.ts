@@ -1,6 +1,6 @@
 import { CONNECTION_OPTIONS } from "../../config/connection.ts"
 import { entry } from "../../config/help.ts"
-import { namesOf, type OptionTable } from "../../config/options.ts"
+import { optionNamesOf, type OptionTable } from "../../config/options.ts"
 import {
   GENERAL_OPTIONS,
   LOG_OPTIONS,
@@ -13,7 +13,7 @@ import {
 /** What `svcd-mail --help` prints. */
 
 const flags = (table: OptionTable, dashes: string): string =>
-  namesOf(table).flatMap((name) => {
+  optionNamesOf(table).flatMap((name) => {
     const option = table[name]
     return option === undefined ? [] : [entry(name, option, dashes)]
   }).join("\n")
@@ -37,7 +37,7 @@ const CONNECTION_FLAGS: OptionTable = {
   }
 }
 
-export const HELP = `Usage: svcd-mail <sub-command> [label] [flags]
+export const MAIL_HELP = `Usage: svcd-mail <sub-command> [label] [flags]
 
 Forwards mail to the address that the owner of a name has put into its value. The label is what stands before the @
 of an address, and behind the namespace in the name: mail for alice@… is the business of id/alice.

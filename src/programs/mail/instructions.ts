@@ -1,10 +1,10 @@
 /**
- * What is left to do once the value of a name is prepared: calls of the daemon, as command lines of `svcd-cli` and as
+ * The remaining steps once the value of a name is prepared: calls of the daemon, as command lines of `svcd-cli` and as
  * bodies of JSON-RPC (reference/protocol.md 9.3). The wallet that makes the calls pays for them.
  */
 
 export interface Prepared {
-  /** With its namespace. ASCII, and nothing that a shell takes for more than itself. */
+  /** With its namespace. ASCII, without characters that a shell interprets. */
   readonly name: string
   /** JSON in ASCII. */
   readonly value: string
@@ -12,7 +12,7 @@ export interface Prepared {
   readonly flags: ReadonlyArray<string>
 }
 
-/** A word as a POSIX shell has to be given it to pass it on unchanged. */
+/** Quotes a word so that a POSIX shell passes it on unchanged. */
 export const shellWord = (word: string): string =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`
 
@@ -28,7 +28,7 @@ const RAND = "RAND"
 
 const lines = (...texts: ReadonlyArray<string>): string => texts.map((text) => `${text}\n`).join("")
 
-/** For a name that is to be registered: two calls with some two hours between them. */
+/** For a name to register: two calls with some two hours between them. */
 export const registerInstructions = (prepared: Prepared): string => {
   const { name, value } = prepared
   return lines(

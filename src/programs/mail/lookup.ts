@@ -8,11 +8,11 @@ import type { UsageError } from "../../config/UsageError.ts"
 import { type MailValue, readValue } from "../../mail/forwarding.ts"
 import { isOn, type Texts } from "./options.ts"
 import { nameOfLabel } from "./prepare.ts"
-import { connectionOf, type MailInput, type NamesConnection, namespaceOf } from "./settings.ts"
+import { connectionOf, type MailInput, mailNamespaceOf, type NamesConnection } from "./settings.ts"
 
 /** `svcd-mail lookup`: where the mail for a label goes. */
 
-/** No mail is taken for the label. */
+/** The relay takes no mail for the label. */
 export class NoForwarding extends Data.TaggedError("NoForwarding")<{ readonly message: string }> {}
 
 export type LookupFailure = NoForwarding | OpenFailure | ReadFailure | UsageError
@@ -52,7 +52,7 @@ const resolved = (label: string, name: string) =>
     return { record, value }
   })
 
-/** Asks the daemon for a label. */
+/** Looks a label up at the daemon. */
 export const lookup = (
   label: string,
   texts: Texts,
@@ -60,7 +60,7 @@ export const lookup = (
   names: (connection: NamesConnection) => Layer.Layer<NameClient, OpenFailure>
 ): Effect.Effect<LookedUp, LookupFailure> =>
   Effect.gen(function*() {
-    const namespace = yield* namespaceOf(texts, input)
+    const namespace = yield* mailNamespaceOf(texts, input)
     const name = yield* nameOfLabel(namespace, label)
     const connection = yield* connectionOf(texts, input)
     const { record, value } = yield* Effect.provide(resolved(label, name), names(connection))

@@ -1,6 +1,6 @@
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
-import { formatAddress } from "../../base/addresses.ts"
+import { formatHostPort } from "../../base/addresses.ts"
 import * as DaemonClient from "../../client/daemonClient.ts"
 import type { OpenFailure } from "../../client/errors.ts"
 import type { NameClient } from "../../client/NameClient.ts"
@@ -11,13 +11,13 @@ import type { NamesConnection } from "./settings.ts"
 /** Milliseconds for one call: the sender of a message waits. */
 const TIMEOUT = 10_000
 
-/** The names of a daemon. Where nobody said which network they have to be of, those of the network that it is on. */
-export const names = ({ network, networkGiven, rpc }: NamesConnection): Layer.Layer<NameClient, OpenFailure> => {
+/** The names of a daemon. Without a given network, those of the network that the daemon is on. */
+export const mailNames = ({ network, networkGiven, rpc }: NamesConnection): Layer.Layer<NameClient, OpenFailure> => {
   const { credentials } = rpc
   const on = (network: NetworkName) =>
     DaemonClient.layer({
       network,
-      rpcAddr: `http://${formatAddress(rpc)}`,
+      rpcAddr: `http://${formatHostPort(rpc)}`,
       timeout: TIMEOUT,
       ...credentials === undefined
         ? {}

@@ -2,25 +2,25 @@ import * as Either from "effect/Either"
 import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
 import { isIPv4, isIPv6 } from "node:net"
-import { type Address, parseAddress as parseHostAndPort } from "../../base/addresses.ts"
+import { type Address, parseHostPort } from "../../base/addresses.ts"
 import { quoted } from "../../base/safeText.ts"
 import { CONNECTION_OPTIONS } from "../../config/connection.ts"
 import * as Kind from "../../config/kinds.ts"
-import { fieldsOf, namesOf, type Option, OPTIONS, type OptionTable } from "../../config/options.ts"
+import { fieldsOf, type Option, optionNamesOf, OPTIONS, type OptionTable } from "../../config/options.ts"
 import { UsageError } from "../../config/UsageError.ts"
-import { parseAddress } from "../../mail/address.ts"
+import { parseMailAddress } from "../../mail/address.ts"
 import { DEFAULT_NAMESPACE, parseNamespace } from "../../mail/label.ts"
 import { DEFAULT_LIMITS } from "../../mail/relay/RelayConfig.ts"
 
-/** The flags of `svcd-mail`, once: their texts are judged here, whatever sub-command they belong to. */
+/** The flags of `svcd-mail`, defined once: their texts are validated here, for all sub-commands. */
 
-/** A kind whose text `parse` reads; it says on the left what is wrong. */
+/** A kind whose text `parse` reads; on the left it returns what is wrong. */
 const parsed = <A>(
   type: Schema.Schema<A>,
   placeholder: string,
   parse: (text: string) => Either.Either<A, string>,
   print: (value: A) => string
-): Kind.Kind<A> => ({ placeholder, toml: "string", schema: Kind.fromText(type, parse, print) })
+): Kind.OptionKind<A> => ({ placeholder, toml: "string", schema: Kind.fromText(type, parse, print) })
 
 const asText = (text: string): string => text
 
@@ -29,15 +29,15 @@ const namespace = parsed(Schema.String, "NAMESPACE", parseNamespace, asText)
 const email = parsed(
   Schema.String,
   "EMAIL",
-  (text) => Either.mapLeft(parseAddress(text), (why) => `${quoted(text)} ${why}`),
+  (text) => Either.mapLeft(parseMailAddress(text), (why) => `${quoted(text)} ${why}`),
   asText
 )
 
-/** A host to call, without a port: another flag has that. An IPv6 address may stand in brackets. */
+/** A host to connect to, without a port, which has a flag of its own. An IPv6 address may stand in brackets. */
 const readHost = (text: string): Either.Either<string, string> => {
   const bare = text.startsWith("[") && text.endsWith("]") ? text.slice(1, -1) : text
   if (isIPv6(bare)) return Either.right(bare)
-  return Either.mapBoth(parseHostAndPort(`${text}:25`, "required"), {
+  return Either.mapBoth(parseHostPort(`${text}:25`, "required"), {
     onLeft: () => `${quoted(text)} is not a host; the port has a flag of its own`,
     onRight: ({ host }: Address) => host
   })
@@ -45,7 +45,7 @@ const readHost = (text: string): Either.Either<string, string> => {
 
 const host = parsed(Schema.String, "HOST", readHost, asText)
 
-/** A domain of addresses; one label is enough. In lower case. */
+/** A domain of addresses, in lower case; one label is enough. */
 const readDomain = (text: string): Either.Either<string, string> =>
   Either.isRight(readHost(text)) && !isIPv4(text) && !text.includes("_") && !text.endsWith(".") && !text.includes(":")
     ? Either.right(text.toLowerCase())
@@ -71,7 +71,11 @@ const shared = (description: string, traits: Traits) => ({
   description
 })
 
-const flag = <A>(kind: Kind.Kind<A>, description: string, traits: Traits = {}): Option<Schema.Schema<A, string>> => ({
+const flag = <A>(
+  kind: Kind.OptionKind<A>,
+  description: string,
+  traits: Traits = {}
+): Option<Schema.Schema<A, string>> => ({
   ...shared(description, traits),
   schema: kind.schema,
   placeholder: kind.placeholder,
@@ -80,7 +84,7 @@ const flag = <A>(kind: Kind.Kind<A>, description: string, traits: Traits = {}): 
 })
 
 const list = <A>(
-  kind: Kind.Kind<A>,
+  kind: Kind.OptionKind<A>,
   description: string,
   traits: Traits = {}
 ): Option<Schema.Schema<ReadonlyArray<A>, ReadonlyArray<string>>> => ({
@@ -91,26 +95,26 @@ const list = <A>(
   repeatable: true
 })
 
-const count = (max: number): Kind.Kind<number> => Kind.integer({ min: 1, max })
+const count = (max: number): Kind.OptionKind<number> => Kind.integerKind({ min: 1, max })
 
 const TLS = ["auto", "opportunistic", "required", "implicit"] as const
 
 const GIB = 1024 ** 3
 
-/** What `register` and `update` put into the value. Judged by `mail/forwarding.ts`, all fields together. */
+/** What `register` and `update` put into the value. `mail/forwarding.ts` validates all fields together. */
 export const VALUE_OPTIONS = {
-  forward: flag(Kind.text("EMAIL"), "where mail to the name goes"),
-  backup: list(Kind.text("EMAIL"), "where it goes if that address is refused for good; may be repeated"),
-  pubkey: flag(Kind.text("BASE64"), "public key for those who want to encrypt")
+  forward: flag(Kind.textKind("EMAIL"), "where mail to the name goes"),
+  backup: list(Kind.textKind("EMAIL"), "where it goes if that address is refused permanently; may be repeated"),
+  pubkey: flag(Kind.textKind("BASE64"), "public key for encrypted mail to the owner")
 }
 
 export const NAMESPACE_OPTIONS = {
   namespace: flag(namespace, "what stands before the label in the name", { default: DEFAULT_NAMESPACE })
 }
 
-export const LOOKUP_OPTIONS = { json: { ...flag(Kind.onOff, "print one line of JSON"), default: "0" } }
+export const LOOKUP_OPTIONS = { json: { ...flag(Kind.onOffKind, "print one line of JSON"), default: "0" } }
 
-/** The log of `serve` is like the daemon's, and what the daemon's file and environment say of it holds here too. */
+/** The log of `serve` is like the daemon's, whose file and environment apply to it too. */
 export const LOG_OPTIONS = {
   datadir: OPTIONS.datadir,
   loglevel: OPTIONS.loglevel,
@@ -118,35 +122,35 @@ export const LOG_OPTIONS = {
   debugsubsystem: OPTIONS.debugsubsystem
 }
 
-/** Of `serve` alone. */
+/** Flags of `serve` only. */
 export const SERVE_OPTIONS = {
-  listen: flag(Kind.address("optional"), "address to take mail on", { default: "127.0.0.1:2525" }),
+  listen: flag(Kind.addressKind("optional"), "address to take mail on", { default: "127.0.0.1:2525" }),
   upstream: flag(host, "server that mail is handed to"),
-  upstreamport: flag(Kind.integer({ min: 1, max: 65_535 }), "its port", { default: "25" }),
-  smtpuser: flag(Kind.optional(Kind.text("NAME")), "user name at that server"),
-  smtppass: flag(Kind.optional(Kind.secret), "password there; better given by environment or file", {
+  upstreamport: flag(Kind.integerKind({ min: 1, max: 65_535 }), "its port", { default: "25" }),
+  smtpuser: flag(Kind.optionalKind(Kind.textKind("NAME")), "user name at that server"),
+  smtppass: flag(Kind.optionalKind(Kind.secretKind), "password there; better given by environment or file", {
     env: "SVCD_MAIL_SMTP_PASSWORD",
     secret: true
   }),
-  smtppassfile: flag(Kind.optional(Kind.path), "file whose first line is that password"),
-  upstreamtls: flag(Kind.choice(TLS), "encryption of the connection to it", {
+  smtppassfile: flag(Kind.optionalKind(Kind.pathKind), "file whose first line is that password"),
+  upstreamtls: flag(Kind.choiceKind(TLS), "encryption of the connection to it", {
     default: "auto",
     defaultNote: "implicit for port 465, else opportunistic, or required where a password goes to another machine"
   }),
-  upstreamca: flag(Kind.optional(Kind.path), "PEM file with the certificates that its own is checked against", {
+  upstreamca: flag(Kind.optionalKind(Kind.pathKind), "PEM file with the certificates that its own is checked against", {
     defaultNote: "those of Node"
   }),
   domain: list(domain, "domain whose addresses are taken; may be repeated", { defaultNote: "bit" }),
-  hostname: flag(Kind.optional(domain), "name of this server in greetings, trace headers and reports", {
+  hostname: flag(Kind.optionalKind(domain), "name of this server in greetings, trace headers and reports", {
     defaultNote: "the system's"
   }),
-  senderdomain: flag(Kind.optional(domain), "domain of rewritten senders; bounces have to reach this relay there", {
+  senderdomain: flag(Kind.optionalKind(domain), "domain of rewritten senders; bounces have to reach this relay there", {
     defaultNote: "that of -hostname"
   }),
-  postmaster: flag(Kind.optional(email), "who gets mail to postmaster", { defaultNote: "nobody" }),
-  tlscert: flag(Kind.optional(Kind.path), "PEM file with the certificate chain that is shown to senders"),
-  tlskey: flag(Kind.optional(Kind.path), "PEM file with its private key"),
-  spool: flag(Kind.optional(Kind.path), "directory for mail that is under way", {
+  postmaster: flag(Kind.optionalKind(email), "address that gets mail to postmaster", { defaultNote: "none" }),
+  tlscert: flag(Kind.optionalKind(Kind.pathKind), "PEM file with the certificate chain that is shown to senders"),
+  tlskey: flag(Kind.optionalKind(Kind.pathKind), "PEM file with its private key"),
+  spool: flag(Kind.optionalKind(Kind.pathKind), "directory for mail that is under way", {
     defaultNote: "mail in the data directory"
   }),
   maxsize: flag(count(GIB), "largest message, in bytes", { default: String(DEFAULT_LIMITS.messageSize) }),
@@ -156,7 +160,7 @@ export const SERVE_OPTIONS = {
     default: String(DEFAULT_LIMITS.connectionsPerClient)
   }),
   clientrate: flag(
-    Kind.integer({ min: -1, max: 1_000_000 }),
+    Kind.integerKind({ min: -1, max: 1_000_000 }),
     "messages a minute of one sender; -1 for no limit",
     { default: String(DEFAULT_LIMITS.messagesPerMinute), defaultNote: "0, which is 120, and no limit on loopback" }
   ),
@@ -170,18 +174,18 @@ export const SERVE_OPTIONS = {
   giveupafter: flag(count(720), "hours after which a message that could not be delivered is returned", {
     default: "120"
   }),
-  metricsaddr: flag(Kind.optional(Kind.address("optional")), "address of the metrics endpoint", {
+  metricsaddr: flag(Kind.optionalKind(Kind.addressKind("optional")), "address of the metrics endpoint", {
     defaultNote: "no endpoint"
   })
 }
 
 /** The flags that lead to a daemon, in the spelling of `config/connection.ts`. */
-export const CONNECTION_FLAGS = namesOf(CONNECTION_OPTIONS)
+export const CONNECTION_FLAGS = optionNamesOf(CONNECTION_OPTIONS)
 
 export const GENERAL_OPTIONS = { version: OPTIONS.version, help: OPTIONS.help }
 
-/** Every flag there is. */
-export const FLAGS = {
+/** All flags. */
+export const MAIL_FLAGS = {
   ...VALUE_OPTIONS,
   ...NAMESPACE_OPTIONS,
   ...LOOKUP_OPTIONS,
@@ -191,15 +195,16 @@ export const FLAGS = {
   ...GENERAL_OPTIONS
 }
 
-export type FlagName = keyof typeof FLAGS
+export type MailFlagName = keyof typeof MAIL_FLAGS
 
-/** The texts that were given for flags. */
+/** The given texts of flags. */
 export type Texts = ReadonlyMap<string, ReadonlyArray<string>>
 
 /** Whether a switch is on. */
-export const isOn = (given: Texts, name: FlagName): boolean => ["1", "true"].includes(given.get(name)?.at(-1) ?? "0")
+export const isOn = (given: Texts, name: MailFlagName): boolean =>
+  ["1", "true"].includes(given.get(name)?.at(-1) ?? "0")
 
-/** The text or texts that hold for an option: flag, then environment, then default. */
+/** The effective text or texts of an option: flag, then environment, then default. */
 const textsOf = (name: string, option: Option, given: Texts, env: Environment): string | ReadonlyArray<string> => {
   const texts = given.get(name)
   if (option.repeatable) return texts ?? []
@@ -209,7 +214,7 @@ const textsOf = (name: string, option: Option, given: Texts, env: Environment): 
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Judges the options of a table. Problems begin with the flag. */
+/** Validates the options of a table. Problems begin with the flag. */
 const judgeOf = <A, I>(options: OptionTable, schema: Schema.Schema<A, I>) => {
   const decode = Schema.decodeUnknownEither(schema, { errors: "all" })
   return (given: Texts, env: Environment): Either.Either<A, UsageError> => {

@@ -4,9 +4,9 @@ import { type ValueProblem, writeValue } from "../../mail/forwarding.ts"
 import { labelProblem, nameOf } from "../../mail/label.ts"
 import { registerInstructions, updateInstructions } from "./instructions.ts"
 import { CONNECTION_FLAGS, type Texts } from "./options.ts"
-import { connectionOf, type MailInput, namespaceOf } from "./settings.ts"
+import { connectionOf, type MailInput, mailNamespaceOf } from "./settings.ts"
 
-/** `svcd-mail register` and `update`: the value of a name and what is left to do. They ask nobody. */
+/** `svcd-mail register` and `update`: the value of a name and the remaining steps. They call no daemon. */
 
 const FLAG_OF: Readonly<Record<ValueProblem["field"], string>> = {
   email: "--forward: ",
@@ -33,14 +33,14 @@ const valueOf = (texts: Texts): Either.Either<string, UsageError> =>
     (problems) => new UsageError({ problems: problems.map(({ field, reason }) => FLAG_OF[field] + reason) })
   )
 
-/** The flags with which `svcd-cli` asks the same daemon. A password stays where it was given. */
+/** The flags with which `svcd-cli` calls the same daemon. The password is left out. */
 const flagsOf = (texts: Texts): ReadonlyArray<string> =>
   CONNECTION_FLAGS.filter((name) => name !== "rpcpassword").flatMap((name) => {
     const text = texts.get(name)?.at(-1)
     return text === undefined ? [] : [`-${name}=${text}`]
   })
 
-/** Returns what is to be printed. */
+/** Returns the text to print. */
 export const prepare = (
   operation: "register" | "update",
   label: string,
@@ -48,7 +48,7 @@ export const prepare = (
   input: MailInput
 ): Either.Either<string, UsageError> =>
   Either.gen(function*() {
-    const namespace = yield* namespaceOf(texts, input)
+    const namespace = yield* mailNamespaceOf(texts, input)
     yield* connectionOf(texts, input)
     const name = yield* nameOfLabel(namespace, label)
     const prepared = { name, value: yield* valueOf(texts), flags: flagsOf(texts) }

@@ -16,7 +16,7 @@ import type { NameClient } from "../../client/NameClient.ts"
 import { USAGE_EXIT_CODE, UsageError } from "../../config/UsageError.ts"
 import { canonical, problemsOf, readArguments } from "./arguments.ts"
 import { type MailHandlers, program, TAKEN } from "./commands.ts"
-import { HELP } from "./help.ts"
+import { MAIL_HELP } from "./help.ts"
 import { lookup, type LookupFailure } from "./lookup.ts"
 import { isOn } from "./options.ts"
 import { prepare } from "./prepare.ts"
@@ -27,8 +27,8 @@ import { type MailInput, mailSettings, type NamesConnection } from "./settings.t
 
 const NAME = "svcd-mail"
 
-/** What the program prints, and how it ends. While it serves it also logs, on standard output. */
-export interface Outcome {
+/** What the program prints, and its exit status. While it serves it also logs, on standard output. */
+export interface MailOutcome {
   readonly code: number
   readonly stdout: string
   readonly stderr: string
@@ -36,13 +36,13 @@ export interface Outcome {
 
 export interface MailToolInput extends MailInput {
   readonly version: string
-  /** The names, as the daemon of a connection knows them. */
+  /** The names of the daemon of a connection. */
   readonly names: (connection: NamesConnection) => Layer.Layer<NameClient, OpenFailure>
 }
 
 type CommandFailure = UsageError | LookupFailure | ServeFailure
 
-/** What a sub-command has printed. */
+/** The output of a sub-command. */
 interface Said {
   stdout: string
   stderr: string
@@ -61,14 +61,14 @@ const handlersOf = (input: MailToolInput, said: Said): MailHandlers<CommandFailu
     serve: (texts) =>
       Effect.gen(function*() {
         const settings = yield* mailSettings(texts, input)
-        // The others do without what speaks SMTP, and start the faster.
+        // The other sub-commands do not load SMTP code, and start faster.
         const { serve } = yield* Effect.promise(() => import("./serve.ts"))
         return yield* serve(settings, input.names(settings.connection))
       })
   }
 }
 
-/** What the parser of sub-commands needs. It asks nothing at a terminal and touches no file. */
+/** The environment of the parser of sub-commands. It never asks at a terminal and touches no file. */
 const parserLayer = Layer.mergeAll(
   CliConfig.layer({ isCaseSensitive: true }),
   NodeFileSystem.layer,
@@ -76,30 +76,30 @@ const parserLayer = Layer.mergeAll(
   NodeTerminal.layer
 )
 
-/** The parser also prints what it has against the arguments, in colours. */
+/** The parser also prints its objections to the arguments, in colours. */
 const silent = Effect.map(Console.consoleWith(Effect.succeed), (console): Console.Console => ({
   ...console,
   error: () => Effect.void,
   log: () => Effect.void
 }))
 
-const failure = (code: number, text: string): Outcome => ({
+const failure = (code: number, text: string): MailOutcome => ({
   code,
   stdout: "",
   stderr: text.split("\n").map((line) => `${NAME}: ${line}\n`).join("")
 })
 
-const usage = (error: UsageError): Outcome => ({
+const usage = (error: UsageError): MailOutcome => ({
   code: USAGE_EXIT_CODE,
   stdout: "",
   stderr: error.report(NAME).map((line) => `${line}\n`).join("")
 })
 
-/** What the parser says, in plain words on one line. */
+/** The parser's message, as plain text on one line. */
 const parserProblem = ({ error }: ValidationError.ValidationError): string =>
   stripVTControlCharacters(HelpDoc.toAnsiText(error)).trim().split(/\s*\n\s*/).join(" ")
 
-const finish = (said: Said, exit: Exit.Exit<void, CommandFailure | ValidationError.ValidationError>): Outcome =>
+const finish = (said: Said, exit: Exit.Exit<void, CommandFailure | ValidationError.ValidationError>): MailOutcome =>
   Exit.match(exit, {
     onSuccess: () => ({ code: 0, ...said }),
     onFailure: (cause) => {
@@ -112,11 +112,11 @@ const finish = (said: Said, exit: Exit.Exit<void, CommandFailure | ValidationErr
     }
   })
 
-/** Runs the program. Everything that goes wrong is an outcome; interrupting it ends `serve` in good order. */
-export const run = (input: MailToolInput): Effect.Effect<Outcome> =>
+/** Runs the program. Every failure is an outcome; an interruption shuts `serve` down cleanly. */
+export const run = (input: MailToolInput): Effect.Effect<MailOutcome> =>
   Effect.suspend(() => {
     const read = readArguments(input.argv)
-    if (isOn(read.given, "help")) return Effect.succeed({ code: 0, stdout: HELP, stderr: "" })
+    if (isOn(read.given, "help")) return Effect.succeed({ code: 0, stdout: MAIL_HELP, stderr: "" })
     if (isOn(read.given, "version")) {
       return Effect.succeed({ code: 0, stdout: `${NAME} ${input.version}\n`, stderr: "" })
     }
@@ -124,7 +124,7 @@ export const run = (input: MailToolInput): Effect.Effect<Outcome> =>
     if (problems.length > 0) return Effect.succeed(usage(new UsageError({ problems })))
     const said: Said = { stdout: "", stderr: "" }
     const command = Command.run(program(handlersOf(input, said)), { name: NAME, version: input.version })
-    // The first two are what the parser takes for the names of interpreter and script.
+    // The parser skips the first two as the names of interpreter and script.
     return command(["node", NAME, ...canonical(read)]).pipe(
       (parsing) => Effect.flatMap(silent, (console) => Effect.withConsole(parsing, console)),
       Effect.provide(parserLayer),

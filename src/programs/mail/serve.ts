@@ -7,7 +7,7 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
-import { formatAddress } from "../../base/addresses.ts"
+import { formatHostPort } from "../../base/addresses.ts"
 import type { BindFailed } from "../../base/listening.ts"
 import type { OpenFailure } from "../../client/errors.ts"
 import { NameClient } from "../../client/NameClient.ts"
@@ -20,13 +20,13 @@ import * as Logging from "../../node/logging.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import type { MailSettings } from "./settings.ts"
 
-/** How long an answer of the daemon counts that it is there: for ever. That it is not is asked again each time. */
+/** How long an open client is kept: for ever. A failure to open it is never kept. */
 const sessionTime = (exit: Exit.Exit<unknown, unknown>): Duration.Duration =>
   Exit.isSuccess(exit) ? Duration.infinity : Duration.zero
 
 /**
- * Asks for names through a client that is opened when it is first needed: the daemon may come later than the relay.
- * Those who need it while it is being opened wait for one and the same.
+ * Looks names up through a client that is opened on first use: the daemon may start later than the relay. Callers that
+ * need it during its opening share it.
  */
 const resolving = (names: Layer.Layer<NameClient, OpenFailure>) =>
   Effect.gen(function*() {
@@ -39,15 +39,15 @@ const resolving = (names: Layer.Layer<NameClient, OpenFailure>) =>
         )
       ))
     const clients = yield* Cache.makeWith({ capacity: 1, lookup: () => open, timeToLive: sessionTime })
-    // In a fiber of its own: one who waits no longer must not end it for the others.
+    // In a fiber of its own: a caller that stops waiting must not end the opening for the others.
     const client = Effect.flatMap(Effect.forkIn(clients.get("daemon"), scope), Fiber.join)
     return (name: string) => Effect.flatMap(client, ({ resolveName }) => resolveName(name, { requireSynced: true }))
   })
 
-/** Why the relay ends before somebody asks it to. */
+/** Why the relay ends without a request to stop. */
 export type ServeFailure = BindFailed | LogFileUnusable | OpenFailure | StorageFailure
 
-/** Runs the relay until it is interrupted, or cannot go on. That no daemon answers does not stop it. */
+/** Runs the relay until it is interrupted or fails. An unreachable daemon does not stop it. */
 export const serve = (
   settings: MailSettings,
   names: Layer.Layer<NameClient, OpenFailure>
@@ -64,8 +64,8 @@ export const serve = (
     yield* Effect.logInfo("mail relay forwards", {
       domains: relay.domains,
       namespace,
-      daemon: formatAddress(connection.rpc),
-      upstream: formatAddress(relay.upstream),
+      daemon: formatHostPort(connection.rpc),
+      upstream: formatHostPort(relay.upstream),
       spool: relay.spoolDirectory
     })
     return yield* failure

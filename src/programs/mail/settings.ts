@@ -6,7 +6,7 @@ import { join, resolve } from "node:path"
 import { createSecureContext } from "node:tls"
 import type { Address } from "../../base/addresses.ts"
 import { shownPath } from "../../base/safeText.ts"
-import { type Connection, CONNECTION_OPTIONS, decodeConnection } from "../../config/connection.ts"
+import { CONNECTION_OPTIONS, type ConnectionSettings, decodeConnection } from "../../config/connection.ts"
 import { fieldsOf, isOptionName, OPTIONS } from "../../config/options.ts"
 import { gather, type SettingsInput } from "../../config/settings.ts"
 import { defaultOf } from "../../config/sources.ts"
@@ -24,14 +24,14 @@ import {
   type Texts
 } from "./options.ts"
 
-/** What `svcd-mail` works with, from flags, environment and files. */
+/** The settings of `svcd-mail`, from flags, environment and files. */
 
 export interface MailInput extends SettingsInput {
   /** The system's name of this machine. */
   readonly hostname: string
 }
 
-/** Everything that `serve` can be told. Paths are absolute, files are read. */
+/** All settings of `serve`. Paths are absolute, files are read. */
 export interface MailSettings {
   readonly connection: NamesConnection
   /** As `id/`. */
@@ -46,13 +46,13 @@ type Judged<A> = Either.Either<A, UsageError>
 
 const wrong = (...problems: ReadonlyArray<string>) => Either.left(new UsageError({ problems }))
 
-/** How to find the names. */
-export interface NamesConnection extends Connection {
-  /** Whether somebody said which network it has to be: else it is the daemon's. */
+/** How to reach the names. */
+export interface NamesConnection extends ConnectionSettings {
+  /** Whether the network was given: otherwise it is the daemon's. */
   readonly networkGiven: boolean
 }
 
-/** Where the daemon is: the flags that the tools share, the daemon's environment and its file. */
+/** The connection to the daemon: from shared flags, the daemon's environment and its file. */
 export const connectionOf = (texts: Texts, input: SettingsInput): Judged<NamesConnection> =>
   Either.gen(function*() {
     const argv = CONNECTION_FLAGS.flatMap((name) => (texts.get(name) ?? []).map((text) => `-${name}=${text}`))
@@ -61,8 +61,8 @@ export const connectionOf = (texts: Texts, input: SettingsInput): Judged<NamesCo
     return { ...connection, networkGiven: source.get("network")?.from !== defaultOf(OPTIONS.network).from }
   })
 
-/** What stands before labels. */
-export const namespaceOf = (texts: Texts, { env }: SettingsInput): Judged<string> =>
+/** The namespace of labels. */
+export const mailNamespaceOf = (texts: Texts, { env }: SettingsInput): Judged<string> =>
   Either.map(judgeNamespace(texts, env), ({ namespace }) => namespace)
 
 const decodeLog = decoderOf(LOG_OPTIONS, Schema.Struct(fieldsOf(LOG_OPTIONS)))
@@ -82,7 +82,7 @@ const logOf = (texts: Texts, input: SettingsInput): Judged<LogOptions> => {
 const absolutePath = (path: string, { cwd, homedir }: SettingsInput): string =>
   path.startsWith("~/") ? join(homedir, path.slice(2)) : resolve(cwd, path)
 
-/** The text of a file that a flag names. */
+/** Reads the file that a flag names. */
 const fileOf = (flag: string, path: string, input: SettingsInput): Judged<string> => {
   const file = absolutePath(path, input)
   return Either.match(input.readFile(file), {
@@ -94,7 +94,7 @@ const fileOf = (flag: string, path: string, input: SettingsInput): Judged<string
 const optionalFile = (flag: string, path: string | undefined, input: SettingsInput): Judged<string | undefined> =>
   path === undefined ? Either.right(undefined) : fileOf(flag, path, input)
 
-/** Which of a flag and its partner is missing, if one of them is. */
+/** Returns which of a flag and its partner is missing, if only one is given. */
 const halfGiven = (first: string, hasFirst: boolean, second: string, hasSecond: boolean): ReadonlyArray<string> => {
   if (hasFirst === hasSecond) return []
   const [given, missing] = hasFirst ? [first, second] : [second, first]
@@ -111,7 +111,7 @@ const tlsOf = (values: ServeValues, input: SettingsInput): Judged<RelayConfig["t
     return { cert, key }
   })
 
-/** Whether TLS takes what stands in the files. What it says of them is not for people. */
+/** Whether TLS accepts the content of the files. Its own messages are not meant for operators. */
 const usable = (what: string, make: () => unknown): Judged<unknown> =>
   Either.mapLeft(Either.try(make), () => new UsageError({ problems: [what] }))
 
@@ -134,7 +134,7 @@ const credentialsOf = (values: ServeValues, input: SettingsInput): Judged<RelayC
     return values.smtpuser === undefined || password === undefined ? undefined : { user: values.smtpuser, password }
   })
 
-/** What is wrong with values that are each right on their own. */
+/** Contradictions between values that are each valid. */
 const contradictions = (values: ServeValues, texts: Texts): ReadonlyArray<string> => {
   const { smtppass, smtppassfile, smtpuser, tlscert, tlskey } = values
   const problems = [
@@ -154,7 +154,7 @@ const upstreamTls = ({ upstreamport, upstreamtls }: ServeValues): UpstreamTls =>
   return upstreamport === SUBMISSIONS_PORT ? "implicit" : "opportunistic"
 }
 
-/** The name of this machine where it is one that can stand in a greeting. */
+/** The name of this machine if it is valid in a greeting. */
 const hostnameOf = ({ hostname }: MailInput): string =>
   Either.getOrElse(Schema.decodeEither(domain.schema)(hostname), () => "localhost")
 
@@ -187,13 +187,13 @@ const relayOf = (values: ServeValues, dataDir: string, input: MailInput): Judged
     })
   })
 
-/** Judges everything that `serve` was told. */
+/** Validates all settings of `serve`. */
 export const mailSettings = (texts: Texts, input: MailInput): Judged<MailSettings> =>
   Either.gen(function*() {
     const values = yield* judgeServe(texts, input.env)
     const problems = contradictions(values, texts)
     if (problems.length > 0) return yield* wrong(...problems)
-    const namespace = yield* namespaceOf(texts, input)
+    const namespace = yield* mailNamespaceOf(texts, input)
     const connection = yield* connectionOf(texts, input)
     const log = yield* logOf(texts, input)
     return {

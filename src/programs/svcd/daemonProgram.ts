@@ -2,29 +2,29 @@ import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { readCommandLine } from "../../config/commandLine.ts"
-import { helpText } from "../../config/help.ts"
+import { optionsHelp } from "../../config/help.ts"
 import { processInput } from "../../config/settings.ts"
 import { USAGE_EXIT_CODE } from "../../config/UsageError.ts"
 import { run } from "../../node/daemon.ts"
 import { version } from "../../version.ts"
 
-/** Ends with plain words on standard error: what is wrong, never where in our code. */
+/** Ends with a plain message on standard error: what is wrong, without a stack trace. */
 const refuse = (message: string, exitCode: number): void => {
   process.stderr.write(message.split("\n").map((line) => `svcd: ${line}\n`).join(""))
   process.exitCode = exitCode
 }
 
-/** The program svcd: does what the command line of this process asks for. */
+/** The program svcd: carries out the command line of this process. */
 export const main = (): void => {
   const input = processInput()
-  // Other users can see what a program was started with: from here on not the password in it.
+  // Other users can see the arguments of a program: this removes the password from them.
   if (input.argv.some((word) => /^--?rpcpassword(?:=|$)/.test(word))) process.title = "svcd"
 
   const command = readCommandLine(input)
   if (Either.isLeft(command)) return refuse(command.left.message, USAGE_EXIT_CODE)
   switch (command.right._tag) {
     case "Help":
-      return void process.stdout.write(helpText())
+      return void process.stdout.write(optionsHelp())
     case "Version":
       return void process.stdout.write(`svcd ${version}\n`)
     case "PrintConfig":

@@ -4,7 +4,7 @@ import * as Redacted from "effect/Redacted"
 import { dirname, join } from "node:path"
 import { makeDirectoryDurably } from "../../base/atomicFile.ts"
 import { quoted, shownPath } from "../../base/safeText.ts"
-import type { Connection } from "../../config/connection.ts"
+import type { ConnectionSettings } from "../../config/connection.ts"
 import * as DataDirectory from "../../config/DataDirectory.ts"
 import { StorageUnavailable } from "../../storage/errors.ts"
 import { InvalidWalletRequest, WalletDamaged } from "../../wallet/errors.ts"
@@ -16,9 +16,9 @@ import type { WalletDocument } from "../../wallet/keys/WalletDocument.ts"
 import * as WalletFile from "../../wallet/keys/WalletFile.ts"
 import type { Prompt } from "./prompt.ts"
 
-/** How `svcd-wallet` gets at a wallet: its file, the lock of the data directory, passphrases. */
+/** How `svcd-wallet` opens a wallet: its file, the lock of the data directory, passphrases. */
 
-/** The arguments are not enough, or are wrong. Ends the program with status 2. */
+/** Missing or wrong arguments. Ends the program with status 2. */
 export class WrongArguments extends Data.TaggedError("WrongArguments")<{ readonly problem: string }> {
   override get message(): string {
     return this.problem
@@ -26,14 +26,14 @@ export class WrongArguments extends Data.TaggedError("WrongArguments")<{ readonl
 }
 
 export interface CommandContext {
-  readonly connection: Connection
+  readonly connection: ConnectionSettings
   readonly prompt: Prompt
   /** `undefined` for the default wallet. */
   readonly wallet: string | undefined
-  /** The texts of the flags that were given. */
+  /** The given texts of flags. */
   readonly flag: (name: string) => string | undefined
   readonly isOn: (name: string) => boolean
-  /** What stands behind the sub-command. */
+  /** The words behind the sub-command. */
   readonly argument: string | undefined
 }
 
@@ -49,8 +49,8 @@ export const walletPath = ({ connection, wallet }: CommandContext): Effect.Effec
 const directory = ({ connection }: CommandContext) =>
   DataDirectory.make({ path: connection.dataDir, network: connection.network })
 
-/** A secret from a flag, else from the terminal. Never waits where there is none. */
-export const secret = (
+/** Reads a secret from a flag, else from the terminal. Never waits without a terminal. */
+export const givenSecret = (
   { flag, prompt }: CommandContext,
   name: string,
   question: string
@@ -61,10 +61,10 @@ export const secret = (
     return yield* new WrongArguments({ problem: `--${name} is missing: ${question}` })
   })
 
-/** A new passphrase: asked for twice where it is typed. */
+/** Reads a new passphrase; a typed one is asked for twice. */
 export const newPassphrase = (context: CommandContext): Effect.Effect<Redacted.Redacted<string>, WrongArguments> =>
   Effect.gen(function*() {
-    const first = yield* secret(context, "password", "the passphrase to encrypt the wallet with")
+    const first = yield* givenSecret(context, "password", "the passphrase to encrypt the wallet with")
     if (Redacted.value(first) === "") {
       return yield* new WrongArguments({ problem: "--password: the passphrase is empty" })
     }
@@ -89,7 +89,7 @@ export const refuseExisting = (path: string): Effect.Effect<void, InvalidWalletR
       })
       : Effect.void)
 
-/** Opens the wallet that has to be there; a directory without one is not made into a data directory. */
+/** Opens an existing wallet; a directory without one does not become a data directory. */
 export const opened = (context: CommandContext) =>
   Effect.gen(function*() {
     const path = yield* walletPath(context)
@@ -98,7 +98,7 @@ export const opened = (context: CommandContext) =>
     return { file: yield* WalletFile.open(path, context.connection.network), chainstate }
   })
 
-/** Writes a new wallet: encrypted from the first byte on where a passphrase is given. */
+/** Writes a new wallet, encrypted from the first byte on if a passphrase is given. */
 export const written = (context: CommandContext, path: string, document: WalletDocument) =>
   Effect.gen(function*() {
     const password = context.flag("password")
@@ -106,7 +106,7 @@ export const written = (context: CommandContext, path: string, document: WalletD
       ? document
       : (yield* encryption(document, Redacted.make(password)))(document)
     yield* directory(context)
-    // Once more, now that nobody else can make one.
+    // Checked again: under the lock no other program can make one.
     yield* refuseExisting(path)
     yield* Effect.tryPromise({
       try: () => makeDirectoryDurably(dirname(path)),
@@ -124,14 +124,14 @@ export const unlocked = (context: CommandContext, file: WalletFile.WalletFile) =
     const masterKey = sealing === undefined
       ? undefined
       : yield* Effect.flatMap(
-        secret(context, "password", "the passphrase of the wallet"),
+        givenSecret(context, "password", "the passphrase of the wallet"),
         (passphrase) => openMasterKey(sealing, passphrase)
       )
     const secrets = yield* Effect.acquireRelease(
       Effect.sync(() => new Secrets(() => file.document, masterKey)),
       (secrets) => Effect.sync(() => secrets.wipe())
     )
-    // Those that are not sealed were compared when the file was opened.
+    // Unsealed secrets were compared when the file was opened.
     const { problem } = sealing === undefined ? NOTHING_WRONG : yield* checkSecrets(file.document, secrets)
     return problem === undefined ? secrets : yield* new WalletDamaged({ file: file.path, found: problem })
   })

@@ -12,17 +12,17 @@ import type { StorageFailure } from "../../storage/errors.ts"
 import { requireSound } from "../../storage/inspect.ts"
 import type { KeyRing } from "../../wallet/keys/KeyRing.ts"
 
-/** What a wallet has in the blocks that a node has stored, as no node runs. Amounts in smallest units. */
+/** The balance of a wallet in the blocks that a node has stored, while no node runs. Amounts in smallest units. */
 export interface StoredBalance {
-  /** Height of the last block that counts. */
+  /** Height of the last counted block. */
   readonly height: number
   readonly spendable: number
   readonly immature: number
-  /** Outputs that hold names, expired ones included; their amount counts nowhere. */
+  /** Outputs with names, expired ones included; their amounts are not counted. */
   readonly names: number
 }
 
-/** Coins that are read at once. */
+/** Coins that are read at a time. */
 const BATCH = 5_000
 
 interface Sums {
@@ -31,7 +31,7 @@ interface Sums {
   names: number
 }
 
-/** Goes through the coins once. Returns whether scripts were found that make the wallet look further ahead. */
+/** Scans the coins once. Returns whether it found scripts that extend the wallet's lookahead. */
 const scan = (database: ChainDatabase, ring: KeyRing, height: number, sums: Sums) =>
   Effect.gen(function*() {
     let last: string | undefined
@@ -44,7 +44,7 @@ const scan = (database: ChainDatabase, ring: KeyRing, height: number, sums: Sums
         if (own === undefined) continue
         if (ring.markUsed(script)) more = true
         if (parseNameScript(script) !== undefined) sums.names++
-        // One block more than the rules ask for, as the reference node's wallet has it (`GetTxBlocksToMaturity`).
+        // One block more than the rules require, as in the reference node's wallet (`GetTxBlocksToMaturity`).
         else if (coinbase && height - made < COINBASE_MATURITY) sums.immature += value
         else sums.spendable += value
       }
@@ -66,7 +66,7 @@ const tipHeight = (database: ChainDatabase): number | undefined => {
   return tip === NONE ? undefined : index.height(tip)
 }
 
-/** Adds up the stored coins of a wallet; `undefined` where no node has stored any chain yet. */
+/** Adds up the stored coins of a wallet; `undefined` if no node has stored a chain yet. */
 export const storedBalance = (
   chainstate: string,
   ring: KeyRing

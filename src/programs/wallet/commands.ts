@@ -18,10 +18,10 @@ import type { WalletDocument } from "../../wallet/keys/WalletDocument.ts"
 import type { AddressType } from "../../wallet/Wallet.ts"
 import {
   type CommandContext,
+  givenSecret,
   newPassphrase,
   opened,
   refuseExisting,
-  secret,
   unlocked,
   walletPath,
   written,
@@ -29,9 +29,9 @@ import {
 } from "./access.ts"
 import { storedBalance } from "./balance.ts"
 
-/** What `svcd-wallet` does, one function a sub-command. Each takes the data directory for as long as it works. */
+/** The sub-commands of `svcd-wallet`, one function each. Each locks the data directory while it works. */
 
-/** What a command says: its result on standard output, remarks on standard error. */
+/** The output of a command: its result on standard output, remarks on standard error. */
 export interface Said {
   readonly result: ReadonlyArray<string>
   readonly remarks: ReadonlyArray<string>
@@ -40,7 +40,7 @@ export interface Said {
 /** Most characters of a label. */
 const MAX_LABEL = 1_000
 
-/** The label that is asked for; none is empty. */
+/** The requested label, which must not be empty. */
 const labelOf = ({ flag }: CommandContext): Effect.Effect<string, WrongArguments> =>
   Effect.suspend(() => {
     const label = flag("label") ?? ""
@@ -49,9 +49,10 @@ const labelOf = ({ flag }: CommandContext): Effect.Effect<string, WrongArguments
       : Effect.succeed(label)
   })
 
-const WRITE_DOWN = "Write these words down and keep them safe: they are the wallet, and whoever has them has its coins."
+const WRITE_DOWN =
+  "Write these words down and keep them safe: they are the wallet, and any reader of them has its coins."
 
-export const create = (context: CommandContext) =>
+export const createCommand = (context: CommandContext) =>
   Effect.gen(function*() {
     const words = context.flag("words") ?? "24"
     if (words !== "12" && words !== "24") {
@@ -70,7 +71,7 @@ export const recover = (context: CommandContext) =>
   Effect.gen(function*() {
     const path = yield* walletPath(context)
     yield* refuseExisting(path)
-    const given = yield* secret(context, "mnemonic", "the words of the wallet")
+    const given = yield* givenSecret(context, "mnemonic", "the words of the wallet")
     const mnemonic = yield* Either.mapLeft(
       parseMnemonic(Redacted.value(given)),
       ({ reason }) => new WrongArguments({ problem: `--mnemonic: ${reason}` })
@@ -153,7 +154,7 @@ export const encrypt = (context: CommandContext) =>
     return {
       result: ["The wallet is encrypted."],
       remarks: [
-        "Without the passphrase nobody can spend from it, you included: do not lose it. Copies of the file that " +
+        "Without the passphrase its coins cannot be spent, not even by you: do not lose it. Copies of the file that " +
         "were made before are not encrypted."
       ]
     }
@@ -161,7 +162,7 @@ export const encrypt = (context: CommandContext) =>
 
 const TYPES: ReadonlyArray<AddressType> = ["legacy", "p2sh-segwit", "bech32", "bech32m"]
 
-export const address = (context: CommandContext) =>
+export const addressCommand = (context: CommandContext) =>
   Effect.gen(function*() {
     const wanted = context.flag("type") ?? "legacy"
     const type = TYPES.find((each) => each === wanted)
@@ -209,10 +210,10 @@ export const balance = (context: CommandContext) =>
 const confirmed = ({ isOn, prompt }: CommandContext): Effect.Effect<void, WrongArguments> =>
   Effect.gen(function*() {
     if (isOn("yes")) return
-    const answer = yield* prompt.line("Whoever sees what follows can take all coins and names. Show it? Type yes: ")
+    const answer = yield* prompt.line("Any reader of what follows can take all coins and names. Show it? Type yes: ")
     if (answer?.trim().toLowerCase() === "yes") return
     return yield* new WrongArguments({
-      problem: "whoever sees the secrets can take all coins and names; give --yes to have them shown"
+      problem: "any reader of the secrets can take all coins and names; give --yes to have them shown"
     })
   })
 

@@ -13,17 +13,17 @@ import type { SettingsInput } from "../../config/settings.ts"
 import { nearest } from "../../config/suggest.ts"
 import { USAGE_EXIT_CODE, UsageError } from "../../config/UsageError.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
-import type { InvalidWalletRequest, WalletDamaged, WalletLocked, WrongPassphrase } from "../../wallet/errors.ts"
+import type { InvalidWalletRequest, KeysLocked, WalletDamaged, WrongPassphrase } from "../../wallet/errors.ts"
 import type { CommandContext, WrongArguments } from "./access.ts"
 import * as Commands from "./commands.ts"
 import type { Prompt } from "./prompt.ts"
 
-/** `svcd-wallet`: looks after the wallet of a data directory while no node runs on it. */
+/** `svcd-wallet`: maintains the wallet of a data directory while no node runs on it. */
 
 const NAME = "svcd-wallet"
 
-/** What the program prints, and how it ends. */
-export interface Outcome {
+/** What the program prints, and its exit status. */
+export interface WalletOutcome {
   readonly code: number
   readonly stdout: string
   readonly stderr: string
@@ -64,27 +64,27 @@ type CommandFailure =
   | InvalidWalletRequest
   | StorageFailure
   | WalletDamaged
-  | WalletLocked
+  | KeysLocked
   | WrongPassphrase
 
 interface Command {
   readonly run: (context: CommandContext) => Effect.Effect<Commands.Said, CommandFailure, Scope.Scope>
-  /** The flags that it takes beside the common ones. */
+  /** Its flags beside the common ones. */
   readonly flags: ReadonlyArray<FlagName>
   readonly argument: boolean
 }
 
 const COMMANDS: Readonly<Record<string, Command>> = {
-  "create": { run: Commands.create, flags: ["words", "password"], argument: false },
+  "create": { run: Commands.createCommand, flags: ["words", "password"], argument: false },
   "recover": { run: Commands.recover, flags: ["mnemonic", "passphrase", "password"], argument: false },
   "import-key": { run: Commands.importKey, flags: ["label", "password"], argument: true },
   "encrypt": { run: Commands.encrypt, flags: ["password"], argument: false },
-  "address": { run: Commands.address, flags: ["type", "label"], argument: false },
+  "address": { run: Commands.addressCommand, flags: ["type", "label"], argument: false },
   "balance": { run: Commands.balance, flags: [], argument: false },
   "export": { run: Commands.exportWallet, flags: ["phrase", "private", "yes", "password"], argument: false }
 }
 
-export const HELP = `Usage: ${NAME} [flags] <sub-command> [flags]
+export const WALLET_HELP = `Usage: ${NAME} [flags] <sub-command> [flags]
 
 Looks after the wallet of a data directory while no node runs on it.
 
@@ -119,9 +119,9 @@ program while it runs.
 Exit status: 0; 1 if it cannot be done; 2 for a mistake in the arguments or the configuration.
 `
 
-const success = (stdout: string): Outcome => ({ code: 0, stdout, stderr: "" })
+const success = (stdout: string): WalletOutcome => ({ code: 0, stdout, stderr: "" })
 
-const failure = (code: number, text: string): Outcome => ({
+const failure = (code: number, text: string): WalletOutcome => ({
   code,
   stdout: "",
   stderr: text.split("\n").map((line) => `${NAME}: ${line}\n`).join("")
@@ -129,7 +129,7 @@ const failure = (code: number, text: string): Outcome => ({
 
 type Arguments = Words<FlagName>
 
-/** What is wrong with words and flags together. Repeats no word but the name of a sub-command: others may be secrets. */
+/** What is wrong with words and flags together. Repeats only the name of a sub-command: other words may be secrets. */
 const problemsOf = (
   { given, problems, words: [name, ...more] }: Arguments,
   command: Command | undefined
@@ -162,7 +162,7 @@ const quietLogger = Logger.replace(
 
 const lines = (texts: ReadonlyArray<string>): string => texts.map((text) => `${text}\n`).join("")
 
-const finish = (exit: Exit.Exit<Commands.Said, CommandFailure>): Outcome =>
+const finish = (exit: Exit.Exit<Commands.Said, CommandFailure>): WalletOutcome =>
   Exit.match(exit, {
     onSuccess: ({ remarks, result }) => ({ code: 0, stdout: lines(result), stderr: lines(remarks) }),
     onFailure: (cause) => {
@@ -172,12 +172,12 @@ const finish = (exit: Exit.Exit<Commands.Said, CommandFailure>): Outcome =>
     }
   })
 
-/** Runs the program. Everything that goes wrong is an outcome. */
-export const run = (input: WalletToolInput): Effect.Effect<Outcome> =>
+/** Runs the program. Every failure is an outcome. */
+export const run = (input: WalletToolInput): Effect.Effect<WalletOutcome> =>
   Effect.suspend(() => {
     const read = readWords(input.argv, FLAGS)
     const isOn = (name: FlagName): boolean => ["1", "true"].includes(read.given.get(name)?.at(-1) ?? "0")
-    if (isOn("help")) return Effect.succeed(success(HELP))
+    if (isOn("help")) return Effect.succeed(success(WALLET_HELP))
     if (isOn("version")) return Effect.succeed(success(`${NAME} ${input.version}\n`))
     const [name = "", argument] = read.words
     const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
@@ -199,4 +199,8 @@ export const run = (input: WalletToolInput): Effect.Effect<Outcome> =>
     }).pipe(Effect.scoped, Effect.exit, Effect.map(finish), Effect.provide(quietLogger))
   })
 
-const usage = (error: UsageError): Outcome => ({ code: USAGE_EXIT_CODE, stdout: "", stderr: lines(error.report(NAME)) })
+const usage = (error: UsageError): WalletOutcome => ({
+  code: USAGE_EXIT_CODE,
+  stdout: "",
+  stderr: lines(error.report(NAME))
+})

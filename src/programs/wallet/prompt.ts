@@ -1,14 +1,14 @@
 import * as Effect from "effect/Effect"
 
-/** Asks at a terminal. Without one nothing is asked, and the answer is `undefined` at once. */
+/** Asks at a terminal. Without one it asks nothing, and the answer is `undefined` at once. */
 export interface Prompt {
-  /** What is typed is not shown. */
+  /** Hides the typed text. */
   readonly secret: (question: string) => Effect.Effect<string | undefined>
-  /** What is typed is shown. */
+  /** Shows the typed text. */
   readonly line: (question: string) => Effect.Effect<string | undefined>
 }
 
-/** Longest answer that is taken. */
+/** Longest accepted answer. */
 const LONGEST = 4_000
 
 const ENTER = /[\r\n]/
@@ -16,8 +16,8 @@ const END = "\u0004"
 const INTERRUPT = "\u0003"
 const ERASE = /[\u0008\u007f]/
 
-/** What of standard input and standard error a prompt needs: those of the process. */
-export interface Terminal {
+/** The part of standard input and standard error that a prompt needs. */
+export interface PromptTerminal {
   readonly stdin: {
     readonly isTTY: boolean
     setEncoding(encoding: "utf8"): unknown
@@ -30,8 +30,8 @@ export interface Terminal {
   readonly stderr: { readonly isTTY: boolean; write(text: string): unknown }
 }
 
-/** Takes keys until enter. Interruption by the keyboard ends the question without an answer. */
-const ask = ({ stderr, stdin }: Terminal, question: string, echo: boolean): Effect.Effect<string | undefined> =>
+/** Reads keys until enter. A keyboard interrupt ends the question without an answer. */
+const ask = ({ stderr, stdin }: PromptTerminal, question: string, echo: boolean): Effect.Effect<string | undefined> =>
   Effect.async((resume) => {
     let text = ""
     const finish = (answer: string | undefined): void => {
@@ -66,8 +66,8 @@ const ask = ({ stderr, stdin }: Terminal, question: string, echo: boolean): Effe
     })
   })
 
-/** The prompt of a terminal; one that asks nothing where there is none. */
-export const makePrompt = (terminal: Terminal): Prompt => {
+/** The prompt of a terminal; without one it asks nothing. */
+export const makePrompt = (terminal: PromptTerminal): Prompt => {
   const there = terminal.stdin.isTTY === true && terminal.stderr.isTTY === true
   const asking = (echo: boolean) => (question: string): Effect.Effect<string | undefined> =>
     there ? ask(terminal, question, echo) : Effect.succeed(undefined)

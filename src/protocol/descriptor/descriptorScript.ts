@@ -1,5 +1,5 @@
 import { secp256k1 } from "@noble/curves/secp256k1.js"
-import { parseAddress, scriptOf } from "../address.ts"
+import { decodeAddress, scriptOf } from "../address.ts"
 import { type Bytes, compare, concat, fromHex, isHex } from "../bytes.ts"
 import { parseExtendedKey } from "../extendedKey.ts"
 import { hash160, sha256, taggedHash } from "../hash.ts"
@@ -186,7 +186,7 @@ const parse = (network: Network, text: string, place: Place): Uint8Array => {
   if (!rule.places.includes(place)) throw new Fault(rule.error)
   switch (name) {
     case "addr": {
-      const address = parseAddress(network, inner)
+      const address = decodeAddress(network, inner)
       if ("error" in address) throw new Fault("Address is not valid")
       return scriptOf(address.destination)
     }

@@ -6,7 +6,7 @@ import {
   andor,
   binary,
   type Expression,
-  hash,
+  hashExpression,
   type HashFunction,
   key,
   multi,
@@ -189,7 +189,7 @@ export class Decoder {
       this.#number(5) === PREIMAGE_SIZE && this.#peek(6).opcode === Op.OP_SIZE
     if (!isPreimage || wanted === undefined || digest.length !== wanted.size) return undefined
     this.#take(7)
-    return this.#build(hash(wanted.name, digest))
+    return this.#build(hashExpression(wanted.name, digest))
   }
 
   #multi(): boolean {

@@ -25,7 +25,7 @@ const TOP = type("B")
 const SAFE = type("smk")
 
 /** A decoded witness script, safe or not. */
-export interface Decoded {
+export interface DecodedMiniscript {
   readonly expression: Expression
   /** Every key in the script, in hex. */
   readonly keys: ReadonlyArray<string>
@@ -35,7 +35,7 @@ export interface Decoded {
  * Decodes a witness script as miniscript; `undefined` for any other script. Key hashes are not decoded, because their
  * keys are unknown. Source: upstream `script/miniscript.h`, `FromScript`.
  */
-export const decodeMiniscript = (script: Bytes): Decoded | undefined => {
+export const decodeMiniscript = (script: Bytes): DecodedMiniscript | undefined => {
   if (script.length > MAX_SCRIPT_SIZE) return undefined
   const items = instructionsFromEnd(script)
   if (items === undefined) return undefined
@@ -49,7 +49,7 @@ export const decodeMiniscript = (script: Bytes): Decoded | undefined => {
  * be met together, no key is in it twice, and no way to satisfy it exceeds the limits of scripts. Source: upstream
  * `script/miniscript.h`, `Node::IsSane`.
  */
-const isSane = ({ expression, keys }: Decoded): boolean =>
+const isSane = ({ expression, keys }: DecodedMiniscript): boolean =>
   has(expression.type, SAFE) &&
   new Set(keys).size === keys.length &&
   expression.opcodes + expression.keys.sat <= MAX_OPCODES &&

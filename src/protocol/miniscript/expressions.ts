@@ -76,7 +76,7 @@ export const after = (lock: number): Expression =>
 
 export type HashFunction = "sha256" | "hash256" | "ripemd160" | "hash160"
 
-export const hash = (name: HashFunction, digest: Bytes): Expression =>
+export const hashExpression = (name: HashFunction, digest: Bytes): Expression =>
   leaf(leafTypes.hash, `${name}(${toHex(digest)})`, 4, cost(0, NEVER), cost(0, NEVER))
 
 export const multi = (required: number, keys: ReadonlyArray<Bytes>): Expression => {

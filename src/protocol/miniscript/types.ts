@@ -1,3 +1,4 @@
+import { LOCKTIME_THRESHOLD } from "../transaction.ts"
 /**
  * The types of miniscript expressions in P2WSH scripts: what each expression does to the stack, whether it can be
  * spent without a third party changing the witness, and which kinds of locks it mixes. A type is a set of letters:
@@ -67,9 +68,6 @@ export const leafTypes = {
 
 /** Sequence numbers with this bit count time (BIP 68). */
 const SEQUENCE_TIME_FLAG = 0x400000
-
-/** Lock times from this value on are times (consensus). */
-const LOCKTIME_THRESHOLD = 500_000_000
 
 export const olderType = (lock: number): MiniscriptType => type("Bzfmxk") | ((lock & SEQUENCE_TIME_FLAG) === 0 ? h : g)
 

@@ -260,5 +260,5 @@ export const leafKey = ({ leafVersion, script }: Pick<TaprootLeaf, "script" | "l
   binaryString(script) + String.fromCharCode(leafVersion)
 
 /** Whether an input has final scripts. They are not verified. */
-export const isFinal = ({ finalScriptSig, finalScriptWitness }: PsbtInput): boolean =>
+export const isFinalInput = ({ finalScriptSig, finalScriptWitness }: PsbtInput): boolean =>
   finalScriptSig !== undefined || finalScriptWitness !== undefined

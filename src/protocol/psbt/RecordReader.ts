@@ -7,7 +7,7 @@ import type { KeyOrigin, ProprietaryRecord, UnknownRecord } from "./Psbt.ts"
 /** Reads the maps of a PSBT record by record. The messages are the reference node's (upstream `psbt.h`). */
 
 /** Why bytes are not a PSBT. Caught at the end of the decoding. */
-export class Fault extends Error {}
+export class PsbtFault extends Error {}
 
 /** One record. Its value is read at the first access: errors in a key come before errors in the value. */
 export class PsbtRecord {
@@ -51,7 +51,7 @@ export class RecordReader {
   /** The next record; `undefined` at the separator. */
   next(): PsbtRecord | undefined {
     const { map, reader } = this
-    if (reader.remaining === 0) throw new Fault(`Separator is missing at the end of ${SEPARATORS[map]} map`)
+    if (reader.remaining === 0) throw new PsbtFault(`Separator is missing at the end of ${SEPARATORS[map]} map`)
     const key = reader.varBytes("key")
     if (key.length === 0) return undefined
     return new PsbtRecord(key, reader)
@@ -60,14 +60,14 @@ export class RecordReader {
   /** Throws if the map already has a record with this key. */
   once({ key }: PsbtRecord, what: string): void {
     if (this.seen.size === this.seen.add(binaryString(key)).size) {
-      throw new Fault(`Duplicate Key, ${what} already provided`)
+      throw new PsbtFault(`Duplicate Key, ${what} already provided`)
     }
   }
 
   /** As above, for a record type without data in its key. */
   single(record: PsbtRecord, duplicate: string, name: string): Bytes {
     this.once(record, duplicate)
-    if (record.key.length !== 1) throw new Fault(`${name} key is more than one byte type`)
+    if (record.key.length !== 1) throw new PsbtFault(`${name} key is more than one byte type`)
     return record.value
   }
 
@@ -81,7 +81,7 @@ export class RecordReader {
     const reader = new Reader(data)
     const identifier = reader.varBytes("proprietary identifier")
     const subtype = reader.compactSize("proprietary subtype")
-    if (to.has(binaryString(key))) throw new Fault("Duplicate Key, proprietary key already found")
+    if (to.has(binaryString(key))) throw new PsbtFault("Duplicate Key, proprietary key already found")
     to.set(binaryString(key), { identifier, subtype, key, value: record.value })
   }
 }
@@ -95,13 +95,13 @@ const SIZE_FAULT = "Size of value was not the stated size"
 export const whole = <A>(value: Bytes, read: (reader: Reader) => A): A => {
   const reader = new Reader(value)
   const result = read(reader)
-  if (reader.remaining > 0) throw new Fault(SIZE_FAULT)
+  if (reader.remaining > 0) throw new PsbtFault(SIZE_FAULT)
   return result
 }
 
 /** A value of a fixed size. */
 export const sized = (value: Bytes, size: number): Bytes => {
-  if (value.length !== size) throw new Fault(SIZE_FAULT)
+  if (value.length !== size) throw new PsbtFault(SIZE_FAULT)
   return value
 }
 
@@ -119,20 +119,20 @@ export const isPublicKey = (key: Bytes): boolean => {
 
 /** A public key. Throws if it is invalid. */
 export const publicKey = (key: Bytes, message = "Invalid pubkey"): Bytes => {
-  if (!isPublicKey(key)) throw new Fault(message)
+  if (!isPublicKey(key)) throw new PsbtFault(message)
   return key
 }
 
 /** The public key in the key of a record of some type. */
 export const keyOfRecord = ({ data }: PsbtRecord, type: string): Bytes => {
   if (data.length !== 33 && data.length !== 65) {
-    throw new Fault(`Size of key was not the expected size for the type ${type}`)
+    throw new PsbtFault(`Size of key was not the expected size for the type ${type}`)
   }
   return publicKey(data)
 }
 
 export const readOrigin = (value: Bytes): KeyOrigin => {
-  if (value.length === 0 || value.length % 4 !== 0) throw new Fault("Invalid length for HD key path")
+  if (value.length === 0 || value.length % 4 !== 0) throw new PsbtFault("Invalid length for HD key path")
   const reader = new Reader(value, 4)
   const path = Array.from({ length: value.length / 4 - 1 }, () => reader.u32("key path"))
   return { fingerprint: value.subarray(0, 4), path }
@@ -140,6 +140,6 @@ export const readOrigin = (value: Bytes): KeyOrigin => {
 
 /** Returns the reason of a decoding error. Rethrows any other error. */
 export const whyUnreadable = (error: unknown): string => {
-  if (error instanceof Fault || error instanceof DecodeError) return error.message
+  if (error instanceof PsbtFault || error instanceof DecodeError) return error.message
   throw error
 }

@@ -5,7 +5,7 @@ import { prevoutIndex, prevoutTxid, readTransaction, type Transaction } from "..
 import { type IsSignature, readInput } from "./inputRecords.ts"
 import { readOutputMap } from "./outputRecords.ts"
 import type { GlobalXpub, ProprietaryRecord, Psbt, PsbtInput, PsbtOutput, UnknownRecord } from "./Psbt.ts"
-import { Fault, publicKey, readOrigin, RecordReader, sized, whole, whyUnreadable } from "./RecordReader.ts"
+import { PsbtFault, publicKey, readOrigin, RecordReader, sized, whole, whyUnreadable } from "./RecordReader.ts"
 import { GlobalType } from "./types.ts"
 
 /** Decodes a whole PSBT. Upstream `psbt.h`, `PartiallySignedTransaction::Unserialize`. */
@@ -22,7 +22,7 @@ const PUBKEY = 45
 const readUnsigned = (value: Bytes): Transaction => {
   const transaction = whole(value, (reader) => readTransaction(reader, false))
   if (transaction.inputs.some(({ scriptSig }) => scriptSig.length > 0)) {
-    throw new Fault("Unsigned tx does not have empty scriptSigs and scriptWitnesses.")
+    throw new PsbtFault("Unsigned tx does not have empty scriptSigs and scriptWitnesses.")
   }
   return transaction
 }
@@ -52,16 +52,16 @@ function* readGlobals(reader: Reader): Steps<Globals> {
       case GlobalType.XPUB: {
         const xpub = record.data
         if (xpub.length !== XPUB_SIZE) {
-          throw new Fault("Size of key was not the expected size for the type global xpub")
+          throw new PsbtFault("Size of key was not the expected size for the type global xpub")
         }
         publicKey(xpub.subarray(PUBKEY))
-        if (xpubs.has(xpubKey(xpub))) throw new Fault("Duplicate key, global xpub already provided")
+        if (xpubs.has(xpubKey(xpub))) throw new PsbtFault("Duplicate key, global xpub already provided")
         xpubs.set(xpubKey(xpub), { xpub, origin: readOrigin(record.value) })
         break
       }
       case GlobalType.VERSION: {
         const value = sized(records.single(record, "version", "Global version"), 4)
-        if (value.some((byte) => byte !== 0)) throw new Fault("Unsupported version number")
+        if (value.some((byte) => byte !== 0)) throw new PsbtFault("Unsupported version number")
         break
       }
       case GlobalType.PROPRIETARY:
@@ -72,27 +72,29 @@ function* readGlobals(reader: Reader): Steps<Globals> {
     }
     yield
   }
-  if (transaction === undefined) throw new Fault("No unsigned transaction was provided")
+  if (transaction === undefined) throw new PsbtFault("No unsigned transaction was provided")
   return { transaction, xpubs, proprietary, unknown }
 }
 
 /** Throws if the previous transaction is not the one whose output is spent. */
 const checkUtxo = (prevout: Bytes, previous: Transaction | undefined): void => {
   if (previous === undefined) return
-  if (!equal(previous.txid, prevoutTxid(prevout))) throw new Fault("Non-witness UTXO does not match outpoint hash")
+  if (!equal(previous.txid, prevoutTxid(prevout))) throw new PsbtFault("Non-witness UTXO does not match outpoint hash")
   if (prevoutIndex(prevout) >= previous.outputs.length) {
-    throw new Fault("Input specifies output index that does not exist")
+    throw new PsbtFault("Input specifies output index that does not exist")
   }
 }
 
 function* readPsbt(reader: Reader, isSignature: IsSignature): Steps<Psbt> {
-  if (!equal(reader.bytes(PSBT_MAGIC.length, "magic bytes"), PSBT_MAGIC)) throw new Fault("Invalid PSBT magic bytes")
+  if (!equal(reader.bytes(PSBT_MAGIC.length, "magic bytes"), PSBT_MAGIC)) {
+    throw new PsbtFault("Invalid PSBT magic bytes")
+  }
   const globals = yield* readGlobals(reader)
   const { transaction } = globals
   const inputs: Array<PsbtInput> = []
   for (const { prevout } of transaction.inputs) {
     if (reader.remaining === 0) {
-      throw new Fault("Inputs provided does not match the number of inputs in transaction.")
+      throw new PsbtFault("Inputs provided does not match the number of inputs in transaction.")
     }
     const input = yield* readInput(reader, isSignature)
     checkUtxo(prevout, input.nonWitnessUtxo)
@@ -102,12 +104,12 @@ function* readPsbt(reader: Reader, isSignature: IsSignature): Steps<Psbt> {
   const outputs: Array<PsbtOutput> = []
   while (outputs.length < transaction.outputs.length) {
     if (reader.remaining === 0) {
-      throw new Fault("Outputs provided does not match the number of outputs in transaction.")
+      throw new PsbtFault("Outputs provided does not match the number of outputs in transaction.")
     }
     outputs.push(yield* readOutputMap(reader))
     yield
   }
-  if (reader.remaining > 0) throw new Fault("extra data after PSBT")
+  if (reader.remaining > 0) throw new PsbtFault("extra data after PSBT")
   return { ...globals, inputs, outputs }
 }
 

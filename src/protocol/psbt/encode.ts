@@ -15,7 +15,7 @@ import type {
   TreeLeaf,
   UnknownRecord
 } from "./Psbt.ts"
-import { isFinal } from "./Psbt.ts"
+import { isFinalInput } from "./Psbt.ts"
 import { GlobalType, InputType, OutputType } from "./types.ts"
 
 /**
@@ -132,7 +132,7 @@ const writeInput = (to: RecordWriter, input: PsbtInput): void => {
   if (witnessUtxo !== undefined) {
     to.single(InputType.WITNESS_UTXO, made((writer) => writer.i64(witnessUtxo.value).varBytes(witnessUtxo.script)))
   }
-  if (!isFinal(input)) writeUnfinished(to, input)
+  if (!isFinalInput(input)) writeUnfinished(to, input)
   to.single(InputType.SCRIPT_SIG, input.finalScriptSig)
   if (finalScriptWitness !== undefined) {
     const items = made((writer) => {

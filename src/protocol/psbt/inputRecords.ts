@@ -16,10 +16,10 @@ import {
 } from "./Psbt.ts"
 import {
   dataKey,
-  Fault,
   hashOrNone,
   keyOfRecord,
   nonEmpty,
+  PsbtFault,
   type PsbtRecord,
   publicKey,
   RecordReader,
@@ -92,10 +92,10 @@ const PREIMAGE_KINDS: ReadonlyMap<number, PreimageKind> = new Map([
 const readPreimage = (draft: InputDraft, kind: PreimageKind, record: PsbtRecord): void => {
   const { data } = record
   if (data.length !== HASH_SIZES[kind]) {
-    throw new Fault(`Size of key was not the expected size for the type ${kind} preimage`)
+    throw new PsbtFault(`Size of key was not the expected size for the type ${kind} preimage`)
   }
   const known = draft.preimages[kind]
-  if (known.has(dataKey(record))) throw new Fault(`Duplicate Key, input ${kind} preimage already provided`)
+  if (known.has(dataKey(record))) throw new PsbtFault(`Duplicate Key, input ${kind} preimage already provided`)
   known.set(dataKey(record), { hash: data, preimage: record.value })
 }
 
@@ -103,22 +103,22 @@ const readPartialSignature = (draft: InputDraft, record: PsbtRecord, isSignature
   const pubkey = keyOfRecord(record, "partial signature pubkey")
   const keyHash = binaryString(hash160(pubkey))
   if (draft.partialSignatures.has(keyHash)) {
-    throw new Fault("Duplicate Key, input partial signature for pubkey already provided")
+    throw new PsbtFault("Duplicate Key, input partial signature for pubkey already provided")
   }
-  if (!isSignature(record.value)) throw new Fault("Signature is not a valid encoding")
+  if (!isSignature(record.value)) throw new PsbtFault("Signature is not a valid encoding")
   draft.partialSignatures.set(keyHash, { pubkey, signature: record.value })
 }
 
 const checkSchnorrSize = (signature: Bytes, path: "key" | "script"): Bytes => {
-  if (signature.length < 64) throw new Fault(`Input Taproot ${path} path signature is shorter than 64 bytes`)
-  if (signature.length > 65) throw new Fault(`Input Taproot ${path} path signature is longer than 65 bytes`)
+  if (signature.length < 64) throw new PsbtFault(`Input Taproot ${path} path signature is shorter than 64 bytes`)
+  if (signature.length > 65) throw new PsbtFault(`Input Taproot ${path} path signature is longer than 65 bytes`)
   return signature
 }
 
 const readScriptSignature = (draft: InputDraft, records: RecordReader, record: PsbtRecord): void => {
   const { data } = record
   records.once(record, "input Taproot script signature")
-  if (data.length !== 64) throw new Fault("Input Taproot script signature key is not 65 bytes")
+  if (data.length !== 64) throw new PsbtFault("Input Taproot script signature key is not 65 bytes")
   const signature = checkSchnorrSize(record.value, "script")
   const [xonly, leafHash] = [data.subarray(0, 32), data.subarray(32)]
   draft.taprootScriptSignatures.set(dataKey(record), { xonly, leafHash, signature })
@@ -130,13 +130,13 @@ export const compareControlBlocks = (a: Bytes, b: Bytes): number => a.length - b
 const readLeaf = (draft: InputDraft, records: RecordReader, record: PsbtRecord): void => {
   const { data } = record
   records.once(record, "input Taproot leaf script")
-  if (record.key.length < 34) throw new Fault("Taproot leaf script key is not at least 34 bytes")
+  if (record.key.length < 34) throw new PsbtFault("Taproot leaf script key is not at least 34 bytes")
   if ((record.key.length - 2) % 32 !== 0) {
-    throw new Fault("Input Taproot leaf script key's control block size is not valid")
+    throw new PsbtFault("Input Taproot leaf script key's control block size is not valid")
   }
   const { value } = record
   const leafVersion = value[value.length - 1]
-  if (leafVersion === undefined) throw new Fault("Input Taproot leaf script must be at least 1 byte")
+  if (leafVersion === undefined) throw new PsbtFault("Input Taproot leaf script must be at least 1 byte")
   const leaf = { script: value.subarray(0, -1), leafVersion }
   const key = leafKey(leaf)
   const known = draft.taprootLeaves.get(key)
@@ -154,7 +154,7 @@ const readShare = (to: Map<string, Musig2Share>, name: string, records: RecordRe
   const { data } = record
   records.once(record, `input musig2 ${name}`)
   if (data.length !== 66 && data.length !== 98) {
-    throw new Fault(`Input musig2 ${name} key is not expected size of 67 or 99 bytes`)
+    throw new PsbtFault(`Input musig2 ${name} key is not expected size of 67 or 99 bytes`)
   }
   const aggregate = publicKey(data.subarray(33, 66), "musig2 aggregate pubkey is invalid")
   const participant = publicKey(data.subarray(0, 33), "musig2 participant pubkey is invalid")
@@ -165,7 +165,7 @@ const readShare = (to: Map<string, Musig2Share>, name: string, records: RecordRe
 }
 
 const checkNonce = (nonce: Bytes): Bytes => {
-  if (nonce.length !== 66) throw new Fault("Input musig2 pubnonce value is not 66 bytes")
+  if (nonce.length !== 66) throw new PsbtFault("Input musig2 pubnonce value is not 66 bytes")
   return nonce
 }
 

@@ -2,7 +2,7 @@ import type { Bytes } from "../bytes.ts"
 import { Reader } from "../Reader.ts"
 import type { Steps } from "../steps.ts"
 import { type PsbtOutput, slimMap, type TreeLeaf } from "./Psbt.ts"
-import { Fault, RecordReader } from "./RecordReader.ts"
+import { PsbtFault, RecordReader } from "./RecordReader.ts"
 import { newMapDraft, sharedReaders } from "./sharedRecords.ts"
 import { OutputType } from "./types.ts"
 
@@ -28,18 +28,18 @@ export const isWholeTree = (depths: ReadonlyArray<number>): boolean => {
 }
 
 const readTree = (value: Bytes): ReadonlyArray<TreeLeaf> => {
-  if (value.length === 0) throw new Fault("Output Taproot tree must not be empty")
+  if (value.length === 0) throw new PsbtFault("Output Taproot tree must not be empty")
   const reader = new Reader(value)
   const leaves: Array<TreeLeaf> = []
   while (reader.remaining > 0) {
     const depth = reader.u8("depth")
     const leafVersion = reader.u8("leaf version")
     const script = reader.varBytes("leaf script")
-    if (depth > MAX_DEPTH) throw new Fault("Output Taproot tree has as leaf greater than Taproot maximum depth")
-    if ((leafVersion & 1) !== 0) throw new Fault("Output Taproot tree has a leaf with an invalid leaf version")
+    if (depth > MAX_DEPTH) throw new PsbtFault("Output Taproot tree has as leaf greater than Taproot maximum depth")
+    if ((leafVersion & 1) !== 0) throw new PsbtFault("Output Taproot tree has a leaf with an invalid leaf version")
     leaves.push({ depth, leafVersion, script })
   }
-  if (!isWholeTree(leaves.map(({ depth }) => depth))) throw new Fault("Output Taproot tree is malformed")
+  if (!isWholeTree(leaves.map(({ depth }) => depth))) throw new PsbtFault("Output Taproot tree is malformed")
   return leaves
 }
 

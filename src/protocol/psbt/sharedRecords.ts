@@ -3,10 +3,10 @@ import { Reader } from "../Reader.ts"
 import type { Musig2Participants, ProprietaryRecord, PubkeyOrigin, TaprootOrigin, UnknownRecord } from "./Psbt.ts"
 import {
   dataKey,
-  Fault,
   hashOrNone,
   keyOfRecord,
   nonEmpty,
+  PsbtFault,
   type PsbtRecord,
   publicKey,
   readOrigin,
@@ -53,7 +53,7 @@ const witnessScript = (draft: MapDraft, map: MapName, records: RecordReader, rec
 
 const origin = (draft: MapDraft, _map: MapName, _records: RecordReader, record: PsbtRecord): void => {
   const pubkey = keyOfRecord(record, "BIP32 keypath")
-  if (draft.origins.has(dataKey(record))) throw new Fault("Duplicate Key, pubkey derivation path already provided")
+  if (draft.origins.has(dataKey(record))) throw new PsbtFault("Duplicate Key, pubkey derivation path already provided")
   draft.origins.set(dataKey(record), { pubkey, origin: readOrigin(record.value) })
 }
 
@@ -70,13 +70,13 @@ const taprootOrigin = (draft: MapDraft, map: MapName, records: RecordReader, rec
   const { data } = record
   const name = "Taproot BIP32 keypath"
   records.once(record, `${map} ${name}`)
-  if (data.length !== 32) throw new Fault(`${capital(map)} ${name} key is not at 33 bytes`)
+  if (data.length !== 32) throw new PsbtFault(`${capital(map)} ${name} key is not at 33 bytes`)
   const { value } = record
   const invalidLength = `${capital(map)} ${name} has an invalid length`
-  if (value.length === 0) throw new Fault(invalidLength)
+  if (value.length === 0) throw new PsbtFault(invalidLength)
   const reader = new Reader(value)
   const count = reader.compactSize("leaf hashes")
-  if (count * 32 > reader.remaining) throw new Fault(invalidLength)
+  if (count * 32 > reader.remaining) throw new PsbtFault(invalidLength)
   const hashes = Array.from({ length: count }, () => reader.bytes(32, "leaf hash"))
   draft.taprootOrigins.set(dataKey(record), {
     xonly: data,
@@ -88,7 +88,9 @@ const taprootOrigin = (draft: MapDraft, map: MapName, records: RecordReader, rec
 const musig2 = (draft: MapDraft, map: MapName, records: RecordReader, record: PsbtRecord): void => {
   const { data } = record
   records.once(record, `${map} participant pubkeys for an aggregate key`)
-  if (data.length !== 33) throw new Fault(`${capital(map)} musig2 participants pubkeys aggregate key is not 34 bytes`)
+  if (data.length !== 33) {
+    throw new PsbtFault(`${capital(map)} musig2 participants pubkeys aggregate key is not 34 bytes`)
+  }
   const aggregate = publicKey(data, `${capital(map)} musig2 aggregate pubkey is invalid`)
   const { value } = record
   const participants: Array<Bytes> = []
@@ -96,7 +98,7 @@ const musig2 = (draft: MapDraft, map: MapName, records: RecordReader, record: Ps
     participants.push(publicKey(value.subarray(at, at + 33), `${capital(map)} musig2 participant pubkey is invalid`))
   }
   if (value.length % 33 !== 0) {
-    throw new Fault(`${capital(map)} musig2 participants pubkeys value size is not a multiple of 33`)
+    throw new PsbtFault(`${capital(map)} musig2 participants pubkeys value size is not a multiple of 33`)
   }
   draft.musig2Participants.set(dataKey(record), { aggregate, participants })
 }

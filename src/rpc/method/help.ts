@@ -113,7 +113,7 @@ const exampleText = (method: Method, params: ReadonlyArray<JsonValue>): string =
 }
 
 /** Returns the full help of a method; the first line is its synopsis. */
-export const helpText = (method: Method): string => {
+export const methodHelp = (method: Method): string => {
   const errors = method.errors.length === 0 ? "" : `\nErrors:\n${method.errors.map((error) => `${error}\n`).join("")}`
   const examples = method.examples.map((params) => exampleText(method, params)).join("")
   return `${synopsis(method)}\n\n${method.summary}\n${argumentsText(method)}${resultsText(method)}${errors}` +

@@ -1,15 +1,15 @@
 import type * as Effect from "effect/Effect"
 import type { JsonValue } from "../json/encodeJson.ts"
 import { type Json, JsonObject, typeOf } from "../json/json.ts"
-import { helpText } from "./help.ts"
-import type { CallContext, GivenParams, Group, Method, Result } from "./methodTable.ts"
+import { methodHelp } from "./help.ts"
+import type { CallContext, GivenParams, Method, MethodGroup, Result } from "./methodTable.ts"
 import { type Decoded, decodeRecord, type Param, type Params } from "./params.ts"
 import { RpcError } from "./RpcError.ts"
 
 /** The definition of a method. */
 export interface MethodDefinition<P extends Params> {
   readonly name: string
-  readonly group: Group
+  readonly group: MethodGroup
   /** The first sentence states what the method does; details follow. */
   readonly summary: string
   /** In the order of their positions. */
@@ -51,7 +51,7 @@ export const method = <const P extends Params>(definition: MethodDefinition<P>):
 
   const call = (given: GivenParams, context: CallContext): Effect.Effect<JsonValue, RpcError> => {
     const positions = given instanceof JsonObject ? toPositions(given, specs) : given
-    if (positions.length < required || positions.length > names.length) throw RpcError.misc(helpText(self))
+    if (positions.length < required || positions.length > names.length) throw RpcError.misc(methodHelp(self))
     checkTypes(positions, specs)
     return handler(decodeRecord(params, names, (_, position) => positions[position]), context)
   }

@@ -7,7 +7,7 @@ import type { RpcError } from "./RpcError.ts"
 import type { Shape } from "./shape.ts"
 
 /** The headings of the help, in the order of reference/rpc.md 3. */
-export type Group =
+export type MethodGroup =
   | "Control"
   | "Blockchain"
   | "Names"
@@ -50,7 +50,7 @@ export interface Result {
 /** A method in the dispatcher's table. */
 export interface Method {
   readonly name: string
-  readonly group: Group
+  readonly group: MethodGroup
   readonly summary: string
   readonly params: Params
   readonly results: ReadonlyArray<Result>

@@ -5,7 +5,7 @@ import { targetOf } from "../../consensus/difficulty.ts"
 import type { AuxCandidate } from "../../mempool/mining/AuxCandidates.ts"
 import { Miner } from "../../mempool/mining/Miner.ts"
 import { PeerManager } from "../../network/PeerManager.ts"
-import { parseAddress, scriptOf } from "../../protocol/address.ts"
+import { decodeAddress, scriptOf } from "../../protocol/address.ts"
 import { type Auxpow, readAuxpow } from "../../protocol/auxpow.ts"
 import { type Bytes, displayHash, EMPTY, fromHex, parseDisplayHash, reversed, toHex } from "../../protocol/bytes.ts"
 import { chainId } from "../../protocol/header.ts"
@@ -138,7 +138,7 @@ export const auxMethods: Effect.Effect<
     errors: ["-5 Error: Invalid coinbase payout address", ...AUX_ERRORS, ...CREATE_ERRORS],
     handler: ({ address }) =>
       Effect.gen(function*() {
-        const parsed = parseAddress(network, address)
+        const parsed = decodeAddress(network, address)
         if ("error" in parsed) {
           return yield* RpcError.invalidAddressOrKey("Error: Invalid coinbase payout address")
         }

@@ -3,15 +3,15 @@ import { unixTime } from "../../base/clock.ts"
 import { contains, formatSubnet, parseSubnet } from "../../network/addresses/subnet.ts"
 import type { Ban, KnownAddress } from "../../network/peerInfo.ts"
 import type { PeerManager } from "../../network/PeerManager.ts"
-import { formatAddress } from "../../network/wire/addressText.ts"
+import { formatNetAddress } from "../../network/wire/addressText.ts"
 import type { JsonValue } from "../json/encodeJson.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
 import { boolean, int32, int64, optional, string, withDefault } from "../method/params.ts"
 import { RPC_CODE, RpcError } from "../method/RpcError.ts"
 import * as Shape from "../method/shape.ts"
-import { NETWORK_NAMES, rpcNetwork, wireNetwork } from "../shapes/peer.ts"
-import { nodeError, usage } from "./peerErrors.ts"
+import { PEER_NETWORKS, rpcNetwork, wireNetwork } from "../shapes/peer.ts"
+import { nodeError, usageError } from "./peerErrors.ts"
 
 /** Methods for banned addresses and for known addresses (reference/rpc.md 3.7). */
 
@@ -20,7 +20,7 @@ type Manager = typeof PeerManager.Service
 const addressJson = ({ address, port, services, time }: KnownAddress): JsonValue => ({
   time,
   services: Number(services),
-  address: formatAddress(address),
+  address: formatNetAddress(address),
   port,
   network: rpcNetwork(address.network)
 })
@@ -68,7 +68,7 @@ export const banMethods = (peers: Manager): ReadonlyArray<Method> => {
     ],
     handler: ({ absolute, bantime, command, subnet }): Effect.Effect<JsonValue, RpcError> =>
       Effect.gen(function*() {
-        if (command !== "add" && command !== "remove") return yield* usage(() => setban)
+        if (command !== "add" && command !== "remove") return yield* usageError(() => setban)
         if (command === "remove") {
           const removed = yield* peers.unban(subnet)
           if (removed === "unbanned") return null
@@ -179,7 +179,7 @@ export const knownAddressMethods = (peers: Manager): ReadonlyArray<Method> => {
     examples: [[]],
     handler: () =>
       Effect.map(peers.addressCounts, (counts) => {
-        const rows = NETWORK_NAMES.map((name) => {
+        const rows = PEER_NETWORKS.map((name) => {
           const found = [...counts].find(([network]) => rpcNetwork(network) === name)?.[1]
           const { fresh, tried } = found ?? { fresh: 0, tried: 0 }
           return [name, { new: fresh, tried, total: fresh + tried }] as const

@@ -2,14 +2,14 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type { PeerManager } from "../../network/PeerManager.ts"
 import type { JsonValue } from "../json/encodeJson.ts"
-import { helpText } from "../method/help.ts"
+import { methodHelp } from "../method/help.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
 import { boolean, int64, optional, string } from "../method/params.ts"
 import { RPC_CODE, RpcError } from "../method/RpcError.ts"
 import * as Shape from "../method/shape.ts"
 import { PEER, peerJson } from "../shapes/peer.ts"
-import { nodeError, usage } from "./peerErrors.ts"
+import { nodeError, usageError } from "./peerErrors.ts"
 
 /** Methods for connections and for peers that the operator adds (reference/rpc.md 3.7). */
 
@@ -146,7 +146,7 @@ export const addedMethods = (peers: Manager, regtest: boolean): ReadonlyArray<Me
       "-8 Error: v2transport requested but not enabled (see -v2transport)"
     ],
     handler: ({ command, node, v2transport }): Effect.Effect<JsonValue, RpcError> => {
-      if (command !== "add" && command !== "remove" && command !== "onetry") return usage(() => addnode)
+      if (command !== "add" && command !== "remove" && command !== "onetry") return usageError(() => addnode)
       if (v2transport === true) {
         return RpcError.invalidParameter("Error: v2transport requested but not enabled (see -v2transport)")
       }
@@ -222,7 +222,7 @@ export const addedMethods = (peers: Manager, regtest: boolean): ReadonlyArray<Me
     handler: ({ address, connection_type, v2transport }): Effect.Effect<JsonValue, RpcError> => {
       if (!regtest) return RpcError.misc("addconnection is for regression testing (-regtest mode) only.")
       const type = PURPOSES.find((known) => known === connection_type.trim())
-      if (type === undefined) return RpcError.invalidParameter(helpText(addconnection))
+      if (type === undefined) return RpcError.invalidParameter(methodHelp(addconnection))
       if (v2transport) {
         return RpcError.invalidParameter(
           "Error: Adding v2transport connections requires -v2transport init flag to be set."

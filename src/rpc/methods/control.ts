@@ -4,7 +4,7 @@ import { encodeJson } from "../json/encodeJson.ts"
 import type { Json } from "../json/json.ts"
 import { LongText } from "../json/LongText.ts"
 import { Lifecycle } from "../Lifecycle.ts"
-import { conversions, helpIndex, helpText } from "../method/help.ts"
+import { conversions, helpIndex, methodHelp } from "../method/help.ts"
 import { method } from "../method/method.ts"
 import type { Method, MethodTable } from "../method/methodTable.ts"
 import { openRpc } from "../method/openRpc.ts"
@@ -58,7 +58,7 @@ const help = method({
       if (command === undefined || command === "") return helpIndex(methods)
       if (command === "dump_all_command_conversions") return conversions(methods)
       const found = methods.get(command)
-      return found === undefined ? `help: unknown command: ${command}` : helpText(found).trimEnd()
+      return found === undefined ? `help: unknown command: ${command}` : methodHelp(found).trimEnd()
     })
 })
 

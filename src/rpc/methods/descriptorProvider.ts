@@ -17,15 +17,15 @@ import { type Json, JsonObject } from "../json/json.ts"
 import { RpcError } from "../method/RpcError.ts"
 
 /**
- * What descriptors tell about scripts and keys, for methods that sign or fill in PSBTs. Their keys have to be there:
- * no extended keys. Upstream `rpc/util.cpp`, `EvalDescriptorStringOrObject`.
+ * The scripts and keys of descriptors, for methods that sign or complete PSBTs. The keys must be explicit: no extended
+ * keys. Upstream `rpc/util.cpp`, `EvalDescriptorStringOrObject`.
  */
 
-/** A number up to 20 as scripts push it. */
+/** A number up to 20, encoded as scripts push it. */
 const smallNumber = (value: number): Uint8Array =>
   value <= 16 ? Uint8Array.of(Op.OP_1 + value - 1) : Uint8Array.of(1, value)
 
-/** The script of a multisig, its keys in this order. */
+/** The script of a multisig with its keys in this order. */
 export const multisigScript = (required: number, pubkeys: ReadonlyArray<Bytes>): Uint8Array =>
   concat(
     smallNumber(required),
@@ -36,14 +36,13 @@ export const multisigScript = (required: number, pubkeys: ReadonlyArray<Bytes>):
 
 const HARDENED = 0x80000000
 
-/** A key of a descriptor. */
 interface DescriptorKey {
   readonly pubkey: Bytes
   readonly key: SigningKey | undefined
   readonly origin: KeyOrigin
 }
 
-/** An origin, if there is one, and a key in hexadecimal digits or as WIF, between what cannot be part of one. */
+/** An optional origin, and a key in hexadecimal digits or as WIF, with a delimiter on each side. */
 const KEY = /(?:\[([0-9a-fA-F]{8})((?:\/\d+['h]?)*)\])?([0-9A-Za-z]{51,130}|[0-9a-fA-F]{64})(?=[,)]|$)/g
 
 const readPath = (text: string): ReadonlyArray<number> =>
@@ -70,7 +69,7 @@ const keysOf = (network: Network, text: string): ReadonlyArray<DescriptorKey> =>
     return [{ ...found, origin: told === undefined ? own : { fingerprint: told, path: readPath(path) } }]
   })
 
-/** The script of an expression that stands within another, where the limits of a bare multisig do not hold. */
+/** The script of an inner expression, where the limits of a bare multisig do not apply. */
 const innerScript = (network: Network, text: string): ReadonlyArray<Bytes> => {
   const multi = /^(sorted)?multi\((\d+),(.*)\)$/.exec(text)
   if (multi !== null) {
@@ -92,7 +91,7 @@ const taprootOf = (text: string, keys: ReadonlyArray<DescriptorKey>): ReadonlyAr
   return text.startsWith("tr(") && key !== undefined ? [makeTaproot(key.pubkey.subarray(1, 33))] : []
 }
 
-/** The text of a descriptor that was given as such, or as an object. */
+/** The text of a descriptor given as a string or as an object. */
 const descriptorText = (value: Json): string => {
   if (typeof value === "string") return value
   if (!(value instanceof JsonObject)) {
@@ -103,7 +102,7 @@ const descriptorText = (value: Json): string => {
   throw RpcError.invalidParameter("Descriptor needs to be provided in scan object")
 }
 
-/** Makes a provider of what descriptors tell. Throws RpcError for one that is none. */
+/** Makes a signing provider from descriptors. Throws RpcError for an invalid descriptor. */
 export const descriptorProvider = (network: Network, descriptors: ReadonlyArray<Json>): SigningProvider => {
   const texts = descriptors.map((value) => {
     const text = descriptorText(value)

@@ -3,12 +3,12 @@ import type { NamesIncomplete } from "../../names/errors.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import { RpcError } from "../method/RpcError.ts"
 
-/** What failures of the services are in answers; nothing but these turns them into codes. */
+/** Converts failures of the services to RPC errors. Only these functions choose their codes. */
 
-/** A file that cannot be read or written: not the caller's fault. */
+/** A file that cannot be read or written: the caller is not the cause. */
 export const storageError = (failure: StorageFailure): RpcError => RpcError.internal(failure.message)
 
-/** Why nothing can be said about a name that was not found, or is expired. */
+/** The error for a name that is missing or expired, when the node cannot be certain of it. */
 export const absentError = (failure: NamesIncomplete | StorageFailure): RpcError =>
   failure._tag === "NamesIncomplete" ? RpcError.initialDownload() : storageError(failure)
 

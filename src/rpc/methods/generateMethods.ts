@@ -2,11 +2,11 @@ import * as Effect from "effect/Effect"
 import { Chain } from "../../chain/Chain.ts"
 import { Mempool } from "../../mempool/Mempool.ts"
 import { DEFAULT_MAX_TRIES, Miner } from "../../mempool/mining/Miner.ts"
-import { parseAddress, scriptOf } from "../../protocol/address.ts"
+import { decodeAddress, scriptOf } from "../../protocol/address.ts"
 import { binaryString, type Bytes, displayHash, fromHex, parseDisplayHash, toHex } from "../../protocol/bytes.ts"
 import { descriptorScript } from "../../protocol/descriptor/descriptorScript.ts"
 import type { Transaction } from "../../protocol/transaction.ts"
-import { helpText } from "../method/help.ts"
+import { methodHelp } from "../method/help.ts"
 import { eachInTurns } from "../method/inTurns.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
@@ -50,7 +50,7 @@ export const generateMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain 
       errors: ["-5 Error: Invalid address", "-1 TestBlockValidity failed: <reason>"],
       handler: ({ address, maxtries, nblocks }) =>
         Effect.suspend(() => {
-          const parsed = parseAddress(network, address)
+          const parsed = decodeAddress(network, address)
           if ("error" in parsed) return RpcError.invalidAddressOrKey("Error: Invalid address")
           // The reference node reads a negative number as a very large one.
           return generate(nblocks, scriptOf(parsed.destination), maxtries < 0 ? Infinity : maxtries)
@@ -92,7 +92,7 @@ export const generateMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain 
     const outputScript = (output: string): Effect.Effect<Bytes, RpcError> => {
       const parsed = descriptorScript(network, output)
       if ("script" in parsed) return Effect.succeed(parsed.script)
-      const address = parseAddress(network, output)
+      const address = decodeAddress(network, output)
       if ("destination" in address) return Effect.succeed(scriptOf(address.destination))
       return manyScripts(parsed.kind) ?? RpcError.invalidAddressOrKey("Error: Invalid address or descriptor")
     }
@@ -161,7 +161,7 @@ export const generateMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain 
       results: [{ shape: Shape.nothing("Never: it always fails.") }],
       examples: [],
       errors: ["-32601 <this text>"],
-      handler: () => new RpcError({ code: RPC_CODE.methodNotFound, message: helpText(removed) })
+      handler: () => new RpcError({ code: RPC_CODE.methodNotFound, message: methodHelp(removed) })
     })
 
     return [generatetoaddress, generatetodescriptor, generateblock, removed]

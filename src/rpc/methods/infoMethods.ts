@@ -3,6 +3,7 @@ import { Chain } from "../../chain/Chain.ts"
 import { SyncStatus } from "../../chain/SyncStatus.ts"
 import { difficultyOf } from "../../consensus/difficulty.ts"
 import { Mempool } from "../../mempool/Mempool.ts"
+import { PROTOCOL_VERSION } from "../../network/peer/Handshake.ts"
 import { PeerManager } from "../../network/PeerManager.ts"
 import { version } from "../../version.ts"
 import { Wallets } from "../../wallet/Wallets.ts"
@@ -10,12 +11,9 @@ import { Amount } from "../json/encodeJson.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
 import * as Shape from "../method/shape.ts"
-import { summarized, WALLET_VERSION } from "./wallet/walletContext.ts"
+import { SHOWN_WALLET_VERSION, summarized } from "./wallet/walletContext.ts"
 
 /** A summary of the node. */
-
-/** Protocol version that this node speaks (reference/protocol.md 6.2). */
-export const PROTOCOL_VERSION = 110_016
 
 /** The version as one number, two digits a part, as the reference node counts. */
 export const versionNumber = (text: string): number => {
@@ -73,7 +71,7 @@ export const infoMethods: Effect.Effect<
         return {
           version: versionNumber(version),
           protocolversion: PROTOCOL_VERSION,
-          walletversion: wallet === undefined ? undefined : WALLET_VERSION,
+          walletversion: wallet === undefined ? undefined : SHOWN_WALLET_VERSION,
           balance: wallet === undefined ? undefined : new Amount((yield* wallet.balances).trusted),
           blocks: tip.height,
           timeoffset: 0,

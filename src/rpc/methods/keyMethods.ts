@@ -21,7 +21,7 @@ import * as Shape from "../method/shape.ts"
 import type { Members } from "../shapes/context.ts"
 import { multisigScript } from "./descriptorProvider.ts"
 
-/** Methods about keys, the addresses that are made of them, and messages that they sign (reference/rpc.md 3.8). */
+/** Methods for keys, addresses of keys, and signed messages (reference/rpc.md 3.8). */
 
 const ADDRESS = "n11u97aH3ncjKCvJ6dQ1VuEBjgW1ighwvV"
 
@@ -30,7 +30,7 @@ const PUBKEYS = [
   "03dbc6764b8884a92e871274b87583e6d5c2a58819473e17e107ef3f6aa5a61626"
 ]
 
-/** Private keys of a call. The message never holds one. */
+/** Reads a caller's private key. The error message never contains it. */
 export const readKey = (network: Network, text: string): SigningKey => {
   const key = parseWif(network, text)
   if ("error" in key) throw RpcError.invalidAddressOrKey("Invalid private key")
@@ -66,7 +66,7 @@ const witnessProgram = (script: Bytes) => ({ kind: "witness", version: 0, progra
 
 const scriptHash = (script: Bytes) => ({ kind: "scripthash", hash: hash160(script) }) as const
 
-/** How the output of a multisig is written. */
+/** The output of a multisig by address type. */
 const multisigOutput = (network: Network, type: MultisigType, script: Bytes, multi: string) => {
   switch (type) {
     case "legacy":
@@ -141,7 +141,7 @@ const checkRange = (value: Json): void => {
   if (high >= low + 1_000_000) throw RpcError.invalidParameter("Range is too large")
 }
 
-/** The addresses of a descriptor whose keys are all there; several only of `combo`. */
+/** The addresses of a descriptor with explicit keys; only `combo` has several. */
 const addressesOf = (network: Network, text: string, range: Json | undefined): ReadonlyArray<string> => {
   if (range !== undefined) checkRange(range)
   if (!text.includes("#")) throw RpcError.invalidAddressOrKey("Missing checksum")
@@ -159,7 +159,7 @@ const addressesOf = (network: Network, text: string, range: Json | undefined): R
   const others = key === undefined ? [] : [`pkh(${key})`, `wpkh(${key})`, `sh(wpkh(${key}))`]
   const scripts = others.length === 0 ? [made.script] : others.flatMap((one) => {
     const other = descriptorScript(network, one)
-    // An uncompressed key has no address with a witness.
+    // An uncompressed key has no witness address.
     return "error" in other ? [] : [other.script]
   })
   return scripts.map((script) => {
@@ -171,23 +171,23 @@ const addressesOf = (network: Network, text: string, range: Json | undefined): R
   })
 }
 
-/** They need nothing of the node. */
+/** They need no services of the node. */
 export const keyMethods = (network: Network): ReadonlyArray<Method> => {
   const createmultisig = method({
     name: "createmultisig",
     group: "Util",
-    summary: "Returns the address that several keys share, so many of which have to sign.",
+    summary: "Returns the multisig address of several keys.",
     params: {
-      nrequired: int32("How many have to sign."),
+      nrequired: int32("Number of required signatures."),
       keys: array(hexText("A public key."), "The keys."),
       address_type: withDefault(string("legacy, p2sh-segwit or bech32."), "legacy")
     },
     results: [{
       shape: Shape.object({
         address: Shape.string("The address"),
-        redeemScript: Shape.hex("The script behind it"),
+        redeemScript: Shape.hex("The redeem script"),
         descriptor: Shape.string("The output descriptor"),
-        warnings: Shape.optional(Shape.array(Shape.string("What came out otherwise than asked for")))
+        warnings: Shape.optional(Shape.array(Shape.string("A difference from the requested address")))
       })
     }],
     examples: [[2, PUBKEYS]],
@@ -202,11 +202,11 @@ export const keyMethods = (network: Network): ReadonlyArray<Method> => {
   const deriveaddresses = method({
     name: "deriveaddresses",
     group: "Util",
-    summary: "Returns the addresses of a descriptor whose keys are all there. Extended keys are not derived here.",
+    summary: "Returns the addresses of a descriptor with explicit keys. Extended keys are not supported.",
     params: {
       descriptor: string("The descriptor, with its checksum."),
       range: optional(
-        json("Indexes, for a descriptor with a range: the last, or first and last.", "numeric or array")
+        json("Indexes for a ranged descriptor: the last, or first and last.", "numeric or array")
       )
     },
     results: [{ shape: Shape.array(Shape.string("An address")) }],
@@ -236,13 +236,13 @@ export const keyMethods = (network: Network): ReadonlyArray<Method> => {
   const verifymessage = method({
     name: "verifymessage",
     group: "Util",
-    summary: "Says whether a message was signed with the key of an address.",
+    summary: "Returns whether a message was signed with the key of an address.",
     params: {
-      address: string("The address, of the kind that is one key's."),
+      address: string("The address; must be the address of a single key."),
       signature: string("The signature in base64."),
       message: string("The message.")
     },
-    results: [{ shape: Shape.boolean("Whether it was") }],
+    results: [{ shape: Shape.boolean("Whether the signature is valid") }],
     examples: [["N2xHFZ8NWNkGuuXfDxv8iMXdQGMd3tjZfx", "<signature>", "my message"]],
     errors: ["-5 Invalid address", "-3 Address does not refer to key", "-3 Malformed base64 encoding"],
     handler: ({ address, message, signature }) =>

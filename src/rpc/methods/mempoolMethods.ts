@@ -24,60 +24,60 @@ import * as Shape from "../method/shape.ts"
 import type { Members } from "../shapes/context.ts"
 import { clusterJson, diagramJson, displayTxid, mempoolInfoJson, poolEntryJson } from "../shapes/mempool.ts"
 
-/** Methods that show the mempool (reference/rpc.md 3.6, and of 3.10 what belongs to it). */
+/** Methods that return the contents of the mempool (reference/rpc.md 3.6 and parts of 3.10). */
 
 const TXID = "4fe1cfd5439d1fadb8cce35a4888595c161d7a1922d6191433b4d3e1d1030fa4"
 
 const INFO = Shape.object({
-  loaded: Shape.boolean("Whether what was kept from the last run has been taken in"),
+  loaded: Shape.boolean("Whether the saved mempool of the last run is loaded"),
   size: Shape.integer("Transactions"),
   bytes: Shape.integer("Their virtual bytes"),
   usage: Shape.integer("Bytes of memory"),
-  total_fee: Shape.amount("Their fees"),
-  maxmempool: Shape.integer("Bytes of memory, at most"),
-  mempoolminfee: Shape.amount("What a transaction has to pay for 1000 virtual bytes to get in now"),
-  minrelaytxfee: Shape.amount("The same while there is room"),
-  incrementalrelayfee: Shape.amount("What a replacement has to pay more, for 1000 virtual bytes"),
-  unbroadcastcount: Shape.integer("Transactions of our own that no peer asked for yet"),
-  fullrbf: Shape.boolean("Whether a transaction can be replaced that does not announce it"),
-  permitbaremultisig: Shape.boolean("Whether multisignature outputs without a hash are relayed"),
-  maxdatacarriersize: Shape.integer("Bytes of null data in a transaction, at most"),
-  limitclustercount: Shape.integer("Transactions in a cluster, at most"),
-  limitclustersize: Shape.integer("Virtual bytes in a cluster, at most"),
-  optimal: Shape.boolean("Whether all transactions are in the best order that can be found")
+  total_fee: Shape.amount("Sum of their fees"),
+  maxmempool: Shape.integer("Maximum bytes of memory"),
+  mempoolminfee: Shape.amount("Current minimum fee per 1000 virtual bytes"),
+  minrelaytxfee: Shape.amount("The same while the mempool is not full"),
+  incrementalrelayfee: Shape.amount("Additional fee of a replacement per 1000 virtual bytes"),
+  unbroadcastcount: Shape.integer("Own transactions that no peer has requested yet"),
+  fullrbf: Shape.boolean("Whether transactions can be replaced without signaling it"),
+  permitbaremultisig: Shape.boolean("Whether bare multisig outputs are relayed"),
+  maxdatacarriersize: Shape.integer("Maximum bytes of null data in a transaction"),
+  limitclustercount: Shape.integer("Maximum transactions in a cluster"),
+  limitclustersize: Shape.integer("Maximum virtual bytes of a cluster"),
+  optimal: Shape.boolean("Whether all transactions are in optimal order")
 })
 
 const ENTRY = Shape.object({
-  vsize: Shape.integer("Virtual bytes, or what its signature operations count for"),
+  vsize: Shape.integer("Virtual bytes, adjusted for signature operations"),
   weight: Shape.integer("Weight units"),
-  time: Shape.time("When it came"),
-  height: Shape.integer("Height of the tip when it came"),
-  descendantcount: Shape.integer("Transactions that need it, itself included"),
-  descendantsize: Shape.integer("Their virtual bytes"),
-  ancestorcount: Shape.integer("Transactions that it needs, itself included"),
-  ancestorsize: Shape.integer("Their virtual bytes"),
+  time: Shape.time("Time at which it entered the mempool"),
+  height: Shape.integer("Height of the tip at that time"),
+  descendantcount: Shape.integer("Descendants, itself included"),
+  descendantsize: Shape.integer("Virtual bytes of the descendants"),
+  ancestorcount: Shape.integer("Ancestors, itself included"),
+  ancestorsize: Shape.integer("Virtual bytes of the ancestors"),
   wtxid: Shape.hex("Its hash with witnesses"),
-  chunkweight: Shape.integer("Weight of the chunk that it would be mined with"),
+  chunkweight: Shape.integer("Weight of its chunk, which a block takes as a whole"),
   fees: Shape.object({
-    base: Shape.amount("What it pays"),
-    modified: Shape.amount("The same with what prioritisetransaction added"),
-    ancestor: Shape.amount("Modified fees of all that it needs, its own included"),
-    descendant: Shape.amount("Modified fees of all that need it, its own included"),
+    base: Shape.amount("Fee of the transaction"),
+    modified: Shape.amount("Fee with the change by prioritisetransaction"),
+    ancestor: Shape.amount("Modified fees of its ancestors and itself"),
+    descendant: Shape.amount("Modified fees of its descendants and itself"),
     chunk: Shape.amount("Modified fees of its chunk")
   }),
-  depends: Shape.array(Shape.hex("Transactions of the pool that it spends from")),
-  spentby: Shape.array(Shape.hex("Transactions of the pool that spend from it")),
-  "bip125-replaceable": Shape.boolean("Whether it, or one that it needs, announces a replacement"),
-  unbroadcast: Shape.boolean("Whether it is our own and no peer asked for it yet")
+  depends: Shape.array(Shape.hex("Transactions of the pool whose outputs it spends")),
+  spentby: Shape.array(Shape.hex("Transactions of the pool that spend its outputs")),
+  "bip125-replaceable": Shape.boolean("Whether it or one of its ancestors signals replacement"),
+  unbroadcast: Shape.boolean("Whether it is an own transaction that no peer has requested yet")
 })
 
 const CLUSTER = Shape.object({
-  clusterweight: Shape.integer("Weight of all its transactions"),
-  txcount: Shape.integer("How many there are"),
+  clusterweight: Shape.integer("Weight of all transactions of the cluster"),
+  txcount: Shape.integer("Number of transactions"),
   chunks: Shape.array(Shape.object({
     chunkfee: Shape.amount("Modified fees of the chunk"),
-    chunkweight: Shape.integer("Its weight"),
-    txs: Shape.array(Shape.hex("Its transactions, in the order in which they would be mined"))
+    chunkweight: Shape.integer("Weight of the chunk"),
+    txs: Shape.array(Shape.hex("Transactions of the chunk in mining order"))
   }))
 })
 
@@ -87,8 +87,8 @@ const ENTRIES = Shape.map("txid", ENTRY)
 const SPENDING = Shape.array(Shape.object({
   txid: Shape.hex("The output's transaction"),
   vout: Shape.integer("Its index"),
-  spendingtxid: Shape.optional(Shape.hex("The transaction of the pool that spends it, if one does")),
-  spendingtx: Shape.optional(Shape.hex("That transaction, where it was asked for"))
+  spendingtxid: Shape.optional(Shape.hex("The transaction of the pool that spends the output, if any")),
+  spendingtx: Shape.optional(Shape.hex("That transaction, if requested"))
 }))
 
 const NOT_IN_MEMPOOL = "-5 Transaction not in mempool"
@@ -106,7 +106,7 @@ export const mempoolMethods: Effect.Effect<ReadonlyArray<Method>, never, Mempool
 
   const listOf = (entries: Iterable<PoolEntry>, verbose: boolean) =>
     verbose
-      // What has left the pool since the call began is left out: its relatives are not known any more.
+      // Omits transactions that left the pool since the call began: their relatives are unknown now.
       ? new LazyMap(lazily([...entries], (entry): readonly [string, Members] | undefined =>
         pool.get(entry.transaction.txidKey) === entry
           ? [displayTxid(entry), poolEntryJson(pool, entry)]
@@ -116,7 +116,7 @@ export const mempoolMethods: Effect.Effect<ReadonlyArray<Method>, never, Mempool
   const getmempoolinfo = method({
     name: "getmempoolinfo",
     group: "Mempool",
-    summary: "Returns size and limits of the mempool.",
+    summary: "Returns the size and the limits of the mempool.",
     params: {},
     results: [{ shape: INFO }],
     examples: [[]],
@@ -129,8 +129,8 @@ export const mempoolMethods: Effect.Effect<ReadonlyArray<Method>, never, Mempool
     heavy: true,
     summary: "Lists the transactions in the mempool.",
     params: {
-      verbose: withDefault(boolean("Whether to tell more than their ids."), false),
-      mempool_sequence: withDefault(boolean("Whether to add the mempool's sequence. Not together with verbose."), false)
+      verbose: withDefault(boolean("Whether to return details instead of ids."), false),
+      mempool_sequence: withDefault(boolean("Whether to add the mempool's sequence. Not with verbose."), false)
     },
     results: [
       { when: "verbose is false", shape: TXIDS },
@@ -139,7 +139,7 @@ export const mempoolMethods: Effect.Effect<ReadonlyArray<Method>, never, Mempool
         when: "mempool_sequence is true",
         shape: Shape.object({
           txids: TXIDS,
-          mempool_sequence: Shape.integer("Counts what came and went; begins anew with each start")
+          mempool_sequence: Shape.integer("Counts additions and removals since the start of the node")
         })
       }
     ],
@@ -158,7 +158,7 @@ export const mempoolMethods: Effect.Effect<ReadonlyArray<Method>, never, Mempool
   const getmempoolentry = method({
     name: "getmempoolentry",
     group: "Mempool",
-    summary: "Returns what is known of a transaction in the mempool.",
+    summary: "Returns the mempool entry of a transaction.",
     params: { txid: hash("The transaction.") },
     results: [{ shape: ENTRY }],
     examples: [[TXID]],
@@ -177,7 +177,7 @@ export const mempoolMethods: Effect.Effect<ReadonlyArray<Method>, never, Mempool
       summary,
       params: {
         txid: hash("The transaction."),
-        verbose: withDefault(boolean("Whether to tell more than their ids."), false)
+        verbose: withDefault(boolean("Whether to return details instead of ids."), false)
       },
       results: [
         { when: "verbose is false", shape: TXIDS },
@@ -191,13 +191,13 @@ export const mempoolMethods: Effect.Effect<ReadonlyArray<Method>, never, Mempool
 
   const getmempoolancestors = relatives(
     "getmempoolancestors",
-    "Lists what a transaction needs of the mempool, directly or not.",
+    "Lists all ancestors of a transaction in the mempool.",
     pool.ancestors
   )
 
   const getmempooldescendants = relatives(
     "getmempooldescendants",
-    "Lists what needs a transaction in the mempool, directly or not.",
+    "Lists all descendants of a transaction in the mempool.",
     pool.descendants
   )
 
@@ -217,7 +217,7 @@ export const mempoolMethods: Effect.Effect<ReadonlyArray<Method>, never, Mempool
   const gettxspendingprevout = method({
     name: "gettxspendingprevout",
     group: "Mempool",
-    summary: "Tells which transactions of the mempool spend outputs.",
+    summary: "Lists the transactions of the mempool that spend given outputs.",
     params: {
       outputs: longArray(
         object({ txid: hash("The output's transaction."), vout: outputIndex }, "An output.", { unknown: "refuse" }),
@@ -225,10 +225,10 @@ export const mempoolMethods: Effect.Effect<ReadonlyArray<Method>, never, Mempool
       ),
       options: optional(namedOptions({
         mempool_only: withDefault(
-          boolean("Whether an output that nothing in the mempool spends is no error: there is no index to ask."),
+          boolean("Whether to search only the mempool. If false, an output unspent in it is an error: no index."),
           true
         ),
-        return_spending_tx: withDefault(boolean("Whether to show the whole transactions."), false)
+        return_spending_tx: withDefault(boolean("Whether to return the whole transactions."), false)
       }, "Options."))
     },
     results: [{ shape: SPENDING }],
@@ -270,7 +270,7 @@ export const mempoolMethods: Effect.Effect<ReadonlyArray<Method>, never, Mempool
   const savemempool = method({
     name: "savemempool",
     group: "Mempool",
-    summary: "Writes the mempool to its file.",
+    summary: "Saves the mempool to its file.",
     params: {},
     results: [{ shape: Shape.object({ filename: Shape.string("The file") }) }],
     examples: [[]],
@@ -289,12 +289,12 @@ export const mempoolMethods: Effect.Effect<ReadonlyArray<Method>, never, Mempool
   const getmempoolfeeratediagram = method({
     name: "getmempoolfeeratediagram",
     group: "Hidden",
-    summary: "Returns how fees grow with weight when the mempool is mined, best chunk first.",
+    summary: "Returns the cumulative fees and weight of the mempool's chunks, best chunk first.",
     params: {},
     results: [{
       shape: Shape.array(Shape.object({
-        weight: Shape.integer("Weight of all chunks so far"),
-        fee: Shape.amount("Their modified fees")
+        weight: Shape.integer("Weight of the chunks so far"),
+        fee: Shape.amount("Modified fees of the chunks so far")
       }))
     }],
     examples: [[]],

@@ -3,7 +3,7 @@ import type { StorageFailure } from "../../storage/errors.ts"
 import { RpcError } from "../method/RpcError.ts"
 import { storageError } from "./errors.ts"
 
-/** What failures of mining are in answers. */
+/** Converts failures of mining to RPC errors. */
 export const miningError = (failure: TemplateInvalid | MinedBlockRefused | StorageFailure): RpcError => {
   switch (failure._tag) {
     case "TemplateInvalid":

@@ -21,13 +21,13 @@ import { blockTemplateMethod } from "./blockTemplateMethod.ts"
 import { compactBits, wide } from "./chainMethods.ts"
 import { generateMethods } from "./generateMethods.ts"
 
-/** Methods about mining (reference/rpc.md 3.5), and what is known of the work that others do. */
+/** Methods for mining and for the network's hash rate (reference/rpc.md 3.5). */
 
 const DEFAULT_LOOKUP = 120
 
 /**
- * Hashes a second that went into the blocks up to a height: of the last `lookup`, or since the last change of the
- * difficulty where that is -1. Source: upstream `rpc/mining.cpp`, `GetNetworkHashPS`.
+ * Hashes per second of the blocks up to a height: of the last `lookup` blocks, or since the last change of the
+ * difficulty if `lookup` is -1. Source: upstream `rpc/mining.cpp`, `GetNetworkHashPS`.
  */
 export const networkHashRate = (tree: HeaderTree, last: number, lookup: number, interval: number): number => {
   const height = tree.height(last)
@@ -79,19 +79,19 @@ const infoMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Mempool |
   const getmininginfo = method({
     name: "getmininginfo",
     group: "Mining",
-    summary: "Returns figures about mining.",
+    summary: "Returns the state of mining.",
     params: {},
     results: [{
       shape: Shape.object({
         blocks: Shape.integer("Height of the tip"),
         currentblockweight: Shape.optional(
-          Shape.integer("Weight of the block last put together, with what is kept free for its coinbase")
+          Shape.integer("Weight of the last template, with the reserve for its coinbase")
         ),
-        currentblocktx: Shape.optional(Shape.integer("Its transactions, without the coinbase")),
+        currentblocktx: Shape.optional(Shape.integer("Transactions of the last template, without the coinbase")),
         ...TARGET,
-        networkhashps: Shape.number("Hashes a second of the network, from the last 120 blocks"),
+        networkhashps: Shape.number("Hashes per second of the network, from the last 120 blocks"),
         pooledtx: Shape.integer("Transactions of the mempool"),
-        blockmintxfee: Shape.amount("Least fee a kvB of what is put into a block"),
+        blockmintxfee: Shape.amount("Minimum fee per kvB for a block"),
         chain: Shape.string("main, test or regtest"),
         next: Shape.object({ height: Shape.integer("Height of the next block"), ...TARGET }),
         warnings: Shape.array(Shape.string("A warning"))
@@ -120,15 +120,15 @@ const infoMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Mempool |
   const getnetworkhashps = method({
     name: "getnetworkhashps",
     group: "Mining",
-    summary: "Returns an estimate of the hashes a second that the network makes.",
+    summary: "Returns an estimate of the network's hashes per second.",
     params: {
       nblocks: withDefault(
-        int32("From how many blocks; -1 for those since the difficulty last changed."),
+        int32("Number of blocks; -1 for the blocks since the last change of the difficulty."),
         DEFAULT_LOOKUP
       ),
-      height: withDefault(int32("The last of them; -1 for the tip."), -1)
+      height: withDefault(int32("Height of the last block; -1 for the tip."), -1)
     },
-    results: [{ shape: Shape.number("Hashes a second") }],
+    results: [{ shape: Shape.number("Hashes per second") }],
     examples: [[], [120, 1000]],
     errors: [
       "-8 Invalid nblocks. Must be a positive number or -1.",
@@ -149,14 +149,14 @@ const infoMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Mempool |
   const submitheader = method({
     name: "submitheader",
     group: "Mining",
-    summary: "Offers a header, with its merged-mining proof where its version says so.",
+    summary: "Submits a header, with its merged-mining proof if the version has the flag.",
     params: { hexdata: hexText("The header.") },
     results: [{ shape: Shape.nothing("") }],
     examples: [["<header in hexadecimal digits>"]],
     errors: [
       "-22 Block header decode failed",
       "-25 Must submit previous header (<hash>) first",
-      "-25 <why it is refused>"
+      "-25 <reason of the refusal>"
     ],
     handler: ({ hexdata }) =>
       Effect.gen(function*() {
@@ -173,7 +173,7 @@ const infoMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Mempool |
   return [getmininginfo, getnetworkhashps, submitheader]
 })
 
-/** All methods about mining that need no wallet. */
+/** All mining methods that need no wallet. */
 export const miningMethods: Effect.Effect<
   ReadonlyArray<Method>,
   never,

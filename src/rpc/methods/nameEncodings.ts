@@ -6,12 +6,12 @@ import { optional, string } from "../method/params.ts"
 import { RpcError } from "../method/RpcError.ts"
 import type { NameEncodings, ShapeContext } from "../shapes/context.ts"
 
-/** How a call wants names and values written, in its arguments and in the answer (reference/rpc.md 5.1). */
+/** The encodings of names and values that a call selects, for its arguments and the answer (reference/rpc.md 5.1). */
 
-/** Members of the options of every method that takes or shows names. */
+/** Options of every method that reads or returns names. */
 export const ENCODINGS = {
-  nameEncoding: optional(string("How names are written: ascii, utf8 or hex."), "the node's setting"),
-  valueEncoding: optional(string("How values are written: ascii, utf8 or hex."), "the node's setting")
+  nameEncoding: optional(string("Encoding of names: ascii, utf8 or hex."), "the node's setting"),
+  valueEncoding: optional(string("Encoding of values: ascii, utf8 or hex."), "the node's setting")
 }
 
 export interface GivenEncodings {
@@ -19,7 +19,7 @@ export interface GivenEncodings {
   readonly valueEncoding: string | undefined
 }
 
-/** An encoding that does not exist stands for the node's own, without a word. */
+/** An unknown encoding silently selects the node's own. */
 const known = (given: string | undefined, fallback: NameEncoding): NameEncoding =>
   NAME_ENCODINGS.find((encoding) => encoding === given) ?? fallback
 
@@ -33,13 +33,13 @@ export const contextFor = (
   valueEncoding: known(valueEncoding, settings.valueEncoding)
 })
 
-/** The bytes that a name or value of a call stands for. */
+/** Decodes a caller's name or value. */
 export const decodeGiven = (text: string, encoding: NameEncoding): Effect.Effect<Bytes, RpcError> => {
   const bytes = decodeText(text, encoding)
   return bytes === undefined ? RpcError.invalidEncoding(encoding) : Effect.succeed(bytes)
 }
 
-/** Bytes of a name that an error shows: callers may ask for one of megabytes, and no error is as long. */
+/** Maximum bytes of a name in an error. A caller may send a name of megabytes. */
 const SHOWN_BYTES = 10_000
 
 /** A name in an error. */

@@ -8,7 +8,7 @@ import type { SyncStatus } from "../../chain/SyncStatus.ts"
 import { isExpired } from "../../consensus/expiry.ts"
 import { completeNames } from "../../names/completeNames.ts"
 import type { NameHashNotFound, NameNotFound, NamesIncomplete } from "../../names/errors.ts"
-import { NameDb, type NameRecord } from "../../names/NameDb.ts"
+import { type NameClock, NameDb, type NameEntry } from "../../names/NameDb.ts"
 import { type Bytes, displayHash, equal } from "../../protocol/bytes.ts"
 import { parseNameScript } from "../../protocol/nameOperation.ts"
 import { decodeText, encodeText } from "../../protocol/nameText.ts"
@@ -23,7 +23,7 @@ import { RpcError } from "../method/RpcError.ts"
 import * as Shape from "../method/shape.ts"
 import { NodeOptions } from "../NodeOptions.ts"
 import type { Members, ShapeContext } from "../shapes/context.ts"
-import { type NameClock, nameInfoJson, nameInfoText } from "../shapes/name.ts"
+import { nameInfoJson, nameInfoText } from "../shapes/name.ts"
 import { absentError, storageError } from "./errors.ts"
 import { contextFor, decodeGiven, ENCODINGS, type GivenEncodings, shownName } from "./nameEncodings.ts"
 import { NAME_INFO } from "./shapes.ts"
@@ -31,7 +31,7 @@ import { ownership } from "./wallet/walletContext.ts"
 
 /** Methods that read names (reference/rpc.md 3.3 and 5). */
 
-const BY_HASH = optional(string("\"sha256d\" where the name is given as its double SHA-256."), "\"direct\"")
+const BY_HASH = optional(string("\"sha256d\" if the name is given as its double SHA-256."), "\"direct\"")
 
 const HASH_ERRORS = [
   "-4 name hash not found: <hash>",
@@ -42,15 +42,18 @@ const HASH_ERRORS = [
 
 const SHA256D_SIZE = 32
 
-/** Characters of a regular expression: what takes longer to read than to match. */
+/** Maximum characters of a regular expression; a longer one takes longer to parse than to match. */
 const MAX_EXPRESSION = 512
 
-/** Steps of a compiled one. Each byte of a name takes up to so many, so a name of 255 bytes takes at most some 30 ms. */
+/**
+ * Maximum steps of a compiled expression. Each byte of a name takes up to that many: 255 bytes take about 30 ms at
+ * most.
+ */
 const MAX_PROGRAM = 2_000
 
 /**
- * A search in the name as text. Takes time in proportion to the length of the name, whatever the expression, and both
- * lengths are bounded: callers may be anybody.
+ * Compiles a search in the name as text. The time is proportional to the length of the name, for any expression, and
+ * both lengths are bounded: callers are not trusted.
  */
 const matcher = (expression: string): Effect.Effect<(name: Bytes) => boolean, RpcError> =>
   Effect.suspend(() => {
@@ -68,13 +71,13 @@ const matcher = (expression: string): Effect.Effect<(name: Bytes) => boolean, Rp
     }
   })
 
-/** How long a search may keep others waiting, in milliseconds. */
+/** Milliseconds for which a search may block other work. */
 const SEARCH_SLICE = 10
 
-/** Leaves the records whose names match. */
-const sift = (matches: (name: Bytes) => boolean) => (page: Chunk.Chunk<NameRecord>) =>
+/** Keeps the records whose names match. */
+const sift = (matches: (name: Bytes) => boolean) => (page: Chunk.Chunk<NameEntry>) =>
   Effect.gen(function*() {
-    const found: Array<NameRecord> = []
+    const found: Array<NameEntry> = []
     let since = performance.now()
     for (const record of page) {
       if (matches(record.name)) found.push(record)
@@ -86,25 +89,25 @@ const sift = (matches: (name: Bytes) => boolean) => (page: Chunk.Chunk<NameRecor
     return Chunk.unsafeFromArray(found)
   })
 
-/** Bytes of names and values in one answer; whoever wants more asks in pages. */
+/** Maximum bytes of names and values in one answer; callers get more in pages. */
 const MAX_SCAN_BYTES = 128 * 1024 * 1024
 
-/** What a record takes in an answer beside its name and value. */
+/** Bytes of a record in an answer besides its name and value. */
 const RECORD_BYTES = 350
 
-/** Searches by regular expression at a time. */
+/** Regular expression searches at one time. */
 const SEARCHES = 2
 
-/** Ends a list that no answer could hold. */
+/** Fails with an error if a list exceeds the maximum answer. */
 const within = (
-  records: Stream.Stream<NameRecord, StorageFailure>
-): Stream.Stream<NameRecord, StorageFailure | RpcError> =>
+  records: Stream.Stream<NameEntry, StorageFailure>
+): Stream.Stream<NameEntry, StorageFailure | RpcError> =>
   Stream.suspend(() => {
     let bytes = 0
-    return Stream.mapChunksEffect(records, (chunk): Effect.Effect<Chunk.Chunk<NameRecord>, RpcError> => {
+    return Stream.mapChunksEffect(records, (chunk): Effect.Effect<Chunk.Chunk<NameEntry>, RpcError> => {
       for (const { name, value } of chunk) bytes += RECORD_BYTES + name.length + value.length
       return bytes > MAX_SCAN_BYTES
-        ? RpcError.misc("The answer would be too large: ask for fewer names at a time")
+        ? RpcError.misc("The answer would be too large: request fewer names at a time")
         : Effect.succeed(chunk)
     })
   })
@@ -127,22 +130,22 @@ export const nameMethods: Effect.Effect<
 
   const contextOf = (given: GivenEncodings) => contextFor(params.network, options, given)
 
-  /** Records as a call shows them: whether its wallet owns them comes last, and only if it has one. */
+  /** Converts records to answers. `ismine` is last, and only present if the call has a wallet. */
   const shower = (context: ShapeContext, call: CallContext) => {
     const owns = ownership(wallets, call)
-    return (record: NameRecord, now: NameClock): Members => ({
+    return (record: NameEntry, now: NameClock): Members => ({
       ...nameInfoJson(context, record, now),
       ismine: owns?.(record.address)
     })
   }
 
-  /** As seen by whom the records come from: the index may be ahead of a chain that is being rebuilt. */
+  /** The tip of the index, from which the records come: it may be ahead of a chain that is being rebuilt. */
   const clock = Effect.map(Effect.mapError(names.cursor, storageError), (cursor) => ({
     tipHeight: cursor?.height ?? 0,
     params
   }))
 
-  /** Looks for something; `undefined` where there is certainly no such name. */
+  /** Runs a lookup; `undefined` if the name certainly does not exist. */
   const found = <A>(
     look: Effect.Effect<A, NameNotFound | NameHashNotFound | StorageFailure>
   ): Effect.Effect<A | undefined, RpcError> => {
@@ -153,7 +156,7 @@ export const nameMethods: Effect.Effect<
     return Effect.mapError(ask(orNone, (answer) => answer === undefined), absentError)
   }
 
-  /** The latest record of a name, expired or not, and the block that it is judged by. */
+  /** The latest record of a name, expired or not, and the tip that determines its expiry. */
   const recordNow = (name: Bytes) =>
     Effect.all({
       record: Effect.catchTag(names.resolve(name), "NameNotFound", () => Effect.succeed(undefined)),
@@ -169,7 +172,7 @@ export const nameMethods: Effect.Effect<
         : RpcError.invalidParameter(`Invalid value for byHash: ${kind}`)
     })
 
-  /** The name that a caller means, by itself or by its hash. */
+  /** The requested name, given directly or by its hash. */
   const nameMeant = (given: Bytes, kind: string | undefined): Effect.Effect<Bytes, RpcError> =>
     Effect.gen(function*() {
       if (!(yield* byHash(kind))) return given
@@ -182,7 +185,9 @@ export const nameMethods: Effect.Effect<
         : record.name
     })
 
-  /** The answer of `name_show` where everything it takes is in memory and nothing is amiss; else the long way is due. */
+  /**
+   * The answer of `name_show` if all data are in memory and no error applies; else `undefined`, and the slow path runs.
+   */
   const fromMemory = (
     name: string,
     given: GivenEncodings & { readonly byHash: string | undefined; readonly allowExpired: boolean | undefined },
@@ -208,7 +213,7 @@ export const nameMethods: Effect.Effect<
       options: orEmpty(notNull(object({
         ...ENCODINGS,
         byHash: BY_HASH,
-        allowExpired: optional(boolean("Whether to answer for an expired name."), "the node's setting")
+        allowExpired: optional(boolean("Whether to return an expired name."), "the node's setting")
       }, "Options.")))
     },
     results: [{ shape: NAME_INFO }],
@@ -246,7 +251,7 @@ export const nameMethods: Effect.Effect<
   const name_history = method({
     name: "name_history",
     group: "Names",
-    summary: "Returns every record that a name ever had, the oldest first.",
+    summary: "Returns all records of a name, the oldest first.",
     params: {
       name: string("The name."),
       options: orEmpty(notNull(object({ ...ENCODINGS, byHash: BY_HASH }, "Options.")))
@@ -277,17 +282,17 @@ export const nameMethods: Effect.Effect<
     name: "name_scan",
     group: "Names",
     heavy: true,
-    summary: "Lists names with their records, expired ones included, by length and then by bytes. Pages follow one " +
-      "another by giving the last name of one as the start of the next and dropping the first of that.",
+    summary: "Lists names with their records, expired ones included, by length and then by bytes. For the next page, " +
+      "pass the last name of the previous page as start, and drop the first result.",
     params: {
       start: withDefault(string("The name to start with; it need not exist."), ""),
-      count: withDefault(int32("How many names to return at most."), 500),
+      count: withDefault(int32("Maximum number of names."), 500),
       options: orEmpty(notNull(object({
         ...ENCODINGS,
-        minConf: withDefault(int32("Least confirmations of the last update."), 1),
-        maxConf: optional(int32("Most confirmations of the last update.")),
-        prefix: optional(string("How names have to begin.")),
-        regexp: optional(string("What has to be found in the name, as a regular expression."))
+        minConf: withDefault(int32("Minimum confirmations of the last update."), 1),
+        maxConf: optional(int32("Maximum confirmations of the last update.")),
+        prefix: optional(string("Prefix of the names.")),
+        regexp: optional(string("Regular expression that the name must contain."))
       }, "Options.")))
     },
     results: [{ shape: Shape.array(NAME_INFO) }],
@@ -297,11 +302,11 @@ export const nameMethods: Effect.Effect<
       "-8 maxConf must not be negative",
       "-1 error parsing regexp: ...",
       "-1 the regular expression is too large",
-      "-1 The answer would be too large: ask for fewer names at a time",
+      "-1 The answer would be too large: request fewer names at a time",
       "-10 Namecoin is downloading blocks...",
       "-1000 Name/value is invalid for encoding ascii"
     ],
-    // A search may take long: it ends when nobody waits for it any more.
+    // A search may take long: it ends when its caller disconnects.
     waits: true,
     handler: ({ count, options: given, start }, call) =>
       Effect.gen(function*() {
@@ -328,7 +333,7 @@ export const nameMethods: Effect.Effect<
         const collected = Effect.mapError(Stream.runCollect(within(found)), toRpcError)
         const limited = matches === undefined ? collected : searches.withPermits(1)(collected)
         const records = Chunk.toReadonlyArray(yield* limited)
-        // An empty list says "there are none", which nobody knows while blocks are missing.
+        // An empty list means "there are none", which is unknown while blocks are missing.
         if (records.length === 0 && count > 0 && !(yield* Effect.mapError(complete, storageError))) {
           return yield* RpcError.initialDownload()
         }
@@ -342,7 +347,7 @@ export const nameMethods: Effect.Effect<
     group: "Names",
     summary: "Checks that the index of names, the claims and the coins of the chain agree.",
     params: {},
-    results: [{ shape: Shape.boolean("Whether they do") }],
+    results: [{ shape: Shape.boolean("Whether they agree") }],
     examples: [[]],
     errors: ["-1 names.db and the chain are at different blocks: one of them is being rebuilt"],
     handler: () =>
@@ -357,7 +362,7 @@ export const nameMethods: Effect.Effect<
           const holders = new Map<string, number>()
           yield* state.visitClaims((claims) => {
             check.add(claims)
-            // A name that is alive in the next block has exactly its coin, an expired one none
+            // A name that is unexpired in the next block has exactly its coin; an expired one has none
             // (reference/protocol.md 4.9).
             for (const [, claim] of claims) {
               if (!isExpired(claim.height, nextHeight, params)) holders.set(claim.outpoint, claim.height)

@@ -11,7 +11,7 @@ import { RpcError } from "../method/RpcError.ts"
 import type { NameEncodings } from "../shapes/context.ts"
 
 /**
- * Name operations put into transactions that somebody made (reference/rpc.md 3.4). Upstream `rpc/names.cpp`,
+ * Adds name operations to a caller's raw transactions (reference/rpc.md 3.4). Upstream `rpc/names.cpp`,
  * `PerformNameRawtx`.
  */
 
@@ -29,11 +29,11 @@ const NAME_FIRSTUPDATE = object({
 
 const NAME_UPDATE = object({ name: string("The name."), value: string("Its value.") }, "The operation.")
 
-/** The operation as a parameter; `withNameOperation` reads it. */
+/** The operation as a parameter; `withNameOperation` decodes it. */
 export const NAMEOP_PARAM: Param<Json> = {
   ...json(
-    "The operation: op, which is name_new, name_firstupdate or name_update; name; value but for name_new; rand, the " +
-      "salt in hexadecimal digits, which name_new draws where it is left out.",
+    "The operation: op (name_new, name_firstupdate or name_update); name; value, except for name_new; rand, the " +
+      "salt in hexadecimal digits, random by default for name_new.",
     "json object"
   ),
   kind: "object",
@@ -56,7 +56,7 @@ const drawSalt = (): Uint8Array => randomBytes(secureRandom(), SALT_SIZE)
 
 interface RequestedOperation {
   readonly operation: NameOperation
-  /** The salt of a NAME_NEW, which its owner needs for the next step. */
+  /** The salt of a NAME_NEW, which the owner needs for the next step. */
   readonly salt: Bytes | undefined
 }
 
@@ -87,7 +87,7 @@ const readOperation = (value: JsonObject, { nameEncoding, valueEncoding }: NameE
 
 export interface NamedTransaction {
   readonly transaction: Transaction
-  /** In hexadecimal digits; of a NAME_NEW. */
+  /** In hexadecimal digits; only for a NAME_NEW. */
   readonly rand: string | undefined
 }
 

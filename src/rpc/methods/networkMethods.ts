@@ -1,16 +1,17 @@
 import * as Effect from "effect/Effect"
 import { Chain } from "../../chain/Chain.ts"
 import { Mempool } from "../../mempool/Mempool.ts"
+import { PROTOCOL_VERSION } from "../../network/peer/Handshake.ts"
 import { PeerManager } from "../../network/PeerManager.ts"
 import { version } from "../../version.ts"
 import { Amount } from "../json/encodeJson.ts"
 import { method } from "../method/method.ts"
 import type { Method } from "../method/methodTable.ts"
 import * as Shape from "../method/shape.ts"
-import { FEE, hex64, NETWORK_NAMES, serviceNames } from "../shapes/peer.ts"
+import { FEE, hex64, PEER_NETWORKS, serviceNames } from "../shapes/peer.ts"
 import { banMethods, knownAddressMethods } from "./banMethods.ts"
 import { addedMethods, connectionMethods } from "./connectionMethods.ts"
-import { PROTOCOL_VERSION, versionNumber } from "./infoMethods.ts"
+import { versionNumber } from "./infoMethods.ts"
 
 /** Methods about the network (reference/rpc.md 3.7). */
 
@@ -73,7 +74,7 @@ const summaryMethods = (peers: Manager, mempool: typeof Mempool.Service): Readon
           connections_in: inbound,
           connections_out: outbound,
           networkactive: yield* peers.active,
-          networks: NETWORK_NAMES.map((name) => ({
+          networks: PEER_NETWORKS.map((name) => ({
             name,
             limited: !reachable(name),
             reachable: reachable(name),

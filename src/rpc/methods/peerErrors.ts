@@ -1,4 +1,4 @@
-import { helpText } from "../method/help.ts"
+import { methodHelp } from "../method/help.ts"
 import type { Method } from "../method/methodTable.ts"
 import { RpcError } from "../method/RpcError.ts"
 
@@ -6,4 +6,4 @@ import { RpcError } from "../method/RpcError.ts"
 export const nodeError = (code: number, message: string): RpcError => new RpcError({ code, message })
 
 /** A command word decides what the method does: an unknown word is answered with the method's help. */
-export const usage = (self: () => Method): RpcError => RpcError.misc(helpText(self()))
+export const usageError = (self: () => Method): RpcError => RpcError.misc(methodHelp(self()))

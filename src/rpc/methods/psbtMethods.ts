@@ -7,7 +7,7 @@ import { Mempool } from "../../mempool/Mempool.ts"
 import { binaryString, type Bytes, equal, fromHex, toHex } from "../../protocol/bytes.ts"
 import { addressScript } from "../../protocol/nameOperation.ts"
 import { combinePsbtsSteps, joinPsbtsSteps } from "../../protocol/psbt/combine.ts"
-import { isFinal, type Psbt, type PsbtInput, psbtOf, withTransaction } from "../../protocol/psbt/Psbt.ts"
+import { isFinalInput, type Psbt, type PsbtInput, psbtOf, withTransaction } from "../../protocol/psbt/Psbt.ts"
 import { isPayToScriptHash, witnessVersion } from "../../protocol/script.ts"
 import { outpointKey, prevoutTxid, type Transaction } from "../../protocol/transaction.ts"
 import { analyzePsbtSteps, type InputAnalysis } from "../../wallet/signing/analyzePsbt.ts"
@@ -323,7 +323,7 @@ export const psbtMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | Me
           const signed = yield* inTurns(turns, signPsbtSteps(updated, provider, { finalize: false }))
           const mismatched = signed.statuses.some((status, n) => {
             const input = updated.inputs[n]
-            return status === "mismatch" && input !== undefined && !isFinal(input)
+            return status === "mismatch" && input !== undefined && !isFinalInput(input)
           })
           if (!mismatched) return yield* encodedPsbt(signed.psbt, turns)
           return yield* RpcError.deserialization("Specified sighash value does not match value stored in PSBT")

@@ -1,5 +1,5 @@
 import { Sighash } from "../../consensus/sighash.ts"
-import { parseAddress, scriptOf } from "../../protocol/address.ts"
+import { decodeAddress, scriptOf } from "../../protocol/address.ts"
 import { EMPTY, fromHex, toHex } from "../../protocol/bytes.ts"
 import { concat } from "../../protocol/bytes.ts"
 import type { Network } from "../../protocol/networks.ts"
@@ -129,7 +129,7 @@ export function* readOutputsSteps(network: Network, value: Json): Steps<Readonly
       return { value: 0, script: dataScript(given) }
     }
     const amount = decodeAmount(given)
-    const parsed = parseAddress(network, name)
+    const parsed = decodeAddress(network, name)
     if ("error" in parsed) throw RpcError.invalidAddressOrKey(`Invalid address: ${name}`)
     const script = scriptOf(parsed.destination)
     if (seen.size === seen.add(toHex(script)).size) {

@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { Chain } from "../../chain/Chain.ts"
 import { TxIndex } from "../../chain/TxIndex.ts"
-import { type Destination, encodeAddress, parseAddress, scriptOf } from "../../protocol/address.ts"
+import { decodeAddress, type Destination, encodeAddress, scriptOf } from "../../protocol/address.ts"
 import { toHex } from "../../protocol/bytes.ts"
 import { descriptorChecksum } from "../../protocol/descriptor/descriptor.ts"
 import {
@@ -76,7 +76,7 @@ export const utilMethods: Effect.Effect<ReadonlyArray<Method>, never, Chain | No
       ],
       examples: [["N2xHFZ8NWNkGuuXfDxv8iMXdQGMd3tjZfx"]],
       handler: ({ address }) => {
-        const parsed = parseAddress(network, address)
+        const parsed = decodeAddress(network, address)
         return Effect.succeed(
           "error" in parsed
             ? { isvalid: false, error_locations: parsed.locations, error: parsed.error }

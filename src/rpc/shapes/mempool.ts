@@ -1,4 +1,4 @@
-import type { Chunk, Mempool, MempoolInfo } from "../../mempool/Mempool.ts"
+import type { Mempool, MempoolChunk, MempoolInfo } from "../../mempool/Mempool.ts"
 import { virtualSize } from "../../mempool/policy/feeRate.ts"
 import { MAX_CLUSTER_COUNT, MAX_CLUSTER_WEIGHT, MAX_NULL_DATA } from "../../mempool/policy/limits.ts"
 import type { PoolEntry } from "../../mempool/PoolEntry.ts"
@@ -78,7 +78,7 @@ export const poolEntryJson = (pool: typeof Mempool.Service, entry: PoolEntry): M
 }
 
 /** The chunks of a cluster. Source: `clusterToJSON`. */
-export const clusterJson = (chunks: ReadonlyArray<Chunk>): Members => {
+export const clusterJson = (chunks: ReadonlyArray<MempoolChunk>): Members => {
   let clusterweight = 0
   let txcount = 0
   for (const { entries, weight } of chunks) {
@@ -97,7 +97,7 @@ export const clusterJson = (chunks: ReadonlyArray<Chunk>): Members => {
 }
 
 /** The cumulative weight and fees of a block of the best chunks, chunk by chunk. Source: `GetFeerateDiagram`. */
-export const diagramJson = (chunks: ReadonlyArray<Chunk>): ReadonlyArray<Members> => {
+export const diagramJson = (chunks: ReadonlyArray<MempoolChunk>): ReadonlyArray<Members> => {
   let weight = 0
   let fee = 0
   const points: Array<Members> = [{ weight, fee: new Amount(fee) }]

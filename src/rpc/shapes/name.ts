@@ -1,5 +1,5 @@
 import { expirationDepth } from "../../consensus/expiry.ts"
-import type { ConsensusParams } from "../../consensus/params.ts"
+import { type NameClock } from "../../names/NameDb.ts"
 import { addressOf } from "../../protocol/address.ts"
 import { type Bytes, displayHash, toHex } from "../../protocol/bytes.ts"
 import { addressScript, type NameOperation } from "../../protocol/nameOperation.ts"
@@ -64,12 +64,6 @@ export const nameOutputJson = (context: ShapeContext, output: NameOutput): Membe
   vout: output.vout,
   address: ownerAddress(context.network, output.address)
 })
-
-/** The tip and the parameters that determine the expiry of names. */
-export interface NameClock {
-  readonly tipHeight: number
-  readonly params: ConsensusParams
-}
 
 /** The expiry of a record as of the tip. Source: upstream `rpc/names.cpp`, `addExpirationInfo`. */
 export const nameExpiryJson = (height: number, { params, tipHeight }: NameClock): Members => {

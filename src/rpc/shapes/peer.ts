@@ -30,13 +30,13 @@ export const serviceNames = (services: bigint): ReadonlyArray<string> => {
   return names
 }
 
-export const NETWORK_NAMES = ["ipv4", "ipv6", "onion", "i2p", "cjdns"] as const
+export const PEER_NETWORKS = ["ipv4", "ipv6", "onion", "i2p", "cjdns"] as const
 
 /** The RPC name of a network: `torv3` on the wire is `onion` in RPC. */
 export const rpcNetwork = (network: AddressNetwork): string => network === "torv3" ? "onion" : network
 
 export const wireNetwork = (name: string): AddressNetwork | undefined =>
-  NETWORK_NAMES.some((known) => known === name)
+  PEER_NETWORKS.some((known) => known === name)
     ? ([...new Set<AddressNetwork>(["ipv4", "ipv6", "torv3", "i2p", "cjdns"])].find((one) => rpcNetwork(one) === name))
     : undefined
 

@@ -28,12 +28,12 @@ import { transactionJson } from "./transaction.ts"
 const HARDENED = 0x80000000
 
 /** A derivation path as text: `m/84h/0h/0`. */
-export const pathText = (path: ReadonlyArray<number>): string =>
+export const rootedPathText = (path: ReadonlyArray<number>): string =>
   ["m", ...path.map((child) => child >= HARDENED ? `${child - HARDENED}h` : String(child))].join("/")
 
 const originJson = ({ fingerprint, path }: KeyOrigin): Members => ({
   master_fingerprint: toHex(fingerprint),
-  path: pathText(path)
+  path: rootedPathText(path)
 })
 
 /** The records as a list in their order; `undefined` if there are none. */

@@ -2,7 +2,7 @@ import * as Either from "effect/Either"
 import { type Bytes, fromHex } from "../../protocol/bytes.ts"
 import type { ExtendedKey } from "../../protocol/extendedKey.ts"
 import { networks } from "../../protocol/networks.ts"
-import { WalletLocked } from "../errors.ts"
+import { KeysLocked } from "../errors.ts"
 import type { SigningKey } from "../signing/SigningProvider.ts"
 import { type Descriptor, keysOf, mapKeys, parseDescriptor } from "./descriptors.ts"
 import { accountPath, childPrivateKey, derivePath, masterKey, publicKeyOfExtended } from "./hd.ts"
@@ -67,7 +67,7 @@ export class Secrets {
   }
 
   private open(field: string, secret: Secret): string {
-    if (this.wiped) throw new WalletLocked()
+    if (this.wiped) throw new KeysLocked()
     if ("plain" in secret) return secret.plain
     if (this.masterKeyBytes === undefined) throw new TypeError("a sealed secret in a wallet without encryption")
     return openSecret(this.masterKeyBytes, field, secret.sealed)
@@ -164,7 +164,7 @@ export class Secrets {
     return key === undefined ? undefined : privateKeyAt(key, index)
   }
 
-  /** Overwrites the keys. Nothing can be opened after it: what would open something throws `WalletLocked`. */
+  /** Overwrites the keys. Nothing can be opened after it: what would open something throws `KeysLocked`. */
   wipe(): void {
     this.wiped = true
     this.masterKeyBytes?.fill(0)

@@ -3,7 +3,7 @@ import * as Fiber from "effect/Fiber"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import { unixTime } from "../../base/clock.ts"
-import { InvalidWalletRequest, WalletDamaged, WalletLocked, WalletWatchOnly } from "../errors.ts"
+import { InvalidWalletRequest, KeysLocked, WalletDamaged, WalletWatchOnly } from "../errors.ts"
 import type { Wallet } from "../Wallet.ts"
 import { encryption } from "./makeDocument.ts"
 import { changePassphrase, openMasterKey } from "./seal.ts"
@@ -15,7 +15,7 @@ import type { WalletFile } from "./WalletFile.ts"
 export interface Vault
   extends Pick<Wallet, "encryption" | "unlockedUntil" | "encrypt" | "unlock" | "lock" | "changePassphrase">
 {
-  readonly secrets: Effect.Effect<Secrets, WalletLocked | WalletWatchOnly>
+  readonly secrets: Effect.Effect<Secrets, KeysLocked | WalletWatchOnly>
   /** What seals further secrets; `undefined` while it is locked, and where nothing is sealed. */
   readonly sealingKey: () => Uint8Array | undefined
 }
@@ -67,7 +67,7 @@ export const makeVault = (file: WalletFile): Effect.Effect<Vault, never, Scope.S
 
     const secrets: Vault["secrets"] = Effect.suspend((): Vault["secrets"] => {
       if (!file.document.privateKeys) return Effect.fail(new WalletWatchOnly())
-      return open === undefined ? Effect.fail(new WalletLocked()) : Effect.succeed(open)
+      return open === undefined ? Effect.fail(new KeysLocked()) : Effect.succeed(open)
     })
 
     const encrypt: Vault["encrypt"] = (passphrase) =>

@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
 import type { ConsensusParams } from "../../consensus/params.ts"
-import { type Destination, parseAddress, scriptOf } from "../../protocol/address.ts"
+import { decodeAddress, type Destination, scriptOf } from "../../protocol/address.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import { InvalidWalletRequest } from "../errors.ts"
 import { type LiveParts, update } from "../parts.ts"
@@ -65,7 +65,7 @@ export const makeAddresses = (parts: LiveParts): Addresses => {
     },
     setLabel: (address, label) =>
       Effect.suspend((): Effect.Effect<void, InvalidWalletRequest | StorageFailure> => {
-        const parsed = parseAddress(ring.network, address)
+        const parsed = decodeAddress(ring.network, address)
         // A file that labels anything else counts as damaged.
         if ("error" in parsed) {
           return new InvalidWalletRequest({ code: "address-type", reason: "a label is of an address" })

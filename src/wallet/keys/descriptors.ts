@@ -1,14 +1,14 @@
 import * as Either from "effect/Either"
-import { parseAddress, scriptOf } from "../../protocol/address.ts"
+import { decodeAddress, scriptOf } from "../../protocol/address.ts"
 import { type Bytes, fromHex, toHex } from "../../protocol/bytes.ts"
 import { descriptorChecksum } from "../../protocol/descriptor/descriptor.ts"
 import type { Network } from "../../protocol/networks.ts"
 import { InvalidWalletRequest } from "../errors.ts"
 import {
-  Fault,
   isPrivate,
   isRanged,
   type KeyExpression,
+  KeyFault,
   type KeyPlace,
   keyText,
   parseKey,
@@ -57,17 +57,17 @@ const PLACES: Readonly<Record<string, { readonly places: ReadonlyArray<KeyPlace>
 
 /** Takes the checksum off. */
 const withoutChecksum = (text: string): string => {
-  if (text.length > LONGEST_DESCRIPTOR) throw new Fault("the descriptor is too long")
+  if (text.length > LONGEST_DESCRIPTOR) throw new KeyFault("the descriptor is too long")
   const [payload = "", checksum, ...more] = text.split("#")
-  if (more.length > 0) throw new Fault("Multiple '#' symbols")
-  if (checksum === undefined) throw new Fault("Missing checksum")
+  if (more.length > 0) throw new KeyFault("Multiple '#' symbols")
+  if (checksum === undefined) throw new KeyFault("Missing checksum")
   if (checksum.length !== CHECKSUM_LENGTH) {
-    throw new Fault(`Expected 8 character checksum, not ${checksum.length} characters`)
+    throw new KeyFault(`Expected 8 character checksum, not ${checksum.length} characters`)
   }
   const computed = descriptorChecksum(payload)
-  if (computed === undefined) throw new Fault("Invalid characters in payload")
+  if (computed === undefined) throw new KeyFault("Invalid characters in payload")
   if (checksum !== computed) {
-    throw new Fault(`Provided checksum '${checksum}' does not match computed checksum '${computed}'`)
+    throw new KeyFault(`Provided checksum '${checksum}' does not match computed checksum '${computed}'`)
   }
   return payload
 }
@@ -86,17 +86,17 @@ class DescriptorParser {
     if (rule === undefined) {
       // The text may hold a private key: only the word before the parenthesis is shown.
       const word = /^[a-z0-9_]{0,20}/.exec(text)?.[0] ?? ""
-      throw new Fault(
+      throw new KeyFault(
         place === "top" ? `'${word}' is not a valid descriptor function` : `A function is needed within ${place}`
       )
     }
-    if (!rule.places.includes(place)) throw new Fault(rule.error)
+    if (!rule.places.includes(place)) throw new KeyFault(rule.error)
     switch (name) {
       case "addr":
         return this.address(inner)
       case "raw": {
         const script = inner === "" ? undefined : fromHex(inner)
-        if (script === undefined) throw new Fault("Raw script is not hex")
+        if (script === undefined) throw new KeyFault("Raw script is not hex")
         return { name, script }
       }
       case "multi":
@@ -108,7 +108,7 @@ class DescriptorParser {
         return { name, inner: this.parse(inner, "P2WSH") }
       case "tr":
       case "rawtr":
-        if (inner.includes(",")) throw new Fault(`${name}(): script trees are not supported`)
+        if (inner.includes(",")) throw new KeyFault(`${name}(): script trees are not supported`)
         return { name, key: this.key(`${name}()`, inner, "P2TR") }
       case "wpkh":
         return { name, key: this.key("wpkh()", inner, "P2WPKH") }
@@ -125,13 +125,13 @@ class DescriptorParser {
     try {
       return parseKey(this.network, text, place, this.keys++)
     } catch (cause) {
-      throw cause instanceof Fault ? new Fault(`${name}: ${cause.message}`) : cause
+      throw cause instanceof KeyFault ? new KeyFault(`${name}: ${cause.message}`) : cause
     }
   }
 
   private address(text: string): Descriptor {
-    const parsed = parseAddress(this.network, text)
-    if ("error" in parsed) throw new Fault("Address is not valid")
+    const parsed = decodeAddress(this.network, text)
+    if ("error" in parsed) throw new KeyFault("Address is not valid")
     return { name: "addr", address: text, script: scriptOf(parsed.destination) }
   }
 
@@ -140,7 +140,7 @@ class DescriptorParser {
     if (inner.name === "multi" || inner.name === "sortedmulti") {
       const size = inner.keys.reduce((sum, key) => sum + 1 + keySize(key), 3)
       if (size > MAX_P2SH_SCRIPT) {
-        throw new Fault(`P2SH script is too large, ${size} bytes is larger than ${MAX_P2SH_SCRIPT} bytes`)
+        throw new KeyFault(`P2SH script is too large, ${size} bytes is larger than ${MAX_P2SH_SCRIPT} bytes`)
       }
     }
     return { name: "sh", inner }
@@ -148,21 +148,21 @@ class DescriptorParser {
 
   private multisig(name: "multi" | "sortedmulti", text: string, place: KeyPlace): Descriptor {
     const [threshold = "", ...texts] = text.split(",")
-    if (!/^\d{1,9}$/.test(threshold)) throw new Fault("Multi threshold is not valid")
+    if (!/^\d{1,9}$/.test(threshold)) throw new KeyFault("Multi threshold is not valid")
     const required = Number(threshold)
     if (texts.length === 0 || texts.length > MAX_KEYS) {
-      throw new Fault(
+      throw new KeyFault(
         `Cannot have ${texts.length} keys in multisig; must have between 1 and ${MAX_KEYS} keys, inclusive`
       )
     }
     const keys = texts.map((each) => this.key("Multi", each, place))
-    if (required < 1) throw new Fault(`Multisig threshold cannot be ${required}, must be at least 1`)
+    if (required < 1) throw new KeyFault(`Multisig threshold cannot be ${required}, must be at least 1`)
     if (required > keys.length) {
       const given = `threshold is ${required} but only ${keys.length} keys specified`
-      throw new Fault(`Multisig threshold cannot be larger than the number of keys; ${given}`)
+      throw new KeyFault(`Multisig threshold cannot be larger than the number of keys; ${given}`)
     }
     if (place === "top" && keys.length > MAX_BARE_KEYS) {
-      throw new Fault(`Cannot have ${keys.length} pubkeys in bare multisig; only at most ${MAX_BARE_KEYS} pubkeys`)
+      throw new KeyFault(`Cannot have ${keys.length} pubkeys in bare multisig; only at most ${MAX_BARE_KEYS} pubkeys`)
     }
     return { name, required, keys }
   }
@@ -215,7 +215,7 @@ export const faultless = <A>(run: () => A): Either.Either<A, InvalidWalletReques
   try {
     return Either.right(run())
   } catch (cause) {
-    if (cause instanceof Fault) {
+    if (cause instanceof KeyFault) {
       const code = /checksum/i.test(cause.message) ? "checksum" : "descriptor"
       return Either.left(new InvalidWalletRequest({ code, reason: cause.message }))
     }

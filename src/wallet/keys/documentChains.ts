@@ -5,7 +5,7 @@ import type { AddressType } from "../Wallet.ts"
 import { type Descriptor, descriptorText, parseDescriptor, privatePositions } from "./descriptors.ts"
 import { accountPath, TYPE_OF } from "./hd.ts"
 import { KeyChain } from "./KeyChain.ts"
-import { Fault, type KeyExpression } from "./keyExpression.ts"
+import { type KeyExpression, KeyFault } from "./keyExpression.ts"
 import type { Account, Import, WalletDocument } from "./WalletDocument.ts"
 
 /** The chains that a document describes; a `Fault` where its keys are none. */
@@ -29,7 +29,7 @@ const accountChain = (document: WalletDocument, account: Account, change: boolea
   const { purpose } = account
   const parsed = parseExtendedKey(network, account.xpub)
   if ("error" in parsed || parsed.extendedKey.kind === "private") {
-    throw new Fault(`the key of account ${purpose}h is none`)
+    throw new KeyFault(`the key of account ${purpose}h is none`)
   }
   const descriptor = accountDescriptor(TYPE_OF[purpose], {
     kind: "extended",
@@ -57,9 +57,9 @@ const accountChain = (document: WalletDocument, account: Account, change: boolea
 /** The chain of an import. */
 export const importChain = (network: Network, entry: Import, lookahead: number): KeyChain => {
   const parsed = parseDescriptor(network, entry.descriptor)
-  if (Either.isLeft(parsed)) throw new Fault(`an imported descriptor does not read: ${parsed.left.reason}`)
+  if (Either.isLeft(parsed)) throw new KeyFault(`an imported descriptor does not read: ${parsed.left.reason}`)
   const descriptor = parsed.right
-  if (privatePositions(descriptor).length > 0) throw new Fault("an imported descriptor shows its private key")
+  if (privatePositions(descriptor).length > 0) throw new KeyFault("an imported descriptor shows its private key")
   return new KeyChain({
     source: { kind: "import", text: entry.descriptor },
     descriptor,

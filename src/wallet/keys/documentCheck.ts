@@ -1,5 +1,5 @@
 import * as Either from "effect/Either"
-import { parseAddress } from "../../protocol/address.ts"
+import { decodeAddress } from "../../protocol/address.ts"
 import { type Bytes, displayHash, equal, fromHex } from "../../protocol/bytes.ts"
 import { nameCommitment, parseNameScript } from "../../protocol/nameOperation.ts"
 import { networks } from "../../protocol/networks.ts"
@@ -63,7 +63,7 @@ export const registrationsProblem = (
 }
 
 const ownersProblem = ({ labels, network, registrations }: WalletDocument): string | undefined => {
-  const label = labels.findIndex(({ address }) => "error" in parseAddress(networks[network], address))
+  const label = labels.findIndex(({ address }) => "error" in decodeAddress(networks[network], address))
   if (label !== -1) return `labels.${label}: its address is none of ${network}`
   const registration = registrations.findIndex(({ destination }) =>
     destination !== undefined && scriptTemplate(destination).type === "nonstandard"

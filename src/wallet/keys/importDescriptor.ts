@@ -3,7 +3,7 @@ import { addressOf } from "../../protocol/address.ts"
 import type { Bytes } from "../../protocol/bytes.ts"
 import { type Network, networks } from "../../protocol/networks.ts"
 import { encodeWif, type ImportedKey, parseWif } from "../../protocol/wif.ts"
-import { InvalidWalletRequest, WalletLocked } from "../errors.ts"
+import { InvalidWalletRequest, KeysLocked } from "../errors.ts"
 import {
   type Descriptor,
   descriptorText,
@@ -127,7 +127,7 @@ export const prepareImport = (
   document: WalletDocument,
   request: ImportRequest,
   sealingKey: Bytes | undefined
-): Either.Either<PreparedImport, InvalidWalletRequest | WalletLocked> =>
+): Either.Either<PreparedImport, InvalidWalletRequest | KeysLocked> =>
   Either.gen(function*() {
     const network = networks[document.network]
     if (request.label.length > LONGEST_LABEL) {
@@ -151,7 +151,7 @@ export const prepareImport = (
     }
     const privateKeys = privatePositions(descriptor)
     if (privateKeys.length > 0 && document.encryption !== undefined && sealingKey === undefined) {
-      return yield* Either.left(new WalletLocked())
+      return yield* Either.left(new KeysLocked())
     }
     const before = document.imports.find((entry) => entry.descriptor === text)
     const [first, last] = request.range ?? [0, LOOKAHEAD - 1]

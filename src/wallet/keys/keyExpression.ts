@@ -10,7 +10,7 @@ import { childPublicKey, derivePath, fingerprintOf, HARDENED, neutered, pathText
 /** The keys of output descriptors (BIP 380): parsed, printed and derived. No error holds what may be a private key. */
 
 /** Why a descriptor is none; caught where the whole is parsed. */
-export class Fault extends Error {}
+export class KeyFault extends Error {}
 
 /** Where a key stands. */
 export type KeyPlace = "top" | "P2SH" | "P2WSH" | "P2WPKH" | "P2TR"
@@ -51,31 +51,31 @@ const MAX_PATH_STEPS = 255
 
 const parseStep = (text: string): number => {
   const [, digits, hardened] = /^(\d{1,10})(['hH]?)$/.exec(text) ?? []
-  if (digits === undefined) throw new Fault(`Key path value '${text.slice(0, 20)}' is not a valid uint32`)
+  if (digits === undefined) throw new KeyFault(`Key path value '${text.slice(0, 20)}' is not a valid uint32`)
   const value = Number(digits)
-  if (value >= HARDENED) throw new Fault(`Key path value ${value} is out of range`)
+  if (value >= HARDENED) throw new KeyFault(`Key path value ${value} is out of range`)
   return hardened === "" ? value : value + HARDENED
 }
 
 const parseSteps = (steps: ReadonlyArray<string>): ReadonlyArray<number> => {
-  if (steps.length > MAX_PATH_STEPS) throw new Fault("Key path is too long")
+  if (steps.length > MAX_PATH_STEPS) throw new KeyFault("Key path is too long")
   return steps.map(parseStep)
 }
 
 /** Takes the origin off: `[d34db33f/44h/0h]`. */
 const parseOrigin = (text: string): { readonly origin: KeyOrigin | undefined; readonly key: string } => {
   if (!text.startsWith("[")) {
-    if (text.includes("]")) throw new Fault("Key origin start '[' character expected but not found")
+    if (text.includes("]")) throw new KeyFault("Key origin start '[' character expected but not found")
     return { origin: undefined, key: text }
   }
   const [inner = "", key, ...more] = text.slice(1).split("]")
-  if (key === undefined || more.length > 0) throw new Fault("Multiple ']' characters found for a single pubkey")
+  if (key === undefined || more.length > 0) throw new KeyFault("Multiple ']' characters found for a single pubkey")
   const [fingerprint = "", ...steps] = inner.split("/")
   if (fingerprint.length !== 8) {
-    throw new Fault(`Fingerprint is not 4 bytes (${fingerprint.length} characters instead of 8 characters)`)
+    throw new KeyFault(`Fingerprint is not 4 bytes (${fingerprint.length} characters instead of 8 characters)`)
   }
   const bytes = isHex(fingerprint) ? fromHex(fingerprint) : undefined
-  if (bytes === undefined) throw new Fault(`Fingerprint '${fingerprint}' is not hex`)
+  if (bytes === undefined) throw new KeyFault(`Fingerprint '${fingerprint}' is not hex`)
   return { origin: { fingerprint: bytes, path: parseSteps(steps) }, key }
 }
 
@@ -83,10 +83,10 @@ const parseWildcard = (step: string | undefined): DerivedFrom["wildcard"] =>
   step === "*" ? "plain" : step === "*'" || step === "*h" || step === "*H" ? "hardened" : "none"
 
 const parseHexKey = (text: string, bytes: Bytes, place: KeyPlace): Pick<SingleKey, "publicKey" | "xonly"> => {
-  if (bytes[0] === 0x06 || bytes[0] === 0x07) throw new Fault("Hybrid public keys are not allowed")
+  if (bytes[0] === 0x06 || bytes[0] === 0x07) throw new KeyFault("Hybrid public keys are not allowed")
   const xonly = place === "P2TR" && bytes.length === 32
   const publicKey = xonly ? concat(Uint8Array.of(0x02), bytes) : bytes
-  if (!secp256k1.utils.isValidPublicKey(publicKey)) throw new Fault(`Pubkey '${text}' is invalid`)
+  if (!secp256k1.utils.isValidPublicKey(publicKey)) throw new KeyFault(`Pubkey '${text}' is invalid`)
   return { publicKey, xonly }
 }
 
@@ -96,7 +96,7 @@ const parseSingle = (network: Network, text: string, place: KeyPlace, common: Co
     return { kind: "single", ...common, ...parseHexKey(text, bytes, place), privateKey: undefined }
   }
   const imported = parseWif(network, text)
-  if ("error" in imported) throw new Fault("key is not valid")
+  if ("error" in imported) throw new KeyFault("key is not valid")
   const publicKey = secp256k1.getPublicKey(imported.privateKey, imported.compressed)
   return { kind: "single", ...common, publicKey, xonly: place === "P2TR", privateKey: imported }
 }
@@ -105,17 +105,17 @@ const parseExtended = (network: Network, text: string, common: Common): DerivedF
   const [first = "", ...steps] = text.split("/")
   const parsed = parseExtendedKey(network, first)
   if ("error" in parsed) {
-    if (steps.length > 0) throw new Fault("key is not valid")
+    if (steps.length > 0) throw new KeyFault("key is not valid")
     return undefined
   }
   if (steps.some((step) => step.startsWith("<"))) {
-    throw new Fault("several paths in one descriptor are not supported: give one descriptor for each")
+    throw new KeyFault("several paths in one descriptor are not supported: give one descriptor for each")
   }
   const wildcard = parseWildcard(steps.at(-1))
   const path = parseSteps(wildcard === "none" ? steps : steps.slice(0, -1))
   const { extendedKey: key } = parsed
   if (key.kind === "public" && (wildcard === "hardened" || path.some((step) => step >= HARDENED))) {
-    throw new Fault("Cannot derive hardened child keys of an extended public key")
+    throw new KeyFault("Cannot derive hardened child keys of an extended public key")
   }
   return { kind: "extended", ...common, key, path, wildcard }
 }
@@ -123,12 +123,12 @@ const parseExtended = (network: Network, text: string, common: Common): DerivedF
 /** Reads a key, in hexadecimal, as WIF, or extended with a path. */
 export const parseKey = (network: Network, text: string, place: KeyPlace, position: number): KeyExpression => {
   const { key, origin } = parseOrigin(text)
-  if (key === "") throw new Fault("No key provided")
-  if (/^\s|\s$/.test(key)) throw new Fault("Key is invalid due to whitespace")
+  if (key === "") throw new KeyFault("No key provided")
+  if (/^\s|\s$/.test(key)) throw new KeyFault("Key is invalid due to whitespace")
   const common = { origin, position }
   const parsed = parseExtended(network, key, common) ?? parseSingle(network, key, place, common)
   if (parsed.kind === "single" && parsed.publicKey.length === 65 && place !== "top" && place !== "P2SH") {
-    throw new Fault("Uncompressed keys are not allowed")
+    throw new KeyFault("Uncompressed keys are not allowed")
   }
   return parsed
 }
@@ -151,7 +151,7 @@ export const publicForm = (expression: KeyExpression): KeyExpression => {
   if (expression.kind === "single") return { ...expression, privateKey: undefined }
   const { key, origin, path, wildcard } = expression
   if (wildcard === "hardened") {
-    throw new Fault("a range of hardened keys needs the private key for each address and is not supported")
+    throw new KeyFault("a range of hardened keys needs the private key for each address and is not supported")
   }
   const split = path.findLastIndex((step) => step >= HARDENED) + 1
   if (split === 0) return { ...expression, key: neutered(key) }

@@ -18,7 +18,7 @@ import { InvalidWalletRequest } from "../errors.ts"
 import type { KeyRing } from "../keys/KeyRing.ts"
 import type { TransactionEntry, WalletDocument } from "../keys/WalletDocument.ts"
 import type { WalletFile } from "../keys/WalletFile.ts"
-import { documentEntry, keptForGood, notesOf, transactionOf, withEntries, withoutEntries } from "./entries.ts"
+import { documentEntry, keptForGood, ledgerTransactionOf, notesOf, withEntries, withoutEntries } from "./entries.ts"
 import { type IndexContent, IndexStore, inspectedIndex } from "./IndexStore.ts"
 import type { Ledger } from "./Ledger.ts"
 import { markUsed, scanBlocks, type ScannedBlock } from "./scanBlocks.ts"
@@ -103,7 +103,7 @@ const load = (store: IndexStore, { file, ledger, ring }: WalletIndexOptions): vo
   const rows = store.rows()
   const kept = file.document.transactions
     .flatMap((entry) => {
-      const transaction = transactionOf(entry)
+      const transaction = ledgerTransactionOf(entry)
       return transaction === undefined ? [] : [{ entry, transaction }]
     })
     .sort((a, b) => a.entry.order - b.entry.order)

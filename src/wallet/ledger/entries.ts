@@ -30,7 +30,7 @@ export const notesOf = ({ comment, commentTo, replacedBy, replaces }: Transactio
 })
 
 /** The transaction of an entry of the file; `undefined` for bytes that are none. */
-export const transactionOf = ({ hex }: TransactionEntry): Transaction | undefined => {
+export const ledgerTransactionOf = ({ hex }: TransactionEntry): Transaction | undefined => {
   const bytes = fromHex(hex)
   if (bytes === undefined) return undefined
   try {

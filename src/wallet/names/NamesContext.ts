@@ -1,12 +1,12 @@
 import * as Effect from "effect/Effect"
 import { isExpired } from "../../consensus/expiry.ts"
 import { MAX_NAME_LENGTH, MIN_NAME_AMOUNT } from "../../consensus/names.ts"
-import type { NameDb, NameRecord } from "../../names/NameDb.ts"
+import type { NameDb, NameEntry } from "../../names/NameDb.ts"
 import { binaryString, type Bytes } from "../../protocol/bytes.ts"
 import { NAME_TX_VERSION, type NameOperation, nameScript } from "../../protocol/nameOperation.ts"
 import type { Transaction, TransactionOutput } from "../../protocol/transaction.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
-import { InsufficientFunds, type InvalidWalletRequest, NameUnavailable, WalletLocked } from "../errors.ts"
+import { FundsMissing, type InvalidWalletRequest, KeysLocked, NameOperationRefused } from "../errors.ts"
 import { deterministicSalt } from "../keys/salt.ts"
 import type { AddressType, FeeChoice, NameFailure, Registration } from "../Wallet.ts"
 import type { WalletCore } from "../WalletCore.ts"
@@ -30,11 +30,11 @@ export interface NamesContext {
 /** Longest value that the wallet sends: more could never be spent again (reference/rpc.md 5.1). */
 const MAX_VALUE_LENGTH_SENT = 520
 
-export const unavailable = (code: NameUnavailable["code"], reason: string): NameUnavailable =>
-  new NameUnavailable({ code, reason })
+export const unavailable = (code: NameOperationRefused["code"], reason: string): NameOperationRefused =>
+  new NameOperationRefused({ code, reason })
 
 /** Fails for names and values that are too long. */
-export const checkLengths = (name: Bytes, value?: Bytes): Effect.Effect<void, NameUnavailable> => {
+export const checkLengths = (name: Bytes, value?: Bytes): Effect.Effect<void, NameOperationRefused> => {
   if (name.length > MAX_NAME_LENGTH) return unavailable("too-long", "the name is too long")
   return value !== undefined && value.length > MAX_VALUE_LENGTH_SENT
     ? unavailable("too-long", "the value is too long")
@@ -42,14 +42,14 @@ export const checkLengths = (name: Bytes, value?: Bytes): Effect.Effect<void, Na
 }
 
 /** Fails before anything is taken from a wallet that cannot sign. */
-export const ensureUnlocked = ({ core }: NamesContext): Effect.Effect<void, WalletLocked> =>
-  Effect.suspend(() => core.encryption() === "locked" ? new WalletLocked() : Effect.void)
+export const ensureKeysOpen = ({ core }: NamesContext): Effect.Effect<void, KeysLocked> =>
+  Effect.suspend(() => core.encryption() === "locked" ? new KeysLocked() : Effect.void)
 
 /** The latest record of a name, expired or not. */
-export const recordOf = (
+export const latestEntry = (
   { names }: NamesContext,
   name: Bytes
-): Effect.Effect<NameRecord | undefined, StorageFailure> =>
+): Effect.Effect<NameEntry | undefined, StorageFailure> =>
   Effect.catchTag(names.resolve(name), "NameNotFound", () => Effect.succeed(undefined))
 
 /** The record of a name that somebody holds, as seen `ahead` blocks after the tip. */
@@ -57,9 +57,9 @@ export const activeRecord = (
   context: NamesContext,
   name: Bytes,
   ahead: number
-): Effect.Effect<NameRecord | undefined, StorageFailure> =>
+): Effect.Effect<NameEntry | undefined, StorageFailure> =>
   Effect.gen(function*() {
-    const record = yield* recordOf(context, name)
+    const record = yield* latestEntry(context, name)
     const { height } = yield* context.core.chain.tip
     const { params } = context.core.chain
     return record === undefined || isExpired(record.height, height + ahead, params) ? undefined : record
@@ -108,7 +108,7 @@ export const saltOf = (
   { core }: NamesContext,
   script: Bytes,
   name: Bytes
-): Effect.Effect<Bytes | undefined, WalletLocked> =>
+): Effect.Effect<Bytes | undefined, KeysLocked> =>
   Effect.map(core.privateKey(script), (key) => key === undefined ? undefined : deterministicSalt(key, name))
 
 /** A name operation that is to be paid for. */
@@ -129,11 +129,11 @@ export const feesOf = ({ conservative, feeRate, target }: FeeChoice): FeeChoice 
 })
 
 /** Fails for a coin that the wallet does not have. */
-export const ensureOwned = ({ core }: NamesContext, outpoint: string): Effect.Effect<void, InsufficientFunds> =>
+export const ensureOwned = ({ core }: NamesContext, outpoint: string): Effect.Effect<void, FundsMissing> =>
   Effect.suspend(() =>
     core.coins().some((coin) => coin.outpoint === outpoint)
       ? Effect.void
-      : new InsufficientFunds({ needed: MIN_NAME_AMOUNT, available: 0, missing: outpoint })
+      : new FundsMissing({ needed: MIN_NAME_AMOUNT, available: 0, missing: outpoint })
   )
 
 /** Sends a name operation: locks its amount, beside what else is to be paid. */

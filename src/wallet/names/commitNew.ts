@@ -20,7 +20,7 @@ export interface Intention extends FeeChoice {
 }
 
 /** An entry for what somebody intends, before anything is made. */
-export const newEntry = (intention: Intention): Effect.Effect<RegistrationEntry> =>
+export const newRegistration = (intention: Intention): Effect.Effect<RegistrationEntry> =>
   Effect.map(Clock.currentTimeMillis, (now) => ({
     ...feesOf(intention),
     ...(intention.destination === undefined ? {} : { destination: intention.destination }),

@@ -3,7 +3,7 @@ import { type Bytes, equal } from "../../protocol/bytes.ts"
 import { nameCommitment, parseNameScript } from "../../protocol/nameOperation.ts"
 import { outpoint, outpointKey } from "../../protocol/transaction.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
-import type { NameUnavailable, WalletLocked } from "../errors.ts"
+import type { KeysLocked, NameOperationRefused } from "../errors.ts"
 import type { WalletCoin } from "../Wallet.ts"
 import { entriesOf, isUnsent, UNSENT } from "./entries.ts"
 import { type NamesContext, saltOf, unavailable } from "./NamesContext.ts"
@@ -33,7 +33,7 @@ export const findOwnNew = (
   context: NamesContext,
   name: Bytes,
   rand: Bytes | undefined
-): Effect.Effect<{ readonly coin: WalletCoin; readonly rand: Bytes } | undefined, WalletLocked> =>
+): Effect.Effect<{ readonly coin: WalletCoin; readonly rand: Bytes } | undefined, KeysLocked> =>
   Effect.gen(function*() {
     const { core } = context
     const coins = core.coins().filter((coin) => commitmentOf(coin) !== undefined)
@@ -59,7 +59,7 @@ const scanForTxid = (
   context: NamesContext,
   name: Bytes,
   rand: Bytes | undefined
-): Effect.Effect<Bytes, NameUnavailable | WalletLocked> =>
+): Effect.Effect<Bytes, NameOperationRefused | KeysLocked> =>
   Effect.gen(function*() {
     const found = yield* findOwnNew(context, name, rand)
     if (found !== undefined) return found.coin.txid
@@ -88,7 +88,7 @@ const ownSalt = (
   context: NamesContext,
   name: Bytes,
   found: { readonly txid: Bytes; readonly address: Bytes; readonly commitment: Bytes | undefined }
-): Effect.Effect<Bytes, NameUnavailable | WalletLocked> =>
+): Effect.Effect<Bytes, NameOperationRefused | KeysLocked> =>
   Effect.gen(function*() {
     const kept = entriesOf(context.core.document(), name).find((entry) =>
       found.commitment !== undefined && equal(nameCommitment(entry.rand, name), found.commitment)
@@ -105,7 +105,7 @@ const ownSalt = (
 export const resolveNew = (
   context: NamesContext,
   request: { readonly name: Bytes; readonly rand: Bytes | undefined; readonly txid: Bytes | undefined }
-): Effect.Effect<OpenableNew, NameUnavailable | WalletLocked | StorageFailure> =>
+): Effect.Effect<OpenableNew, NameOperationRefused | KeysLocked | StorageFailure> =>
   Effect.gen(function*() {
     const { name } = request
     if (request.txid !== undefined && equal(request.txid, UNSENT)) {

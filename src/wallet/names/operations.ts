@@ -4,16 +4,16 @@ import type { PoolEntry } from "../../mempool/PoolEntry.ts"
 import { binaryString, type Bytes } from "../../protocol/bytes.ts"
 import { outpoint, outpointKey, type Transaction } from "../../protocol/transaction.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
-import type { NameUnavailable } from "../errors.ts"
+import type { NameOperationRefused } from "../errors.ts"
 import type { NameFailure, NameOptions, Wallet } from "../Wallet.ts"
-import { newEntry, sendNew } from "./commitNew.ts"
+import { newRegistration, sendNew } from "./commitNew.ts"
 import { entriesOf, newOutpoint, registrationOf, withEntry } from "./entries.ts"
 import { resolveNew } from "./findNew.ts"
 import {
   activeRecord,
   checkLengths,
+  ensureKeysOpen,
   ensureOwned,
-  ensureUnlocked,
   isBeingRegistered,
   type NamesContext,
   payName,
@@ -36,8 +36,8 @@ export const nameNew = (
     if (options.allowExisting !== true && (yield* activeRecord(context, name, 0)) !== undefined) {
       return yield* unavailable("exists", "this name exists already")
     }
-    yield* ensureUnlocked(context)
-    const draft = yield* newEntry({ ...options, name, value: undefined, destination: undefined })
+    yield* ensureKeysOpen(context)
+    const draft = yield* newRegistration({ ...options, name, value: undefined, destination: undefined })
     const { destination, sendCoins } = options
     const { entry, transaction } = yield* withOwner(
       context,
@@ -80,7 +80,7 @@ export const nameFirstUpdate = (
       return yield* unavailable("exists", "this name is already active")
     }
     const opened = yield* resolveNew(context, request)
-    yield* ensureUnlocked(context)
+    yield* ensureKeysOpen(context)
     yield* ensureOwned(context, opened.outpoint)
     const operation = { op: "name_firstupdate", name, rand: opened.rand, value } as const
     const { destination, sendCoins } = request
@@ -100,7 +100,7 @@ interface Held {
 const pendingOutput = (
   { core, limitNameChains }: NamesContext,
   pending: ReadonlyArray<PoolEntry>
-): Effect.Effect<Held | undefined, NameUnavailable> => {
+): Effect.Effect<Held | undefined, NameOperationRefused> => {
   if (pending.length >= limitNameChains) {
     return unavailable("pending", "there are already too many pending operations on this name")
   }
@@ -116,7 +116,7 @@ const pendingOutput = (
  * Where a name is held now: by what waits in the mempool, else by the chain. Judged as of the next block, since the coin
  * goes one block before the name counts as expired (reference/protocol.md 4.7).
  */
-const heldName = (context: NamesContext, name: Bytes): Effect.Effect<Held, NameUnavailable | StorageFailure> =>
+const heldName = (context: NamesContext, name: Bytes): Effect.Effect<Held, NameOperationRefused | StorageFailure> =>
   Effect.gen(function*() {
     const pending = yield* pendingOutput(context, context.core.mempool.pending(binaryString(name)))
     if (pending !== undefined) return pending
@@ -134,7 +134,7 @@ export const nameUpdate = (
     const { name } = request
     yield* checkLengths(name, request.value)
     const held = yield* heldName(context, name)
-    yield* ensureUnlocked(context)
+    yield* ensureKeysOpen(context)
     yield* ensureOwned(context, held.outpoint)
     const operation = { op: "name_update", name, value: request.value ?? held.value } as const
     const { destination, sendCoins } = request

@@ -151,7 +151,7 @@ const judgeCommitted = (entry: RegistrationEntry, { height, made }: Evidence): V
 }
 
 /** Says where a registration stands that has not failed, and what is to be done about it. */
-export const judge = (entry: RegistrationEntry, evidence: Evidence): Verdict => {
+export const registrationVerdict = (entry: RegistrationEntry, evidence: Evidence): Verdict => {
   const { holder, spender } = evidence
   if (spender !== undefined && registers(spender.transaction, entry.name)) {
     return judgeRevealed(entry, spender, evidence)

@@ -1,16 +1,16 @@
 import * as Effect from "effect/Effect"
 import type { Bytes } from "../../protocol/bytes.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
-import { InvalidWalletRequest, type WalletLocked } from "../errors.ts"
+import { InvalidWalletRequest, type KeysLocked } from "../errors.ts"
 import type { RegistrationEntry } from "../keys/WalletDocument.ts"
 import type { NameFailure, NameOptions, Registration } from "../Wallet.ts"
-import { newEntry, sendNew, spendableEntry } from "./commitNew.ts"
+import { newRegistration, sendNew, spendableEntry } from "./commitNew.ts"
 import { entriesOf, entryKey, isUnderWay, isUnsent, registrationOf, withEntry, withoutEntry } from "./entries.ts"
 import { findOwnNew } from "./findNew.ts"
 import {
   activeRecord,
   checkLengths,
-  ensureUnlocked,
+  ensureKeysOpen,
   feesOf,
   isBeingRegistered,
   type NamesContext,
@@ -27,7 +27,7 @@ import {
 const existingNew = (
   context: NamesContext,
   draft: RegistrationEntry
-): Effect.Effect<RegistrationEntry | undefined, WalletLocked> =>
+): Effect.Effect<RegistrationEntry | undefined, KeysLocked> =>
   Effect.gen(function*() {
     const kept = spendableEntry(context, draft.name)
     if (kept !== undefined) {
@@ -57,8 +57,8 @@ export const register = (
     if ((yield* activeRecord(context, name, 0)) !== undefined) {
       return yield* unavailable("exists", "this name exists already")
     }
-    yield* ensureUnlocked(context)
-    const draft = yield* newEntry({ ...feesOf(options), name, value, destination: options.destination })
+    yield* ensureKeysOpen(context)
+    const draft = yield* newRegistration({ ...feesOf(options), name, value, destination: options.destination })
     // Coins that are to be sent along would stay behind with a NAME_NEW that was sent before.
     const existing = options.sendCoins === undefined ? yield* existingNew(context, draft) : undefined
     if (existing !== undefined) {

@@ -1,23 +1,31 @@
 import * as Effect from "effect/Effect"
 import { isExpired } from "../../consensus/expiry.ts"
-import type { NameRecord } from "../../names/NameDb.ts"
+import type { NameEntry } from "../../names/NameDb.ts"
 import { binaryString, type Bytes, equal } from "../../protocol/bytes.ts"
 import { printable } from "../../protocol/nameText.ts"
 import type { StorageFailure } from "../../storage/errors.ts"
 import type { RegistrationEntry } from "../keys/WalletDocument.ts"
 import type { NameFailure } from "../Wallet.ts"
-import { newEntry, sendNew } from "./commitNew.ts"
+import { newRegistration, sendNew } from "./commitNew.ts"
 import { entryKey, newOutpoint, registrationOf, withEntry, withoutEntry } from "./entries.ts"
 import {
   feesOf,
   isBeingRegistered,
+  latestEntry,
   type NamesContext,
   ownerScript,
   payName,
-  recordOf,
   withOwner
 } from "./NamesContext.ts"
-import { evidenceOf, judge, type Movements, movementsOf, NOTES, type Verdict, withMaker } from "./progress.ts"
+import {
+  evidenceOf,
+  type Movements,
+  movementsOf,
+  NOTES,
+  registrationVerdict,
+  type Verdict,
+  withMaker
+} from "./progress.ts"
 
 /** Carries registrations on: what `judge` says is noted, and done. */
 
@@ -71,7 +79,7 @@ const attempted = (
     if (waits !== undefined) return yield* note(context, entry, { ...entry, note: waits })
     yield* Effect.catchAll(work, (failure) => {
       if (failure._tag === "StorageCorrupted" || failure._tag === "StorageUnavailable") return failure
-      const reason = failure._tag === "WalletLocked" ? WAITS.locked : failure.message
+      const reason = failure._tag === "KeysLocked" ? WAITS.locked : failure.message
       const key = entryKey(entry)
       const now = context.core.document().registrations.find((other) => entryKey(other) === key)
       return now === undefined ? Effect.void : note(context, now, { ...now, note: reason.slice(0, MAX_NOTE) })
@@ -82,7 +90,7 @@ const attempted = (
 const commit = (context: NamesContext, entry: RegistrationEntry): Effect.Effect<void, NameFailure> =>
   Effect.gen(function*() {
     const { createdAt, destination, name, value } = entry
-    const draft = { ...(yield* newEntry({ ...feesOf(entry), name, value, destination })), createdAt }
+    const draft = { ...(yield* newRegistration({ ...feesOf(entry), name, value, destination })), createdAt }
     const replaces = entryKey(entry)
     yield* withOwner(context, undefined, (owner) => sendNew(context, draft, owner, { replaces }))
   })
@@ -136,7 +144,7 @@ const needsLook = ({ core }: NamesContext, entry: RegistrationEntry): boolean =>
  * Whether a registration that failed is open again: a reorganisation has taken back the one that was faster. A later one,
  * or the end of its life, does not count: nobody expects a registration to go on after months.
  */
-const isOpenAgain = (key: string, record: NameRecord | undefined, lost: Lost): boolean => {
+const isOpenAgain = (key: string, record: NameEntry | undefined, lost: Lost): boolean => {
   const lostAt = lost.get(key)
   if (lostAt === undefined) {
     if (record !== undefined) lost.set(key, record.height)
@@ -158,14 +166,17 @@ const advance = (
     const { lastBlock, transaction } = context.core
     const { height } = lastBlock()
     const key = entryKey(stored)
-    const record = yield* recordOf(context, stored.name)
+    const record = yield* latestEntry(context, stored.name)
     if (stored.step === "failed" && !isOpenAgain(key, record, lost)) return
     // A record that the wallet cannot have seen yet says nothing: it may be its own.
     const isHeld = record !== undefined && record.height <= height &&
       !isExpired(record.height, height + 1, context.core.chain.params)
     const holder = isHeld ? record : undefined
     const entry = withMaker(stored, movements)
-    const verdict = judge(entry, evidenceOf(entry, movements, { height, transaction, holder: holder?.txid }))
+    const verdict = registrationVerdict(
+      entry,
+      evidenceOf(entry, movements, { height, transaction, holder: holder?.txid })
+    )
     if (verdict.step === "failed" && holder !== undefined) lost.set(key, holder.height)
     const { firstUpdateTxid, step } = verdict
     const after = { ...entry, step, firstUpdateTxid, note: verdict.action === "wait" ? verdict.note : stored.note }

@@ -1,3 +1,4 @@
+import { shuffled } from "../../base/random.ts"
 import { byEffectiveValue, type Candidate } from "./Candidate.ts"
 
 /** Ways to find inputs where change is no matter. Each returns `undefined` where it comes to nothing. */
@@ -8,19 +9,6 @@ export interface Draw {
   /** What effective values have to come to at least. */
   readonly target: number
   readonly maxWeight: number
-}
-
-/** A list in random order. `random` gives numbers from 0 to below 1. */
-export const shuffled = <A>(items: ReadonlyArray<A>, random: () => number): Array<A> => {
-  const result = [...items]
-  for (let i = result.length - 1; i > 0; i--) {
-    const j = Math.min(i, Math.floor(random() * (i + 1)))
-    const [a, b] = [result[i], result[j]]
-    if (a === undefined || b === undefined) continue
-    result[i] = b
-    result[j] = a
-  }
-  return result
 }
 
 /** Takes coins as they come until the target is paid. */
@@ -41,7 +29,7 @@ const takeUntil = (coins: ReadonlyArray<Candidate>, { maxWeight, target }: Draw)
 
 /** Draws coins at random: leaves change of all sizes, and tells nothing about what else there is. */
 export const singleRandomDraw = (draw: Draw, random: () => number): ReadonlyArray<Candidate> | undefined =>
-  takeUntil(shuffled(draw.candidates, random), draw)
+  takeUntil(shuffled(random, draw.candidates), draw)
 
 /** Takes the coins that bring most: few inputs, and a solution wherever sums alone decide. */
 export const largestFirst = (draw: Draw): ReadonlyArray<Candidate> | undefined =>

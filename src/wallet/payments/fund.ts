@@ -10,7 +10,7 @@ import {
   type Transaction,
   type TransactionOutput
 } from "../../protocol/transaction.ts"
-import { InsufficientFunds, InvalidWalletRequest } from "../errors.ts"
+import { FundsMissing, InvalidWalletRequest } from "../errors.ts"
 import type { PaymentRequest, WalletCoin } from "../Wallet.ts"
 import { feeOfWeight, valueOf, type WeighedCoin, weightWithoutInputs } from "./Draft.ts"
 import type { Funding } from "./fundWith.ts"
@@ -53,7 +53,7 @@ export interface FundedDraft {
   readonly changePosition: number
 }
 
-type Refused = InsufficientFunds | InvalidWalletRequest
+type Refused = FundsMissing | InvalidWalletRequest
 
 /** The reference node's texts, as RPC clients know them (reference/rpc.md 5). */
 const TEXTS = {
@@ -140,9 +140,9 @@ const shortage = (selection: SelectionRequest): Refused => {
   const needed = target.outputs.reduce((sum, { value }) => sum + value, 0)
   if (preset.length + candidates.length > 0 && wouldPay(selection)) return invalid("too-large", TEXTS.inputsTooHeavy)
   const available = valueOf([...preset, ...candidates])
-  if (target.subtractFeeFrom.length > 0 || available < needed) return new InsufficientFunds({ needed, available })
+  if (target.subtractFeeFrom.length > 0 || available < needed) return new FundsMissing({ needed, available })
   if (needed === 0 && available === 0 && target.feeRate === 0) return invalid("too-small", TEXTS.noInputs)
-  return new InsufficientFunds({
+  return new FundsMissing({
     needed,
     available: effectiveTotal([...preset, ...candidates], target.feeRate),
     fee: feeOfWeight(target.feeRate, weightWithoutInputs(target.outputs, 1, false))

@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { DUST_FEE_RATE } from "../../mempool/policy/limits.ts"
 import { outpointKey } from "../../protocol/transaction.ts"
-import { InsufficientFunds, InvalidWalletRequest } from "../errors.ts"
+import { FundsMissing, InvalidWalletRequest } from "../errors.ts"
 import { typeProblem } from "../keys/addresses.ts"
 import { keyOfTxid, type LiveParts, update } from "../parts.ts"
 import { estimateInputWeight } from "../signing/estimate.ts"
@@ -67,14 +67,14 @@ export const makePayments = (parts: LiveParts, commit: Wallet["commit"]): Effect
     const presetOf = (
       request: PaymentRequest,
       released: ReadonlySet<string> | undefined
-    ): Either.Either<ReadonlyArray<WeighedCoin>, InsufficientFunds | InvalidWalletRequest> =>
+    ): Either.Either<ReadonlyArray<WeighedCoin>, FundsMissing | InvalidWalletRequest> =>
       Either.all((request.inputs ?? []).map(({ outpoint, sequence }) => {
         const coin = ledger.coin(outpoint)
         const there = coin !== undefined && !coin.expired &&
           (ledger.isUnspent(outpoint) || released?.has(outpoint) === true)
         if (!there) {
           return Either.left(
-            new InsufficientFunds({ needed: needed(request), available: 0, missing: outpoint })
+            new FundsMissing({ needed: needed(request), available: 0, missing: outpoint })
           )
         }
         const weighed = weigh(coin)

@@ -1,7 +1,8 @@
+import { shuffled } from "../../base/random.ts"
 import { branchAndBound } from "./branchAndBound.ts"
 import { type Candidate, candidateOf } from "./Candidate.ts"
 import { feeOfWeight, hasWitness, inputWeight, type WeighedCoin, weightWithoutInputs } from "./Draft.ts"
-import { densestFirst, type Draw, largestFirst, shuffled, singleRandomDraw } from "./draws.ts"
+import { densestFirst, type Draw, largestFirst, singleRandomDraw } from "./draws.ts"
 import { type Funding, type FundingTarget, fundWith } from "./fundWith.ts"
 
 /** What inputs are selected for. */
@@ -68,7 +69,7 @@ const settled = (frame: Frame, chosen: ReadonlyArray<Candidate> | undefined): Re
   if (chosen === undefined) return []
   const { preset, random, target } = frame.request
   const added = chosen.flatMap(({ index }) => frame.coins[index] ?? [])
-  const funding = fundWith([...preset, ...shuffled(added, random)], target)
+  const funding = fundWith([...preset, ...shuffled(random, added)], target)
   return funding === undefined || funding.weight > frame.request.maxWeight ? [] : [funding]
 }
 

@@ -1,7 +1,7 @@
-import { LOCKTIME_THRESHOLD } from "../../consensus/interpreter/limits.ts"
 import { Sighash } from "../../consensus/sighash.ts"
 import { isMoney } from "../../protocol/amount.ts"
 import { type Bytes, concat } from "../../protocol/bytes.ts"
+import { LOCKTIME_THRESHOLD } from "../../protocol/transaction.ts"
 import { signEcdsa, signSchnorr, tweakedKey } from "./sign.ts"
 import type { SigningContext } from "./SigningContext.ts"
 import { findByX, type SigningProvider } from "./SigningProvider.ts"

@@ -9,7 +9,7 @@ import { spentOutput } from "./psbtData.ts"
 import type { Missing } from "./SignatureData.ts"
 import { SIGNING_FLAGS, type SigningContext } from "./SigningContext.ts"
 import { NO_PROVIDER } from "./SigningProvider.ts"
-import { extractTransaction, isSpendable, psbtContext, signPsbtInput } from "./signPsbt.ts"
+import { extractTransaction, isSpendableInput, psbtContext, signPsbtInput } from "./signPsbt.ts"
 
 /** How far a PSBT is, and who has to go on. Upstream `node/psbt.cpp`, `AnalyzePSBT`. */
 
@@ -69,7 +69,7 @@ const analyzeInput = (context: SigningContext, psbt: Psbt, index: number): Input
   if (!hasUtxo || input === undefined) {
     return { hasUtxo, isFinal: false, next: "updater", missing: undefined }
   }
-  if (isSpendable(context, index, input)) return { hasUtxo, isFinal: true, next: "extractor", missing: undefined }
+  if (isSpendableInput(context, index, input)) return { hasUtxo, isFinal: true, next: "extractor", missing: undefined }
   const { missing, status } = signPsbtInput(context, psbt, index, NO_PROVIDER)
   if (status === "complete") return { hasUtxo, isFinal: false, next: "finalizer", missing: undefined }
   return { hasUtxo, isFinal: false, next: nextAfter(missing), missing }

@@ -1,5 +1,5 @@
 import { secp256k1 } from "@noble/curves/secp256k1.js"
-import { parseAddress } from "../../protocol/address.ts"
+import { decodeAddress } from "../../protocol/address.ts"
 import { decodeBase64, encodeBase64 } from "../../protocol/base64.ts"
 import { type Bytes, concat, equal } from "../../protocol/bytes.ts"
 import { hash160, hash256 } from "../../protocol/hash.ts"
@@ -54,7 +54,7 @@ export const verifyMessage = (
   signature: string,
   message: string
 ): MessageVerdict => {
-  const parsed = parseAddress(network, address)
+  const parsed = decodeAddress(network, address)
   if ("error" in parsed) return "invalid address"
   if (parsed.destination.kind !== "pubkeyhash") return "address without key"
   const bytes = decodeBase64(signature)

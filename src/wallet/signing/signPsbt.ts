@@ -1,7 +1,7 @@
 import { Sighash } from "../../consensus/sighash.ts"
 import { EMPTY } from "../../protocol/bytes.ts"
 import { addressScript } from "../../protocol/nameOperation.ts"
-import { isFinal, type Psbt, type PsbtInput } from "../../protocol/psbt/Psbt.ts"
+import { isFinalInput, type Psbt, type PsbtInput } from "../../protocol/psbt/Psbt.ts"
 import { witnessVersion } from "../../protocol/script.ts"
 import { scriptTemplate } from "../../protocol/scriptType.ts"
 import { mapSteps, runSteps, type Steps } from "../../protocol/steps.ts"
@@ -31,7 +31,7 @@ export const psbtContext = (psbt: Psbt): SigningContext =>
   new SigningContext(psbt.transaction, psbt.inputs.map((_, index) => spentOutput(psbt, index)))
 
 /** Whether a finished input can be spent as it is. */
-export const isSpendable = (context: SigningContext, index: number, input: PsbtInput): boolean =>
+export const isSpendableInput = (context: SigningContext, index: number, input: PsbtInput): boolean =>
   context.spent[index] !== undefined &&
   context.verify(index, input.finalScriptSig ?? EMPTY, input.finalScriptWitness ?? []) === undefined
 
@@ -68,7 +68,7 @@ export const signPsbtInput = (
   const before = psbt.inputs[index]
   if (before === undefined) throw new RangeError(`the PSBT has no input ${index}`)
   const untouched = (status: InputStatus): SignedPsbtInput => ({ input: before, status, missing: NOTHING_MISSING })
-  if (isSpendable(context, index, before)) return untouched("complete")
+  if (isSpendableInput(context, index, before)) return untouched("complete")
   const utxo = spentOutput(psbt, index)
   if (utxo === undefined) return untouched("incomplete")
   const isTaproot = scriptTemplate(utxo.script).type === "witness_v1_taproot"
@@ -82,7 +82,7 @@ export const signPsbtInput = (
   const creator: SignatureCreator = dummy ? DUMMY_CREATOR : keyCreator(context, index, provider, asked)
   const complete = produceSignature({ provider, creator, data }, utxo.script)
   // Without the whole transaction nothing vouches for the amount, but a signature that covers it.
-  if (input.nonWitnessUtxo === undefined && !data.usesWitness && !isFinal(before)) {
+  if (input.nonWitnessUtxo === undefined && !data.usesWitness && !isFinalInput(before)) {
     return { ...untouched("incomplete"), input }
   }
   const after = inputWith(input, data, finalize)

@@ -3,7 +3,7 @@ import { Chain } from "../../chain/Chain.ts"
 import type { SyncStatus } from "../../chain/SyncStatus.ts"
 import type { PageAnswer, PageHandler } from "../../http/Pages.ts"
 import { completeNames } from "../../names/completeNames.ts"
-import { NameDb, type NameRecord } from "../../names/NameDb.ts"
+import { NameDb, type NameEntry } from "../../names/NameDb.ts"
 import { toHex } from "../../protocol/bytes.ts"
 import { printable } from "../../protocol/nameText.ts"
 import type { Phase } from "../../rpc/Lifecycle.ts"
@@ -54,7 +54,7 @@ export const restNames: Effect.Effect<
     const { nameEncoding, valueEncoding } = yield* NodeOptions
     const context = { network: params.network, nameEncoding, valueEncoding }
 
-    const show = (record: NameRecord, format: NameTarget["format"]): Effect.Effect<PageAnswer, StorageFailure> => {
+    const show = (record: NameEntry, format: NameTarget["format"]): Effect.Effect<PageAnswer, StorageFailure> => {
       switch (format) {
         case "bin":
           return Effect.succeed(answer(200, "application/octet-stream", record.value))

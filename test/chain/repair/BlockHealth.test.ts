@@ -5,7 +5,7 @@ import { Chain } from "../../../src/chain/Chain.ts"
 import * as BlockHealth from "../../../src/chain/repair/BlockHealth.ts"
 import type { Block } from "../../../src/protocol/block.ts"
 import { displayHash } from "../../../src/protocol/bytes.ts"
-import type { Family } from "../../../src/storage/BlockFiles.ts"
+import type { FileFamily } from "../../../src/storage/BlockFiles.ts"
 import { DataHealth } from "../../../src/storage/DataHealth.ts"
 import { chainLayer, temporaryDirectory } from "../../support/chain.ts"
 import type { MemoryChain } from "../../support/MemoryChain.ts"
@@ -19,7 +19,7 @@ interface Setting {
   readonly chain: typeof Chain.Service
   readonly health: typeof DataHealth.Service
   readonly logged: Array<string>
-  readonly lose: (block: Block, family?: Family) => void
+  readonly lose: (block: Block, family?: FileFamily) => void
   /** Waits until what is said of the blocks is this: the first words of doubts and notices. */
   readonly until: (says: { readonly doubts?: RegExp; readonly notices?: RegExp }) => Effect.Effect<void>
 }

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Envelope } from "../../../src/mail/relay/envelope.ts"
-import { buildReport, headerOf } from "../../../src/mail/relay/report.ts"
+import { buildReport, reportHeader } from "../../../src/mail/relay/report.ts"
 
 const original: Envelope = {
   id: "m-1",
@@ -69,6 +69,6 @@ describe("headerOf", () => {
     { start: "A: b\r\nC: cut", header: "A: b\r\n" },
     { start: "", header: "" }
   ])("of $start", ({ header, start }) => {
-    assert.strictEqual(headerOf(Buffer.from(start)).toString(), header)
+    assert.strictEqual(reportHeader(Buffer.from(start)).toString(), header)
   })
 })

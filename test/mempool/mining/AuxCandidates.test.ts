@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type AuxCandidate, AuxCandidates, MAX_CANDIDATES } from "../../../src/mempool/mining/AuxCandidates.ts"
-import { type BlockTemplate, headerOf } from "../../../src/mempool/mining/blockTemplate.ts"
+import { type BlockTemplate, templateHeader } from "../../../src/mempool/mining/blockTemplate.ts"
 import { NOTHING_SELECTED } from "../../../src/mempool/mining/selectChunks.ts"
 import { makeCoinbase } from "../../support/regtest.ts"
 
@@ -23,7 +23,7 @@ const candidate = (time: number, prevHash = TIP): AuxCandidate => {
     coinbase,
     selection: NOTHING_SELECTED
   }
-  return { template, header: headerOf(template, true) }
+  return { template, header: templateHeader(template, true) }
 }
 
 const at = (time: number, changes = 0) => ({ time, changes })

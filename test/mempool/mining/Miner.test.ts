@@ -5,7 +5,7 @@ import { Chain } from "../../../src/chain/Chain.ts"
 import { heightScript } from "../../../src/consensus/block.ts"
 import { regtestParams, withOverrides } from "../../../src/consensus/params.ts"
 import { blockSubsidy } from "../../../src/consensus/subsidy.ts"
-import { headerOf } from "../../../src/mempool/mining/blockTemplate.ts"
+import { templateHeader } from "../../../src/mempool/mining/blockTemplate.ts"
 import * as Miner from "../../../src/mempool/mining/Miner.ts"
 import { mineParent, minimalAuxpow, parentCoinbase } from "../../../src/mempool/mining/minimalAuxpow.ts"
 import { makeAuxpow } from "../../../src/protocol/auxpow.ts"
@@ -304,7 +304,7 @@ describe("merged mining", () => {
         assert.isTrue((yield* miner.auxCandidate(ANYONE)) === candidate)
         assert.strictEqual(candidate.header.version, 0x00010104)
         assert.strictEqual(candidate.header.nonce, 0)
-        assert.strictEqual(hashOf(candidate.header), hashOf(headerOf(candidate.template, true)))
+        assert.strictEqual(hashOf(candidate.header), hashOf(templateHeader(candidate.template, true)))
         const { hash } = candidate.header
         const other = yield* miner.auxCandidate(Uint8Array.of(Op.OP_2))
         assert.notStrictEqual(hashOf(other.header), hashOf(candidate.header))

@@ -119,7 +119,11 @@ describe("a connection through a SOCKS5 proxy", () => {
       reason: "invalid answer: not a SOCKS5 proxy"
     },
     { why: "no method that we have", answers: [[5, 255]], reason: "the proxy requires another authentication method" },
-    { why: "a login that was not offered", answers: [[5, 2]], reason: "the proxy requires another authentication method" },
+    {
+      why: "a login that was not offered",
+      answers: [[5, 2]],
+      reason: "the proxy requires another authentication method"
+    },
     { why: "a refused connection", answers: [OPEN, [5, 5, 0, 1]], reason: "the connection is refused" },
     { why: "an onion service's refusal", answers: [OPEN, [5, 240, 0, 1]], reason: "there is no such onion service" },
     { why: "an unknown refusal", answers: [OPEN, [5, 99, 0, 1]], reason: "the proxy answers 99" },

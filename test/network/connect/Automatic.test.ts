@@ -6,11 +6,11 @@ import { Automatic, type AutomaticOptions, type OpenConnections } from "../../..
 import { type ChoiceOptions, chooseAddress } from "../../../src/network/connect/choose.ts"
 import { Connections } from "../../../src/network/connect/Connections.ts"
 import { slotLimits } from "../../../src/network/connect/slots.ts"
-import { OUTBOX_LIMITS } from "../../../src/network/peer/Connection.ts"
 import { Pace } from "../../../src/network/peer/Pace.ts"
+import { OUTBOX_LIMITS } from "../../../src/network/peer/PeerConnection.ts"
 import { Turns } from "../../../src/network/peer/Turns.ts"
 import type { KnownAddress } from "../../../src/network/peerInfo.ts"
-import { formatAddress, parseAddress } from "../../../src/network/wire/addressText.ts"
+import { formatNetAddress, parseNetAddress } from "../../../src/network/wire/addressText.ts"
 import { endpointKey } from "../../../src/network/wire/netAddress.ts"
 import { networkGroup } from "../../../src/network/wire/netGroup.ts"
 import { regtest } from "../../../src/protocol/networks.ts"
@@ -27,7 +27,7 @@ const seeded = (seed: number) => (): number => {
 }
 
 const known = (text: string, changes: Partial<KnownAddress> = {}): KnownAddress => {
-  const address = parseAddress(text)
+  const address = parseNetAddress(text)
   if (address === undefined) throw new Error(text)
   return { address, port: 8334, services: 9n, time: NOW - 1_000, ...changes }
 }
@@ -56,7 +56,7 @@ describe("chooseAddress", () => {
   })
   const chosen = (book: AddressBook, changes: Partial<ChoiceOptions> = {}) => {
     const found = chooseAddress(book, options(changes))
-    return found === undefined ? undefined : formatAddress(found.address)
+    return found === undefined ? undefined : formatNetAddress(found.address)
   }
 
   it("no address is selected from an empty book", () => assert.isUndefined(chosen(bookOf())))

@@ -16,7 +16,7 @@ const getdata = (count: number): Message => ({
 })
 
 describe("Asked", () => {
-  it("expects blocks and headers, and nothing else", () => {
+  it("only blocks and headers are expected as answers", () => {
     const asked = new Asked()
     const items = [{ type: ItemType.witnessBlock, hash }, { type: ItemType.wtx, hash }, { type: ItemType.block, hash }]
     for (const message of [{ type: "inv", items }, { type: "getaddr" }, { type: "ping", nonce: 1n }] as const) {
@@ -31,7 +31,7 @@ describe("Asked", () => {
     assert.strictEqual(asked.bytes(0), 3_200_000)
   })
 
-  it("counts down with what comes, whatever it is", () => {
+  it("received bytes reduce the allowance, whatever they contain", () => {
     const asked = new Asked()
     asked.sent(getdata(1), 0)
     asked.sent(getheaders, 0)
@@ -41,7 +41,7 @@ describe("Asked", () => {
     assert.strictEqual(asked.bytes(0), 0)
   })
 
-  it("allows no more for a question that is put again, until it was answered", () => {
+  it("a repeated request allows no more bytes until it was answered", () => {
     const asked = new Asked()
     asked.sent(getheaders, 0)
     asked.arrived(150_000, 0)
@@ -54,7 +54,7 @@ describe("Asked", () => {
     assert.strictEqual(asked.bytes(1_000), 200_000)
   })
 
-  it("takes back what is left when all blocks came, or were said to be missing", () => {
+  it("the unused allowance ends when all blocks arrived, or were reported as missing", () => {
     const asked = new Asked()
     asked.sent(getdata(3), 0)
     assert.isTrue(asked.answered(block, 0))
@@ -66,7 +66,7 @@ describe("Asked", () => {
     assert.isFalse(asked.answered(block, 0))
   })
 
-  it("takes answers of one kind for that kind alone", () => {
+  it("answers count only for requests of their kind", () => {
     const asked = new Asked()
     asked.sent(getdata(1), 0)
     assert.isFalse(asked.answered(headers, 0))
@@ -77,7 +77,7 @@ describe("Asked", () => {
     assert.strictEqual(asked.bytes(0), 200_000)
   })
 
-  it("waits for no more blocks than are asked for at a time", () => {
+  it("no more blocks are expected than the in-flight limit", () => {
     const asked = new Asked()
     for (let i = 0; i < 10; i++) asked.sent(getdata(10), 0)
     assert.strictEqual(asked.bytes(0), MOST_BLOCKS * 1_000_000)
@@ -85,7 +85,7 @@ describe("Asked", () => {
     assert.isFalse(asked.answered(block, 0))
   })
 
-  it("waits for nothing any more of a peer whose answers were worth nothing, and allows for long ones all the same", () => {
+  it("distrust ends all allowances, but keeps the payload limits of outstanding answers", () => {
     const asked = new Asked()
     asked.sent(getheaders, 0)
     asked.sent(getdata(1), 0)
@@ -95,7 +95,7 @@ describe("Asked", () => {
     assert.deepStrictEqual(asked.owed, { headers: true, blocks: true })
   })
 
-  it("waits two minutes, from the last question for blocks and the first for headers", () => {
+  it("answers time out after two minutes, from the last request for blocks and the first for headers", () => {
     const asked = new Asked()
     asked.sent(getheaders, 0)
     asked.sent(getdata(1), 0)

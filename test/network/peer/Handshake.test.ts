@@ -23,7 +23,7 @@ const side = (changes: Partial<HandshakeOptions> = {}) =>
 
 const types = (messages: ReadonlyArray<Message>) => messages.map(({ type }) => type)
 
-/** What follows from each message, up to the end. */
+/** The result of each message, up to the end. */
 const play = (handshake: Handshake, ...messages: ReadonlyArray<Message>): HandshakeStep =>
   messages.reduce<HandshakeStep>((_, message) => handshake.received(message, NOW), { send: [] })
 
@@ -39,14 +39,14 @@ describe("Handshake", () => {
     [110_017, ["version", "wtxidrelay", "sendaddrv2", "verack"]]
   ]
   for (const [version, answer] of versions) {
-    it(`${answer === undefined ? "refuses" : `says ${answer.join(", ")} to`} protocol version ${version}`, () => {
+    it(`${answer === undefined ? "a peer is refused" : `a peer gets ${answer.join(", ")}`} with protocol version ${version}`, () => {
       const step = side().received(versionMessage({ version }), NOW)
       assert.strictEqual(step.disconnection !== undefined, answer === undefined)
       assert.deepStrictEqual(types(step.send), answer ?? [])
     })
   }
 
-  it("speaks first where it called, and answers without another version", () => {
+  it("the outbound side sends version first, and answers without another version", () => {
     const handshake = side({ type: "manual" })
     const [first] = handshake.open(NOW)
     if (first?.type !== "version") return assert.fail("no version")
@@ -62,7 +62,7 @@ describe("Handshake", () => {
     assert.deepStrictEqual(side().open(NOW), [])
   })
 
-  it("wants no transactions on connections for blocks alone, and says nothing of addresses that lead nowhere", () => {
+  it("block-relay-only and feeler connections want no transactions, and version omits unroutable addresses", () => {
     for (const type of ["block-relay-only", "feeler"] as const) {
       const [first] = side({ type, address: { network: "ipv4", bytes: Uint8Array.of(10, 0, 0, 1) } }).open(NOW)
       if (first?.type !== "version") return assert.fail("no version")
@@ -72,7 +72,7 @@ describe("Handshake", () => {
     }
   })
 
-  it("ignores a second version, and everything before the first", () => {
+  it("a second version, and everything before the first, is ignored", () => {
     const handshake = side()
     assert.deepStrictEqual(
       play(handshake, { type: "verack" }, { type: "wtxidrelay" }, { type: "getaddr" }),
@@ -85,7 +85,7 @@ describe("Handshake", () => {
     assert.isFalse(hello?.wtxidRelay)
   })
 
-  it("tells what was agreed", () => {
+  it("the handshake returns the negotiated features", () => {
     const version = versionMessage({
       version: 120_000,
       time: NOW + 90,
@@ -109,7 +109,7 @@ describe("Handshake", () => {
     })
   })
 
-  it("takes what an old peer leaves out for its default, and its wtxidrelay for nothing", () => {
+  it("missing fields of an old peer have default values, and its wtxidrelay has no effect", () => {
     const version = versionMessage({
       version: 70_001,
       sender: undefined,
@@ -124,7 +124,7 @@ describe("Handshake", () => {
     )
   })
 
-  it("knows itself by the nonce, where it is called and not where it calls", () => {
+  it("a self connection is detected by the nonce, on the inbound side only", () => {
     const own = versionMessage()
     const itself = { ...own, sender: own.sender && { ...own.sender, nonce: 77n } }
     assert.include(side().received(itself, NOW).disconnection?.reason ?? "", "self connection")
@@ -144,7 +144,7 @@ describe("Handshake", () => {
     ["inbound", 0n, false, true]
   ]
   for (const [type, services, nearTip, fine] of needs) {
-    it(`${fine ? "takes" : "refuses"} services ${services.toString(16)} on ${type}, ${nearTip ? "" : "not "}near the tip`, () => {
+    it(`the handshake ${fine ? "accepts" : "refuses"} services ${services.toString(16)} on ${type}, ${nearTip ? "" : "not "}near the tip`, () => {
       const { disconnection } = side({ type, nearTip }).received(versionMessage({ services }), NOW)
       assert.strictEqual(disconnection === undefined, fine)
     })

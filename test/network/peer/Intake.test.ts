@@ -5,7 +5,7 @@ import { Pace } from "../../../src/network/peer/Pace.ts"
 
 const MB = 1_000_000
 
-/** Whether a peer is held back behind what came. */
+/** Whether a peer is throttled after `use`. */
 const isHeldBack = (use: (intake: Intake) => void) =>
   Effect.gen(function*() {
     const intake = new Intake(new Pace(0), "127.0", () => 0)
@@ -18,7 +18,7 @@ const isHeldBack = (use: (intake: Intake) => void) =>
   })
 
 describe("Intake", () => {
-  it.effect("charges a peer for bytes that nobody asked for, whatever becomes of them", () =>
+  it.effect("a peer is charged for unsolicited bytes, even if they are dropped", () =>
     Effect.gen(function*() {
       assert.isFalse(yield* isHeldBack((intake) => void intake.arrived(10 * MB)))
       assert.isTrue(yield* isHeldBack((intake) => void intake.arrived(600 * MB)))

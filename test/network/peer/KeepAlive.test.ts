@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { KeepAlive, PING_INTERVAL, SILENCE_LIMIT } from "../../../src/network/peer/KeepAlive.ts"
 
 describe("KeepAlive", () => {
-  it("wants a ping at once, and the next two minutes after the last", () => {
+  it("a ping is due at once, and again two minutes after the last", () => {
     const watch = new KeepAlive(1_000, true)
     assert.deepStrictEqual(watch.due(1_000), { type: "ping" })
     watch.pinged(1n, 1_000)
@@ -13,7 +13,7 @@ describe("KeepAlive", () => {
     assert.deepStrictEqual(watch.due(1_000 + PING_INTERVAL), { type: "ping" })
   })
 
-  it("measures the last and the best round trip, by the nonce of the last ping alone", () => {
+  it("the last and the best round trip are measured, by the nonce of the last ping only", () => {
     const watch = new KeepAlive(0, true)
     assert.deepStrictEqual(watch.latency(0), { last: undefined, best: undefined, waiting: undefined })
     watch.pinged(1n, 0)
@@ -29,18 +29,18 @@ describe("KeepAlive", () => {
 
   const silent: ReadonlyArray<readonly [string, (watch: KeepAlive) => void, string]> = [
     [
-      "nothing comes",
+      "nothing was received",
       (watch) => watch.sent(SILENCE_LIMIT - 1),
-      "nothing received for 20 minutes"
+      "timeout: nothing received for 20 minutes"
     ],
     [
-      "nothing can be sent",
+      "nothing could be sent",
       (watch) => watch.received(SILENCE_LIMIT - 1),
-      "nothing could be sent for 20 minutes"
+      "timeout: nothing could be sent for 20 minutes"
     ]
   ]
   for (const [what, prepare, reason] of silent) {
-    it(`gives up where ${what} for 20 minutes, and not sooner`, () => {
+    it(`the peer is disconnected when ${what} for 20 minutes, and not sooner`, () => {
       const watch = new KeepAlive(0, false)
       watch.pinged(1n, SILENCE_LIMIT - 1)
       prepare(watch)

@@ -9,7 +9,7 @@ import { regtest } from "../../../src/protocol/networks.ts"
 /** A message whose frame has this size. */
 const sized = (size: number): Message => ({ type: "unknown", command: `m${size}`, payload: new Uint8Array(size - 24) })
 
-/** An outbox of a peer that called, whose memory is counted in a budget. */
+/** The outbox of an inbound peer, with its memory counted in a budget. */
 const outboxIn = (budget: MemoryBudget, limits: OutboxLimits) => {
   const seen = { evicted: false }
   const memory = new PeerMemory(budget, {
@@ -27,7 +27,7 @@ const outboxIn = (budget: MemoryBudget, limits: OutboxLimits) => {
 const outboxOf = (limits: OutboxLimits): Outbox => outboxIn(new MemoryBudget(1_000_000), limits).outbox
 
 describe("Outbox", () => {
-  it.effect("gives messages in order, whether they are there or come later", () =>
+  it.effect("messages are taken in order, whether they are queued already or added later", () =>
     Effect.gen(function*() {
       const outbox = outboxOf({ soft: 100, hard: 200 })
       outbox.add(sized(30))
@@ -40,7 +40,7 @@ describe("Outbox", () => {
       assert.strictEqual((yield* Fiber.join(later)).frame.length, 32)
     }))
 
-  it.effect("waits at the soft limit until enough is delivered, not merely taken", () =>
+  it.effect("put waits at the soft limit until enough bytes are delivered, not only taken", () =>
     Effect.gen(function*() {
       const outbox = outboxOf({ soft: 100, hard: 1_000 })
       yield* outbox.put(sized(99))
@@ -58,7 +58,7 @@ describe("Outbox", () => {
       assert.strictEqual(outbox.bytes, 139)
     }))
 
-  it("adds up to the hard limit and not a byte beyond, but always a first message", () => {
+  it("add accepts messages up to exactly the hard limit, but always a first message", () => {
     const outbox = outboxOf({ soft: 100, hard: 200 })
     assert.isTrue(outbox.add(sized(150)))
     assert.isTrue(outbox.add(sized(50)))
@@ -67,7 +67,7 @@ describe("Outbox", () => {
     assert.isTrue(outbox.add(sized(500)))
   })
 
-  it.effect("lets everybody go on once it is closed", () =>
+  it.effect("all waiting senders continue once the outbox is closed", () =>
     Effect.gen(function*() {
       const outbox = outboxOf({ soft: 100, hard: 200 })
       outbox.add(sized(150))
@@ -80,7 +80,7 @@ describe("Outbox", () => {
       assert.strictEqual(outbox.bytes, 0)
     }))
 
-  it.effect("waits before a long answer until most of the others are delivered", () =>
+  it.effect("ready waits until most of the queue is delivered", () =>
     Effect.gen(function*() {
       const outbox = outboxOf({ soft: 100, hard: 1_000 })
       yield* outbox.ready
@@ -98,7 +98,7 @@ describe("Outbox", () => {
       yield* Fiber.join(other)
     }))
 
-  it.effect("counts what peers do not read: the largest go, and one that reads is never refused", () =>
+  it.effect("unread bytes are counted: the largest holders are evicted, and a peer that reads is never refused", () =>
     Effect.gen(function*() {
       const budget = new MemoryBudget(1_000_000)
       const limit = budget.limit("outbox")
@@ -114,13 +114,13 @@ describe("Outbox", () => {
         honest.outbox.delivered(9_000)
       }
       assert.isFalse(honest.seen.evicted)
-      // More than a quarter of the kind is too much for one.
+      // More than a quarter of the kind is too much for one peer.
       assert.isFalse(yield* honest.outbox.put(sized(26_000)))
       for (const { outbox } of slow) outbox.close()
       assert.strictEqual(budget.held("outbox"), 0)
     }))
 
-  it.effect("has a peer wait some seconds before it gets more while others run short", () =>
+  it.effect("a peer waits some seconds for more room while memory is scarce", () =>
     Effect.gen(function*() {
       const budget = new MemoryBudget(1_000_000)
       const [first, second] = [0, 1].map(() => outboxIn(budget, { soft: 100_000, hard: 100_000 }).outbox)

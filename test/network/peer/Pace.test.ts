@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { FastCheck } from "effect"
 import { Pace, type PeerPace } from "../../../src/network/peer/Pace.ts"
 
-/** A pace that has nothing left at time 0, half a second owed. */
+/** A pace with half a second of debt at time 0. */
 const exhausted = (): Pace => {
   const pace = new Pace(0)
   pace.spent(1_000, 0)
@@ -10,7 +10,7 @@ const exhausted = (): Pace => {
 }
 
 describe("Pace", () => {
-  it("lets half a second go at once, then a tenth of the time", () => {
+  it("half a second passes at once, then a tenth of the time", () => {
     const pace = new Pace(1_000)
     pace.spent(500, 1_000)
     assert.strictEqual(pace.wait(1_000), 0)
@@ -20,7 +20,7 @@ describe("Pace", () => {
     assert.strictEqual(pace.wait(1_010), 0)
   })
 
-  it("saves up no more than half a second, and owes no more", () => {
+  it("credit and debt are at most half a second", () => {
     const pace = new Pace(0)
     pace.spent(501, 1_000_000)
     assert.strictEqual(pace.wait(1_000_000), 10)
@@ -28,7 +28,7 @@ describe("Pace", () => {
     assert.strictEqual(pace.wait(1_000_000), 5_000)
   })
 
-  it("divides the tenth among the peers that are there, five at least", () => {
+  it("the tenth is divided among the connected peers, at least five", () => {
     const pace = new Pace(0)
     for (let i = 0; i < 5; i++) pace.join(0, "a")
     assert.strictEqual(pace.ownShare, 0.02)
@@ -40,7 +40,7 @@ describe("Pace", () => {
 })
 
 describe("PeerPace", () => {
-  it("has nobody wait while all together take little, however much one takes", () => {
+  it("no peer waits while all together take little, however much one takes", () => {
     const pace = new Pace(0)
     const peer = pace.join(0, "a")
     for (let i = 0; i < 10; i++) peer.spent(50, 0)
@@ -49,49 +49,49 @@ describe("PeerPace", () => {
     assert.isAbove(peer.wait(0), 0)
   })
 
-  it("has a peer wait for what it took itself, and not for what others took", () => {
+  it("a peer waits for the time that it took itself, and not for the time of others", () => {
     const pace = exhausted()
     const [flooder, honest] = [pace.join(0, "a"), pace.join(0, "b")]
     flooder.spent(5, 0)
     honest.spent(5, 0)
     assert.deepStrictEqual([flooder.wait(0), honest.wait(0)], [0, 0])
     flooder.spent(60, 0)
-    // Alone it pays off at a tenth of the time; 20 milliseconds are too little to wait for.
+    // Alone it pays off at a tenth of the time. 20 milliseconds are too little to wait for.
     assert.deepStrictEqual([flooder.wait(0), honest.wait(0)], [400, 0])
     flooder.goOn(399)
     assert.strictEqual(flooder.wait(399), 100)
     assert.strictEqual(flooder.wait(400), 0)
   })
 
-  it("has those who wait share what there is, and one whose peer went away no part of it", () => {
+  it("waiting peers share the time equally, and a peer that left has no share", () => {
     const pace = exhausted()
     const flooders = Array.from({ length: 4 }, () => pace.join(0, "a"))
     for (const flooder of flooders) flooder.spent(30, 0)
     const waits = flooders.map((flooder) => flooder.wait(0))
-    // The first has the first milliseconds of the group, and each finds one more that waits.
+    // The first has the first milliseconds of the group, and each sees one more waiting peer.
     assert.deepStrictEqual(waits, [100, 200, 300, 400])
     for (const flooder of flooders.slice(1)) flooder.leave(0)
     assert.strictEqual(flooders[0]?.wait(0), 100)
     assert.strictEqual(pace.waitersShare, 0.1)
   })
 
-  it("counts no more of a step than can have been the peer's", () => {
+  it("a step counts at most 250 milliseconds", () => {
     const pace = exhausted()
     const peer = pace.join(0, "a")
     peer.spent(100_000, 0)
-    // Of the 250 that count, 225 are waited for, some seconds at a time.
+    // Of the 250 that count, 225 are waited for, at most two seconds at a time.
     assert.strictEqual(peer.wait(0), 2_000)
     assert.strictEqual(peer.wait(2_000), 250)
     assert.strictEqual(peer.wait(2_250), 0)
   })
 
-  it("saves up little, and has one that just came wait as soon as it took more than a slow handshake takes", () => {
+  it("a peer accumulates little credit, and a new peer waits as soon as it exceeds a slow handshake", () => {
     const pace = exhausted()
     const peer = pace.join(0, "a")
     peer.spent(25, 0)
     assert.strictEqual(peer.wait(0), 0)
     peer.spent(1, 0)
-    // Never less than this: looking again takes time as well.
+    // Never shorter, because ending a wait takes time too.
     assert.strictEqual(peer.wait(0), 100)
     pace.spent(100_000, 1_000_000)
     peer.spent(70, 1_000_000)
@@ -100,7 +100,7 @@ describe("PeerPace", () => {
     assert.strictEqual(peer.wait(1_000_000), 100)
   })
 
-  it("gives a group of addresses its first milliseconds once, however often its peers connect", () => {
+  it("an address group gets its first milliseconds once, however often its peers connect", () => {
     const pace = exhausted()
     for (let i = 0; i < 100; i++) {
       const peer = pace.join(0, "a")
@@ -108,7 +108,7 @@ describe("PeerPace", () => {
       peer.spent(26, 0)
       peer.leave(0)
     }
-    // Another group's are there, and it got back what it did not use.
+    // Another group still has its milliseconds, and gets back the unused ones.
     for (let i = 0; i < 3; i++) {
       const other = pace.join(0, "b")
       other.spent(1, 0)
@@ -118,7 +118,7 @@ describe("PeerPace", () => {
     assert.strictEqual(pace.join(60_000, "a").wait(60_000), 0)
   })
 
-  it("remembers what a group owes, within bounds, and no more groups than there is room for", () => {
+  it("debts of groups are remembered within limits, and so is the number of groups", () => {
     const pace = exhausted()
     const peer = pace.join(0, "a")
     for (let i = 0; i < 100; i++) peer.spent(250, 0)
@@ -130,7 +130,7 @@ describe("PeerPace", () => {
     for (let i = 0; i < 5_000; i++) pace.join(26_000, `group ${i}`).leave(26_000)
   })
 
-  it("keeps peers who wait as told to little more than a tenth of the time, and one who takes little from waiting", () => {
+  it("throttled peers together take little more than a tenth of the time, and a peer that takes little does not wait", () => {
     FastCheck.assert(FastCheck.property(
       FastCheck.integer({ min: 1, max: 120 }),
       FastCheck.array(FastCheck.double({ min: 0.5, max: 50, noNaN: true }), { minLength: 20, maxLength: 20 }),
@@ -158,7 +158,7 @@ describe("PeerPace", () => {
           }
           now += 5
         }
-        // What may be taken at once, and the last step of each.
+        // The initial burst, and the last step of each peer.
         assert.isAtMost(spent, 500 + 0.15 * now + 60 * count)
       }
     ))

@@ -7,7 +7,7 @@ import { RecentTime, Turns } from "../../../src/network/peer/Turns.ts"
 const nextTurn = Effect.async<void>((resume) => void setImmediate(() => resume(Effect.void)))
 
 describe("Turns", () => {
-  it.effect("lets peers go on at once as long as they take little, and has them wait for the next turn else", () =>
+  it.effect("peers continue at once while they take little, and otherwise wait for the next turn", () =>
     Effect.gen(function*() {
       const turns = new Turns(() => 0)
       const taker = new RecentTime(false)
@@ -17,7 +17,7 @@ describe("Turns", () => {
         turns.spent(1)
       }))
       const fiber = yield* Effect.fork(peer)
-      // Fibers have turns, and the event loop has none.
+      // Fibers get turns, but the event loop does not.
       for (let i = 0; i < 20; i++) yield* Effect.yieldNow()
       assert.strictEqual(taken, 2)
       yield* nextTurn
@@ -27,7 +27,7 @@ describe("Turns", () => {
       yield* Fiber.interrupt(fiber)
     }))
 
-  it.effect("has large messages of others handled one after the other, and those of peers it chose at once", () =>
+  it.effect("large messages of inbound peers are handled one at a time, and those of outbound peers at once", () =>
     Effect.gen(function*() {
       const turns = new Turns(() => 0)
       const events: Array<string> = []
@@ -51,7 +51,7 @@ describe("Turns", () => {
       assert.deepStrictEqual(events, ["a", "chosen", "b"])
     }))
 
-  it.effect("calls whom it chose and one of the others first, and who took most of late last", () =>
+  it.effect("one outbound and one inbound peer run first, and the peer with the most recent time runs last", () =>
     Effect.gen(function*() {
       const turns = new Turns(() => 0)
       const order: Array<string> = []
@@ -75,7 +75,7 @@ describe("Turns", () => {
       assert.deepStrictEqual(order, ["outbound", "honest", "new", "half a flooder", "flooder"])
     }))
 
-  it.effect("calls a peer with a ping before those who took as little and come with a full buffer", () =>
+  it.effect("a peer with a ping runs before peers with as little time but a full buffer", () =>
     Effect.gen(function*() {
       const turns = new Turns(() => 0)
       const order: Array<string> = []
@@ -93,7 +93,7 @@ describe("Turns", () => {
       assert.deepStrictEqual(order, ["honest", "first flooder", "second"])
     }))
 
-  it.effect("gives all of a hundred peers that flood 5 ms each a turn, and an honest one within two", () =>
+  it.effect("each of a hundred peers that flood 5 ms each gets a turn, and an honest peer gets one within two", () =>
     Effect.gen(function*() {
       let now = 0
       let turn = 0
@@ -117,7 +117,7 @@ describe("Turns", () => {
       assert.isAtMost(now - before, 15)
     }))
 
-  it("forgets what was taken by halves", () => {
+  it("recent time decays by half-life", () => {
     const taker = new RecentTime(false)
     taker.spent(100, 0)
     assert.approximately(taker.recent(10_000), 50, 0.01)
@@ -127,7 +127,7 @@ describe("Turns", () => {
 })
 
 describe("FiberTime", () => {
-  it.effect("measures what a fiber runs, with what it races, and not what others run while it waits", () =>
+  it.effect("FiberTime measures a fiber and its races, and not other fibers while it waits", () =>
     Effect.gen(function*() {
       let now = 0
       const time = new FiberTime(() => now)
@@ -150,7 +150,7 @@ describe("FiberTime", () => {
       assert.isBelow(time.ran, 100)
     }))
 
-  it.effect("has the next one wait where the first took the turn of the event loop and waits for something", () =>
+  it.effect("a peer waits if the peer before it used up the event-loop turn and then suspended", () =>
     Effect.gen(function*() {
       let now = 0
       const order: Array<string> = []

@@ -12,7 +12,7 @@ import { Writer } from "../../../src/protocol/Writer.ts"
 import { eventually, realSleep, remotePeer } from "../../support/network.ts"
 import { testNetwork } from "../../support/peerManager.ts"
 
-/** The payload of an inventory of so many items. */
+/** The payload of an inventory with this many items. */
 const inventory = (count: number): Uint8Array => {
   const writer = new Writer(9 + 36 * count).compactSize(count)
   for (let i = 0; i < count; i++) writer.u32(5).bytes(new Uint8Array(32).fill(i & 0xff))
@@ -20,7 +20,7 @@ const inventory = (count: number): Uint8Array => {
 }
 
 describe("inventories", () => {
-  it("keep the first 5,000 items of an inv, and not the payload behind them", () => {
+  it("an inv keeps its first 5,000 items, and not the rest of the payload", () => {
     const message = decodeMessage("inv", inventory(50_000))
     if (message.type !== "inv" || !(message.items instanceof PackedItems)) return assert.fail("no packed inv")
     assert.strictEqual(message.items.length, MAX_ANNOUNCED)
@@ -30,7 +30,7 @@ describe("inventories", () => {
     assert.isBelow(decodedSize("inv", inventory(50_000)), 181_000)
   })
 
-  it("keep all 50,000 items of a getdata in one buffer", () => {
+  it("a getdata keeps all 50,000 items in one buffer", () => {
     const payload = inventory(50_000)
     const message = decodeMessage("getdata", payload)
     if (message.type !== "getdata") return assert.fail("no getdata")
@@ -40,8 +40,8 @@ describe("inventories", () => {
   })
 })
 
-describe("limits of payloads", () => {
-  it("allow for long headers and transactions of blocks only while an answer is owed", () => {
+describe("payload limits", () => {
+  it("long headers and blocktxn are allowed only while an answer is outstanding", () => {
     const asked = new Asked()
     const limit = payloadLimits(asked)
     limit("verack")
@@ -50,7 +50,7 @@ describe("limits of payloads", () => {
     const [locator, stop] = [[], new Uint8Array(32)]
     asked.sent({ type: "getheaders", version: 1, locator, stop }, 0)
     assert.isAbove(limit("headers"), 6_000_000)
-    // An announcement is no answer, and one that is late is read all the same.
+    // An announcement is not an answer, and a late answer is still read.
     asked.answered({ type: "headers", headers: [] }, 1_000_000)
     assert.isAbove(limit("headers"), 6_000_000)
     asked.sent({ type: "getblocktxn", hash: stop, indexes: [1] }, 0)
@@ -62,7 +62,7 @@ describe("limits of payloads", () => {
 })
 
 describe("unfinished frames", () => {
-  it("are counted while they grow, and given back when they are complete", () => {
+  it("unfinished frames are counted while they grow, and released when complete", () => {
     let held = 0
     const memory = {
       take: (bytes: number) => (held += bytes) <= 200_000,
@@ -84,7 +84,7 @@ describe("unfinished frames", () => {
 })
 
 describe("PeerMemory", () => {
-  it.effect("counts a message while it is handled, and refuses one that is too large", () =>
+  it.effect("a message is counted while it is handled, and refused if too large", () =>
     Effect.gen(function*() {
       const budget = new MemoryBudget(100_000)
       const memory = new PeerMemory(budget, { name: "a", type: "inbound", evict: () => {} })
@@ -101,11 +101,11 @@ describe("PeerMemory", () => {
 })
 
 describe("many peers with unfinished frames", () => {
-  it.scoped("hold no more than the budget: the largest go, and an honest peer is answered", () =>
+  it.scoped("unfinished frames stay within the budget: the largest holders are evicted, and an honest peer is answered", () =>
     Effect.gen(function*() {
       const budget = new MemoryBudget(10_000_000)
       const { logs, port } = yield* testNetwork({ listening: true, budget })
-      // Peers that hold much wait before more of them is read, some seconds at most.
+      // Peers that hold much memory wait some seconds at most before more is read.
       yield* Effect.fork(Effect.forever(Effect.zipRight(TestClock.adjust("100 millis"), realSleep(5))))
       const honest = yield* remotePeer(port)
       yield* honest.call()

@@ -18,7 +18,7 @@ describe("threadTime", () => {
     }
   }
 
-  it("counts what passes while no other program takes the processor, waits for a disk included", () => {
+  it("elapsed time counts while the thread is not preempted, including waits for a disk", () => {
     const { pass, time } = clocks()
     pass(0.5, 0.5)
     assert.closeTo(time(), 0.5, 1e-6)
@@ -26,13 +26,13 @@ describe("threadTime", () => {
     assert.closeTo(time(), 40.5, 1e-6)
   })
 
-  it("counts what the processor did where another program took it in between", () => {
+  it("processor time counts if another program preempted the thread", () => {
     const { pass, time } = clocks()
     pass(0.5, 0.5)
     time()
     pass(250, 3, 1)
     assert.closeTo(time(), 3.5, 1e-6)
-    // Other threads of the process may have used more than passed.
+    // Other threads of the process may use more time than has elapsed.
     pass(10, 30, 1)
     assert.closeTo(time(), 13.5, 1e-6)
   })

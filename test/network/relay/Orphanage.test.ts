@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { FastCheck } from "effect"
-import { MAX_SCORE, Orphanage, RESERVED_WEIGHT } from "../../../src/network/relay/Orphanage.ts"
+import { MAX_SCORE, Orphanage, ORPHANS_RESERVED_WEIGHT } from "../../../src/network/relay/Orphanage.ts"
 import { binaryString } from "../../../src/protocol/bytes.ts"
 import type { Transaction } from "../../../src/protocol/transaction.ts"
 import { seeded } from "./random.ts"
@@ -10,7 +10,7 @@ const wtxidOf = ({ wtxid }: Transaction): string => binaryString(wtxid)
 
 const orphanage = (limits?: ConstructorParameters<typeof Orphanage>[1]): Orphanage => new Orphanage(seeded(3), limits)
 
-/** What is to be tried again, in this order. */
+/** The orphans to retry, in order. */
 const retries = (orphans: Orphanage): ReadonlyArray<Transaction> => {
   const all: Array<Transaction> = []
   for (let last: number | undefined;;) {
@@ -22,7 +22,7 @@ const retries = (orphans: Orphanage): ReadonlyArray<Transaction> => {
 }
 
 describe("Orphanage", () => {
-  it("keeps a transaction for as long as somebody who announced it is there", () => {
+  it("an orphan is kept as long as one of its announcers is connected", () => {
     const orphans = orphanage()
     const orphan = spend()
     orphans.add(orphan, 1)
@@ -43,7 +43,7 @@ describe("Orphanage", () => {
     assert.deepStrictEqual([orphans.size, orphans.usage], [0, { weight: 0, score: 0 }])
   })
 
-  it("keeps the bytes of a large one, and none of its objects", () => {
+  it("a large orphan is kept as bytes, without objects", () => {
     const orphans = orphanage()
     const [small, large] = [spend({ seed: 1 }), spend({ bulk: 20_000 })]
     for (const orphan of [small, large]) orphans.add(orphan, 1)
@@ -51,14 +51,14 @@ describe("Orphanage", () => {
     const again = orphans.get(wtxidOf(large))
     assert.notStrictEqual(again, large)
     assert.deepStrictEqual(again?.bytes, large.bytes)
-    // Not the message that it came in either.
+    // And not the message that contained it.
     assert.strictEqual(again?.bytes.buffer.byteLength, large.size)
     assert.strictEqual(orphans.usage.weight, small.weight + large.weight)
     orphans.gone(1)
     assert.deepStrictEqual([orphans.size, orphans.usage], [0, { weight: 0, score: 0 }])
   })
 
-  it("keeps the same transaction with another witness beside it", () => {
+  it("the same transaction with another witness is kept separately", () => {
     const orphans = orphanage()
     const [one, other] = [spend({ witness: [Uint8Array.of(1)] }), spend({ witness: [Uint8Array.of(2)] })]
     orphans.add(one, 1)
@@ -69,7 +69,7 @@ describe("Orphanage", () => {
     assert.isTrue(orphans.has(wtxidOf(other)))
   })
 
-  it("does not keep what nobody would relay for its size", () => {
+  it("a transaction too heavy for relay is not kept", () => {
     const orphans = orphanage()
     const [fits, large] = [spend({ bulk: 99_900 }), spend({ bulk: 100_000 })]
     assert.isAtMost(fits.weight, 400_000)
@@ -79,7 +79,7 @@ describe("Orphanage", () => {
     assert.strictEqual(orphans.size, 1)
   })
 
-  it("tries children again, once for each parent that came", () => {
+  it("children are retried once per parent that arrived", () => {
     const orphans = orphanage()
     const [first, second] = [spend({ seed: 1, outputs: 2 }), spend({ seed: 2 })]
     const child = spend({ of: [coinOf(first), coinOf(second)], seed: 3 })
@@ -95,7 +95,7 @@ describe("Orphanage", () => {
     assert.strictEqual(orphans.size, 3)
   })
 
-  it("gives peers turns", () => {
+  it("retries alternate between peers", () => {
     const orphans = orphanage()
     const parent = spend({ outputs: 4 })
     const children = [0, 1, 2, 3].map((i) => spend({ of: [coinOf(parent, i)], seed: i }))
@@ -108,7 +108,7 @@ describe("Orphanage", () => {
     assert.strictEqual(orphans.nextRetry(1)?.peer, 1)
   })
 
-  it("does not try again what the chosen peer took away with it", () => {
+  it("an orphan that was removed with its charged peer is not retried", () => {
     const orphans = orphanage()
     const parent = spend()
     orphans.add(spend({ of: [coinOf(parent)], seed: 1 }), 1)
@@ -117,7 +117,7 @@ describe("Orphanage", () => {
     assert.isUndefined(orphans.nextRetry(undefined))
   })
 
-  it("forgets what a block contains, or makes impossible", () => {
+  it("orphans that a block contains or conflicts with are removed", () => {
     const orphans = orphanage()
     const contained = spend({ seed: 1 })
     const conflicting = spend({ of: [nowhere(2)], seed: 3 })
@@ -131,8 +131,8 @@ describe("Orphanage", () => {
     ])
   })
 
-  it("holds 3000, and drops the oldest of the peer that brought most for one more", () => {
-    const orphans = orphanage({ reservedWeight: 10 * RESERVED_WEIGHT, maxScore: MAX_SCORE })
+  it("the orphanage holds 3000 orphans; one more drops the oldest of the peer with the most", () => {
+    const orphans = orphanage({ reservedWeight: 10 * ORPHANS_RESERVED_WEIGHT, maxScore: MAX_SCORE })
     const all = Array.from({ length: MAX_SCORE + 1 }, (_, seed) => spend({ seed }))
     for (const orphan of all.slice(0, MAX_SCORE)) orphans.add(orphan, 1)
     assert.strictEqual(orphans.size, MAX_SCORE)
@@ -142,7 +142,7 @@ describe("Orphanage", () => {
     assert.isTrue(orphans.has(wtxidOf(all[1] ?? assert.fail())))
   })
 
-  it("counts one more for ten inputs, and not for nine", () => {
+  it("ten inputs count one more, and nine do not", () => {
     const orphans = orphanage()
     const inputs = (count: number) => Array.from({ length: count }, (_, i) => nowhere(i + 1))
     orphans.add(spend({ of: inputs(9) }), 1)
@@ -154,7 +154,7 @@ describe("Orphanage", () => {
     assert.deepStrictEqual([orphans.usageOf(1).score, orphans.usageOf(2).score], [3, 2])
   })
 
-  it("holds 404,000 weight units for each peer that has something here", () => {
+  it("the orphanage holds 404,000 weight units per peer with orphans", () => {
     const orphans = orphanage()
     const big = (seed: number) => spend({ seed, bulk: 99_000 })
     orphans.add(big(1), 1)
@@ -162,13 +162,13 @@ describe("Orphanage", () => {
     assert.strictEqual(orphans.size, 2)
     orphans.add(big(3), 1)
     assert.strictEqual(orphans.size, 2)
-    assert.isAtMost(orphans.usage.weight, RESERVED_WEIGHT)
+    assert.isAtMost(orphans.usage.weight, ORPHANS_RESERVED_WEIGHT)
     orphans.add(big(4), 2)
     orphans.add(spend({ seed: 5, bulk: 100 }), 2)
     assert.strictEqual(orphans.size, 4)
   })
 
-  it("drops what waits for a retry last", () => {
+  it("orphans with a pending retry are dropped last", () => {
     const orphans = orphanage({ reservedWeight: 1e9, maxScore: 2 })
     const parent = spend()
     const [child, other, more] = [spend({ of: [coinOf(parent)], seed: 1 }), spend({ seed: 2 }), spend({ seed: 3 })]
@@ -180,7 +180,7 @@ describe("Orphanage", () => {
     assert.deepStrictEqual(retries(orphans), [child])
   })
 
-  it("keeps its limits, and what each peer brought within its share", () => {
+  it("the orphanage keeps its limits, and each peer keeps the orphans within its share", () => {
     const PEERS = 4
     const limits = { reservedWeight: 3_000, maxScore: 40 }
     const step = FastCheck.record({
@@ -223,7 +223,7 @@ describe("Orphanage", () => {
             const announced = present.filter((orphan) => orphans.hasFrom(wtxidOf(orphan), other))
             assert.strictEqual(peers[other]?.count, announced.length)
             assert.strictEqual(peers[other]?.weight, announced.reduce((sum, { weight }) => sum + weight, 0))
-            // Whoever is within its share keeps it, whatever another one brings.
+            // A peer within its share keeps its orphans, whatever another peer sends.
             const was = before[other] ?? assert.fail()
             const within = was.weight <= limits.reservedWeight && was.score <= Math.floor(limits.maxScore / PEERS)
             if ((what === "add" || what === "announce") && other !== peer && within) {

@@ -18,7 +18,7 @@ import { FakePool, mempoolWith } from "./fakePool.ts"
 import { seeded } from "./random.ts"
 import { coinOf, spend } from "./spends.ts"
 
-/** What the mempool says to a transaction: nothing for yes. */
+/** The mempool's verdict on a transaction; `undefined` accepts it. */
 type Verdict = (transaction: Transaction) => { readonly kind: RejectionKind; readonly reason: string } | undefined
 
 interface Node {
@@ -26,7 +26,7 @@ interface Node {
   readonly pool: FakePool
   readonly unbroadcast: Set<string>
   readonly judged: Array<string>
-  /** Takes a transaction in as if it came from somewhere else. */
+  /** Adds a transaction from a source other than a peer. */
   readonly submit: (transaction: Transaction, rate?: number) => Effect.Effect<void>
   readonly remove: (transaction: Transaction) => Effect.Effect<void>
   readonly connectBlock: (transactions: ReadonlyArray<Transaction>, imported?: boolean) => Effect.Effect<void>
@@ -36,17 +36,17 @@ interface Node {
   readonly fees: { min: number }
 }
 
-/** Lets the relay's fibers do what they can. */
+/** Lets the relay's fibers run until they wait. */
 const settle = Effect.repeatN(turnOfEventLoop, 30)
 
 const pass = (time: `${number} ${"seconds" | "minutes"}`) => Effect.zipRight(TestClock.adjust(time), settle)
 
-/** Runs a test with a relay on a mempool that says what `verdict` says. */
+/** Runs a test with a relay on a mempool that uses `verdict`. */
 const withRelay = <A, E>(
   use: (node: Node) => Effect.Effect<A, E>,
   verdict: Verdict = () => undefined,
   { before = [], interval = 500 }: {
-    /** What nobody asked for before the relay began. */
+    /** Unbroadcast transactions before the relay started. */
     readonly before?: ReadonlyArray<Transaction>
     readonly interval?: number
   } = {}
@@ -155,7 +155,7 @@ const inv = (...items: ReadonlyArray<InventoryItem>) => ({ type: "inv", items })
 const sendTx = ({ relay }: Node, peer: FakePeer, transaction: Transaction) =>
   Effect.zipRight(relay.received(peer, { type: "tx", transaction }), settle)
 
-/** What a list of items says, to be compared. */
+/** Items as text, for comparison. */
 const said = (items: ReadonlyArray<InventoryItem>): ReadonlyArray<string> =>
   items.map(({ hash, type }) => `${type} ${toHex(hash)}`)
 
@@ -167,8 +167,8 @@ const connect = ({ relay }: Node, ...peers: ReadonlyArray<FakePeer>) => Effect.f
 
 const [first, second] = [spend({ seed: 1, witness: [Uint8Array.of(1)] }), spend({ seed: 2 })]
 
-describe("asking for transactions", () => {
-  it.effect("asks who announced one, takes it in, and tells the others", () =>
+describe("transaction requests", () => {
+  it.effect("a transaction is requested from its announcer, accepted, and announced to the other peers", () =>
     withRelay((node) =>
       Effect.gen(function*() {
         const [from, other, inbound] = [fakePeer(), fakePeer(), fakePeer({ type: "inbound" })]
@@ -188,7 +188,7 @@ describe("asking for transactions", () => {
       })
     ))
 
-  it.effect("asks a peer that called us later, and the next one after a minute", () =>
+  it.effect("an inbound peer is asked later, and the next one after a minute", () =>
     withRelay((node) =>
       Effect.gen(function*() {
         const [slow, next] = [fakePeer(), fakePeer({ type: "inbound" })]
@@ -207,7 +207,7 @@ describe("asking for transactions", () => {
       })
     ))
 
-  it.effect("hears announcements in the form that was agreed, and asks with witnesses where there are some", () =>
+  it.effect("announcements are processed in the negotiated form, and requests ask for witnesses if the peer has them", () =>
     withRelay((node) =>
       Effect.gen(function*() {
         const old = { wtxidRelay: false, commonVersion: 70_015 }
@@ -226,7 +226,7 @@ describe("asking for transactions", () => {
       })
     ))
 
-  it.effect("asks for at most 1000 in a message", () =>
+  it.effect("a request has at most 1000 items", () =>
     withRelay((node) =>
       Effect.gen(function*() {
         const peer = fakePeer()
@@ -239,7 +239,7 @@ describe("asking for transactions", () => {
     ))
 
   for (const type of ["block-relay-only", "feeler"] as const) {
-    it.effect(`ends a ${type} connection on which transactions come`, () =>
+    it.effect(`a ${type} connection ends when it delivers transactions`, () =>
       withRelay((node) =>
         Effect.gen(function*() {
           const [announcing, sending, quiet] = [fakePeer({ type }), fakePeer({ type }), fakePeer({ type })]
@@ -258,7 +258,7 @@ describe("asking for transactions", () => {
       ))
   }
 
-  it.effect("does neither hear nor take anything in the initial download", () =>
+  it.effect("announcements and transactions are ignored during initial download", () =>
     withRelay((node) =>
       Effect.gen(function*() {
         const peer = fakePeer()
@@ -277,8 +277,8 @@ describe("asking for transactions", () => {
     ))
 })
 
-describe("an inventory as long as a message can be", () => {
-  /** Items that count how often somebody looks at their hashes. */
+describe("a maximum-length inventory", () => {
+  /** Items that count reads of their hashes. */
   const counted = (count: number) => {
     const looks = { count: 0 }
     const items = Array.from({ length: count }, (_, i): InventoryItem => {
@@ -295,7 +295,7 @@ describe("an inventory as long as a message can be", () => {
     return { items, looks }
   }
 
-  it.effect("is not looked at in the initial download", () =>
+  it.effect("an inventory is not processed during initial download", () =>
     withRelay((node) =>
       Effect.gen(function*() {
         const peer = fakePeer()
@@ -307,7 +307,7 @@ describe("an inventory as long as a message can be", () => {
       })
     ))
 
-  it.effect("is looked at as far as the peer may announce transactions, and not again while it waits", () =>
+  it.effect("an inventory is processed up to the announcement limit, and not again while that is reached", () =>
     withRelay((node) =>
       Effect.gen(function*() {
         const peer = fakePeer({ type: "inbound" })
@@ -322,7 +322,7 @@ describe("an inventory as long as a message can be", () => {
       })
     ))
 
-  it.effect("is looked at no further where it holds nothing new", () =>
+  it.effect("an inventory is not processed beyond the limit even if all items are known", () =>
     withRelay((node) =>
       Effect.gen(function*() {
         const peer = fakePeer({ type: "inbound" })
@@ -337,7 +337,7 @@ describe("an inventory as long as a message can be", () => {
       })
     ))
 
-  it.effect("lets others have a turn every thousand items", () =>
+  it.effect("other fibers get a turn every thousand items", () =>
     withRelay((node) =>
       Effect.gen(function*() {
         const peer = fakePeer({ type: "inbound" })
@@ -351,10 +351,10 @@ describe("an inventory as long as a message can be", () => {
     ))
 })
 
-describe("judging transactions", () => {
+describe("transaction validation", () => {
   const refusing = (kind: RejectionKind): Verdict => () => ({ kind, reason: "for the test" })
 
-  it.effect("punishes nobody for a bad one, and judges it once until the next block", () =>
+  it.effect("an invalid transaction has no penalty, and is validated once until the next block", () =>
     withRelay((node) =>
       Effect.gen(function*() {
         const [peer, other] = [fakePeer(), fakePeer()]
@@ -368,7 +368,7 @@ describe("judging transactions", () => {
         assert.lengthOf(node.judged, 2)
       }), refusing("consensus")))
 
-  it.effect("judges one that two peers send at the same time once", () =>
+  it.effect("a transaction from two peers at the same time is validated once", () =>
     withRelay((node) =>
       Effect.gen(function*() {
         const [peer, other] = [fakePeer(), fakePeer()]
@@ -384,7 +384,7 @@ describe("judging transactions", () => {
   const child = spend({ seed: 4, of: [coinOf(parent)] })
   const grandchild = spend({ seed: 5, of: [coinOf(child)] })
 
-  it.effect("asks for the parents of an orphan and then takes in what waited for them", () =>
+  it.effect("the parents of an orphan are requested, and then the orphans are accepted", () =>
     Effect.suspend(() => {
       const there = new Set<string>()
       const verdict: Verdict = ({ inputs, txidKey }) => {
@@ -400,7 +400,7 @@ describe("judging transactions", () => {
           yield* sendTx(node, peer, grandchild)
           yield* sendTx(node, peer, child)
           yield* pass("3 seconds")
-          // The grandchild's parent came meanwhile, as an orphan: only that one's own is asked for.
+          // The grandchild's parent has arrived as an orphan: only that orphan's parent is requested.
           const asked = askedOf(peer)
           assert.include(asked, `${ItemType.witnessTx} ${toHex(parent.txid)}`)
           yield* sendTx(node, peer, parent)
@@ -409,7 +409,7 @@ describe("judging transactions", () => {
         }), verdict)
     }))
 
-  it.effect("does not ask for what is confirmed, and asks again once that is taken back", () =>
+  it.effect("a confirmed transaction is not requested, until its block is disconnected", () =>
     withRelay((node) =>
       Effect.gen(function*() {
         const peer = fakePeer()
@@ -424,8 +424,8 @@ describe("judging transactions", () => {
     ))
 })
 
-describe("announcing transactions", () => {
-  it.effect("names them as each peer does, above what it wants to be paid", () =>
+describe("transaction announcements", () => {
+  it.effect("transactions are announced by the peer's hash type, above its fee filter", () =>
     withRelay((node) =>
       Effect.gen(function*() {
         const [byWtxid, byTxid] = [fakePeer(), fakePeer({ hello: { wtxidRelay: false } })]
@@ -445,7 +445,7 @@ describe("announcing transactions", () => {
       })
     ))
 
-  it.effect("does not announce what is gone again", () =>
+  it.effect("a removed transaction is not announced", () =>
     withRelay((node) =>
       Effect.gen(function*() {
         const peer = fakePeer()
@@ -458,7 +458,7 @@ describe("announcing transactions", () => {
       })
     ))
 
-  it.effect("tells all that called us at the same time", () =>
+  it.effect("all inbound peers get announcements at the same time", () =>
     withRelay((node) =>
       Effect.gen(function*() {
         const peers = Array.from({ length: 5 }, () => fakePeer({ type: "inbound" }))
@@ -472,7 +472,7 @@ describe("announcing transactions", () => {
       })
     ))
 
-  it.effect("tells peers that come of what nobody asked for so far, until somebody does", () =>
+  it.effect("a new peer gets own transactions announced until one peer has requested them", () =>
     withRelay(
       (node) =>
         Effect.gen(function*() {
@@ -495,7 +495,7 @@ describe("announcing transactions", () => {
       { before: [first] }
     ))
 
-  it.effect("announces what nobody asked for again after ten to fifteen minutes", () =>
+  it.effect("an own transaction that no peer requested is announced again after ten to fifteen minutes", () =>
     withRelay(
       (node) =>
         Effect.gen(function*() {
@@ -517,7 +517,7 @@ describe("announcing transactions", () => {
 })
 
 describe("transactionFor", () => {
-  it.effect("gives what was there when the peer was last told of transactions", () =>
+  it.effect("a peer gets transactions that existed at its last announcement", () =>
     withRelay((node) =>
       Effect.gen(function*() {
         const peer = fakePeer()
@@ -537,7 +537,7 @@ describe("transactionFor", () => {
       })
     ))
 
-  it.effect("gives what is in the last block to everybody", () =>
+  it.effect("every peer gets the transactions of the last block", () =>
     withRelay((node) =>
       Effect.gen(function*() {
         const peer = fakePeer()
@@ -556,7 +556,7 @@ describe("transactionFor", () => {
 describe("the fee filter", () => {
   const rates = (peer: FakePeer) => ofType(peer.take(), "feefilter").map(({ feeRate }) => feeRate)
 
-  it.effect("is told to peers that understand it, as soon as they are there", () =>
+  it.effect("the fee filter is sent to peers that support it, as soon as they connect", () =>
     withRelay((node) =>
       Effect.gen(function*() {
         const peers = [
@@ -570,7 +570,7 @@ describe("the fee filter", () => {
       })
     ))
 
-  it.effect("asks for nothing in the initial download, and for less when it is over", () =>
+  it.effect("the fee filter refuses all transactions during initial download, and fewer after it", () =>
     withRelay((node) =>
       Effect.gen(function*() {
         node.initialDownload.value = true
@@ -583,7 +583,7 @@ describe("the fee filter", () => {
       })
     ))
 
-  it.effect("follows what the mempool asks for", () =>
+  it.effect("the fee filter follows the mempool minimum", () =>
     withRelay(
       (node) =>
         Effect.gen(function*() {
@@ -601,8 +601,8 @@ describe("the fee filter", () => {
     ))
 })
 
-describe("a peer that is gone", () => {
-  it.effect("is neither asked nor told anything", () =>
+describe("a disconnected peer", () => {
+  it.effect("a disconnected peer gets no requests and no announcements", () =>
     withRelay((node) =>
       Effect.gen(function*() {
         const peer = fakePeer({ type: "inbound" })

@@ -8,7 +8,7 @@ import { FakePool } from "./fakePool.ts"
 import { seeded } from "./random.ts"
 import { coinOf, keyBytes, nowhere, spend } from "./spends.ts"
 
-/** Downloads with a preferred peer 1 and a peer 2 that is not; both speak wtxids. */
+/** Downloads with a preferred peer 1 and a peer 2 that is not; both use wtxids. */
 const setup = () => {
   const pool = new FakePool()
   const downloads = new TxDownloads({
@@ -43,7 +43,7 @@ const reject = (
 const witnessed = (seed: number): Transaction => spend({ seed, witness: [Uint8Array.of(seed)] })
 
 describe("TxDownloads", () => {
-  it("asks for what is announced and not here", () => {
+  it("an announced transaction that is not stored is requested", () => {
     const node = setup()
     const transaction = witnessed(1)
     assert.isTrue(isAsked(node, transaction))
@@ -54,7 +54,7 @@ describe("TxDownloads", () => {
     assert.isTrue(isAsked(node, other), "with another witness it is another one")
   })
 
-  it("does not ask for what came by another way since", () => {
+  it("a transaction that arrived from another source is not requested", () => {
     const node = setup()
     const transaction = spend({ seed: 1 })
     node.downloads.announced(2, transaction.wtxid, "wtxid", 0)
@@ -63,7 +63,7 @@ describe("TxDownloads", () => {
     assert.deepStrictEqual(node.downloads.peersDue(DELAY), [])
   })
 
-  describe("after a refusal", () => {
+  describe("refused transactions", () => {
     const refused: ReadonlyArray<[RejectionKind, string, "plain" | "witness", boolean, boolean]> = [
       ["consensus", "bad-txns-vin-empty", "witness", true, false],
       ["policy", "dust", "plain", true, true],
@@ -73,7 +73,7 @@ describe("TxDownloads", () => {
       ["witness", "bad-witness-nonstandard", "witness", true, false],
       ["witness", "bad-witness-nonstandard", "plain", false, false]
     ]
-    it.each(refused)("%s (%s) of one with %s: by wtxid %s, by txid %s", (kind, reason, form, byWtxid, byTxid) => {
+    it.each(refused)("%s (%s) of one with %s: known by wtxid %s, by txid %s", (kind, reason, form, byWtxid, byTxid) => {
       const node = setup()
       const transaction = form === "plain" ? spend({ seed: 1 }) : witnessed(1)
       assert.isTrue(node.downloads.isNews(transaction))
@@ -85,7 +85,7 @@ describe("TxDownloads", () => {
       assert.isTrue(node.downloads.isNews(transaction))
     })
 
-    it("nothing is said against what is in the mempool", () => {
+    it("a refused copy of a mempool transaction is not remembered as refused", () => {
       const node = setup()
       const transaction = spend({ seed: 1 })
       node.pool.add(transaction)
@@ -96,14 +96,14 @@ describe("TxDownloads", () => {
   })
 
   describe("orphans", () => {
-    it("are not kept where more parents are missing than a peer is asked for at once", () => {
+    it("an orphan with too many missing parents is not kept", () => {
       const parents = Array.from({ length: MAX_PARENTS + 1 }, (_, i) => spend({ seed: 1_000 + i }))
       const coins = parents.map((parent) => coinOf(parent))
       const node = setup()
       assert.lengthOf(reject(node, spend({ seed: 1, of: coins }), "missing-inputs"), 0)
       assert.strictEqual(node.downloads.orphanCount, 0)
       assert.lengthOf(node.downloads.requests(1, 10 * DELAY), 0)
-      // What is known of a parent does not count, nor how often it is named.
+      // Known parents do not count, nor do repeated ones.
       for (const parent of parents.slice(1)) node.pool.add(parent)
       const child = spend({
         seed: 2,
@@ -119,7 +119,7 @@ describe("TxDownloads", () => {
       assert.strictEqual(node.downloads.orphanCount, 2)
     })
 
-    it("have their missing parents asked of who sent them, by txid", () => {
+    it("missing parents of an orphan are requested from its peer, by txid", () => {
       const node = setup()
       const [known, missing] = [spend({ seed: 1 }), spend({ seed: 2, outputs: 2 })]
       node.pool.add(known)
@@ -135,7 +135,7 @@ describe("TxDownloads", () => {
       assert.isFalse(node.downloads.isNews(orphan))
     })
 
-    it("have their parents asked of whoever else announces them", () => {
+    it("missing parents of an orphan are requested from each further announcer", () => {
       const node = setup()
       const missing = spend({ seed: 2 })
       const orphan = spend({ seed: 3, of: [coinOf(missing)] })
@@ -150,7 +150,7 @@ describe("TxDownloads", () => {
       assert.strictEqual(node.downloads.orphanCount, 0)
     })
 
-    it("have their parents asked of who announced them before they came", () => {
+    it("missing parents of an orphan are requested from peers that announced it earlier", () => {
       const node = setup()
       const missing = spend({ seed: 2 })
       const orphan = witnessed(3)
@@ -164,7 +164,7 @@ describe("TxDownloads", () => {
       assert.deepStrictEqual(node.downloads.requests(2, 2 * DELAY).map(({ hash }) => hash), [missing.txidKey])
     })
 
-    it("are tried again when a parent comes, and go when they are judged", () => {
+    it("orphans are retried when a parent arrives, and removed when they are validated", () => {
       const node = setup()
       const missing = spend({ seed: 2, outputs: 2 })
       const [good, bad] = [0, 1].map((i) => spend({ seed: 3 + i, of: [coinOf(missing, i)] }))
@@ -182,7 +182,7 @@ describe("TxDownloads", () => {
       assert.isFalse(node.downloads.isNews(bad))
     })
 
-    it("stay when something is still missing", () => {
+    it("orphans stay while another parent is missing", () => {
       const node = setup()
       const parents = [spend({ seed: 1 }), spend({ seed: 2 })]
       const orphan = spend({ seed: 3, of: parents.map((parent) => coinOf(parent)) })
@@ -193,7 +193,7 @@ describe("TxDownloads", () => {
       assert.strictEqual(node.downloads.orphanCount, 1)
     })
 
-    it("are not kept where a parent was refused, by whatever witness", () => {
+    it("an orphan is not kept if a parent was refused, whatever its witness", () => {
       const node = setup()
       const parent = spend({ seed: 1 })
       reject(node, parent, "policy", "dust")
@@ -204,14 +204,14 @@ describe("TxDownloads", () => {
       assert.isFalse(isAsked(node, orphan, "txid"))
     })
 
-    it("of a peer that is gone are not kept", () => {
+    it("an orphan of a disconnected peer is not kept", () => {
       const node = setup()
       node.downloads.gone(1)
       reject(node, spend({ seed: 2 }), "missing-inputs")
       assert.strictEqual(node.downloads.orphanCount, 0)
     })
 
-    it("of a peer that announced too much are not kept", () => {
+    it("an orphan of a peer at the announcement limit is not kept", () => {
       const node = setup()
       for (let i = 0; i < MAX_ANNOUNCEMENTS; i++) {
         const hash = new Uint8Array(32)
@@ -224,7 +224,7 @@ describe("TxDownloads", () => {
       assert.strictEqual(node.downloads.orphanCount, 1)
     })
 
-    it("do not keep one with another witness from being asked for by txid", () => {
+    it("an orphan does not prevent a request by txid for another witness", () => {
       const node = setup()
       const orphan = witnessed(3)
       reject(node, orphan, "missing-inputs")
@@ -233,7 +233,7 @@ describe("TxDownloads", () => {
     })
   })
 
-  it("does not ask for what a block contains, until a block is taken back", () => {
+  it("a confirmed transaction is not requested, until a block is disconnected", () => {
     const node = setup()
     const [transaction, orphan] = [witnessed(1), spend({ seed: 5, of: [nowhere(1)] })]
     reject(node, orphan, "missing-inputs")

@@ -10,7 +10,7 @@ import {
 } from "../../../src/network/relay/TxRequests.ts"
 import { seeded } from "./random.ts"
 
-/** Requests with peers: even ones are preferred, and those above 9 speak wtxids. */
+/** Requests with peers: even ones are preferred, and those above 9 use wtxids. */
 const withPeers = (...peers: ReadonlyArray<number>): TxRequests => {
   const requests = new TxRequests(seeded(1))
   for (const peer of peers) requests.connected(peer, { preferred: peer % 2 === 0, wtxidRelay: peer > 9 })
@@ -20,7 +20,7 @@ const withPeers = (...peers: ReadonlyArray<number>): TxRequests => {
 const hashesDue = (requests: TxRequests, peer: number, now: number): ReadonlyArray<string> =>
   requests.due(peer, now).map(({ hash }) => hash)
 
-/** Asks a peer for everything that is due. */
+/** Requests everything due from a peer. */
 const askAll = (requests: TxRequests, peer: number, now: number): ReadonlyArray<string> => {
   const due = hashesDue(requests, peer, now)
   for (const hash of due) requests.requested(peer, hash, now)
@@ -28,7 +28,7 @@ const askAll = (requests: TxRequests, peer: number, now: number): ReadonlyArray<
 }
 
 describe("TxRequests", () => {
-  it("asks a preferred peer at once, and another two seconds later", () => {
+  it("a preferred peer is asked at once, and another peer two seconds later", () => {
     const requests = withPeers(1, 2)
     requests.announce(2, "a", "wtxid", 0)
     requests.announce(1, "b", "wtxid", 0)
@@ -40,18 +40,18 @@ describe("TxRequests", () => {
 
   const delays: ReadonlyArray<[string, ReadonlyArray<number>, number, HashKind, number]> = [
     ["a wtxid of a preferred peer", [10], 10, "wtxid", 0],
-    ["a txid where nobody speaks wtxids", [2], 2, "txid", 0],
-    ["a txid where somebody does", [2, 11], 2, "txid", DELAY],
-    ["a txid of a peer that called us, where somebody does", [1, 10], 1, "txid", 2 * DELAY]
+    ["a txid without wtxid peers", [2], 2, "txid", 0],
+    ["a txid with wtxid peers", [2, 11], 2, "txid", DELAY],
+    ["a txid of an inbound peer, with wtxid peers", [1, 10], 1, "txid", 2 * DELAY]
   ]
-  it.each(delays)("waits as long as it should for %s", (_, peers, peer, kind, delay) => {
+  it.each(delays)("the delay is correct for %s", (_, peers, peer, kind, delay) => {
     const requests = withPeers(...peers)
     requests.announce(peer, "a", kind, 1000)
     if (delay > 0) assert.deepStrictEqual(hashesDue(requests, peer, 1000 + delay - 1), [])
     assert.deepStrictEqual(hashesDue(requests, peer, 1000 + delay), ["a"])
   })
 
-  it("waits longer for a peer that was asked for a hundred", () => {
+  it("the delay is longer for a peer with a hundred transactions in flight", () => {
     const requests = withPeers(2)
     for (let i = 0; i < MAX_IN_FLIGHT - 1; i++) requests.announce(2, `${i}`, "txid", 0)
     askAll(requests, 2, 0)
@@ -63,7 +63,7 @@ describe("TxRequests", () => {
     assert.deepStrictEqual(hashesDue(requests, 2, DELAY), ["more"])
   })
 
-  it("takes 5000 announcements of a peer, and more once some are dealt with", () => {
+  it("a peer may have 5000 open announcements, and more once some are done", () => {
     const requests = withPeers(2)
     for (let i = 0; i <= MAX_ANNOUNCEMENTS; i++) requests.announce(2, `${i}`, "txid", 0)
     assert.strictEqual(requests.countOf(2), MAX_ANNOUNCEMENTS)
@@ -73,7 +73,7 @@ describe("TxRequests", () => {
     assert.deepStrictEqual(requests.candidates("another"), [2])
   })
 
-  it("asks one peer at a time, a preferred one first, and the next after a minute", () => {
+  it("one peer is asked at a time, a preferred one first, and the next after a minute", () => {
     const requests = withPeers(1, 2, 3)
     for (const peer of [1, 2, 3]) requests.announce(peer, "a", "txid", 0)
     assert.deepStrictEqual(requests.peersDue(DELAY), [2])
@@ -85,7 +85,7 @@ describe("TxRequests", () => {
     assert.strictEqual(requests.inFlightOf(2), 0)
   })
 
-  it("lets a preferred peer go first that announces while another one waits to be asked", () => {
+  it("a preferred peer goes before another one that announced earlier and is not asked yet", () => {
     const requests = withPeers(1, 2)
     requests.announce(1, "a", "txid", 0)
     assert.deepStrictEqual(requests.peersDue(DELAY), [1])
@@ -93,7 +93,7 @@ describe("TxRequests", () => {
     assert.deepStrictEqual(requests.peersDue(DELAY), [2])
   })
 
-  it("asks the next peer when one does not have it or goes away", () => {
+  it("the next peer is asked when one does not have the transaction or disconnects", () => {
     const requests = withPeers(2, 4, 6)
     for (const peer of [2, 4, 6]) requests.announce(peer, "a", "txid", 0)
     const asked: Array<number> = []
@@ -107,7 +107,7 @@ describe("TxRequests", () => {
     assert.lengthOf(new Set([...asked, ...requests.peersDue(0)]), 3)
   })
 
-  it("does not ask a peer twice, unless nobody was left to be asked", () => {
+  it("a peer is not asked twice, unless no candidate peer is left", () => {
     const requests = withPeers(2, 4)
     for (const peer of [2, 4]) requests.announce(peer, "a", "txid", 0)
     const [first = -1] = requests.peersDue(0)
@@ -123,7 +123,7 @@ describe("TxRequests", () => {
     assert.deepStrictEqual(requests.peersDue(0), [first])
   })
 
-  it("chooses among equals by chance, and not by who came first", () => {
+  it("equal peers are selected at random, not by arrival", () => {
     const chosen = new Set<number>()
     for (let seed = 0; seed < 50; seed++) {
       const requests = new TxRequests(seeded(seed))
@@ -134,7 +134,7 @@ describe("TxRequests", () => {
     assert.deepStrictEqual([...chosen].sort(), [1, 2, 3])
   })
 
-  it("knows nobody who did not connect", () => {
+  it("peers that are not connected are ignored", () => {
     const requests = withPeers(2)
     requests.announce(4, "a", "txid", 0)
     requests.requested(2, "a", 0)
@@ -144,7 +144,7 @@ describe("TxRequests", () => {
     assert.isFalse(requests.knows(4))
   })
 
-  it("asks for each transaction once at a time, and in the end everybody or somebody successfully", () => {
+  it("each transaction has one request at a time, and finally all peers were asked or one answered", () => {
     const peer = FastCheck.nat({ max: 5 })
     const hash = FastCheck.constantFrom("a", "b", "c")
     const step = FastCheck.oneof(

@@ -4,32 +4,32 @@ import { RollingFilter } from "../../../src/base/RollingFilter.ts"
 import { sipKey } from "../../../src/base/siphash.ts"
 import {
   itemOf,
-  type Listener,
   MiningOrder,
   roundSize,
   RoundTimes,
-  takeRound
+  takeRound,
+  type TransactionListener
 } from "../../../src/network/relay/announcements.ts"
 import { ItemType } from "../../../src/network/wire/messages/inv.ts"
 import { FakePool } from "./fakePool.ts"
 import { seeded } from "./random.ts"
 import { coinOf, spend } from "./spends.ts"
 
-const listener = (options: Partial<Listener> = {}): Listener => ({
+const listener = (options: Partial<TransactionListener> = {}): TransactionListener => ({
   wtxidRelay: true,
   feeFilter: 0,
   known: new RollingFilter({ capacity: 1000, falsePositives: 1e-6, key: sipKey(new Uint8Array(16)) }),
   ...options
 })
 
-/** Takes a round, and gives the lock times by which the tests tell transactions apart. */
-const round = (pool: FakePool, waiting: Set<string>, to: Listener = listener()): ReadonlyArray<number> =>
+/** Takes a round, and returns the lock times, which identify transactions in these tests. */
+const round = (pool: FakePool, waiting: Set<string>, to: TransactionListener = listener()): ReadonlyArray<number> =>
   takeRound(waiting, pool, new MiningOrder(pool), to).map(({ transaction }) => transaction.lockTime)
 
 const all = (pool: FakePool): Set<string> => new Set(pool.byTxid.keys())
 
 describe("takeRound", () => {
-  it("announces the best first, and a parent before a child that pays for it", () => {
+  it("the best transactions are announced first, and a parent before a child that pays for it", () => {
     const pool = new FakePool()
     const parent = spend({ seed: 1 })
     pool.add(parent, 100_000)
@@ -39,7 +39,7 @@ describe("takeRound", () => {
     assert.deepStrictEqual(round(pool, all(pool)), [4, 1, 3, 2])
   })
 
-  it("leaves out what is gone, what the peer knows, and what pays too little for it", () => {
+  it("removed transactions, known ones, and those below the fee filter are not announced", () => {
     const pool = new FakePool()
     const entries = [1, 2, 3, 4].map((seed) => pool.add(spend({ seed }), seed * 100_000))
     const waiting = all(pool)
@@ -51,7 +51,7 @@ describe("takeRound", () => {
     assert.isTrue(to.known.has(entries[1]?.transaction.wtxid ?? assert.fail()))
   })
 
-  it("takes a fee of exactly the wanted rate", () => {
+  it("a fee of exactly the filter rate is announced", () => {
     const pool = new FakePool()
     const entry = pool.add(spend({ seed: 1 }), 100_000)
     const exact = (entry.fee * 1000) / entry.vsize
@@ -59,7 +59,7 @@ describe("takeRound", () => {
     assert.deepStrictEqual(round(pool, all(pool), listener({ feeFilter: exact + 1 })), [])
   })
 
-  it("announces 70, more where thousands wait, and never more than 1000", () => {
+  it("a round has 70 transactions, more if thousands wait, and never more than 1000", () => {
     assert.deepStrictEqual([0, 999, 1000, 5_500, 185_999, 186_000, 1e6].map(roundSize), [
       70,
       70,
@@ -77,7 +77,7 @@ describe("takeRound", () => {
     assert.lengthOf(round(pool, waiting), 30)
   })
 
-  it("never announces a child before its parent", () => {
+  it("a child is never announced before its parent", () => {
     const step = FastCheck.record({ parent: FastCheck.nat({ max: 11 }), rate: FastCheck.integer({ min: 1, max: 9 }) })
     FastCheck.assert(FastCheck.property(FastCheck.array(step, { minLength: 1, maxLength: 12 }), (steps) => {
       const pool = new FakePool()
@@ -109,12 +109,12 @@ describe("RoundTimes", () => {
     return now / ROUNDS
   }
 
-  it("are five seconds apart on average for peers that called us, and two for one that we called", () => {
+  it("rounds are five seconds apart on average for inbound peers, and two for an outbound peer", () => {
     assert.approximately(mean(new RoundTimes(seeded(1)), true), 5_000, 200)
     assert.approximately(mean(new RoundTimes(seeded(1)), false), 2_000, 80)
   })
 
-  it("are the same for all that called us, and each other's own for the others", () => {
+  it("inbound peers share one round time, and outbound peers have their own", () => {
     const times = new RoundTimes(seeded(1))
     const first = times.next(true, 0)
     assert.strictEqual(times.next(true, first - 1), first)
@@ -124,7 +124,7 @@ describe("RoundTimes", () => {
 })
 
 describe("itemOf", () => {
-  it("names a transaction by wtxid for those who do, and by txid for others", () => {
+  it("an item has the wtxid for peers that use wtxids, and the txid for others", () => {
     const entry = new FakePool().add(spend({ witness: [Uint8Array.of(1)] }))
     const { txid, wtxid } = entry.transaction
     assert.deepStrictEqual(itemOf(entry, true), { type: ItemType.wtx, hash: wtxid })

@@ -4,12 +4,12 @@ import type { ConnectionType, Disconnection, Features, Hello, Peer } from "../..
 import type { Message, MessageOf } from "../../../src/network/wire/message.ts"
 import { ampleAccount } from "../../support/memory.ts"
 
-/** A peer that writes down what it is sent. */
+/** A peer that records the messages sent to it. */
 export interface FakePeer extends Peer {
   readonly sent: Array<Message>
-  /** How the connection ended, if it did. */
+  /** The disconnection, if there was one. */
   readonly disconnection: () => Disconnection | undefined
-  /** Returns what was sent since the last call. */
+  /** Returns the messages sent since the last call. */
   readonly take: () => ReadonlyArray<Message>
 }
 
@@ -18,7 +18,7 @@ export interface FakePeerOptions {
   readonly type?: ConnectionType
   readonly hello?: Partial<Hello>
   readonly features?: Partial<Features>
-  /** Runs before a message is taken: for peers that read slowly. */
+  /** Runs before a message is accepted, to simulate slow peers. */
   readonly reading?: Effect.Effect<void>
 }
 
@@ -92,7 +92,7 @@ export const ofType = <C extends Message["type"]>(
 ): ReadonlyArray<Extract<Message, { readonly type: C }>> =>
   messages.filter((message): message is Extract<Message, { readonly type: C }> => message.type === type)
 
-/** Both lists of items are the same. */
+/** The items of all messages of a type. */
 export const itemsOf = (messages: ReadonlyArray<Message>, type: "inv" | "getdata" | "notfound") =>
   ofType(messages, type).flatMap((
     { items }: MessageOf<"inv"> | MessageOf<"getdata"> | MessageOf<"notfound">

@@ -1,10 +1,10 @@
 import { Effect, Layer } from "effect"
-import { type Chunk, Mempool } from "../../../src/mempool/Mempool.ts"
+import { Mempool, type MempoolChunk } from "../../../src/mempool/Mempool.ts"
 import type { PoolEntry } from "../../../src/mempool/PoolEntry.ts"
 import { binaryString } from "../../../src/protocol/bytes.ts"
 import { prevoutTxid, type Transaction } from "../../../src/protocol/transaction.ts"
 
-/** An entry with what matters here; its fee is that of its size at `rate` smallest units a kvB. */
+/** A minimal entry; its fee is `rate` smallest units per kvB of its size. */
 export const entryOf = (transaction: Transaction, sequence: number, rate = 100_000): PoolEntry => {
   const fee = Math.ceil((rate * transaction.virtualSize) / 1000)
   return {
@@ -21,7 +21,7 @@ export const entryOf = (transaction: Transaction, sequence: number, rate = 100_0
   }
 }
 
-/** A pool in which each transaction is a chunk of its own, and a cluster is what hangs together by parents. */
+/** A pool in which each transaction is its own chunk, and a cluster is connected by parents. */
 export class FakePool {
   readonly byTxid = new Map<string, PoolEntry>()
   sequence = 1
@@ -44,8 +44,8 @@ export class FakePool {
   readonly getByWtxid = (wtxid: string): PoolEntry | undefined =>
     [...this.byTxid.values()].find(({ transaction }) => binaryString(transaction.wtxid) === wtxid)
 
-  /** The cluster in the order of arrival; a chunk is never better than the one before it. */
-  readonly cluster = (txid: string): ReadonlyArray<Chunk> => {
+  /** The cluster in order of arrival; no chunk is better than the one before it. */
+  readonly cluster = (txid: string): ReadonlyArray<MempoolChunk> => {
     const members = new Set([txid])
     const linked = ({ transaction }: PoolEntry): boolean =>
       members.has(transaction.txidKey) ||
@@ -61,10 +61,10 @@ export class FakePool {
         }
       }
     }
-    const chunks: Array<Chunk> = []
+    const chunks: Array<MempoolChunk> = []
     for (const entry of this.byTxid.values()) {
       if (!members.has(entry.transaction.txidKey)) continue
-      let chunk: Chunk = { entries: [entry], fee: entry.modifiedFee, weight: entry.weight }
+      let chunk: MempoolChunk = { entries: [entry], fee: entry.modifiedFee, weight: entry.weight }
       for (let last = chunks.pop(); last !== undefined; last = chunks.pop()) {
         if (chunk.fee * last.weight <= last.fee * chunk.weight) {
           chunks.push(last)
@@ -86,7 +86,7 @@ const asked = (): never => {
   throw new Error("this test does not have that of a mempool")
 }
 
-/** A mempool that can do no more than it is given. */
+/** A mempool with only the given parts. */
 export const mempoolWith = (parts: Partial<typeof Mempool.Service>): Layer.Layer<Mempool> =>
   Layer.mock(Mempool, {
     get: asked,

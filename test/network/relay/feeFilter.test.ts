@@ -15,21 +15,21 @@ const needs = (rate: number, initialDownload = false) => ({ rate, floor: FLOOR, 
 const fresh = (): FeeFilterState => ({ sent: undefined, next: 0 })
 
 describe("roundFeeRate", () => {
-  it("knows 0, half the incremental rate, and steps of a tenth up to 10,000,000", () => {
+  it("the steps are 0, half the incremental rate, and increases of a tenth up to 10,000,000", () => {
     assert.deepStrictEqual(STEPS.slice(0, 3).map((step) => Math.round(step * 100) / 100), [0, 50, 55])
     assert.isAtMost(STEPS[STEPS.length - 1] ?? Infinity, 1e7)
     assert.isAbove((STEPS[STEPS.length - 1] ?? 0) * 1.1, 1e7)
     assert.strictEqual(feeSteps(1)[1], 1)
   })
 
-  it("leaves 0 as it is and takes the last step for all money", () => {
+  it("0 stays 0, and the maximum amount becomes the last step", () => {
     for (const random of [() => 0, () => 0.999]) {
       assert.strictEqual(roundFeeRate(STEPS, 0, random), 0)
       assert.strictEqual(roundFeeRate(STEPS, MAX_MONEY, random), Math.floor(STEPS[STEPS.length - 1] ?? 0))
     }
   })
 
-  it("goes up in one of three cases", () => {
+  it("a rate is rounded up in one of three cases", () => {
     assert.strictEqual(roundFeeRate(STEPS, 52, () => 0), 55)
     assert.strictEqual(roundFeeRate(STEPS, 52, () => 0.333), 55)
     assert.strictEqual(roundFeeRate(STEPS, 52, () => 0.334), 50)
@@ -37,7 +37,7 @@ describe("roundFeeRate", () => {
     assert.strictEqual(roundFeeRate(STEPS, 50, () => 0.5), 0)
   })
 
-  it("stays within a step of the rate", () => {
+  it("the rounded rate is within a step of the rate", () => {
     FastCheck.assert(
       FastCheck.property(FastCheck.integer({ min: 100, max: 9_000_000 }), FastCheck.nat(), (rate, seed) => {
         const rounded = roundFeeRate(STEPS, rate, seeded(seed))
@@ -49,7 +49,7 @@ describe("roundFeeRate", () => {
 })
 
 describe("nextFeeFilter", () => {
-  it("tells at once, and again only what changed", () => {
+  it("the filter is sent at once, and again only if it changed", () => {
     const state = fresh()
     assert.strictEqual(nextFeeFilter(state, needs(0), STEPS, 0, seeded(1)), FLOOR)
     assert.isUndefined(nextFeeFilter(state, needs(0), STEPS, state.next, seeded(1)))
@@ -59,7 +59,7 @@ describe("nextFeeFilter", () => {
     assert.isAbove(told, 450_000)
   })
 
-  it("asks for no transactions in the initial download, and takes that back as soon as it is over", () => {
+  it("the filter refuses all transactions during initial download, and changes as soon as it ends", () => {
     const state = fresh()
     const highest = Math.floor(STEPS[STEPS.length - 1] ?? 0)
     assert.strictEqual(nextFeeFilter(state, needs(0, true), STEPS, 0, seeded(1)), highest)
@@ -67,7 +67,7 @@ describe("nextFeeFilter", () => {
     assert.strictEqual(nextFeeFilter(state, needs(0), STEPS, 1, seeded(1)), FLOOR)
   })
 
-  it("looks again within five minutes after a big change, and not after a small one", () => {
+  it("the filter is checked within five minutes after a big change, and not after a small one", () => {
     for (const [rate, soon] of [[200_000, true], [133_333, false], [133_334, true], [110_000, false]] as const) {
       const state: FeeFilterState = { sent: FLOOR, next: 60 * MINUTE }
       assert.isUndefined(nextFeeFilter(state, needs(rate), STEPS, 0, seeded(1)))
@@ -78,7 +78,7 @@ describe("nextFeeFilter", () => {
     assert.isAtMost(state.next, 5 * MINUTE)
   })
 
-  it("looks every ten minutes on average", () => {
+  it("the filter is checked every ten minutes on average", () => {
     const random = seeded(5)
     const state = fresh()
     const LOOKS = 2000

@@ -1,6 +1,6 @@
 import type { Random } from "../../../src/base/random.ts"
 
-/** Numbers that look random and are the same each time (mulberry32). */
+/** Reproducible random numbers (mulberry32). */
 export const seeded = (seed: number): Random => {
   let state = seed
   return () => {

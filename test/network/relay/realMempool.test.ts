@@ -28,7 +28,7 @@ const withRelay = <A, E>(use: (peering: Peering) => Effect.Effect<A, E, Scope.Sc
         Layer.succeed(Mempool, node.pool),
         Layer.mock(SyncStatus, { initialDownload: Effect.succeed(false) })
       )
-      // Rounds come at once where chance is nearly nothing.
+      // Rounds follow at once with random numbers near zero.
       const relay = yield* Effect.provide(Relay.make({ random: () => 0.001, interval: 5 }), services)
       const server = yield* Effect.provide(Server.make(relay), services)
       yield* Effect.sleep("20 millis")
@@ -42,7 +42,7 @@ const until = (what: string, holds: () => boolean) =>
       if (holds()) return
       yield* Effect.sleep("5 millis")
     }
-    assert.fail(`it never came that ${what}`)
+    assert.fail(`timeout: ${what}`)
   })
 
 const sendTx = ({ relay }: Peering, peer: FakePeer, transaction: Transaction) =>
@@ -54,7 +54,7 @@ const hashes = (peer: FakePeer, type: "inv" | "getdata"): ReadonlyArray<string> 
   itemsOf(peer.sent, type).map(({ hash }) => toHex(hash))
 
 describe("on a real mempool", () => {
-  it.live("a transaction goes from one peer to the next, and to who comes for it", () =>
+  it.live("a transaction is relayed from one peer to the next, and to peers that request it", () =>
     withRelay((peering) =>
       Effect.gen(function*() {
         const { node, relay, server } = peering
@@ -65,7 +65,7 @@ describe("on a real mempool", () => {
         assert.deepStrictEqual(hashes(from, "getdata"), [toHex(transaction.wtxid)])
         yield* sendTx(peering, from, transaction)
         assert.isTrue(node.has(transaction))
-        yield* until("the other hears of it", () => hashes(to, "inv").includes(toHex(transaction.wtxid)))
+        yield* until("the other peer gets the announcement", () => hashes(to, "inv").includes(toHex(transaction.wtxid)))
         yield* server.received(to, { type: "getdata", items: [wtx(transaction)] })
         assert.deepStrictEqual(ofType(to.sent, "tx").map(({ transaction }) => toHex(transaction.bytes)), [
           toHex(transaction.bytes)
@@ -73,11 +73,12 @@ describe("on a real mempool", () => {
         assert.isEmpty(hashes(from, "inv"))
         yield* node.mine([transaction])
         assert.isFalse(node.has(transaction))
-        yield* until("it is had from the block", () => relay.transactionFor(to, wtx(transaction)) !== undefined)
+        yield* until("the transaction is served from the block", () =>
+          relay.transactionFor(to, wtx(transaction)) !== undefined)
       })
     ))
 
-  it.live("orphans wait for their parents, and a bad transaction costs nobody the connection", () =>
+  it.live("orphans wait for their parents, and an invalid transaction has no penalty", () =>
     withRelay((peering) =>
       Effect.gen(function*() {
         const { node, relay } = peering
@@ -90,16 +91,16 @@ describe("on a real mempool", () => {
         yield* sendTx(peering, peer, grandchild)
         yield* sendTx(peering, peer, child)
         yield* sendTx(peering, peer, bad)
-        yield* until("the parent is asked for", () => hashes(peer, "getdata").includes(toHex(parent.txid)))
+        yield* until("the parent is requested", () => hashes(peer, "getdata").includes(toHex(parent.txid)))
         assert.strictEqual(node.pool.info().size, 0)
         yield* sendTx(peering, peer, parent)
-        yield* until("all three are there", () => [parent, child, grandchild].every(node.has))
+        yield* until("all three are in the mempool", () => [parent, child, grandchild].every(node.has))
         assert.isFalse(node.has(bad))
         assert.isUndefined(peer.disconnection())
       })
     ))
 
-  it.live("one of our own is announced to the first peer that comes, until it asks for it", () =>
+  it.live("an own transaction is announced to the first peer, until it is requested", () =>
     withRelay(({ node, relay, server }) =>
       Effect.gen(function*() {
         const transaction = yield* node.take(pay([reward(4)]))
@@ -107,7 +108,7 @@ describe("on a real mempool", () => {
         yield* Effect.sleep("20 millis")
         const peer = fakePeer({ type: "inbound" })
         yield* relay.connected(peer)
-        yield* until("the peer hears of it", () => hashes(peer, "inv").includes(toHex(transaction.wtxid)))
+        yield* until("the peer gets the announcement", () => hashes(peer, "inv").includes(toHex(transaction.wtxid)))
         assert.isTrue(node.pool.isUnbroadcast(transaction.txidKey))
         yield* server.received(peer, { type: "getdata", items: [wtx(transaction)] })
         assert.lengthOf(ofType(peer.sent, "tx"), 1)

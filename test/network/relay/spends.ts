@@ -1,22 +1,22 @@
 import { fromBinaryString } from "../../../src/protocol/bytes.ts"
 import { makeTransaction, NO_WITNESS, outpoint, type Transaction } from "../../../src/protocol/transaction.ts"
 
-/** An outpoint that no transaction has. */
+/** An outpoint without a transaction. */
 export const nowhere = (seed: number): Uint8Array => outpoint(new Uint8Array(32).fill(seed), seed)
 
 export interface SpendOptions {
-  /** Outpoints; one that is nowhere, where it is left out. */
+  /** Outpoints to spend; default is one without a transaction. */
   readonly of?: ReadonlyArray<Uint8Array>
   readonly outputs?: number
-  /** Tells transactions apart. */
+  /** Distinguishes transactions. */
   readonly seed?: number
-  /** Its first input's witness. */
+  /** The witness of the first input. */
   readonly witness?: ReadonlyArray<Uint8Array>
-  /** Bytes of the script of its first input. */
+  /** Bytes of the script of the first input. */
   readonly bulk?: number
 }
 
-/** A transaction that anybody could make. */
+/** A transaction that needs no key. */
 export const spend = ({ bulk = 0, of, outputs = 1, seed = 0, witness = NO_WITNESS }: SpendOptions = {}): Transaction =>
   makeTransaction({
     version: 2,
@@ -33,5 +33,4 @@ export const spend = ({ bulk = 0, of, outputs = 1, seed = 0, witness = NO_WITNES
 /** The outpoint of an output. */
 export const coinOf = ({ txid }: Transaction, index = 0): Uint8Array => outpoint(txid, index)
 
-/** The bytes of a key. */
 export const keyBytes = fromBinaryString

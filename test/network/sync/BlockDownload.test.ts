@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { FastCheck } from "effect"
 import { BlockDownload, type BlockRequest } from "../../../src/network/sync/BlockDownload.ts"
-import type { Source } from "../../../src/network/sync/DownloadPeer.ts"
+import type { BlockSource } from "../../../src/network/sync/DownloadPeer.ts"
 import { MOST_LIMIT, START_LIMIT } from "../../../src/network/sync/PeerScore.ts"
 import { BranchTree } from "./branchTree.ts"
 
-const CHOSEN: Source = { preferred: true, limited: false, below: Infinity }
+const CHOSEN: BlockSource = { preferred: true, limited: false, below: Infinity }
 
 const SIZE = 1_000
 
@@ -20,7 +20,7 @@ const chainOf = (
   { blocks, peers = [CHOSEN], stored = 0, ...rest }: {
     readonly blocks: number
     readonly stored?: number
-    readonly peers?: ReadonlyArray<Source>
+    readonly peers?: ReadonlyArray<BlockSource>
     readonly window?: number
     readonly budget?: number
     readonly minimumChainWork?: bigint
@@ -206,7 +206,7 @@ describe("BlockDownload", () => {
   })
 
   it("asks who called us when nobody else is there, or nothing is under way", () => {
-    const called: Source = { ...CHOSEN, preferred: false }
+    const called: BlockSource = { ...CHOSEN, preferred: false }
     const { download, tree } = chainOf({ blocks: 20, peers: [called] })
     assert.lengthOf(download.plan(0), START_LIMIT)
     const both = chainOf({ blocks: 40, peers: [called, CHOSEN] })

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { FastCheck } from "effect"
-import { BlockOrder, type Received } from "../../../src/network/sync/BlockOrder.ts"
+import { BlockOrder, type ReceivedBlock } from "../../../src/network/sync/BlockOrder.ts"
 import { Block, decodeBlock } from "../../../src/protocol/block.ts"
 import { regtest } from "../../../src/protocol/networks.ts"
 import { BranchTree } from "./branchTree.ts"
@@ -8,7 +8,7 @@ import { BranchTree } from "./branchTree.ts"
 const GENESIS = decodeBlock(regtest.genesisBlock)
 
 /** A block of so many bytes, as far as the block order looks. */
-const received = (id: number, size = 1_000): Received => ({
+const received = (id: number, size = 1_000): ReceivedBlock => ({
   id,
   block: new Block(new Uint8Array(size), GENESIS.header, undefined, []),
   peer: 0,
@@ -16,7 +16,7 @@ const received = (id: number, size = 1_000): Received => ({
   unrequested: false
 })
 
-const ids = (batch: ReadonlyArray<Received>): ReadonlyArray<number> => batch.map(({ id }) => id)
+const ids = (batch: ReadonlyArray<ReceivedBlock>): ReadonlyArray<number> => batch.map(({ id }) => id)
 
 describe("BlockOrder", () => {
   it("property: brings blocks into the order of their chain, each once", () => {

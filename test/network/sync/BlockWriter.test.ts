@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Logger, Queue, TestClock } from "effect"
-import { BlockOrder, type Received } from "../../../src/network/sync/BlockOrder.ts"
+import { BlockOrder, type ReceivedBlock } from "../../../src/network/sync/BlockOrder.ts"
 import { writeBlocks, type Written } from "../../../src/network/sync/BlockWriter.ts"
 import { Block, decodeBlock } from "../../../src/protocol/block.ts"
 import { regtest } from "../../../src/protocol/networks.ts"
@@ -18,7 +18,7 @@ const begin = (blocks: number, fails = false, defects = 0) =>
     const wakeUps = yield* Queue.sliding<void>(1)
     const delivered: Array<{ readonly count: number; readonly bulk: boolean }> = []
     const written: Array<Written> = []
-    const lost: Array<Received> = []
+    const lost: Array<ReceivedBlock> = []
     let stored = 0
     let left = defects
     const fiber = yield* Effect.fork(

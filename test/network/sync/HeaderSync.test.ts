@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ANSWER_TIME, HeaderSync, PART } from "../../../src/network/sync/HeaderSync.ts"
+import { HEADERS_ANSWER_TIME, HeaderSync, PART } from "../../../src/network/sync/HeaderSync.ts"
 
 const OLD = 86_400
 const RECENT = OLD - 1
@@ -14,10 +14,10 @@ describe("HeaderSync", () => {
   it("asks one question at a time, and again after two minutes", () => {
     const sync = withPeers(true)
     assert.isTrue(sync.ask(0, 1_000))
-    assert.isFalse(sync.ask(0, 1_000 + ANSWER_TIME - 1))
-    assert.isTrue(sync.ask(0, 1_000 + ANSWER_TIME))
+    assert.isFalse(sync.ask(0, 1_000 + HEADERS_ANSWER_TIME - 1))
+    assert.isTrue(sync.ask(0, 1_000 + HEADERS_ANSWER_TIME))
     assert.isFalse(sync.answered(0))
-    assert.isTrue(sync.ask(0, 1_000 + ANSWER_TIME + 1))
+    assert.isTrue(sync.ask(0, 1_000 + HEADERS_ANSWER_TIME + 1))
     assert.isFalse(sync.ask(7, 0))
   })
 

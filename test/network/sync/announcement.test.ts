@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { NO_HEADER } from "../../../src/chain/index/HeaderTree.ts"
-import { announcementFor, freshBlocks, type Listener } from "../../../src/network/sync/announcement.ts"
+import { announcementFor, type BlockListener, freshBlocks } from "../../../src/network/sync/announcement.ts"
 import { BranchTree } from "./branchTree.ts"
 
-const listener = (overrides: Partial<Listener> = {}): Listener => ({
+const listener = (overrides: Partial<BlockListener> = {}): BlockListener => ({
   best: NO_HEADER,
   sent: NO_HEADER,
   wantsHeaders: true,

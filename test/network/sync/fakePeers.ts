@@ -1,6 +1,6 @@
 import { Effect, Queue } from "effect"
 import type { ConnectionType, Disconnection, Features, Hello, Peer, PeerHandler } from "../../../src/network/Peer.ts"
-import type { Command, Message, MessageOf } from "../../../src/network/wire/message.ts"
+import type { Message, MessageCommand, MessageOf } from "../../../src/network/wire/message.ts"
 import { MAX_HEADERS } from "../../../src/network/wire/messages/headers.ts"
 import { isBlockItem } from "../../../src/network/wire/messages/inv.ts"
 import { Services } from "../../../src/network/wire/messages/version.ts"
@@ -139,7 +139,7 @@ export class FakePeer implements Peer {
   }
 
   /** What it was sent of one kind. */
-  got<C extends Command>(type: C): ReadonlyArray<MessageOf<C>> {
+  got<C extends MessageCommand>(type: C): ReadonlyArray<MessageOf<C>> {
     return this.sent.filter((message): message is MessageOf<C> => message.type === type)
   }
 

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import * as SyncStatus from "../../../src/chain/SyncStatus.ts"
 import { type Reject, reject, rejectAs } from "../../../src/consensus/Reject.ts"
-import type { Received } from "../../../src/network/sync/BlockOrder.ts"
+import type { ReceivedBlock } from "../../../src/network/sync/BlockOrder.ts"
 import type { Written } from "../../../src/network/sync/BlockWriter.ts"
 import { admits, Verdicts } from "../../../src/network/sync/incomingBlocks.ts"
 import type { SyncContext } from "../../../src/network/sync/SyncContext.ts"
@@ -23,7 +23,7 @@ const withContext = (use: (context: SyncContext) => Effect.Effect<void>) =>
       mempoolWith({ entries: () => [] })
     ))))
 
-const item = (block: Block, peer: number, id: number, compact = false): Received => ({
+const item = (block: Block, peer: number, id: number, compact = false): ReceivedBlock => ({
   block,
   id,
   peer,
@@ -33,7 +33,7 @@ const item = (block: Block, peer: number, id: number, compact = false): Received
 
 /** What the chain said of blocks, which took it 12 milliseconds. */
 const written = (
-  batch: ReadonlyArray<Received>,
+  batch: ReadonlyArray<ReceivedBlock>,
   refused: ReadonlyArray<Reject | undefined>,
   judged: Written["delivery"]["judged"] = []
 ): Written => ({ batch, delivery: { refused, judged }, settled: true, milliseconds: 12 })

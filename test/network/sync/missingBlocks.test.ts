@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { BlockDownload } from "../../../src/network/sync/BlockDownload.ts"
-import type { Source } from "../../../src/network/sync/DownloadPeer.ts"
+import type { BlockSource } from "../../../src/network/sync/DownloadPeer.ts"
 import { MissingBlocks } from "../../../src/network/sync/missingBlocks.ts"
 import { START_LIMIT } from "../../../src/network/sync/PeerScore.ts"
 import { BranchTree } from "./branchTree.ts"
 
-const CHOSEN: Source = { preferred: true, limited: false, below: Infinity }
+const CHOSEN: BlockSource = { preferred: true, limited: false, below: Infinity }
 
 /** What the chain says of its losses. */
 class FakeLosses {
@@ -28,7 +28,7 @@ const setting = (
     readonly blocks?: number
     readonly missing: ReadonlyArray<number>
     readonly on?: ReadonlyArray<"own" | "branch">
-    readonly sources?: ReadonlyArray<Partial<Source>>
+    readonly sources?: ReadonlyArray<Partial<BlockSource>>
   }
 ) => {
   const tree = new BranchTree()
@@ -70,7 +70,7 @@ describe("MissingBlocks", () => {
   })
 
   it("asks neither peers on another branch nor those that do not serve the height", () => {
-    const sources: ReadonlyArray<Partial<Source>> = [{}, { below: 5 }, { limited: true }]
+    const sources: ReadonlyArray<Partial<BlockSource>> = [{}, { below: 5 }, { limited: true }]
     const { asked } = setting({ blocks: 400, missing: [9], on: ["branch", "own", "own"], sources })
     assert.deepStrictEqual(asked(0), [])
     const late = setting({ blocks: 400, missing: [399], on: ["branch", "own", "own"], sources })

@@ -2,11 +2,11 @@ import { assert, it } from "@effect/vitest"
 import { FastCheck } from "effect"
 import { encodeFrame, FrameParser, MAX_PAYLOAD } from "../../../src/network/wire/framing.ts"
 import {
-  COMMANDS,
   decodeMessage,
   encodeMessage,
   encodePayload,
   type Message,
+  MESSAGE_COMMANDS,
   payloadLimit
 } from "../../../src/network/wire/message.ts"
 import { concat } from "../../../src/protocol/bytes.ts"
@@ -75,7 +75,7 @@ const mutate = (bytes: Uint8Array, chance: Chance): Uint8Array => {
 
 it(`${FRAMES} mutated messages give a message or a DecodeError, and what was read can be written`, () => {
   const chance = new Chance(SEED)
-  const seeds = COMMANDS.flatMap((command) =>
+  const seeds = MESSAGE_COMMANDS.flatMap((command) =>
     FastCheck.sample<Message>(messages[command], { numRuns: 20, seed: SEED })
       .map((message) => ({ command, payload: concat(...encodePayload(message)) }))
   )
@@ -102,7 +102,7 @@ it(`${FRAMES} mutated messages give a message or a DecodeError, and what was rea
 
 it(`${FRAMES} mutated frames never make a parser throw, or hold more than a frame`, () => {
   const chance = new Chance(SEED + 1)
-  const seeds = COMMANDS.flatMap((command) =>
+  const seeds = MESSAGE_COMMANDS.flatMap((command) =>
     FastCheck.sample<Message>(messages[command], { numRuns: 5, seed: SEED })
       .map((message) => encodeMessage(regtest.magic, message))
   )
@@ -129,7 +129,7 @@ it(`${FRAMES} mutated frames never make a parser throw, or hold more than a fram
 })
 
 it("a payload of any bytes gives a message or a DecodeError", () => {
-  const command = FastCheck.constantFrom(...COMMANDS)
+  const command = FastCheck.constantFrom(...MESSAGE_COMMANDS)
   FastCheck.assert(
     FastCheck.property(command, FastCheck.uint8Array({ maxLength: 200 }), (command, payload) => {
       try {

@@ -3,15 +3,15 @@ import { FastCheck } from "effect"
 import { ProtocolViolation } from "../../../src/network/wire/codec.ts"
 import { FrameParser, MAX_PAYLOAD } from "../../../src/network/wire/framing.ts"
 import {
-  type Command,
   commandOf,
-  COMMANDS,
   decodeInSteps,
   decodeMessage,
   encodeMessage,
   encodePayload,
-  isCommand,
+  isMessageCommand,
   type Message,
+  MESSAGE_COMMANDS,
+  type MessageCommand,
   payloadLimit
 } from "../../../src/network/wire/message.ts"
 import { MAX_ADDRESSES } from "../../../src/network/wire/messages/addr.ts"
@@ -61,7 +61,7 @@ const repeated = (count: number, entry: Bytes): Uint8Array => {
   return writer.toBytes()
 }
 
-describe.each(COMMANDS)("%s", (command) => {
+describe.each(MESSAGE_COMMANDS)("%s", (command) => {
   const arbitrary: FastCheck.Arbitrary<Message> = messages[command]
 
   it("reads back what it writes, and tolerates bytes behind it", () => {
@@ -129,19 +129,19 @@ describe("commands", () => {
       const payload = hex("0102")
       const message = decodeMessage(command, payload)
       assert.deepStrictEqual(message, { type: "unknown", command, payload })
-      assert.isFalse(isCommand(command))
+      assert.isFalse(isMessageCommand(command))
       assert.strictEqual(commandOf(message), command)
       assert.strictEqual(toHex(payloadOf(message)), "0102")
     }
   )
 
   it("are those of reference/protocol.md 6.6", () => {
-    assert.strictEqual(COMMANDS.length, 36)
-    for (const command of COMMANDS) assert.match(command, /^[a-z0-9]{2,12}$/)
+    assert.strictEqual(MESSAGE_COMMANDS.length, 36)
+    for (const command of MESSAGE_COMMANDS) assert.match(command, /^[a-z0-9]{2,12}$/)
   })
 
   it("have limits above what the protocol allows, so that too much can be seen", () => {
-    const more: ReadonlyArray<readonly [Command, number]> = [
+    const more: ReadonlyArray<readonly [MessageCommand, number]> = [
       ["inv", 9 + 36 * (MAX_INVENTORY + 1)],
       ["getdata", 9 + 36 * (MAX_INVENTORY + 1)],
       ["addr", 3 + 30 * (MAX_ADDRESSES + 1)],

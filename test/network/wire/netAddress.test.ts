@@ -1,6 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { FastCheck } from "effect"
-import { formatAddress, formatEndpoint, parseAddress, parseEndpoint } from "../../../src/network/wire/addressText.ts"
+import {
+  formatEndpoint,
+  formatNetAddress,
+  parseEndpoint,
+  parseNetAddress
+} from "../../../src/network/wire/addressText.ts"
 import { decodeMessage, encodePayload } from "../../../src/network/wire/message.ts"
 import {
   endpointKey,
@@ -18,7 +23,7 @@ import { Writer } from "../../../src/protocol/Writer.ts"
 import { decodeError, hex } from "../../support/bytes.ts"
 import { netAddresses } from "../../support/wireMessages.ts"
 
-const address = (text: string): NetAddress => parseAddress(text) ?? assert.fail(`no address: ${text}`)
+const address = (text: string): NetAddress => parseNetAddress(text) ?? assert.fail(`no address: ${text}`)
 
 const ONION = "pg6mmjiyjmcrsslvykfwnntlaru7p5svn6y2ymmju6nubxndf4pscryd.onion"
 const ONION_KEY = "79bcc625184b05194975c28b66b66b0469f7f6556fb1ac3189a79b40dda32f1f"
@@ -45,7 +50,7 @@ describe("BIP 155", () => {
     const found = read(bytes)
     if (found.network === "unknown") return assert.fail("unknown")
     assert.strictEqual(found.network, network)
-    assert.strictEqual(formatAddress(found), text)
+    assert.strictEqual(formatNetAddress(found), text)
     assert.isTrue(isValid(found))
     assert.strictEqual(fitsAddr(found), network.startsWith("ipv"))
     const writer = new Writer()
@@ -157,7 +162,7 @@ describe("text", () => {
     [ONION.toUpperCase(), ONION],
     [I2P, I2P]
   ])("%s is read and shown as %s", (text, shown) => {
-    assert.strictEqual(formatAddress(address(text)), shown)
+    assert.strictEqual(formatNetAddress(address(text)), shown)
   })
 
   it.each([
@@ -194,15 +199,15 @@ describe("text", () => {
     I2P.replace("q.b32", "r.b32"),
     I2P.slice(1)
   ])("%j is no address", (text) => {
-    assert.isUndefined(parseAddress(text))
+    assert.isUndefined(parseNetAddress(text))
   })
 
   it.prop("is read back", { one: netAddresses }, ({ one }) => {
     // An IPv6 address that stands for IPv4 becomes what it stands for; CJDNS looks like IPv6.
     const plain = one.network === "ipv6" || one.network === "cjdns" ? fromIpv6(one.bytes) : one
-    assert.deepStrictEqual(parseAddress(formatAddress(one)), plain)
+    assert.deepStrictEqual(parseNetAddress(formatNetAddress(one)), plain)
     assert.deepStrictEqual(parseEndpoint(formatEndpoint(one, 8334), 1), { address: plain, port: 8334 })
-    assert.deepStrictEqual(parseEndpoint(formatAddress(one), 1), { address: plain, port: 1 })
+    assert.deepStrictEqual(parseEndpoint(formatNetAddress(one), 1), { address: plain, port: 1 })
   }, { fastCheck: { numRuns: 500 } })
 
   it.each([

@@ -4,7 +4,7 @@ import { spawnSync } from "node:child_process"
 import { existsSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { completionScript } from "../../../src/programs/cli/completions.ts"
-import { COMMANDS, FLAGS } from "../../../src/programs/cli/flags.ts"
+import { CLI_COMMANDS, CLI_FLAGS } from "../../../src/programs/cli/flags.ts"
 import { METHODS } from "../../../src/programs/cli/methodNames.ts"
 import { withDirectory } from "../../support/temporary.ts"
 
@@ -66,8 +66,8 @@ describe("completionScript", () => {
       Effect.gen(function*() {
         const script = yield* completionScript(shell)
         const flag = (name: string): string => shell === "fish" ? `-l ${name}` : `--${name}`
-        for (const name of Object.keys(FLAGS)) assert.include(script, flag(name))
-        for (const word of [...Object.keys(COMMANDS), ...METHODS]) assert.include(script, word)
+        for (const name of Object.keys(CLI_FLAGS)) assert.include(script, flag(name))
+        for (const word of [...Object.keys(CLI_COMMANDS), ...METHODS]) assert.include(script, word)
         for (const name of ["log-level", "wizard"]) {
           assert.notMatch(script, new RegExp(shell === "fish" ? `-l ${name}` : `opts=".*--${name}|'--${name}\\[`))
         }

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { COMMANDS, countOf, FLAGS, HELP, readCommandLine } from "../../../src/programs/cli/flags.ts"
+import { CLI_COMMANDS, CLI_FLAGS, CLI_HELP, countOf, readCliCommandLine } from "../../../src/programs/cli/flags.ts"
 
 const read = (...argv: ReadonlyArray<string>) => {
-  const { command, given, problems, words } = readCommandLine(argv)
+  const { command, given, problems, words } = readCliCommandLine(argv)
   return { command, given: Object.fromEntries(given), words, problems }
 }
 
@@ -49,9 +49,9 @@ describe("readCommandLine", () => {
   })
 
   it("explains every flag in the help", () => {
-    const options = Object.values(COMMANDS).flatMap((command) => Object.keys(command.options))
-    for (const name of [...Object.keys(FLAGS), ...options]) assert.match(HELP, new RegExp(`-${name}\\b`))
-    assert.isTrue(HELP.split("\n").every((line) => line.length <= 104))
+    const options = Object.values(CLI_COMMANDS).flatMap((command) => Object.keys(command.options))
+    for (const name of [...Object.keys(CLI_FLAGS), ...options]) assert.match(CLI_HELP, new RegExp(`-${name}\\b`))
+    assert.isTrue(CLI_HELP.split("\n").every((line) => line.length <= 104))
   })
 })
 

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, TestClock } from "effect"
-import { names, type NamesOptions } from "../../../src/programs/cli/names.ts"
+import { namesCommand, type NamesCommandOptions } from "../../../src/programs/cli/names.ts"
 import { widthOf } from "../../../src/programs/cli/textWidth.ts"
 import { fakeDaemon, hex } from "./fakeDaemon.ts"
 
@@ -46,12 +46,12 @@ const ANSWERS = {
 
 const shown = (
   answers: Readonly<Record<string, unknown>>,
-  options: Partial<NamesOptions> = {},
-  screen: Parameters<typeof names>[1] = PIPE
+  options: Partial<NamesCommandOptions> = {},
+  screen: Parameters<typeof namesCommand>[1] = PIPE
 ) =>
   Effect.zipRight(
     TestClock.setTime(NOW * 1000),
-    names(fakeDaemon(answers), screen, { prefix: "", all: false, expiring: undefined, json: false, ...options })
+    namesCommand(fakeDaemon(answers), screen, { prefix: "", all: false, expiring: undefined, json: false, ...options })
   )
 
 describe("svcd-cli names", () => {

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { counted, dayText, grouped, shortNumber, sizeText, spanText } from "../../../src/programs/cli/quantities.ts"
+import { dayText, grouped, quantityOf, shortNumber, sizeText, spanText } from "../../../src/programs/cli/quantities.ts"
 
 describe("quantities", () => {
   it.each([[0, "0"], [999, "999"], [1000, "1,000"], [1234567, "1,234,567"]])("%d grouped is %s", (value, text) => {
@@ -7,7 +7,11 @@ describe("quantities", () => {
   })
 
   it("has one of a kind and several", () => {
-    assert.deepStrictEqual([counted(1, "peer"), counted(0, "peer"), counted(2, "name expires", "names expire")], [
+    assert.deepStrictEqual([
+      quantityOf(1, "peer"),
+      quantityOf(0, "peer"),
+      quantityOf(2, "name expires", "names expire")
+    ], [
       "1 peer",
       "0 peers",
       "2 names expire"

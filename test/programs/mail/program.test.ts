@@ -4,7 +4,7 @@ import { execFileSync } from "node:child_process"
 import { DaemonUnreachable, InvalidConfig, type OpenFailure } from "../../../src/client/errors.ts"
 import { NameClient, type NameRecord } from "../../../src/client/NameClient.ts"
 import { NameExpired, NameNotFound } from "../../../src/names/errors.ts"
-import { type Outcome, run } from "../../../src/programs/mail/program.ts"
+import { type MailOutcome, run } from "../../../src/programs/mail/program.ts"
 import type { NamesConnection } from "../../../src/programs/mail/settings.ts"
 import { inputOf } from "../../config/input.ts"
 
@@ -69,13 +69,13 @@ const tool = (argv: ReadonlyArray<string>, { env, files, names = () => clientOf(
     names
   })
 
-const done = ({ code, stderr, stdout }: Outcome): string => {
+const done = ({ code, stderr, stdout }: MailOutcome): string => {
   assert.strictEqual(code, 0, stderr)
   assert.strictEqual(stderr, "")
   return stdout
 }
 
-const refused = ({ code, stderr, stdout }: Outcome, expected: number, words: RegExp): void => {
+const refused = ({ code, stderr, stdout }: MailOutcome, expected: number, words: RegExp): void => {
   assert.strictEqual(code, expected, stderr)
   assert.match(stderr, words)
   assert.strictEqual(stdout, "")

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { existsSync, lstatSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { takeLock } from "../../../src/config/DirectoryLock.ts"
-import { HELP, type Outcome, run } from "../../../src/programs/wallet/program.ts"
+import { run, WALLET_HELP, type WalletOutcome } from "../../../src/programs/wallet/program.ts"
 import type { Prompt } from "../../../src/programs/wallet/prompt.ts"
 import { inputOf } from "../../config/input.ts"
 import { withDirectoryAsync } from "../../support/temporary.ts"
@@ -27,8 +27,8 @@ const tool = (argv: ReadonlyArray<string>, prompt = NO_TERMINAL, env: Readonly<R
 interface Place {
   readonly file: string
   readonly dataDir: string
-  readonly call: (...argv: ReadonlyArray<string>) => Effect.Effect<Outcome>
-  readonly at: (prompt: Prompt, ...argv: ReadonlyArray<string>) => Effect.Effect<Outcome>
+  readonly call: (...argv: ReadonlyArray<string>) => Effect.Effect<WalletOutcome>
+  readonly at: (prompt: Prompt, ...argv: ReadonlyArray<string>) => Effect.Effect<WalletOutcome>
 }
 
 const inPlace = <E>(work: (place: Place) => Effect.Effect<void, E>) =>
@@ -45,12 +45,12 @@ const inPlace = <E>(work: (place: Place) => Effect.Effect<void, E>) =>
     })
   )
 
-const done = (outcome: Outcome): Outcome => {
+const done = (outcome: WalletOutcome): WalletOutcome => {
   assert.strictEqual(outcome.code, 0, outcome.stderr)
   return outcome
 }
 
-const refused = ({ code, stderr, stdout }: Outcome, expected: number, words: RegExp): void => {
+const refused = ({ code, stderr, stdout }: WalletOutcome, expected: number, words: RegExp): void => {
   assert.strictEqual(code, expected, stderr)
   assert.match(stderr, words)
   assert.strictEqual(stdout, "")
@@ -62,7 +62,7 @@ describe("the arguments of svcd-wallet", () => {
     "help for %s %s",
     (argv) =>
       Effect.map(tool(argv.filter((word) => word !== undefined)), (outcome) => {
-        assert.deepStrictEqual(outcome, { code: 0, stdout: HELP, stderr: "" })
+        assert.deepStrictEqual(outcome, { code: 0, stdout: WALLET_HELP, stderr: "" })
       })
   )
 

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { PassThrough } from "node:stream"
-import { makePrompt, type Terminal } from "../../../src/programs/wallet/prompt.ts"
+import { makePrompt, type PromptTerminal } from "../../../src/programs/wallet/prompt.ts"
 
 /** A terminal whose keys a test presses, and whose screen it sees. */
 const terminalOf = (isTTY: boolean) => {
@@ -22,7 +22,7 @@ const terminalOf = (isTTY: boolean) => {
       return true
     }
   }
-  const terminal: Terminal = { stdin, stderr }
+  const terminal: PromptTerminal = { stdin, stderr }
   return { keys, modes, prompt: makePrompt(terminal), screen }
 }
 

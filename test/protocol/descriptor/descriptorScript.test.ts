@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { parseAddress, scriptOf } from "../../../src/protocol/address.ts"
+import { decodeAddress, scriptOf } from "../../../src/protocol/address.ts"
 import { concat, fromHex, toHex } from "../../../src/protocol/bytes.ts"
 import { descriptorChecksum, descriptorOf } from "../../../src/protocol/descriptor/descriptor.ts"
 import { descriptorScript } from "../../../src/protocol/descriptor/descriptorScript.ts"
@@ -62,7 +62,7 @@ describe("descriptorScript", () => {
 
   it("gives the script of an address of its network alone", () => {
     const address = "n11u97aH3ncjKCvJ6dQ1VuEBjgW1ighwvV"
-    const parsed = parseAddress(regtest, address)
+    const parsed = decodeAddress(regtest, address)
     if ("error" in parsed) return assert.fail(parsed.error)
     assert.strictEqual(scriptHex(`addr(${address})`), toHex(scriptOf(parsed.destination)))
     assert.strictEqual(errorOf(`addr(${address})`, mainnet), "invalid: Address is not valid")

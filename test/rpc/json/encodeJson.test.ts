@@ -36,7 +36,7 @@ describe("formatAmount", () => {
     assert.strictEqual(Number(text.replace(".", "")), units)
   })
 
-  it("refuses what is no integer", () => {
+  it("refuses a number that is no integer", () => {
     assert.throws(() => formatAmount(0.5), RangeError)
     assert.throws(() => formatAmount(Number.NaN), RangeError)
   })
@@ -113,7 +113,7 @@ describe("encodeJson", () => {
       !/\d\.|e[-+]|\u007f/.test(JSON.stringify(value))
     )
   }, ({ value }) => {
-    // The library's type of JSON values knows no difference between ours and any other.
+    // The library's type of JSON values does not distinguish ours from others.
     const text = JSON.stringify(value)
     const read = parseJson(text)
     assert.strictEqual(encodeJson(read ?? null), text)

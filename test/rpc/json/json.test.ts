@@ -16,7 +16,7 @@ const objectOf = (text: string): JsonObject => {
   return value
 }
 
-/** A value as `JSON.parse` would have it. */
+/** A value as `JSON.parse` returns it. */
 const plain = (value: Json): unknown => {
   if (value instanceof JsonNumber) return value.value
   if (value instanceof JsonObject) {
@@ -149,12 +149,12 @@ describe("parseJson", () => {
     assert.isUndefined(parseJson("[".repeat(2_000_000)))
   })
 
-  it("reads as many values as it may and no more", () => {
+  it("reads up to the permitted number of values", () => {
     assert.isDefined(parseJson("[1,2,{\"a\":3}]", 5))
     assert.isUndefined(parseJson("[1,2,{\"a\":3}]", 4))
   })
 
-  it("finds the first of repeated members, and says which one is repeated", () => {
+  it("finds the first of repeated members, and reports which one is repeated", () => {
     const object = objectOf("{\"a\":1,\"b\":2,\"a\":3}")
     assert.strictEqual(encodeJson(object.get("a") ?? null), "1")
     assert.strictEqual(object.repeatedKey(), "a")
@@ -230,13 +230,13 @@ describe("a long text", () => {
     }
   })
 
-  it("is refused for what stands behind the first part of a string", () => {
+  it("is refused for an error after the first part of a string", () => {
     for (const end of ["", "\\", "\\ud800\"", "\\x\"", "\u0001\"", "\" x"]) {
       assert.isUndefined(parseJson(`"${"\\n".repeat(100_000)}${end}`), JSON.stringify(end))
     }
   })
 
-  it("lets others have a turn after every thousand values", () => {
+  it("yields to other fibers after every thousand values", () => {
     const steps = readJsonSteps(`[${"1,".repeat(99_999)}1]`, BIG)
     let turns = 0
     while (steps.next().done !== true) turns++

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { conversions, helpIndex, helpText, synopsis } from "../../../src/rpc/method/help.ts"
+import { conversions, helpIndex, methodHelp, synopsis } from "../../../src/rpc/method/help.ts"
 import { method } from "../../../src/rpc/method/method.ts"
 import { methodTable } from "../../../src/rpc/method/methodTable.ts"
 import * as Param from "../../../src/rpc/method/params.ts"
@@ -107,7 +107,7 @@ describe("helpIndex", () => {
 describe("helpText", () => {
   it("explains a method", () => {
     assert.strictEqual(
-      helpText(nameShow),
+      methodHelp(nameShow),
       `name_show "name" ( {"nameEncoding":"str","allowExpired":bool} )
 
 Shows a name.
@@ -139,20 +139,20 @@ Examples:
     )
   })
 
-  it("tells results apart, and names aliases", () => {
-    const text = helpText(getblock)
+  it("distinguishes results, and names aliases", () => {
+    const text = methodHelp(getblock)
     assert.include(text, "Result (verbosity 0):\n\"hex\"    (string) The block\n")
     assert.include(text, "Result (verbosity 1):\n")
     assert.include(text, "(numeric or boolean, optional, default=1) How much. Also called verbose.")
   })
 
   it("does not mention hidden parameters", () => {
-    assert.notInclude(helpText(odd), "secret")
+    assert.notInclude(methodHelp(odd), "secret")
   })
 })
 
 describe("conversions", () => {
-  it("says which parameters are text on a command line", () => {
+  it("lists the parameters that are text on a command line", () => {
     assert.deepStrictEqual(conversions(table), [
       ["getblock", 0, "blockhash", true],
       ["getblock", 1, "verbosity", false],

@@ -11,7 +11,7 @@ const json = (text: string): Json => {
   return value
 }
 
-/** What a parameter makes of a JSON text: its value, or code and message of the error. */
+/** The result of a parameter for a JSON text: its value, or code and message of the error. */
 const read = (param: Param.Param<unknown>, text: string): unknown => {
   try {
     return param.decode(json(text), "label")
@@ -72,7 +72,7 @@ describe("hash", () => {
     assert.deepStrictEqual(read(Param.hash(""), text), [-8, message])
   })
 
-  it("goes by another name in messages where it is given one", () => {
+  it("has another name in messages where it is given one", () => {
     assert.deepStrictEqual(read(Param.hash("", "parameter 1"), "\"\""), [
       -8,
       "parameter 1 must be of length 64 (not 0, for '')"
@@ -130,7 +130,7 @@ describe("object", () => {
     allowExpired: Param.optional(Param.boolean(""))
   }, "")
 
-  it("reads known members, defaults for the others, and ignores strangers", () => {
+  it("reads known members, defaults for missing ones, and ignores unknown ones", () => {
     assert.deepStrictEqual(read(options, "{\"nameEncoding\":\"hex\",\"streamID\":\"abc\"}"), {
       nameEncoding: "hex",
       minConf: 1,
@@ -138,7 +138,7 @@ describe("object", () => {
     })
   })
 
-  it("takes a null for a member that is not there", () => {
+  it("treats a null as a missing member", () => {
     assert.deepStrictEqual(read(options, "{\"minConf\":null}"), {
       nameEncoding: undefined,
       minConf: 1,
@@ -171,7 +171,7 @@ describe("object", () => {
     assert.deepStrictEqual(read(outpoint, `{"txid":"x","vout":0}`), [-8, "txid must be of length 64 (not 1, for 'x')"])
   })
 
-  it("refuses strangers where it has to", () => {
+  it("refuses unknown members where it is strict", () => {
     const strict = Param.object({ a: Param.optional(Param.int32("")) }, "", { unknown: "refuse" })
     assert.deepStrictEqual(read(strict, "{\"a\":1,\"b\":2}"), [-3, "Unexpected key b"])
     assert.deepStrictEqual(read(strict, "{\"__proto__\":2}"), [-3, "Unexpected key __proto__"])

@@ -173,8 +173,8 @@ const POOR = [RPC_CODE.insufficientFunds]
 const NO_SUCH_NAME = [RPC_CODE.verifyError]
 
 /**
- * What the examples of some methods are refused with: what they send is cut short or spends what is not there, and the
- * wallet has neither coins nor names.
+ * The refusals of the examples of some methods: their data are cut short or spend missing coins, and the wallet has
+ * neither coins nor names.
  */
 const REFUSED: ReadonlyMap<string, ReadonlyArray<number>> = new Map([
   ["submitblock", [RPC_CODE.deserialization]],
@@ -199,7 +199,7 @@ const REFUSED: ReadonlyMap<string, ReadonlyArray<number>> = new Map([
 /** Results that can be anything: what a caller sent, and a document with a schema of its own. */
 const OPEN = new Set(["echo", "echojson", "help", "rpc.discover"])
 
-/** Parts of results that hold values of several types, which the reference node has so. */
+/** Parts of results that hold values of several types, as in the reference node. */
 const MIXED: ReadonlyMap<string, ReadonlyArray<string>> = new Map([
   ["getwalletinfo", ["result.scanning"]],
   ["listaddressgroupings", ["result[][][]"]]
@@ -235,13 +235,13 @@ const vagueParts = (shape: Shape, path = "result"): ReadonlyArray<string> => {
 }
 
 layer(methodNode({ wallets: true }))("the methods", (it) => {
-  it.effect("are these", () =>
+  it.effect("are the listed ones", () =>
     Effect.gen(function*() {
       const { methods } = yield* MethodNode
       assert.deepStrictEqual([...methods.keys()].sort(), METHODS)
     }))
 
-  it.effect("say what they answer, down to the last member", () =>
+  it.effect("describe their answers, down to the last member", () =>
     Effect.gen(function*() {
       const { methods } = yield* MethodNode
       for (const { name, results, summary } of methods.values()) {
@@ -294,7 +294,7 @@ layer(methodNode({ wallets: true }))("the methods", (it) => {
 const blocks = fixtureBlocks("regtest-names/blocks.dat")
 const known = blocks.slice(-3).flatMap(({ hash, transactions }) => [hash, ...transactions.map(({ txid }) => txid)])
 
-/** JSON values, with those among them that mean something to one method or another. */
+/** JSON values, some of which are meaningful to one method or another. */
 const value: FastCheck.Arbitrary<unknown> = FastCheck.oneof(
   FastCheck.constantFrom(...known.map(displayHash)),
   FastCheck.constantFrom<unknown>(
@@ -329,7 +329,7 @@ const value: FastCheck.Arbitrary<unknown> = FastCheck.oneof(
   FastCheck.jsonValue()
 )
 
-/** Those that take nothing from the others that they work with; `stop` waits as long as it is told. */
+/** Methods that consume nothing of the others; `stop` waits as long as its argument says. */
 const HARMLESS = METHODS.filter((name) =>
   !["stop", "invalidateblock", "reconsiderblock", ...LAST, ...ELSEWHERE].includes(name)
 )
@@ -345,7 +345,7 @@ const neverBreaks = (callText: Calls["callText"]) => {
   )
   return FastCheck.asyncProperty(FastCheck.constantFrom(...HARMLESS), given, async (name, params) => {
     const text = JSON.stringify(params)
-    // Half a surrogate pair is no JSON to our reader; the dispatcher says so before a method is asked.
+    // Half a surrogate pair is no JSON to our reader: the dispatcher refuses it before a method is called.
     FastCheck.pre(!/\\ud[89a-f]/i.test(text))
     const code = await Effect.runPromise(Effect.match(callText(name, text), {
       onSuccess: () => 0,

@@ -10,7 +10,7 @@ import { at, items, recordedJson, recordedText, stringAt } from "../../support/r
 const recorded = items(at(recordedJson("regtest-names/blocks-verbose.json"), "blocks"))
 const blocks = fixtureBlocks("regtest-names/blocks.dat")
 
-/** Two blocks on top of height 590; the chain of the fixtures goes another way. */
+/** Two blocks on top of height 590, off the chain of the fixtures. */
 const branch = fixtureBlocks("regtest-names/stale.dat").slice(-2)
 
 const GENESIS = displayHash(decodeBlock(regtest.genesisBlock).hash)
@@ -35,7 +35,7 @@ layer(methodNode())("getblock and getblockheader", (it) => {
       }
     }))
 
-  it.effect("give every block back as it was, the proof included", () =>
+  it.effect("return every block unchanged, the proof included", () =>
     Effect.gen(function*() {
       const { call } = yield* MethodNode
       for (const [height, block] of blocks.entries()) {
@@ -97,7 +97,7 @@ layer(methodNode())("getblock and getblockheader", (it) => {
       assert.strictEqual((yield* call("getblock", FULL.toUpperCase())).text, (yield* call("getblock", FULL)).text)
     }))
 
-  it.effect("refuse what is no block", () =>
+  it.effect("refuse unknown and invalid block hashes", () =>
     Effect.gen(function*() {
       const { refusal, refusalOfText } = yield* MethodNode
       for (const [method, label] of [["getblock", "blockhash"], ["getblockheader", "hash"]] as const) {

@@ -76,7 +76,7 @@ layer(methodNode())("the chain as a whole", (it) => {
         "\"buried\",\"active\":true,\"height\":1},\"segwit\":{\"type\":\"buried\",\"active\":true,\"height\":0}}}"
       assert.strictEqual((yield* call("getdeploymentinfo")).text, `{"hash":"${TIP}","height":600${rest}`)
       assert.strictEqual((yield* call("getdeploymentinfo", TIP)).text, `{"hash":"${TIP}","height":600${rest}`)
-      // What is active is what the next block has to keep to, which is why the first block has all of it.
+      // A rule is active where the next block must keep it: all are active at the first block.
       const { json } = yield* call("getdeploymentinfo", hashAt(0))
       assert.strictEqual(at(json, "deployments", "bip34", "active"), true)
       assert.deepStrictEqual(yield* refusal("getdeploymentinfo", NOBODYS), { code: -5, message: "Block not found" })
@@ -143,7 +143,7 @@ layer(methodNode())("branches", (it) => {
     }))
 })
 
-/** The block as from a miner who leaves the reserved value to the node. */
+/** The block as from a miner that leaves the reserved value to the node. */
 const withoutReservedValue = (block: Block): Block => {
   const [coinbase, ...others] = block.transactions
   const [input] = coinbase?.inputs ?? []
@@ -169,14 +169,14 @@ layer(methodNode({ blocks: false }))("submitblock", (it) => {
       assert.strictEqual((yield* call("getblockcount")).value, 3)
     }))
 
-  it.effect("passes over what stands behind the block, as the reference node does", () =>
+  it.effect("ignores bytes after the block, as the reference node does", () =>
     Effect.gen(function*() {
       const { call } = yield* MethodNode
       assert.isNull((yield* call("submitblock", `${hexOf(4)}c0ffee`)).value)
       assert.strictEqual((yield* call("getblock", hashAt(4), 0)).value, hexOf(4))
     }))
 
-  it.effect("refuses what cannot be read", () =>
+  it.effect("refuses undecodable blocks", () =>
     Effect.gen(function*() {
       const { call, refusal } = yield* MethodNode
       const hex = hexOf(5)
@@ -201,7 +201,7 @@ layer(methodNode({ blocks: false }))("submitblock", (it) => {
       assert.strictEqual((yield* call("getblockcount")).value, 4)
     }))
 
-  it.effect("says in the reference node's words what is wrong, and takes the good block later", () =>
+  it.effect("refuses an invalid block in the reference node's words, and accepts the valid one later", () =>
     Effect.gen(function*() {
       const { call } = yield* MethodNode
       const { auxpow, header, transactions } = blockAt(5)

@@ -53,7 +53,7 @@ layer(methodNode())("gettxout", (it) => {
       })
     }))
 
-  it.effect("answers nothing for what is spent, unknown, or the first block's", () =>
+  it.effect("answers null for coins that are spent, unknown, or of the first block", () =>
     Effect.gen(function*() {
       const { call } = yield* MethodNode
       const spent = blocks.flatMap(({ transactions }) => transactions.slice(1)).find(({ outputs }) =>
@@ -71,7 +71,7 @@ layer(methodNode())("gettxout", (it) => {
       assert.isNull((yield* call("gettxout", txid, n, null)).value)
     }))
 
-  it.effect("refuses what is no outpoint", () =>
+  it.effect("refuses an invalid outpoint", () =>
     Effect.gen(function*() {
       const { refusal } = yield* MethodNode
       assert.deepStrictEqual(yield* refusal("gettxout", "zz", 0), {

@@ -56,7 +56,7 @@ describe("help", () => {
       assert.strictEqual((yield* call("help", "[\"__proto__\"]")).result, "help: unknown command: __proto__")
     }))
 
-  it.scoped("tells the conversions of command lines", () =>
+  it.scoped("returns the conversions of command lines", () =>
     Effect.gen(function*() {
       const { call } = yield* setUp()
       const { result } = yield* call("help", "[\"dump_all_command_conversions\"]")
@@ -66,7 +66,7 @@ describe("help", () => {
 })
 
 describe("stop", () => {
-  it.scoped("begins to stop and says so", () =>
+  it.scoped("begins to stop and reports it", () =>
     Effect.gen(function*() {
       const { call, lifecycle } = yield* setUp()
       assert.strictEqual((yield* call("stop")).result, "svcd stopping")

@@ -19,7 +19,7 @@ layer(methodNode({ loading: true }))("getinfo", (it) => {
       assert.include((yield* call("getblockchaininfo")).value, { initialblockdownload: false })
     }))
 
-  it.effect("counts no peers, for there is no network yet", () =>
+  it.effect("counts no peers where there is no network yet", () =>
     Effect.gen(function*() {
       const { call } = yield* MethodNode
       assert.strictEqual((yield* call("getconnectioncount")).text, "0")

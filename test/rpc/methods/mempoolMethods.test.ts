@@ -31,7 +31,7 @@ describe("an empty mempool", () => {
         assert.strictEqual((yield* call("getmempoolfeeratediagram")).text, "[{\"weight\":0,\"fee\":0.00000000}]")
       }))
 
-    it.effect("has nothing to show of a transaction", () =>
+    it.effect("has no transaction to show", () =>
       Effect.gen(function*() {
         const { refusal } = yield* MethodNode
         for (
@@ -52,7 +52,7 @@ describe("an empty mempool", () => {
   })
 
   layer(methodNode({ blocks: false, loading: true }))("before it is loaded", (it) => {
-    it.effect("says so and is not saved", () =>
+    it.effect("reports that it is loading and is not saved", () =>
       Effect.gen(function*() {
         const { call, refusal } = yield* MethodNode
         assert.include((yield* call("getmempoolinfo")).value, { loaded: false })
@@ -64,7 +64,7 @@ describe("an empty mempool", () => {
   })
 })
 
-/** A parent with two outputs, a child of both that pays four times as much, and a stranger. */
+/** A parent with two outputs, a child of both that pays four times as much, and an unrelated transaction. */
 const parent = pay([reward(1)], { outputs: 2, sequence: 0xffffffff })
 const child = pay([output(parent), output(parent, 1)], { fee: 4 * FEE, sequence: 0xfffffffe })
 const stranger = pay([reward(2)], { fee: 2 * FEE, sequence: 0xfffffffd })
@@ -148,7 +148,7 @@ layer(spendableNode)("a mempool with a family and a stranger", (it) => {
       ])
     }))
 
-  it.effect("tells who spends what", () =>
+  it.effect("shows which transaction spends an output", () =>
     Effect.gen(function*() {
       const { call, refusal } = yield* MethodNode
       const outputs = [{ txid: idOf(parent), vout: 1 }, { txid: idOf(child), vout: 0 }]
@@ -219,7 +219,7 @@ layer(spendableNode)("a mempool with a family and a stranger", (it) => {
 })
 
 describe("savemempool", () => {
-  it.effect("says no more than that the disk did not take it", () =>
+  it.effect("reports only that it could not be written to disk", () =>
     Effect.gen(function*() {
       const { pool } = yield* MethodNode
       const reason = "no space left"

@@ -41,7 +41,7 @@ layer(methodNode())("name_show and name_history", (it) => {
         const hex = stringAt(name, "nameHex")
         const show = yield* call("name_show", hex, { ...IN_HEX, allowExpired: true })
         assert.strictEqual(show.text, recordedText(at(name, "show")))
-        // Now it is in memory, and so is its text.
+        // Now the record is in memory, and so is its text.
         for (let again = 0; again < 2; again++) {
           const { text } = yield* call("name_show", hex, { ...IN_HEX, allowExpired: true })
           assert.strictEqual(text, show.text)
@@ -67,20 +67,20 @@ layer(methodNode())("name_show and name_history", (it) => {
       }
     }))
 
-  it.effect("refuse names that never were, ascii ones by name and others in hex", () =>
+  it.effect("refuse names that never existed, ascii ones by name and others in hex", () =>
     Effect.gen(function*() {
       const { refusal } = yield* MethodNode
-      const nobody = { code: -4, message: "name never existed: 'd/nobody'" }
-      assert.deepStrictEqual(yield* refusal("name_show", "d/nobody"), nobody)
-      assert.deepStrictEqual(yield* refusal("name_show", "d/nobody", { allowExpired: true }), nobody)
+      const nobody = { code: -4, message: "name never existed: 'd/absent'" }
+      assert.deepStrictEqual(yield* refusal("name_show", "d/absent"), nobody)
+      assert.deepStrictEqual(yield* refusal("name_show", "d/absent", { allowExpired: true }), nobody)
       assert.deepStrictEqual(yield* refusal("name_show", ""), { code: -4, message: "name never existed: ''" })
       assert.deepStrictEqual(yield* refusal("name_show", "00FF", { nameEncoding: "hex" }), {
         code: -4,
         message: "name never existed: 0x00ff"
       })
-      assert.deepStrictEqual(yield* refusal("name_history", "d/nobody"), {
+      assert.deepStrictEqual(yield* refusal("name_history", "d/absent"), {
         code: -4,
-        message: "name not found: 'd/nobody'"
+        message: "name not found: 'd/absent'"
       })
       // No more than this of a name is shown.
       for (const length of [10_000, 100_000]) {
@@ -102,7 +102,7 @@ layer(methodNode())("name_show and name_history", (it) => {
       const lenient = yield* withOptions({ allowExpired: true })
       assert.include((yield* lenient.call("name_show", expired.name)).value, { expired: true })
       assert.deepStrictEqual(yield* lenient.refusal("name_show", expired.name, { allowExpired: false }), gone)
-      assert.strictEqual((yield* lenient.refusal("name_show", "d/nobody")).code, -4)
+      assert.strictEqual((yield* lenient.refusal("name_show", "d/absent")).code, -4)
     }))
 
   it.effect("write names and values as the call, else the node, wants them (reference/rpc.md 5.1)", () =>
@@ -152,7 +152,7 @@ layer(methodNode())("name_show and name_history", (it) => {
       assert.include(shown.value, { name: "6a8c", value: textOf(stringAt(binary, "show", "value")) })
     }))
 
-  it.effect("leave out what cannot be written, and say so", () =>
+  it.effect("omit what cannot be written, and report that", () =>
     Effect.gen(function*() {
       const { call } = yield* MethodNode
       const binary = names.find((each) => /^(8|f)/.test(stringAt(each, "show", "value"))) ?? assert.fail()
@@ -182,7 +182,7 @@ layer(methodNode())("name_show and name_history", (it) => {
       }
     }))
 
-  it.effect("refuse options that are none", () =>
+  it.effect("refuse invalid options", () =>
     Effect.gen(function*() {
       const { call, refusal, refusalOfText } = yield* MethodNode
       const type = (given: string, expected: string, field?: string) => ({
@@ -251,7 +251,7 @@ layer(methodNode())("name_show and name_history", (it) => {
       )
     }))
 
-  it.effect("do without what the operator switched off", () =>
+  it.effect("refuse only what the operator switched off", () =>
     Effect.gen(function*() {
       const { withOptions } = yield* MethodNode
       const { call, refusal } = yield* withOptions({ nameHistory: false, nameHashIndex: false })
@@ -365,7 +365,7 @@ layer(methodNode())("name_scan", (it) => {
       }
     }))
 
-  it.effect("refuses filters that are none", () =>
+  it.effect("refuses invalid filters", () =>
     Effect.gen(function*() {
       const { refusal, refusalOfText } = yield* MethodNode
       const scan = (options: object) => refusal("name_scan", "", 10, options)
@@ -395,7 +395,7 @@ layer(methodNode())("name_scan", (it) => {
         assert.strictEqual(code, -1, expression)
         assert.notInclude(message, "\n")
       }
-      // The settings are looked at even where nothing is asked for.
+      // The options are checked even where no row is requested.
       assert.strictEqual((yield* refusal("name_scan", "", 0, { regexp: "(" })).code, -1)
       assert.strictEqual((yield* refusalOfText("name_scan", "[\"\",10,{\"minConf\":1.5}]")).code, -1)
     }))
@@ -426,7 +426,7 @@ layer(methodNode())("name_scan", (it) => {
 })
 
 layer(methodNode({ loading: true }))("while blocks are missing", (it) => {
-  it.effect("what is known is answered, and what is not may still come", () =>
+  it.effect("a known name is answered, and an unknown one may still come", () =>
     Effect.gen(function*() {
       const { call, refusal, status } = yield* MethodNode
       assert.include((yield* call("name_show", alive.name)).value, { name: alive.name })
@@ -437,12 +437,12 @@ layer(methodNode({ loading: true }))("while blocks are missing", (it) => {
 
       const unknownHash = ["42".repeat(32), { nameEncoding: "hex", byHash: "sha256d" }]
       const questions: ReadonlyArray<readonly [string, ReadonlyArray<unknown>]> = [
-        ["name_show", ["d/nobody"]],
+        ["name_show", ["d/absent"]],
         ["name_show", [expired.name]],
         ["name_show", unknownHash],
-        ["name_history", ["d/nobody"]],
+        ["name_history", ["d/absent"]],
         ["name_history", unknownHash],
-        ["name_scan", ["", 10, { prefix: "nobody/" }]]
+        ["name_scan", ["", 10, { prefix: "absent/" }]]
       ]
       for (const [method, params] of questions) assert.deepStrictEqual(yield* refusal(method, ...params), SYNCING)
       assert.strictEqual((yield* refusal("name_show", "d/äö")).code, -1000)
@@ -451,7 +451,7 @@ layer(methodNode({ loading: true }))("while blocks are missing", (it) => {
       for (const [method, params] of questions.slice(0, -1)) {
         assert.strictEqual((yield* refusal(method, ...params)).code, -4)
       }
-      assert.strictEqual((yield* call("name_scan", "", 10, { prefix: "nobody/" })).text, "[]")
+      assert.strictEqual((yield* call("name_scan", "", 10, { prefix: "absent/" })).text, "[]")
     }))
 })
 

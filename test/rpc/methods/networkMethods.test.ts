@@ -53,7 +53,7 @@ const pool = Layer.mock(Mempool, {
   })
 })
 
-/** The methods on a network of which a test says how it is. */
+/** The methods on a network that a test describes. */
 const network = (said: Partial<typeof PeerManager.Service>) =>
   Effect.zipRight(
     TestClock.setTime(1000 * NOW),
@@ -124,7 +124,7 @@ const peer: PeerInfo = {
 }
 
 describe("getpeerinfo", () => {
-  it.effect("tells all that is known of a peer, in the order of the reference node (reference/rpc.md 3.7)", () =>
+  it.effect("shows all that is known of a peer, in the order of the reference node (reference/rpc.md 3.7)", () =>
     Effect.gen(function*() {
       const { call } = yield* network({ peers: Effect.succeed([peer]) })
       assert.strictEqual(
@@ -142,7 +142,7 @@ describe("getpeerinfo", () => {
       )
     }))
 
-  it("names services it does not know by their bits", () => {
+  it("names unknown services by their bits", () => {
     assert.deepStrictEqual(serviceNames(0x9n | 1n << 40n), ["NETWORK", "WITNESS", "UNKNOWN[2^40]"])
   })
 })
@@ -196,7 +196,7 @@ describe("addconnection", () => {
 })
 
 describe("getaddednodeinfo", () => {
-  it.effect("tells who was added and who is there", () =>
+  it.effect("lists the added peers and which of them are connected", () =>
     Effect.gen(function*() {
       const { call, refusal } = yield* network({
         added: Effect.succeed([
@@ -269,7 +269,7 @@ describe("bans", () => {
       assert.match((yield* refusal("setban", "q", "maybe")).message, /^setban "subnet"/)
     }))
 
-  it.effect("that ended before they began are refused, what else is wrong with them first", () =>
+  it.effect("that ended before they began are refused, after all other errors", () =>
     Effect.gen(function*() {
       const { refusal } = yield* network({
         ban: () => Effect.dieMessage("nothing is to be banned"),

@@ -76,7 +76,7 @@ const withInputs = (text: unknown, change: (input: PsbtInput, n: number) => Psbt
 }
 
 layer(methodNode())("PSBTs", (it) => {
-  it.effect("refuses what is none", () =>
+  it.effect("refuses a text that is no PSBT", () =>
     Effect.gen(function*() {
       const { call, refusal } = yield* calls
       const cases = [["%", "invalid base64"], ["AAAA", "magic bytes at byte 0: needs 5 bytes, 3 are left"]] as const
@@ -118,7 +118,7 @@ layer(methodNode())("PSBTs", (it) => {
       assert.strictEqual(psbt.inputs.length, 1)
     }))
 
-  it.effect("are filled in, signed, finished and extracted, and each step is told", () =>
+  it.effect("are filled in, signed, finished and extracted, and each step is reported", () =>
     Effect.gen(function*() {
       const { call } = yield* calls
       const paid = funding(pkh(first), wpkh(second))
@@ -167,7 +167,7 @@ layer(methodNode())("PSBTs", (it) => {
       assert.approximately(size.estimated_vsize, hex.length / 2 - 80, 3)
     }))
 
-  it.effect("are not valid with amounts that cannot be", () =>
+  it.effect("are invalid with impossible amounts", () =>
     Effect.gen(function*() {
       const { call } = yield* calls
       const paid = funding(wpkh(first), wpkh(second))
@@ -194,13 +194,13 @@ layer(methodNode())("PSBTs", (it) => {
       const coinbase = transactions[0] ?? assert.fail()
       const empty = (yield* call("createpsbt", [{ txid: displayHash(coinbase.txid), vout: 0 }], { [ADDRESS]: 1 })).value
       const [input = EMPTY_INPUT] = parsed(String((yield* call("utxoupdatepsbt", empty)).value)).inputs
-      // Without an index the whole transaction is not found, and its output vouches for nothing but in a witness.
+      // Without an index the whole transaction is not found, and its output alone suffices only for a witness input.
       assert.isUndefined(input.nonWitnessUtxo)
       const isSegwit = (coinbase.outputs[0]?.script ?? assert.fail())[0] === 0
       assert.strictEqual(input.witnessUtxo !== undefined, isSegwit)
     }))
 
-  it.effect("are joined in an order of chance, without signatures", () =>
+  it.effect("are joined in random order, without signatures", () =>
     Effect.gen(function*() {
       const { call, refusal } = yield* calls
       const paid = [funding(wpkh(first)), funding(wpkh(second), pkh(first))]
@@ -215,7 +215,7 @@ layer(methodNode())("PSBTs", (it) => {
       })
     }))
 
-  it.effect("refuses descriptors that are none", () =>
+  it.effect("refuses invalid descriptors", () =>
     Effect.gen(function*() {
       const { refusal } = yield* calls
       for (const [given, code] of [["x(1)", -5], [{}, -8], [5, -8]] as const) {
@@ -226,7 +226,7 @@ layer(methodNode())("PSBTs", (it) => {
 
 describe.skipIf(!hasShared)("the reference node's PSBTs", () => {
   layer(methodNode({ blocks: false }))((it) => {
-    it.effect("are taken apart and analyzed as described", () =>
+    it.effect("are decoded and analyzed as described", () =>
       Effect.gen(function*() {
         const { call } = yield* calls
         const { valid } = fixtureJson<{ readonly valid: ReadonlyArray<string> }>("core/functional/rpc_psbt.json")

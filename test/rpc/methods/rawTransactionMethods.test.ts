@@ -247,7 +247,7 @@ layer(methodNode())("signing transactions", (it) => {
       }
     }))
 
-  it.effect("refuses keys, outputs and hash types that are none, and names no key", () =>
+  it.effect("refuses invalid keys, outputs and hash types, and names no key", () =>
     Effect.gen(function*() {
       const { call, refusal } = yield* calls
       const raw = (yield* call("createrawtransaction", [{ txid: TXID, vout: 0 }], { [ADDRESS]: 1 })).value
@@ -339,7 +339,7 @@ layer(methodNode())("keys, addresses and messages", (it) => {
       })
     }))
 
-  it.effect("makes multisigs and refuses what makes none", () =>
+  it.effect("makes multisigs and refuses invalid parameters", () =>
     Effect.gen(function*() {
       const { call, refusal } = yield* calls
       const keys = [1, 2].map((n) => toHex(pubkeyOf(n)))

@@ -21,12 +21,12 @@ const FEE_EXCEEDED = "Fee exceeds maximum configured by user (e.g. -maxtxfee, ma
 const BURN_EXCEEDED = "Unspendable output exceeds maximum configured by user (maxburnamount)"
 const RATE_REFUSED = { code: -8, message: "Fee rates larger than or equal to 1BTC/kvB are not accepted" }
 
-/** Version 1, one input that nobody has, one output. */
+/** Version 1, one input that spends an unknown coin, one output. */
 const LOST = "01000000011111111111111111111111111111111111111111111111111111111111111111000000000000000000" +
   "0140420f00000000001976a914d5e3d1e149ac4ed83061077faa6d8d92152938c088ac00000000"
 
 layer(spendableNode)("sendrawtransaction", (it) => {
-  it.effect("takes a transaction in, again says its txid, and no more once it is mined", () =>
+  it.effect("accepts a transaction, returns its txid again, and refuses it once it is mined", () =>
     Effect.gen(function*() {
       const { call, pool, refusal } = yield* MethodNode
       const transaction = pay([reward(1)], { outputs: 2 })
@@ -36,7 +36,7 @@ layer(spendableNode)("sendrawtransaction", (it) => {
       pool.broadcastDone(transaction.txidKey)
       assert.strictEqual((yield* call("sendrawtransaction", hexOf(transaction).toUpperCase())).text, text)
       assert.isTrue(pool.isUnbroadcast(transaction.txidKey))
-      // One of its outputs is enough to say so.
+      // One unspent output of it is enough to detect that.
       yield* mine(transaction, pay([output(transaction)]))
       assert.deepStrictEqual(yield* refusal("sendrawtransaction", hexOf(transaction)), {
         code: -27,
@@ -73,7 +73,7 @@ layer(spendableNode)("sendrawtransaction", (it) => {
       assert.strictEqual(pool.info().size, 0)
     }))
 
-  it.effect("refuses what is no transaction", () =>
+  it.effect("refuses an undecodable transaction", () =>
     Effect.gen(function*() {
       const { refusal } = yield* MethodNode
       for (const given of ["", "c0ffee", "zz", LOST.slice(2), `${LOST}00`]) {
@@ -116,7 +116,7 @@ layer(spendableNode)("sendrawtransaction", (it) => {
       const refused = { code: -25, message: BURN_EXCEEDED }
       assert.deepStrictEqual(yield* refusal("sendrawtransaction", nullData), refused)
       assert.deepStrictEqual(yield* refusal("sendrawtransaction", nullData, null, "0.00000999"), refused)
-      // Nobody can run these either: an opcode without a meaning, a push that is cut off.
+      // These outputs are unspendable too: an opcode without a meaning, a push that is cut off.
       assert.deepStrictEqual(yield* refusal("sendrawtransaction", burning(Uint8Array.of(0xff))), refused)
       assert.deepStrictEqual(yield* refusal("sendrawtransaction", burning(Uint8Array.of(5, 1))), refused)
       yield* call("sendrawtransaction", nullData, null, "0.00001")
@@ -124,7 +124,7 @@ layer(spendableNode)("sendrawtransaction", (it) => {
 })
 
 layer(spendableNode)("testmempoolaccept", (it) => {
-  it.effect("says what would come of one transaction", () =>
+  it.effect("reports whether one transaction would be accepted", () =>
     Effect.gen(function*() {
       const { call, pool } = yield* MethodNode
       const good = pay([reward(1)])
@@ -163,7 +163,7 @@ layer(spendableNode)("testmempoolaccept", (it) => {
       }])
     }))
 
-  it.effect("says of several what fails first, and nothing of the others", () =>
+  it.effect("reports the first failure of several transactions, and nothing of the others", () =>
     Effect.gen(function*() {
       const { call } = yield* MethodNode
       const parent = pay([reward(2)])
@@ -181,7 +181,7 @@ layer(spendableNode)("testmempoolaccept", (it) => {
       const [before, refused] = yield* verdicts(hexOf(parent), LOST)
       assert.deepStrictEqual(before, ids[0])
       assert.deepInclude(refused, { allowed: false, "reject-reason": "missing-inputs" })
-      // Who pays too much ends the list, too; what stands before is judged.
+      // A transaction that pays too much ends the list, too; those before it are validated.
       const dear = pay([output(parent)], { fee: 3_000_000 })
       const last = pay([output(dear)])
       const [first, second, third] = yield* verdicts(hexOf(parent), hexOf(dear), hexOf(last))
@@ -190,7 +190,7 @@ layer(spendableNode)("testmempoolaccept", (it) => {
       assert.deepStrictEqual(third, { txid: idOf(last), wtxid: displayHash(last.wtxid) })
     }))
 
-  it.effect("refuses lists that are no packages", () =>
+  it.effect("refuses invalid packages", () =>
     Effect.gen(function*() {
       const { refusal } = yield* MethodNode
       const count = { code: -8, message: "Array must contain between 1 and 25 transactions." }
@@ -208,7 +208,7 @@ layer(spendableNode)("testmempoolaccept", (it) => {
 })
 
 layer(spendableNode)("prioritisetransaction", (it) => {
-  it.effect("adds to what a transaction counts with, here or to come", () =>
+  it.effect("adds to the fee that a transaction counts with, in the mempool or still to come", () =>
     Effect.gen(function*() {
       const { call, pool, refusal } = yield* MethodNode
       const here = pay([reward(1)])
@@ -276,7 +276,7 @@ const OPTIONS: typeof NodeOptions.Service = {
 
 describe("estimatesmartfee and estimaterawfee", () => {
   layer(methodNode({ blocks: false }))((it) => {
-    it.effect("say that they do not know, on a young node", () =>
+    it.effect("report that they have no estimate, on a young node", () =>
       Effect.gen(function*() {
         const { call, refusal } = yield* MethodNode
         const none = "{\"errors\":[\"Insufficient data or no feerate found\"],\"blocks\":0}"
@@ -316,7 +316,7 @@ describe("estimatesmartfee and estimaterawfee", () => {
         }
       }))
 
-    it.effect("say what the estimator does, but never less than the mempool asks for", () =>
+    it.effect("return the estimator's rate, but never less than the mempool's minimum", () =>
       Effect.gen(function*() {
         const { chain, pool } = yield* MethodNode
         const range = { start: 99.6, end: 1e99, withinTarget: 1.236, confirmed: 2, inPool: 3, left: 0.004 }

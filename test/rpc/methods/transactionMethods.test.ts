@@ -45,7 +45,7 @@ layer(methodNode({ txIndex: true }))("getrawtransaction with an index", (it) => 
       }
     }), 60_000)
 
-  it.effect("takes them apart as the reference node does", () =>
+  it.effect("decodes them as the reference node does", () =>
     Effect.gen(function*() {
       const { call } = yield* MethodNode
       assert.strictEqual(examples.length, 89)
@@ -86,7 +86,7 @@ layer(methodNode({ txIndex: true }))("getrawtransaction with an index", (it) => 
       assert.notMatch((yield* call("getrawtransaction", txidOf(600, 0), 2)).text, /"(fee|prevout)"/)
     }))
 
-  it.effect("refuses what it does not know", () =>
+  it.effect("refuses unknown transactions", () =>
     Effect.gen(function*() {
       const { refusal, refusalOfText } = yield* MethodNode
       assert.deepStrictEqual(yield* refusal("getrawtransaction", NOBODYS), {
@@ -156,7 +156,7 @@ layer(methodNode())("getrawtransaction without an index", (it) => {
     60_000
   )
 
-  it.effect("tells blocks off the best chain from those that are not here", () =>
+  it.effect("distinguishes blocks off the best chain from missing ones", () =>
     Effect.gen(function*() {
       const { call, chain, refusal } = yield* MethodNode
       const [block = assert.fail()] = branch
@@ -225,7 +225,7 @@ layer(methodNode({ blocks: false }))("decoding", (it) => {
       )
     }))
 
-  it.effect("takes apart scripts up to ten times the length that can run, and transactions that fit a block", () =>
+  it.effect("decodes scripts up to ten times the length that can run, and transactions that fit a block", () =>
     Effect.gen(function*() {
       const { call, refusal } = yield* MethodNode
       assert.include((yield* call("decodescript", "51".repeat(100_000))).value, { type: "nonstandard" })

@@ -5,7 +5,7 @@ import { MethodNode, methodNode } from "../../support/methodNode.ts"
 layer(methodNode({ txIndex: true, options: { nameHashIndex: false } }))(
   "methods about addresses, descriptors and indexes",
   (it) => {
-    it.effect("validateaddress tells what an address stands for (reference/rpc.md 3.8)", () =>
+    it.effect("validateaddress shows what an address stands for (reference/rpc.md 3.8)", () =>
       Effect.gen(function*() {
         const { call } = yield* MethodNode
         assert.strictEqual(

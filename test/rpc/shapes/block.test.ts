@@ -27,7 +27,7 @@ const recorded = items(at(recordedJson("regtest-names/blocks-verbose.json"), "bl
 const blocks = fixtureBlocks("regtest-names/blocks.dat")
 const tip = blocks.length - 1
 
-/** What the chain knows of a header; works and times are the recorded ones. */
+/** The chain's data about a header; works and times are the recorded ones. */
 const infoOf = (entry: Json, block: Block): HeaderInfo => {
   const height = numberAt(entry, "height")
   return {
@@ -121,7 +121,7 @@ describe("a block at each verbosity", () => {
     assert.deepStrictEqual({ ...shown(3), tx: [coinbase, ...others] }, shown(2))
   })
 
-  it("2 and 3 do without fees and prevouts where undo data are missing", () => {
+  it("2 and 3 omit fees and prevouts where undo data are missing", () => {
     const text = encodeJson(blockJson(context, block, info, { verbosity: 3 }))
     assert.notInclude(text, "\"fee\"")
     assert.notInclude(text, "\"prevout\"")

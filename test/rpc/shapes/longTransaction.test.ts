@@ -31,7 +31,7 @@ const long = (count: number): Transaction =>
   })
 
 describe("long transactions", () => {
-  it("are taken apart while they are encoded, with the same text as short ones", () => {
+  it("are decoded while they are encoded to JSON, with the same text as short ones", () => {
     const json = transactionJson(context, long(300))
     assert.instanceOf(json["vin"], LazyArray)
     assert.instanceOf(json["vout"], LazyArray)
@@ -51,7 +51,7 @@ describe("long transactions", () => {
     assert.notInclude(encodeJson(transactionJson(context, long(300), { isChange: () => false })), "ischange")
   })
 
-  it.effect("leave others their turns while a PSBT is read, once a part", () =>
+  it.effect("yield to other fibers once a part while a PSBT is read", () =>
     Effect.gen(function*() {
       const text = psbtText(psbtOf(long(1_000)))
       let turns = 0

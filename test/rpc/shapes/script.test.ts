@@ -12,7 +12,7 @@ const context: ShapeContext = { network: regtest, nameEncoding: "ascii", valueEn
 const P2PKH = "76a914333333333333333333333333333333333333333388ac"
 
 describe("an output script", () => {
-  it("says all there is to say about a name, in order (reference/rpc.md 3.4)", () => {
+  it("shows all members of a name, in order (reference/rpc.md 3.4)", () => {
     const script = `5303642f6201316d75${P2PKH}`
     assert.strictEqual(
       encodeJson(scriptJson(context, hex(script))),
@@ -41,7 +41,7 @@ describe("an output script", () => {
     assert.isUndefined(scriptJson(context, hex(script))["address"])
   })
 
-  it("goes without hex, or with a descriptor that is known better", () => {
+  it("can omit hex, or use a given descriptor", () => {
     assert.notInclude(encodeJson(scriptJson(context, hex(P2PKH), { hex: false })), "\"hex\"")
     assert.include(
       encodeJson(scriptJson(context, hex(P2PKH), { desc: "pkh(x)#00000000" })),

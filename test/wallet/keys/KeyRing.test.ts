@@ -5,7 +5,7 @@ import { type Bytes, concat, toHex } from "../../../src/protocol/bytes.ts"
 import { hash160, sha256 } from "../../../src/protocol/hash.ts"
 import { regtest } from "../../../src/protocol/networks.ts"
 import { Op, pushData } from "../../../src/protocol/script.ts"
-import { WalletLocked } from "../../../src/wallet/errors.ts"
+import { KeysLocked } from "../../../src/wallet/errors.ts"
 import { withChecksum } from "../../../src/wallet/keys/descriptors.ts"
 import { type ImportRequest, prepareImport } from "../../../src/wallet/keys/importDescriptor.ts"
 import { KeyRing } from "../../../src/wallet/keys/KeyRing.ts"
@@ -263,7 +263,7 @@ describe("a ring with imports", () => {
 describe("prepareImport", () => {
   const reason = (document: WalletDocument, each: ImportRequest): readonly [string, string] =>
     Either.match(prepareImport(document, each, undefined), {
-      onLeft: (failure) => [failure._tag === "WalletLocked" ? "locked" : failure.code, failure.message],
+      onLeft: (failure) => [failure._tag === "KeysLocked" ? "locked" : failure.code, failure.message],
       onRight: () => ["", ""]
     })
 
@@ -385,7 +385,7 @@ describe("encryption", () => {
       assert.throws(() => unsealed.change(document), TypeError)
       assert.strictEqual((yield* Effect.flip(encryption(document, passphrase))).code, "already-encrypted")
       secrets.wipe()
-      assert.throws(() => secrets.mnemonic, WalletLocked)
+      assert.throws(() => secrets.mnemonic, KeysLocked)
       for (const own of ring.all()) assert.isUndefined(ring.privateKeyFor(own.script, secrets))
     }))
 

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted, TestClock } from "effect"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
-import { WalletLocked } from "../../../src/wallet/errors.ts"
+import { KeysLocked } from "../../../src/wallet/errors.ts"
 import { newDocument } from "../../../src/wallet/keys/makeDocument.ts"
 import { makeVault } from "../../../src/wallet/keys/Vault.ts"
 import * as WalletFile from "../../../src/wallet/keys/WalletFile.ts"
@@ -32,7 +32,7 @@ describe("Vault", () => {
     Effect.gen(function*() {
       yield* TestClock.setTime(0)
       const vault = yield* encrypted
-      assert.strictEqual((yield* Effect.flip(vault.secrets))._tag, "WalletLocked")
+      assert.strictEqual((yield* Effect.flip(vault.secrets))._tag, "KeysLocked")
       assert.deepInclude(yield* Effect.flip(vault.encrypt(PASSPHRASE)), { code: "already-encrypted" })
       assert.strictEqual((yield* Effect.flip(vault.unlock(Redacted.make("x"), 9)))._tag, "WrongPassphrase")
       yield* vault.unlock(PASSPHRASE, 60)
@@ -67,7 +67,7 @@ describe("Vault", () => {
       const secrets = yield* vault.secrets
       yield* vault.lock
       assert.isTrue(secrets.isWiped)
-      assert.throws(() => secrets.mnemonic, WalletLocked)
+      assert.throws(() => secrets.mnemonic, KeysLocked)
     }))
 
   it.scopedLive("of simultaneous encryptions the first wins, and the others fail", () =>
@@ -84,7 +84,7 @@ describe("Vault", () => {
       assert.deepInclude(lost[0], { code: "already-encrypted" })
       assert.notInclude(readFileSync(path, "utf8"), "\"plain\"")
       // The new lock closes what was open before.
-      assert.throws(() => before.mnemonic, WalletLocked)
+      assert.throws(() => before.mnemonic, KeysLocked)
       for (const each of won) yield* vault.unlock(each, 60)
       const next = ["three", "four"].map((text) => Redacted.make(text))
       const [old = PASSPHRASE] = won

@@ -9,7 +9,7 @@ import { FeeEstimator } from "../../../src/mempool/fees/FeeEstimator.ts"
 import { Mempool } from "../../../src/mempool/Mempool.ts"
 import type { PoolEntry } from "../../../src/mempool/PoolEntry.ts"
 import { NameNotFound } from "../../../src/names/errors.ts"
-import { NameDb, type NameRecord } from "../../../src/names/NameDb.ts"
+import { NameDb, type NameEntry } from "../../../src/names/NameDb.ts"
 import { decodeBlock } from "../../../src/protocol/block.ts"
 import { binaryString, type Bytes, concat, displayHash, EMPTY, equal } from "../../../src/protocol/bytes.ts"
 import { hash160, hash256, sha256 } from "../../../src/protocol/hash.ts"
@@ -30,7 +30,7 @@ import {
   type Transaction,
   type TransactionOutput
 } from "../../../src/protocol/transaction.ts"
-import { InsufficientFunds, WalletLocked } from "../../../src/wallet/errors.ts"
+import { FundsMissing, KeysLocked } from "../../../src/wallet/errors.ts"
 import { emptyDocument, type WalletDocument } from "../../../src/wallet/keys/WalletDocument.ts"
 import type { OwnScript, PaymentRequest, WalletCoin, WalletTx, WalletTxState } from "../../../src/wallet/Wallet.ts"
 import type { WalletCore } from "../../../src/wallet/WalletCore.ts"
@@ -135,8 +135,8 @@ export class World {
     )
   }
 
-  record(name: Bytes): NameRecord | undefined {
-    let found: NameRecord | undefined
+  record(name: Bytes): NameEntry | undefined {
+    let found: NameEntry | undefined
     for (const [height, block] of this.blocks.entries()) {
       for (const transaction of block) {
         const output = nameOutput(transaction)
@@ -314,14 +314,14 @@ export class World {
 
   private readonly pay = (request: PaymentRequest) =>
     Effect.gen(this, function*() {
-      if (this.locked) return yield* new WalletLocked()
-      if (this.poor) return yield* new InsufficientFunds({ needed: NAME_AMOUNT, available: 0 })
+      if (this.locked) return yield* new KeysLocked()
+      if (this.poor) return yield* new FundsMissing({ needed: NAME_AMOUNT, available: 0 })
       const coins = this.coins()
       const spends: Array<Uint8Array> = []
       for (const { outpoint: key } of request.inputs ?? []) {
         const coin = coins.find((other) => other.outpoint === key)
         if (coin === undefined) {
-          return yield* new InsufficientFunds({ needed: NAME_AMOUNT, available: 0, missing: key })
+          return yield* new FundsMissing({ needed: NAME_AMOUNT, available: 0, missing: key })
         }
         spends.push(outpoint(coin.txid, coin.vout))
       }
@@ -372,7 +372,7 @@ export class World {
       privateKey: (script) => {
         const index = this.indexOf(parseNameScript(script)?.address ?? script)
         if (index === -1) return Effect.succeed(undefined)
-        return this.locked ? new WalletLocked() : Effect.succeed(this.privateKeyOf(index))
+        return this.locked ? new KeysLocked() : Effect.succeed(this.privateKeyOf(index))
       }
     }
     return { core, names: yield* NameDb }

@@ -29,7 +29,7 @@ const mine = (world: World, names: Names, count: number) =>
   Effect.repeatN(Effect.zipRight(Effect.sync(() => world.mine()), names.step), count - 1)
 
 const reasonOf = <A>(work: Effect.Effect<A, NameFailure>) =>
-  Effect.map(Effect.flip(work), (failure) => failure._tag === "NameUnavailable" ? failure.reason : failure._tag)
+  Effect.map(Effect.flip(work), (failure) => failure._tag === "NameOperationRefused" ? failure.reason : failure._tag)
 
 /** Registers a name by hand, in the block after the next twelve. */
 const own = (world: World, names: Names, name = NAME, value = VALUE) =>
@@ -200,7 +200,7 @@ describe("nameFirstUpdate", () => {
           "previous txid not found",
           "generated rand for txid does not match",
           "could not generate rand for txid",
-          "InsufficientFunds",
+          "FundsMissing",
           "previous tx is not name_new",
           "the name is too long",
           "the value is too long"
@@ -262,12 +262,12 @@ describe("nameUpdate", () => {
         world.mine()
         const { keys } = world
         const failure = yield* Effect.flip(names.nameUpdate({ name: NAME, value: VALUE }))
-        assert.deepInclude(failure, { _tag: "InsufficientFunds", missing: outpointKey(outpoint(given.txid, 1)) })
+        assert.deepInclude(failure, { _tag: "FundsMissing", missing: outpointKey(outpoint(given.txid, 1)) })
         assert.strictEqual(world.keys, keys, "an address was taken for nothing")
         world.mine(28)
         assert.strictEqual(
           (yield* Effect.flip(names.nameUpdate({ name: NAME, value: VALUE })))._tag,
-          "InsufficientFunds"
+          "FundsMissing"
         )
         world.mine(1)
         assert.strictEqual(yield* reasonOf(names.nameUpdate({ name: NAME, value: VALUE })), reason)
@@ -281,7 +281,7 @@ describe("nameUpdate", () => {
         const long = names.nameUpdate({ name: NAME, value: new Uint8Array(521) })
         assert.strictEqual(yield* reasonOf(long), "the value is too long")
         world.locked = true
-        assert.strictEqual(yield* reasonOf(names.nameUpdate({ name: NAME, value: VALUE })), "WalletLocked")
+        assert.strictEqual(yield* reasonOf(names.nameUpdate({ name: NAME, value: VALUE })), "KeysLocked")
       })
     ))
 })

@@ -134,12 +134,12 @@ describe("register", () => {
     withNames((names, world) =>
       Effect.gen(function*() {
         world.poor = true
-        assert.strictEqual((yield* Effect.flip(names.register(NAME, VALUE, {})))._tag, "InsufficientFunds")
+        assert.strictEqual((yield* Effect.flip(names.register(NAME, VALUE, {})))._tag, "FundsMissing")
         assert.deepStrictEqual(names.registrations(), [])
         world.poor = false
         world.locked = true
         const { keys } = world
-        assert.strictEqual((yield* Effect.flip(names.register(NAME, VALUE, {})))._tag, "WalletLocked")
+        assert.strictEqual((yield* Effect.flip(names.register(NAME, VALUE, {})))._tag, "KeysLocked")
         assert.deepStrictEqual([names.registrations(), world.keys], [[], keys])
       })
     ))

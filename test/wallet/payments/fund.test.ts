@@ -83,17 +83,17 @@ describe("fundTransaction", () => {
 
   it("says how much is missing, and what the fee would be where only that is", () => {
     const without = refused(inputOf({}, [legacy(1, 999_999)]))
-    assert.deepInclude(without, { _tag: "InsufficientFunds", needed: 1_000_000, available: 999_999 })
+    assert.deepInclude(without, { _tag: "FundsMissing", needed: 1_000_000, available: 999_999 })
     const exact = refused(inputOf({}, [legacy(1, 1_000_000)]))
     assert.deepInclude(exact, {
-      _tag: "InsufficientFunds",
+      _tag: "FundsMissing",
       needed: 1_000_000,
       available: 1_000_000 - 14_800,
       fee: feeOf(RATE, 44)
     })
     assert.strictEqual(exact.message, "0.00019200 NMC are missing")
-    assert.strictEqual(refused(inputOf({}, []))._tag, "InsufficientFunds")
-    assert.strictEqual(refused(inputOf({}, [legacy(1, 1_019_199)]))._tag, "InsufficientFunds")
+    assert.strictEqual(refused(inputOf({}, []))._tag, "FundsMissing")
+    assert.strictEqual(refused(inputOf({}, [legacy(1, 1_019_199)]))._tag, "FundsMissing")
     assert.strictEqual(funded(inputOf({}, [legacy(1, 1_019_200)])).fee, 19_200)
   })
 
@@ -140,7 +140,7 @@ describe("fundTransaction", () => {
     const script = nameScript(operation, P2PKH)
     const held = legacy(1, 1_000_000, { name: parseNameScript(script), output: { value: 1_000_000, script } })
     const request = { outputs: [{ value: 1_000_000, script }], version: NAME_TX_VERSION }
-    assert.strictEqual(refused(inputOf(request, [held]))._tag, "InsufficientFunds")
+    assert.strictEqual(refused(inputOf(request, [held]))._tag, "FundsMissing")
     const draft = funded(inputOf(request, [held, legacy(2, 40_000), legacy(3, 2e6)], { preset: [held] }))
     assert.strictEqual(draft.coins[0]?.outpoint, held.coin.outpoint)
     assert.strictEqual(draft.coins.filter(({ outpoint }) => outpoint === held.coin.outpoint).length, 1)
@@ -152,7 +152,7 @@ describe("fundTransaction", () => {
     const preset = [legacy(1, 2_000_000)]
     assert.strictEqual(funded(inputOf({}, [legacy(2, 5e7)], { preset })).coins.length, 1)
     const request = { outputs: [{ value: 3_000_000, script: P2PKH }], addInputs: false }
-    assert.strictEqual(refused(inputOf(request, [legacy(2, 5e7)], { preset }))._tag, "InsufficientFunds")
+    assert.strictEqual(refused(inputOf(request, [legacy(2, 5e7)], { preset }))._tag, "FundsMissing")
   })
 
   it("keeps sequences and lock time that were asked for, and sets no lock time beside a sequence", () => {
@@ -302,7 +302,7 @@ describe("fundTransaction", () => {
   it.prop("pays wherever the coins that bring something pay (greedy oracle)", [anyInput], ([make]) => {
     const input = make()
     const result = fundTransaction(input)
-    if (Either.isRight(result) || result.left._tag !== "InsufficientFunds") return
+    if (Either.isRight(result) || result.left._tag !== "FundsMissing") return
     const needed = input.request.outputs.reduce((sum, { value }) => sum + value, 0)
     const receiversPay = (input.request.subtractFeeFrom?.length ?? 0) > 0
     const useful = input.candidates.filter((coin) =>

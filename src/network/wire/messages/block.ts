@@ -12,7 +12,7 @@ import { Reader } from "../../../protocol/Reader.ts"
 import type { Transaction } from "../../../protocol/transaction.ts"
 import { type Codec, countBytes } from "../codec.ts"
 
-export interface Block {
+export interface BlockMessage {
   readonly type: "block"
   readonly block: ProtocolBlock
   /** Encoded payload instead of the block's bytes. Set by `storedBlock` and `strippedBlock`, never on received ones. */
@@ -20,13 +20,13 @@ export interface Block {
 }
 
 /** With witnesses if the block has them, except for `strippedBlock`. */
-export const block: Codec<Block> = {
+export const block: Codec<BlockMessage> = {
   decode: (reader) => ({ type: "block", block: readBlock(reader) }),
   encode: (message) => message.payload ?? [message.block.bytes]
 }
 
 /** The message of a serialized block, which is decoded only on access. */
-export const storedBlock = (bytes: Bytes): Block => ({
+export const storedBlock = (bytes: Bytes): BlockMessage => ({
   type: "block",
   get block() {
     return decodeBlock(bytes)
@@ -35,7 +35,7 @@ export const storedBlock = (bytes: Bytes): Block => ({
 })
 
 /** The message for peers that did not request witnesses. */
-export const strippedBlock = (block: ProtocolBlock): Block => ({
+export const strippedBlock = (block: ProtocolBlock): BlockMessage => ({
   type: "block",
   block,
   payload: withoutWitnesses(block)
@@ -87,7 +87,7 @@ export const hashOnce = (transaction: Transaction): void => {
  * Decodes the payload of `block` step by step and yields so that other peers get a turn. Also hashes the transactions,
  * the largest part of the validation cost. Throws `DecodeError`.
  */
-export function* readBlockInSteps(payload: Bytes): Generator<undefined, Block> {
+export function* readBlockInSteps(payload: Bytes): Generator<undefined, BlockMessage> {
   const reading = new BlockReading(new Reader(payload))
   for (;;) {
     const { block, read } = reading.step(STEP)

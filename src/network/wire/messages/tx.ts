@@ -25,8 +25,8 @@ export const feefilter = codec<FeeFilter>(
 )
 
 /** Requests an `inv` of the mempool (BIP 35). */
-export interface Mempool {
+export interface MempoolRequest {
   readonly type: "mempool"
 }
 
-export const mempool = emptyCodec<Mempool>({ type: "mempool" })
+export const mempool = emptyCodec<MempoolRequest>({ type: "mempool" })

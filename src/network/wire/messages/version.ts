@@ -87,7 +87,7 @@ const writeVersion = (writer: Writer, message: Version): void => {
   if (message.relay !== undefined) writer.u8(message.relay ? 1 : 0)
 }
 
-export const version = codec(readVersion, writeVersion)
+export const versionCodec = codec(readVersion, writeVersion)
 
 /** Removes the characters that the reference node does not show (upstream `SanitizeString`). */
 export const cleanUserAgent = (userAgent: string): string => userAgent.replace(/[^A-Za-z0-9 .,;\-_/:?@()]/g, "")

@@ -2,10 +2,10 @@ import * as Effect from "effect/Effect"
 import { Chain } from "../../../chain/Chain.ts"
 import {
   addressOf,
+  decodeAddress,
   type Destination,
   destinationOf,
   encodeAddress,
-  parseAddress,
   scriptOf
 } from "../../../protocol/address.ts"
 import { type Bytes, toHex } from "../../../protocol/bytes.ts"
@@ -46,7 +46,7 @@ const INVALID_ADDRESS = "Invalid address"
 /** The script of an address, or the error that most methods of the wallet have for a text that is none. */
 export const scriptOfAddress = (network: Network, address: string): Effect.Effect<Uint8Array, RpcError> =>
   Effect.suspend(() => {
-    const parsed = parseAddress(network, address)
+    const parsed = decodeAddress(network, address)
     return "error" in parsed
       ? RpcError.invalidAddressOrKey(INVALID_ADDRESS)
       : Effect.succeed(scriptOf(parsed.destination))
@@ -245,7 +245,7 @@ export const addressMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets
     errors: ["-5 Invalid checksum or length of Base58 address (P2PKH or P2SH)", "-5 <why it is no address>"],
     handler: ({ address }, wallet) =>
       Effect.suspend(() => {
-        const parsed = parseAddress(network, address)
+        const parsed = decodeAddress(network, address)
         return "error" in parsed
           ? RpcError.invalidAddressOrKey(parsed.error)
           : Effect.succeed(addressInfo(network, wallet, parsed.destination))

@@ -6,7 +6,7 @@ import type { PeerManager } from "../../../network/PeerManager.ts"
 import { type Bytes, displayHash } from "../../../protocol/bytes.ts"
 import type { Wallet } from "../../../wallet/Wallet.ts"
 import { Wallets } from "../../../wallet/Wallets.ts"
-import { helpText } from "../../method/help.ts"
+import { methodHelp } from "../../method/help.ts"
 import type { Method } from "../../method/methodTable.ts"
 import { hexText, optional } from "../../method/params.ts"
 import { RPC_CODE, RpcError } from "../../method/RpcError.ts"
@@ -83,7 +83,7 @@ export const auxWalletMethod: Effect.Effect<
       Effect.gen(function*() {
         if ((hash === undefined) !== (auxpow === undefined)) {
           const self = methods.get(NAME)
-          return yield* RpcError.misc(self === undefined ? NAME : helpText(self))
+          return yield* RpcError.misc(self === undefined ? NAME : methodHelp(self))
         }
         if (!wallet.hasPrivateKeys) return yield* RpcError.wallet(WATCH_ONLY)
         if (hash === undefined || auxpow === undefined) {

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import { Chain } from "../../../chain/Chain.ts"
 import { Mempool } from "../../../mempool/Mempool.ts"
-import { parseAddress, scriptOf } from "../../../protocol/address.ts"
+import { decodeAddress, scriptOf } from "../../../protocol/address.ts"
 import { binaryString, displayHash, toHex } from "../../../protocol/bytes.ts"
 import { addressScript } from "../../../protocol/nameOperation.ts"
 import type { Network } from "../../../protocol/networks.ts"
@@ -36,7 +36,7 @@ import { NAME_OP } from "../shapes.ts"
 import { isSolvable } from "./addressMethods.ts"
 import { lastBlockJson, walletMethod } from "./walletContext.ts"
 import { LAST_BLOCK } from "./walletShapes.ts"
-import { isImmature } from "./walletTransactions.ts"
+import { isImmatureAt } from "./walletTransactions.ts"
 
 /** Methods about what a wallet owns (reference/rpc.md 3.9). */
 
@@ -56,7 +56,7 @@ const confirmedBalance = (wallet: Wallet, minConfirmations: number): number => {
   let sum = 0
   for (const coin of wallet.coins()) {
     const depth = confirmationsOf(wallet, coin)
-    if (coin.name !== undefined || !coin.trusted || isImmature(coin.coinbase, depth)) continue
+    if (coin.name !== undefined || !coin.trusted || isImmatureAt(coin.coinbase, depth)) continue
     if (depth >= minConfirmations) sum += coin.output.value
   }
   return sum
@@ -109,7 +109,7 @@ const wanted = (wallet: Wallet, query: Query) => (coin: WalletCoin): boolean => 
   if (coin.locked || (coin.name !== undefined && (!query.names || coin.expired))) return false
   if (depth < query.minconf || depth > query.maxconf) return false
   if (value < query.minimum || value > query.maximum) return false
-  if (isImmature(coin.coinbase, depth) && !query.immature) return false
+  if (isImmatureAt(coin.coinbase, depth) && !query.immature) return false
   if (!coin.trusted && !query.unsafe) return false
   return query.scripts.size === 0 || query.scripts.has(binaryString(addressScript(coin.output.script)))
 }
@@ -129,7 +129,7 @@ const upTo = (coins: ReadonlyArray<WalletCoin>, sum: number, count: number): Rea
 function* readScripts(network: Network, addresses: ReadonlyArray<string>): Steps<ReadonlySet<string>> {
   const scripts = new Set<string>()
   for (const address of addresses) {
-    const parsed = parseAddress(network, address)
+    const parsed = decodeAddress(network, address)
     if ("error" in parsed) throw RpcError.invalidAddressOrKey(`Invalid address: ${address}`)
     if (scripts.size === scripts.add(binaryString(scriptOf(parsed.destination))).size) {
       throw RpcError.invalidParameter(`Invalid parameter, duplicated address: ${address}`)

@@ -51,7 +51,7 @@ const bumpError = (failure: WalletFailure | RpcError): WalletFailure | RpcError 
       return isParameterFault(failure.reason)
         ? RpcError.invalidParameter(failure.reason)
         : RpcError.wallet(failure.reason)
-    case "InsufficientFunds":
+    case "FundsMissing":
       return RpcError.wallet(`Unable to create transaction. ${walletError(failure).message}`)
     default:
       return failure

@@ -100,7 +100,7 @@ const importOne = (
           return Effect.succeed(failed(failure))
         case "InvalidWalletRequest":
           return Effect.succeed(failed(new RpcError({ code: requestCode(failure), message: failure.reason })))
-        case "WalletLocked":
+        case "KeysLocked":
           return Effect.fail(walletError(failure))
         default:
           return Effect.fail(storageError(failure))

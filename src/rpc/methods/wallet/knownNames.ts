@@ -19,7 +19,7 @@ export const knownNames = ({ complete, known }: CompleteNames): KnownNames => ({
   active: (name) => Effect.mapError(known(name), absentError),
   orUnknown: (work) =>
     Effect.catchAll(work, (failure) =>
-      failure._tag === "NameUnavailable" && failure.code === "unknown"
+      failure._tag === "NameOperationRefused" && failure.code === "unknown"
         ? complete.pipe(
           Effect.mapError(absentError),
           Effect.flatMap((told) => Effect.fail(told ? failure : RpcError.initialDownload()))

@@ -20,7 +20,7 @@ import { NAME_OUTPUT_MEMBERS } from "../shapes.ts"
 import { knownNames } from "./knownNames.ts"
 import { makeNameWriteMethods } from "./nameWriteMethods.ts"
 import { makeRegistrationMethods } from "./registrationMethods.ts"
-import { COMMENT, COMMENT_TO, notesOf, REPLACEABLE, sendMoney, SUBTRACT_FEE } from "./simplePayments.ts"
+import { COMMENT, COMMENT_TO, paymentNotes, REPLACEABLE, sendMoney, SUBTRACT_FEE } from "./simplePayments.ts"
 import { PAYMENT_ERRORS } from "./spending.ts"
 import { walletMethod } from "./walletContext.ts"
 
@@ -119,7 +119,7 @@ export const nameWalletMethods: Effect.Effect<
           outputs: [{ value, script: found.record.address }],
           subtractFeeFrom: subtractfeefromamount ? [0] : [],
           ...(replaceable === undefined ? {} : { replaceable }),
-          ...notesOf(comment, comment_to)
+          ...paymentNotes(comment, comment_to)
         })
       })
   })

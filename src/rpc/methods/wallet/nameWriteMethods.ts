@@ -143,7 +143,7 @@ export const makeNameWriteMethods = (
         return yield* Effect.mapError(
           sent(wallet, sending),
           (failure) =>
-            isNone && failure._tag === "NameUnavailable" && failure.code === "no-new"
+            isNone && failure._tag === "NameOperationRefused" && failure.code === "no-new"
               ? RpcError.verifyError(NOT_FOUND)
               : failure
         )

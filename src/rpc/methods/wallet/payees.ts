@@ -1,4 +1,4 @@
-import { parseAddress, scriptOf } from "../../../protocol/address.ts"
+import { decodeAddress, scriptOf } from "../../../protocol/address.ts"
 import type { Bytes } from "../../../protocol/bytes.ts"
 import type { Network } from "../../../protocol/networks.ts"
 import type { TransactionOutput } from "../../../protocol/transaction.ts"
@@ -22,7 +22,7 @@ export const addressAmounts = (description: string): Param<Json> => ({
  * @throws RpcError -5
  */
 export const addressScriptOf = (network: Network, address: string, message = `Invalid address: ${address}`): Bytes => {
-  const parsed = parseAddress(network, address)
+  const parsed = decodeAddress(network, address)
   if ("error" in parsed) throw RpcError.invalidAddressOrKey(message)
   return scriptOf(parsed.destination)
 }

@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
 import { Chain } from "../../../chain/Chain.ts"
-import { addressOf, parseAddress, scriptOf } from "../../../protocol/address.ts"
+import { addressOf, decodeAddress, scriptOf } from "../../../protocol/address.ts"
 import { binaryString, type Bytes, displayHash } from "../../../protocol/bytes.ts"
 import { addressScript } from "../../../protocol/nameOperation.ts"
 import type { Network } from "../../../protocol/networks.ts"
@@ -13,7 +13,7 @@ import { RpcError } from "../../method/RpcError.ts"
 import * as Shape from "../../method/shape.ts"
 import { scriptOfAddress } from "./addressMethods.ts"
 import { label, walletMethod } from "./walletContext.ts"
-import { depthOf, isImmature, isTrusted } from "./walletTransactions.ts"
+import { depthOf, isImmatureAt, isTrusted } from "./walletTransactions.ts"
 
 /** Methods that sum up what came in, and which addresses belong together (reference/rpc.md 3.9). */
 
@@ -41,7 +41,7 @@ function* countedTransactions(
     if (depth < minConfirmations) continue
     const { isCoinbase } = tx.transaction
     // A coinbase without a block is worth nothing.
-    if (isCoinbase && (depth < 1 || (isImmature(true, depth) && !immature))) continue
+    if (isCoinbase && (depth < 1 || (isImmatureAt(true, depth) && !immature))) continue
     yield [tx, depth]
   }
 }
@@ -118,7 +118,7 @@ const balancesOf = (wallet: Wallet): ReadonlyMap<string, number> => {
   for (const coin of wallet.coins()) {
     const { address } = coin.own
     const depth = coin.height === undefined ? 0 : wallet.lastBlock().height - coin.height + 1
-    if (address === undefined || coin.name !== undefined || isImmature(coin.coinbase, depth)) continue
+    if (address === undefined || coin.name !== undefined || isImmatureAt(coin.coinbase, depth)) continue
     const tx = depth > 0 ? undefined : wallet.transaction(binaryString(coin.txid))
     if (depth === 0 && (tx === undefined || !isTrusted(wallet, tx))) continue
     balances.set(address, (balances.get(address) ?? 0) + coin.output.value)
@@ -168,7 +168,7 @@ export const receivedMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallet
         const addresses = [...wallet.labels()].flatMap(([address, entry]) => entry.label === label ? address : [])
         if (addresses.length === 0) return RpcError.wallet("Label not found in wallet")
         const scripts = addresses.flatMap((address) => {
-          const parsed = parseAddress(network, address)
+          const parsed = decodeAddress(network, address)
           return "error" in parsed ? [] : [scriptOf(parsed.destination)]
         })
         return received(wallet, scripts, { immature, minConfirmations })
@@ -199,7 +199,7 @@ export const receivedMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallet
     handler: (given, wallet) =>
       Effect.suspend((): Effect.Effect<ReadonlyArray<JsonValue>, RpcError> => {
         const { address_filter: only, include_empty, include_immature_coinbase: immature, minconf } = given
-        if (only !== "" && "error" in parseAddress(network, only)) {
+        if (only !== "" && "error" in decodeAddress(network, only)) {
           return RpcError.wallet("address_filter parameter was invalid")
         }
         const tallies = tallyOf(network, wallet, { immature, minConfirmations: minconf })

@@ -1,9 +1,9 @@
 import * as Effect from "effect/Effect"
 import { Chain } from "../../../chain/Chain.ts"
 import { Mempool } from "../../../mempool/Mempool.ts"
-import { parseAddress } from "../../../protocol/address.ts"
+import { decodeAddress } from "../../../protocol/address.ts"
 import { binaryString, type Bytes, toHex } from "../../../protocol/bytes.ts"
-import { isFinal, type Psbt, type PsbtInput } from "../../../protocol/psbt/Psbt.ts"
+import { isFinalInput, type Psbt, type PsbtInput } from "../../../protocol/psbt/Psbt.ts"
 import { outpointKey, prevoutIndex, prevoutTxid, type TransactionOutput } from "../../../protocol/transaction.ts"
 import { signMessage } from "../../../wallet/signing/message.ts"
 import type { SpentOutput } from "../../../wallet/signing/SigningContext.ts"
@@ -48,7 +48,7 @@ const withOwnTransactions = (wallet: Wallet, psbt: Psbt): Psbt => ({
   ...psbt,
   inputs: psbt.inputs.map((input, n) => {
     const prevout = psbt.transaction.inputs[n]?.prevout
-    if (prevout === undefined || isFinal(input) || input.nonWitnessUtxo !== undefined) return input
+    if (prevout === undefined || isFinalInput(input) || input.nonWitnessUtxo !== undefined) return input
     const transaction = wallet.transaction(binaryString(prevoutTxid(prevout)))?.transaction
     return transaction === undefined ? input : { ...input, nonWitnessUtxo: transaction }
   })
@@ -83,7 +83,7 @@ export const signingMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets
       handler: ({ address, message }, wallet) =>
         Effect.gen(function*() {
           yield* ensureUnlocked(wallet)
-          const parsed = parseAddress(network, address)
+          const parsed = decodeAddress(network, address)
           if ("error" in parsed) return yield* RpcError.invalidAddressOrKey("Invalid address")
           const { destination } = parsed
           if (destination.kind !== "pubkeyhash") return yield* RpcError.type("Address does not refer to key")
@@ -163,7 +163,7 @@ export const signingMethods: Effect.Effect<ReadonlyArray<Method>, never, Wallets
           const signed = yield* inTurns(turns, signPsbtSteps(filled, provider, { hashType, finalize }))
           const mismatched = signed.statuses.some((status, n) => {
             const input = filled.inputs[n]
-            return status === "mismatch" && input !== undefined && !isFinal(input)
+            return status === "mismatch" && input !== undefined && !isFinalInput(input)
           })
           if (mismatched) {
             return yield* RpcError.deserialization("Specified sighash value does not match value stored in PSBT")

@@ -48,7 +48,7 @@ const AVOID_REUSE = "wallet does not have the \"avoid reuse\" feature enabled"
 const DUMMY = "Dummy value must be set to \"\""
 
 /** Comments as the wallet keeps them: an empty one is none. */
-export const notesOf = (
+export const paymentNotes = (
   comment: string | undefined,
   commentTo: string | undefined
 ): Pick<PaymentRequest, "comment" | "commentTo"> => ({
@@ -124,7 +124,7 @@ export const makeSimplePayments = (
           outputs: [{ value, script }],
           subtractFeeFrom: given.subtractfeefromamount ? [0] : [],
           ...paymentOptions({ fee, replaceable }),
-          ...notesOf(comment, comment_to)
+          ...paymentNotes(comment, comment_to)
         }
         return yield* sendMoney(wallet, request, verbose)
       })
@@ -170,7 +170,7 @@ export const makeSimplePayments = (
           outputs,
           subtractFeeFrom,
           ...paymentOptions({ fee, replaceable }),
-          ...notesOf(comment, undefined)
+          ...paymentNotes(comment, undefined)
         }
         return yield* sendMoney(wallet, request, verbose)
       })

@@ -28,7 +28,7 @@ export const ensureKeys = (wallet: Wallet): Effect.Effect<void, RpcError> =>
  * wallets. Upstream `wallet/rpc/spend.cpp`, `FundTransaction`.
  */
 export const fundingError = (failure: WalletFailure | RpcError): WalletFailure | RpcError =>
-  failure._tag === "InsufficientFunds" || failure._tag === "InvalidWalletRequest"
+  failure._tag === "FundsMissing" || failure._tag === "InvalidWalletRequest"
     ? RpcError.wallet(walletError(failure).message)
     : failure
 

@@ -5,11 +5,11 @@ import type { Bytes } from "../../../protocol/bytes.ts"
 import { prevoutIndex, prevoutTxid } from "../../../protocol/transaction.ts"
 import type { StorageFailure } from "../../../storage/errors.ts"
 import type {
-  InsufficientFunds,
+  FundsMissing,
   InvalidWalletRequest,
-  NameUnavailable,
+  KeysLocked,
+  NameOperationRefused,
   WalletDamaged,
-  WalletLocked,
   WalletWatchOnly,
   WrongPassphrase
 } from "../../../wallet/errors.ts"
@@ -17,7 +17,7 @@ import type { Wallet } from "../../../wallet/Wallet.ts"
 import type { Wallets } from "../../../wallet/Wallets.ts"
 import { formatAmount, type JsonValue } from "../../json/encodeJson.ts"
 import { method, type MethodDefinition } from "../../method/method.ts"
-import type { CallContext, Group, Method } from "../../method/methodTable.ts"
+import type { CallContext, Method, MethodGroup } from "../../method/methodTable.ts"
 import { type Decoded, type Params, refined, string } from "../../method/params.ts"
 import { RPC_CODE, RpcError } from "../../method/RpcError.ts"
 import { rejectionText } from "../../shapes/relay.ts"
@@ -26,7 +26,7 @@ import { storageError } from "../errors.ts"
 /** How a method gets its wallet, and what failures of a wallet are in answers (reference/rpc.md 1.2, 2, 3.9). */
 
 /** What the reference node says as the version of every wallet that is not of an old format. */
-export const WALLET_VERSION = 169_900
+export const SHOWN_WALLET_VERSION = 169_900
 
 type WalletsService = typeof Wallets.Service
 
@@ -83,12 +83,12 @@ export const summarized = selected
 
 /** What a wallet may fail with. */
 export type WalletFailure =
-  | WalletLocked
+  | KeysLocked
   | WalletWatchOnly
   | WrongPassphrase
-  | InsufficientFunds
+  | FundsMissing
   | InvalidWalletRequest
-  | NameUnavailable
+  | NameOperationRefused
   | WalletDamaged
   | TransactionRejected
   | StorageFailure
@@ -108,7 +108,7 @@ const shortAmount = (units: number): string => formatAmount(units).replace(/(\.\
 /** Digits of a txid that stand in a message. */
 const TXID_DIGITS = 10
 
-const fundsText = ({ fee, missing }: InsufficientFunds): string => {
+const fundsText = ({ fee, missing }: FundsMissing): string => {
   if (missing !== undefined) {
     const prevout = fromBinaryString(missing)
     const txid = displayHash(prevoutTxid(prevout)).slice(0, TXID_DIGITS)
@@ -163,17 +163,17 @@ const refusal = (rejected: TransactionRejected): RpcError =>
 /** What a failure of a wallet is in an answer. */
 export const walletError = (failure: WalletFailure): RpcError => {
   switch (failure._tag) {
-    case "WalletLocked":
+    case "KeysLocked":
       return new RpcError({ code: RPC_CODE.walletUnlockNeeded, message: LOCKED })
     case "WalletWatchOnly":
       return RpcError.wallet(WATCH_ONLY)
     case "WrongPassphrase":
       return new RpcError({ code: RPC_CODE.walletPassphraseIncorrect, message: WRONG_PASSPHRASE })
-    case "InsufficientFunds":
+    case "FundsMissing":
       return new RpcError({ code: RPC_CODE.insufficientFunds, message: fundsText(failure) })
     case "InvalidWalletRequest":
       return requestError(failure)
-    case "NameUnavailable":
+    case "NameOperationRefused":
       return failure.code === "too-long"
         ? RpcError.invalidParameter(failure.reason)
         : RpcError.verifyError(failure.reason)
@@ -204,7 +204,7 @@ export const ensureUnlocked = (wallet: Wallet): Effect.Effect<void, RpcError> =>
 
 /** A method of a wallet as it is written down: what a failure of the wallet is in its answer is settled here. */
 export interface WalletMethodDefinition<P extends Params> extends Omit<MethodDefinition<P>, "handler" | "group"> {
-  readonly group?: Group
+  readonly group?: MethodGroup
   readonly handler: (
     params: Decoded<P>,
     wallet: Wallet,

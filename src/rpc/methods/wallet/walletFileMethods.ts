@@ -16,7 +16,7 @@ import {
   NOT_LOADED,
   notLoaded,
   SCANNING,
-  WALLET_VERSION,
+  SHOWN_WALLET_VERSION,
   walletError,
   walletMethod
 } from "./walletContext.ts"
@@ -321,7 +321,7 @@ export const walletFileMethods: Effect.Effect<ReadonlyArray<Method>, never, Wall
         const { change, receive } = wallet.keypool()
         return {
           walletname: wallet.name,
-          walletversion: WALLET_VERSION,
+          walletversion: SHOWN_WALLET_VERSION,
           format: "json",
           txcount: wallet.transactions().length,
           keypoolsize: receive,

@@ -22,12 +22,12 @@ import { label, lastBlockJson, UNKNOWN_TRANSACTION, walletError, walletMethod } 
 import { ENTRY, WALLET_TRANSACTION } from "./walletShapes.ts"
 import {
   depthOf,
-  entriesOf,
   type EntryContext,
   isChangeScript,
   type Listing,
   netOf,
-  standingJson
+  standingJson,
+  transactionRowsOf
 } from "./walletTransactions.ts"
 
 /** Methods about the transactions of a wallet (reference/rpc.md 3.9). */
@@ -116,7 +116,7 @@ export const walletTransactionMethods: Effect.Effect<
           amount: new Amount(amount),
           fee: fee === undefined ? undefined : new Amount(fee),
           ...standingJson(context, tx),
-          details: entriesOf(context, tx, { standing: false }),
+          details: transactionRowsOf(context, tx, { standing: false }),
           hex: toHex(tx.transaction.bytes),
           decoded: verbose ? decodedJson(wallet, tx) : undefined,
           lastprocessedblock: lastBlockJson(wallet)
@@ -152,7 +152,7 @@ export const walletTransactionMethods: Effect.Effect<
         const latest: Array<Members> = []
         for (let at = transactions.length - 1; at >= 0 && latest.length < count + skip; at--) {
           const tx = transactions[at]
-          if (tx !== undefined) latest.push(...entriesOf(context, tx, listing))
+          if (tx !== undefined) latest.push(...transactionRowsOf(context, tx, listing))
         }
         return latest.slice(skip, skip + count).reverse()
       })
@@ -170,7 +170,7 @@ export const walletTransactionMethods: Effect.Effect<
         const block = yield* Effect.mapError(chain.block(hash), unreadable)
         for (const { txidKey } of block.transactions) {
           const tx = context.wallet.transaction(txidKey)
-          if (tx !== undefined) removed.push(...entriesOf(context, tx, { ...listing, conflicted: true }))
+          if (tx !== undefined) removed.push(...transactionRowsOf(context, tx, { ...listing, conflicted: true }))
         }
       }
       return removed
@@ -229,7 +229,7 @@ export const walletTransactionMethods: Effect.Effect<
         const depth = branch === undefined ? Infinity : wallet.lastBlock().height + 1 - branch.fork.height
         return {
           transactions: wallet.transactions().flatMap((tx) =>
-            Math.abs(depthOf(wallet, tx)) < depth ? entriesOf(context, tx, listing) : []
+            Math.abs(depthOf(wallet, tx)) < depth ? transactionRowsOf(context, tx, listing) : []
           ),
           removed: include_removed ? yield* removedEntries(context, branch?.detached ?? [], listing) : undefined,
           lastblock: yield* blockWithDepth(wallet, target_confirmations)

@@ -39,7 +39,7 @@ export const depthOf = (wallet: Wallet, { state }: WalletTx): number => {
 }
 
 /** Whether a coinbase is too young to be spent, as the wallet counts: by one block more than the chain. */
-export const isImmature = (coinbase: boolean, depth: number): boolean => coinbase && depth <= COINBASE_MATURITY
+export const isImmatureAt = (coinbase: boolean, depth: number): boolean => coinbase && depth <= COINBASE_MATURITY
 
 const holdsName = ({ script }: TransactionOutput): boolean => parseNameScript(script) !== undefined
 
@@ -138,14 +138,14 @@ export interface Listing {
 const receivedCategory = (transaction: Transaction, depth: number): string => {
   if (!transaction.isCoinbase) return "receive"
   if (depth < 1) return "orphan"
-  return isImmature(true, depth) ? "immature" : "generate"
+  return isImmatureAt(true, depth) ? "immature" : "generate"
 }
 
 /**
  * A transaction as payments, one an output: first what is sent, then what is received. Change is left out, names never
  * are, and a name that the wallet sends to itself is only sent. Upstream `ListTransactions`.
  */
-export const entriesOf = (context: EntryContext, tx: WalletTx, listing: Listing): ReadonlyArray<Members> => {
+export const transactionRowsOf = (context: EntryContext, tx: WalletTx, listing: Listing): ReadonlyArray<Members> => {
   const { network, wallet } = context
   const { transaction } = tx
   const depth = depthOf(wallet, tx)
@@ -200,7 +200,7 @@ export const netOf = (
 ): { readonly amount: number; readonly fee: number | undefined } => {
   const { transaction } = tx
   const { debit, fromMe } = debitOf(tx)
-  const credit = isImmature(transaction.isCoinbase, depthOf(wallet, tx))
+  const credit = isImmatureAt(transaction.isCoinbase, depthOf(wallet, tx))
     ? 0
     : sumOf(transaction.outputs.filter(({ script }) => wallet.own(script) !== undefined))
   const fee = fromMe ? sumOf(transaction.outputs) - debit : 0

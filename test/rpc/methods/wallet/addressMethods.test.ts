@@ -108,7 +108,7 @@ describe("labels", () => {
 })
 
 describe("getaddressinfo", () => {
-  it.effect("tells of a key's address", () =>
+  it.effect("describes the address of a key", () =>
     Effect.gen(function*() {
       const own = ownScript(1)
       assert.deepStrictEqual(yield* infoOf(own), {
@@ -157,7 +157,7 @@ describe("getaddressinfo", () => {
       })
     }))
 
-  it.effect("tells of keys that share an address", () =>
+  it.effect("describes keys that share an address", () =>
     Effect.gen(function*() {
       const pubkeys = [1, 2].map((number) => pubkeyOf(secretOf(number)))
       const witnessScript = multisigScript(2, pubkeys)
@@ -185,7 +185,7 @@ describe("getaddressinfo", () => {
       assert.notProperty(info, "hdkeypath")
     }))
 
-  it.effect("tells what the form says of another's address, and why a text is none", () =>
+  it.effect("describes the form of a foreign address, and reports why a text is no address", () =>
     Effect.gen(function*() {
       const info = yield* infoOf(ownScript(1), ownScript(2).address)
       assert.deepInclude(info, { ismine: false, solvable: false, isscript: false, ischange: false, labels: [] })

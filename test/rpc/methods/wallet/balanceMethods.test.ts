@@ -61,7 +61,7 @@ describe("getbalance and getbalances", () => {
         )
       }), fake({ balances }).wallet))
 
-  it.effect("count what is deep enough, without names, young coinbases and what nobody can count on", () =>
+  it.effect("count coins that are deep enough, without names, immature coinbases and untrusted coins", () =>
     run(({ on }) =>
       Effect.gen(function*() {
         assert.strictEqual((yield* on().call("getbalance", "*", 10)).text, "1.00000000")
@@ -109,7 +109,7 @@ describe("listunspent", () => {
       })
     ))
 
-  it.effect("says what there is to say of a coin", () =>
+  it.effect("shows all members of a coin", () =>
     run(({ on }) =>
       Effect.gen(function*() {
         const { value } = yield* on().call("listunspent", 1, 99, [], true, { includeNames: true })
@@ -169,7 +169,7 @@ describe("listunspent", () => {
 describe("lockunspent", () => {
   const at = (vout: number) => ({ txid: displayHash(TX.txid), vout })
 
-  it.effect("locks coins and lets them go again, one by one or all", () =>
+  it.effect("locks coins and unlocks them, one by one or all", () =>
     run(({ on }) =>
       Effect.gen(function*() {
         const { call } = on()
@@ -185,7 +185,7 @@ describe("lockunspent", () => {
       })
     ))
 
-  it.effect("refuses what is no unspent coin, and what is so already", () =>
+  it.effect("refuses what is no unspent coin, and what is already locked or unlocked", () =>
     run(({ on }) =>
       Effect.gen(function*() {
         const { call, refusal } = on()

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { COIN } from "../../../../src/protocol/amount.ts"
 import { displayHash } from "../../../../src/protocol/bytes.ts"
 import { outpointKey, type Transaction } from "../../../../src/protocol/transaction.ts"
-import { InsufficientFunds, InvalidWalletRequest } from "../../../../src/wallet/errors.ts"
+import { FundsMissing, InvalidWalletRequest } from "../../../../src/wallet/errors.ts"
 import { parsePsbt } from "../../../../src/wallet/signing/psbtText.ts"
 import type { PaymentRequest, Wallet, WalletTx } from "../../../../src/wallet/Wallet.ts"
 import { fakeWallet, ownScript, walletTx } from "../../../support/fakeWallet.ts"
@@ -14,7 +14,7 @@ const UNKNOWN = "11".repeat(32)
 
 const invalid = (code: number, message: string) => ({ code, message })
 
-/** A wallet that paid 1 NMC to a stranger, and the payment. */
+/** A wallet that paid 1 NMC to a foreign address, and the payment. */
 const paid = Effect.gen(function*() {
   const fake = payingWallet([10 * COIN, 10 * COIN])
   const funded = yield* fake.wallet.fund({
@@ -36,7 +36,7 @@ const committed = ({ calls }: Paying): ReadonlyArray<Transaction> =>
   calls.flatMap(([member, transaction]) => member === "commit" ? [transaction as Transaction] : [])
 
 describe("bumpfee", () => {
-  it.effect("leaves the whole to the wallet where nothing special is asked for", () =>
+  it.effect("leaves everything to the wallet where no option is given", () =>
     Effect.gen(function*() {
       const { fake, funded, txid } = yield* paid
       const bumps: Array<unknown> = []
@@ -131,11 +131,11 @@ describe("bumpfee", () => {
       )
     }))
 
-  it.effect("says what the wallet says, with the code that is due", () =>
+  it.effect("passes on the wallet's errors, with their codes", () =>
     Effect.gen(function*() {
       const transaction = paidTo(1, COIN, 1)
       const txid = displayHash(transaction.txid)
-      const refusedBy = (failure: InvalidWalletRequest | InsufficientFunds) =>
+      const refusedBy = (failure: InvalidWalletRequest | FundsMissing) =>
         Effect.flatMap(
           paymentsOf(fakeWallet({ bump: () => Effect.fail(failure) }, { transactions: [walletTx(transaction)] })),
           ({ refusal }) => refusal("bumpfee", txid)
@@ -152,7 +152,7 @@ describe("bumpfee", () => {
       )
       assert.deepStrictEqual(yield* request("not-eligible", "so it is"), invalid(-4, "so it is"))
       assert.deepStrictEqual(
-        yield* refusedBy(new InsufficientFunds({ needed: 2, available: 1 })),
+        yield* refusedBy(new FundsMissing({ needed: 2, available: 1 })),
         invalid(-4, "Unable to create transaction. Insufficient funds")
       )
     }))

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import type { NameRecord } from "../../../../src/names/NameRecord.ts"
+import type { NameEntry } from "../../../../src/names/NameEntry.ts"
 import { COIN } from "../../../../src/protocol/amount.ts"
 import { type Bytes, displayHash, toHex } from "../../../../src/protocol/bytes.ts"
 import { nameScript } from "../../../../src/protocol/nameOperation.ts"
@@ -60,7 +60,7 @@ describe("name_list", () => {
 })
 
 describe("sendtoname", () => {
-  const record = (name: string, height: number): NameRecord => ({
+  const record = (name: string, height: number): NameEntry => ({
     name: text(name),
     value: text("v"),
     height,
@@ -93,7 +93,7 @@ describe("sendtoname", () => {
 })
 
 describe("the queue", () => {
-  it.effect("takes transactions, lists them and lets them go", () =>
+  it.effect("accepts transactions, lists them and removes them", () =>
     Effect.gen(function*() {
       const queue: Array<Transaction> = []
       const fake = fakeWallet({
@@ -136,7 +136,7 @@ const SHOWN = `"name":"d/x","name_encoding":"ascii","value":"v","value_encoding"
   `"rand":"${"0a".repeat(20)}","step":"committed","time":1600000000`
 
 describe("registrations", () => {
-  it.effect("are started, with a word about what is unusual", () =>
+  it.effect("are started, with a warning about what is unusual", () =>
     Effect.gen(function*() {
       const asked: Array<unknown> = []
       const fake = fakeWallet({
@@ -175,7 +175,7 @@ describe("registrations", () => {
       assert.strictEqual(Object(inHex.value)[0].name, "642f78")
     }))
 
-  it.effect("are called off", () =>
+  it.effect("are cancelled", () =>
     Effect.gen(function*() {
       const fake = fakeWallet()
       const { call } = yield* namesOn([fake])

@@ -3,12 +3,7 @@ import { Effect } from "effect"
 import { TransactionRejected } from "../../../../src/mempool/errors.ts"
 import { COIN } from "../../../../src/protocol/amount.ts"
 import { displayHash, EMPTY, reversed } from "../../../../src/protocol/bytes.ts"
-import {
-  InsufficientFunds,
-  InvalidWalletRequest,
-  NameUnavailable,
-  WalletLocked
-} from "../../../../src/wallet/errors.ts"
+import { FundsMissing, InvalidWalletRequest, KeysLocked, NameOperationRefused } from "../../../../src/wallet/errors.ts"
 import type { NameFailure, Wallet } from "../../../../src/wallet/Wallet.ts"
 import { fakeWallet, ownScript, walletTx } from "../../../support/fakeWallet.ts"
 import { saltOf, text } from "../../../support/regtest.ts"
@@ -24,7 +19,7 @@ const invalid = (code: number, message: string) => ({ code, message })
 
 const refused = new TransactionRejected({ txid: TXID, reason: "txn-mempool-name-error", kind: "conflict" })
 
-/** A wallet that notes what is asked of it, and does it. */
+/** A wallet that records the calls, and performs them. */
 const writing = (overrides: Partial<Wallet> = {}) => {
   const asked: Array<unknown> = []
   const note = <A>(answer: A) => (...given: ReadonlyArray<unknown>) =>
@@ -149,7 +144,7 @@ describe("name_new", () => {
       )
     }))
 
-  it.effect("says why the wallet cannot", () =>
+  it.effect("reports why the wallet cannot", () =>
     Effect.gen(function*() {
       const refusedBy = (failure: NameFailure) =>
         Effect.flatMap(
@@ -159,17 +154,17 @@ describe("name_new", () => {
       for (
         const [failure, code, message] of [
           [
-            new NameUnavailable({ code: "exists", reason: "this name exists already" }),
+            new NameOperationRefused({ code: "exists", reason: "this name exists already" }),
             -25,
             "this name exists already"
           ],
-          [new InsufficientFunds({ needed: 1, available: 0 }), -6, "Insufficient funds"],
+          [new FundsMissing({ needed: 1, available: 0 }), -6, "Insufficient funds"],
           [
-            new InsufficientFunds({ needed: 1, available: 1, fee: 5400 }),
+            new FundsMissing({ needed: 1, available: 1, fee: 5400 }),
             -6,
             "The total exceeds your balance when the 0.000054 transaction fee is included."
           ],
-          [new WalletLocked(), -13, "Error: Please enter the wallet passphrase with walletpassphrase first."],
+          [new KeysLocked(), -13, "Error: Please enter the wallet passphrase with walletpassphrase first."],
           [
             new InvalidWalletRequest({ code: "no-keys", reason: "no keys" }),
             -12,
@@ -248,8 +243,8 @@ describe("name_firstupdate", () => {
 
   it.effect("takes a txid of zeros for one that was not found", () =>
     Effect.gen(function*() {
-      const failing = (code: NameUnavailable["code"], reason: string) =>
-        namesOn([writing({ nameFirstUpdate: () => Effect.fail(new NameUnavailable({ code, reason })) })])
+      const failing = (code: NameOperationRefused["code"], reason: string) =>
+        namesOn([writing({ nameFirstUpdate: () => Effect.fail(new NameOperationRefused({ code, reason })) })])
       const { refusal } = yield* failing("no-new", "previous txid not found")
       const given = (txid: string) => refusal("name_firstupdate", "d/x", SALT, txid, "v")
       assert.deepStrictEqual(yield* given("00".repeat(32)), invalid(-25, "scan for previous txid failed"))
@@ -279,11 +274,11 @@ describe("name_update", () => {
       )
     }))
 
-  it.effect("says that the name is somebody else's", () =>
+  it.effect("reports that the name belongs to another owner", () =>
     Effect.gen(function*() {
       const missing = String.fromCharCode(...made.txid, 1, 0, 0, 0)
       const { refusal } = yield* namesOn([
-        fakeWallet({ nameUpdate: () => Effect.fail(new InsufficientFunds({ needed: 1, available: 0, missing })) })
+        fakeWallet({ nameUpdate: () => Effect.fail(new FundsMissing({ needed: 1, available: 0, missing })) })
       ])
       assert.deepStrictEqual(
         yield* refusal("name_update", "d/x", "v"),
@@ -314,7 +309,7 @@ describe("a name that is not found while blocks are missing", () => {
   it.effect("is no name that name_update denies", () =>
     Effect.gen(function*() {
       const reason = "this name can not be updated"
-      const fake = writing({ nameUpdate: () => Effect.fail(new NameUnavailable({ code: "unknown", reason })) })
+      const fake = writing({ nameUpdate: () => Effect.fail(new NameOperationRefused({ code: "unknown", reason })) })
       assert.deepStrictEqual(yield* (yield* behind(fake)).refusal("name_update", "d/x", "v"), DOWNLOADING)
       assert.deepStrictEqual(
         yield* (yield* behind(fake, false)).refusal("name_update", "d/x", "v"),

@@ -2,7 +2,7 @@ import { Effect, Layer, Stream } from "effect"
 import { SyncStatus } from "../../../../src/chain/SyncStatus.ts"
 import { NameNotFound } from "../../../../src/names/errors.ts"
 import { NameDb } from "../../../../src/names/NameDb.ts"
-import type { NameRecord } from "../../../../src/names/NameRecord.ts"
+import type { NameEntry } from "../../../../src/names/NameEntry.ts"
 import { equal } from "../../../../src/protocol/bytes.ts"
 import { printable } from "../../../../src/protocol/nameText.ts"
 import { nameWalletMethods } from "../../../../src/rpc/methods/wallet/nameWalletMethods.ts"
@@ -20,7 +20,7 @@ const options = Layer.succeed(NodeOptions, {
   nameHashIndex: true
 })
 
-const namesOf = (records: ReadonlyArray<NameRecord>) =>
+const namesOf = (records: ReadonlyArray<NameEntry>) =>
   Layer.mock(NameDb, {
     recent: () => undefined,
     follower: noFollower,
@@ -40,7 +40,7 @@ const namesOf = (records: ReadonlyArray<NameRecord>) =>
  */
 export const namesOn = (
   wallets: ReadonlyArray<Pick<FakeWallet, "wallet">>,
-  records: ReadonlyArray<NameRecord> = [],
+  records: ReadonlyArray<NameEntry> = [],
   syncing = false
 ): Effect.Effect<Calls> =>
   Effect.map(

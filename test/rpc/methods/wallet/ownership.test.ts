@@ -6,7 +6,7 @@ import { FeeEstimator } from "../../../../src/mempool/fees/FeeEstimator.ts"
 import { Mempool } from "../../../../src/mempool/Mempool.ts"
 import { NameDb } from "../../../../src/names/NameDb.ts"
 import { PeerManager } from "../../../../src/network/PeerManager.ts"
-import { parseAddress, scriptOf } from "../../../../src/protocol/address.ts"
+import { decodeAddress, scriptOf } from "../../../../src/protocol/address.ts"
 import { nameScript, parseNameScript } from "../../../../src/protocol/nameOperation.ts"
 import { regtest } from "../../../../src/protocol/networks.ts"
 import { makeTransaction } from "../../../../src/protocol/transaction.ts"
@@ -59,11 +59,11 @@ const withWallets = (...wallets: ReadonlyArray<Wallet>) =>
   )
 
 layer(methodNode())("methods that need no wallet (reference/rpc.md 5.1)", (it) => {
-  it.effect("say whose a name is where one wallet is selected", () =>
+  it.effect("show the owner of a name where one wallet is selected", () =>
     Effect.gen(function*() {
       const records = JSON.parse((yield* (yield* withWallets()).on().call("name_scan")).text)
       const [first, second] = records.filter(({ address }: { address: string }) => address !== "<nonstandard>")
-      const parsed = parseAddress(regtest, first.address)
+      const parsed = decodeAddress(regtest, first.address)
       const script = "error" in parsed ? assert.fail(parsed.error) : scriptOf(parsed.destination)
       const owner =
         fakeWallet({ name: "owner" }, { scripts: [ownScript(1, { script, address: first.address })] }).wallet
@@ -87,7 +87,7 @@ layer(methodNode())("methods that need no wallet (reference/rpc.md 5.1)", (it) =
       assert.isFalse(yield* ismine(two.on("other"), first.name))
     }))
 
-  it.effect("say whose a name is that waits", () =>
+  it.effect("show the owner of an unconfirmed name", () =>
     Effect.gen(function*() {
       const owner = fakeWallet({}, { scripts: [ownScript(1)] }).wallet
       const pendingWith = (...wallets: ReadonlyArray<Wallet>) =>

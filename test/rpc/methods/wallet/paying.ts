@@ -32,7 +32,7 @@ import { noTree } from "../../../support/noTree.ts"
 /** A wallet that really pays, from coins that a test gives it, at a height of 200. */
 
 export const HEIGHT = 200
-/** What a payment costs where nobody says, smallest units a kvB. */
+/** The default fee rate of a payment, smallest units a kvB. */
 export const RATE = MIN_RELAY_FEE_RATE
 
 /** A transaction with one output of the key of a number. */
@@ -50,7 +50,7 @@ export const paidTo = (key: number, value: number, seed: number): Transaction =>
   })
 
 export interface Paying extends FakeWallet {
-  /** What was asked of `fund` and `pay`, in order. */
+  /** The requests to `fund` and `pay`, in order. */
   readonly requests: Array<PaymentRequest>
   /** Transactions that the coins came in, in the order of the values. */
   readonly sources: ReadonlyArray<Transaction>

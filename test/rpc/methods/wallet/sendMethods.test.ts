@@ -113,7 +113,7 @@ describe("send", () => {
       assert.deepStrictEqual(fake.calls, [])
     }))
 
-  it.effect("spends what it is told to, with the sequence numbers that are given", () =>
+  it.effect("spends the given inputs, with the given sequence numbers", () =>
     Effect.gen(function*() {
       const fake = payingWallet([2 * COIN, 3 * COIN, 4 * COIN])
       const { call } = yield* paymentsOf(fake)
@@ -131,7 +131,7 @@ describe("send", () => {
       })
     }))
 
-  it.effect("refuses what contradicts itself, and options that have other names now", () =>
+  it.effect("refuses contradictory options, and options that have other names now", () =>
     Effect.gen(function*() {
       const { refusal } = yield* paymentsOf(payingWallet([10 * COIN]))
       const sent = (options: unknown, ...beside: ReadonlyArray<unknown>) =>

@@ -51,7 +51,7 @@ const LOCKED = { code: -13, message: "Error: Please enter the wallet passphrase 
 describe("signmessage", () => {
   const address = ownScript(1).address ?? ""
 
-  it.effect("signs so that anybody can check", () =>
+  it.effect("makes a signature that anyone can verify", () =>
     run(holder(), ({ on }) =>
       Effect.gen(function*() {
         const { value } = yield* on().call("signmessage", address, "hello")
@@ -144,7 +144,7 @@ describe("walletprocesspsbt", () => {
         assert.strictEqual(inputOf(silent.value).origins.size, 0)
       })))
 
-  it.effect("tells what it knows without signing, locked or without keys", () =>
+  it.effect("adds what it knows without signing, locked or without keys", () =>
     Effect.gen(function*() {
       for (const wallet of [locked, watching, holder()]) {
         const { value } = yield* run(wallet, ({ on }) => on().call("walletprocesspsbt", psbt, false))

@@ -4,7 +4,7 @@ import { TransactionRejected } from "../../../../src/mempool/errors.ts"
 import { COIN } from "../../../../src/protocol/amount.ts"
 import { displayHash } from "../../../../src/protocol/bytes.ts"
 import { paymentMethods } from "../../../../src/rpc/methods/wallet/paymentMethods.ts"
-import { InsufficientFunds, InvalidWalletRequest } from "../../../../src/wallet/errors.ts"
+import { FundsMissing, InvalidWalletRequest } from "../../../../src/wallet/errors.ts"
 import { fakeWallet, fakeWalletsLayer, noWallets, ownScript, walletTx } from "../../../support/fakeWallet.ts"
 import { chain, paidTo, payingWallet, paymentsOf, poolOf } from "./paying.ts"
 
@@ -38,7 +38,7 @@ describe("paymentMethods", () => {
 })
 
 describe("sendtoaddress", () => {
-  it.effect("pays an address, keeps comments, and says the txid", () =>
+  it.effect("pays an address, keeps comments, and returns the txid", () =>
     Effect.gen(function*() {
       const fake = payingWallet([10 * COIN])
       const { call } = yield* paymentsOf(fake)
@@ -70,7 +70,7 @@ describe("sendtoaddress", () => {
       assert.strictEqual(fake.requests.length, 1)
     }))
 
-  it.effect("passes on who pays the fee, how much, and whether it may be replaced; and tells why, if asked", () =>
+  it.effect("passes on the fee's payer, its rate and replaceability, and returns the fee reason if requested", () =>
     Effect.gen(function*() {
       const fake = payingWallet([10 * COIN])
       const { call, callText } = yield* paymentsOf(fake)
@@ -134,12 +134,12 @@ describe("sendtoaddress", () => {
       assert.deepStrictEqual(fake.requests, [])
     }))
 
-  it.effect("says that money lacks, that the wallet is locked, and that it has no keys", () =>
+  it.effect("reports that money lacks, that the wallet is locked, and that it has no keys", () =>
     Effect.gen(function*() {
       const refusedBy = (overrides: Parameters<typeof fakeWallet>[0]) =>
         Effect.flatMap(paymentsOf(fakeWallet(overrides)), ({ refusal }) => refusal("sendtoaddress", ADDRESS, 1))
       assert.deepStrictEqual(
-        yield* refusedBy({ pay: () => Effect.fail(new InsufficientFunds({ needed: COIN, available: 0 })) }),
+        yield* refusedBy({ pay: () => Effect.fail(new FundsMissing({ needed: COIN, available: 0 })) }),
         invalid(-6, "Insufficient funds")
       )
       assert.deepStrictEqual(
@@ -190,7 +190,7 @@ describe("sendmany", () => {
       }])
     }))
 
-  it.effect("refuses a dummy, repeated addresses, and strangers who are to bear the fee", () =>
+  it.effect("refuses a dummy, repeated addresses, and a fee to be borne by addresses that are not paid", () =>
     Effect.gen(function*() {
       const { refusal, refusalOfText } = yield* paymentsOf(payingWallet([10 * COIN]))
       assert.deepStrictEqual(

@@ -6,11 +6,11 @@ import { outpoint, outpointKey } from "../../../../src/protocol/transaction.ts"
 import { ownership, selectWallet, walletError } from "../../../../src/rpc/methods/wallet/walletContext.ts"
 import { StorageUnavailable } from "../../../../src/storage/errors.ts"
 import {
-  InsufficientFunds,
+  FundsMissing,
   InvalidWalletRequest,
-  NameUnavailable,
+  KeysLocked,
+  NameOperationRefused,
   WalletDamaged,
-  WalletLocked,
   WalletWatchOnly,
   WrongPassphrase
 } from "../../../../src/wallet/errors.ts"
@@ -33,7 +33,7 @@ describe("the wallet of a call (reference/rpc.md 1.2)", () => {
     assert.strictEqual(selectedOf(fakeWallets([first, second]), ""), "")
   })
 
-  it("is asked for in the reference node's words where there is none", () => {
+  it("is required in the reference node's words where there is none", () => {
     assert.deepStrictEqual(selectedOf(fakeWallets([])), [
       -18,
       "No wallet is loaded. Load a wallet using loadwallet or create a new one with createwallet. " +
@@ -50,7 +50,7 @@ describe("the wallet of a call (reference/rpc.md 1.2)", () => {
     ])
   })
 
-  it("tells what is its own, and nothing where it is not clear (reference/rpc.md 5.1)", () => {
+  it("reports what it owns, and nothing where the wallet is ambiguous (reference/rpc.md 5.1)", () => {
     const owner = fakeWallet({}, { scripts: [ownScript(1)] }).wallet
     const owns = ownership(fakeWallets([owner]), { wallet: undefined })
     assert.strictEqual(owns?.(ownScript(1).script), true)
@@ -66,22 +66,22 @@ describe("failures of a wallet (reference/rpc.md 2, 3.9, 5.8)", () => {
   const txid = fromHex("cd342d5df5251a0a5066f8e2440370062baa5bc5558fcfea6bf23d3e25dae8e5")?.reverse() ?? assert.fail()
 
   it.each([
-    [new WalletLocked(), -13, "Error: Please enter the wallet passphrase with walletpassphrase first."],
+    [new KeysLocked(), -13, "Error: Please enter the wallet passphrase with walletpassphrase first."],
     [new WalletWatchOnly(), -4, "Error: Private keys are disabled for this wallet"],
     [new WrongPassphrase(), -14, "Error: The wallet passphrase entered was incorrect."],
-    [new InsufficientFunds({ needed: 2, available: 1 }), -6, "Insufficient funds"],
+    [new FundsMissing({ needed: 2, available: 1 }), -6, "Insufficient funds"],
     [
-      new InsufficientFunds({ needed: 2, available: 2, fee: 5_400 }),
+      new FundsMissing({ needed: 2, available: 2, fee: 5_400 }),
       -6,
       "The total exceeds your balance when the 0.000054 transaction fee is included."
     ],
     [
-      new InsufficientFunds({ needed: 2, available: 2, fee: 10_000_000 }),
+      new FundsMissing({ needed: 2, available: 2, fee: 10_000_000 }),
       -6,
       "The total exceeds your balance when the 0.10 transaction fee is included."
     ],
     [
-      new InsufficientFunds({ needed: 2, available: 2, missing: outpointKey(outpoint(txid, 1)) }),
+      new FundsMissing({ needed: 2, available: 2, missing: outpointKey(outpoint(txid, 1)) }),
       -6,
       "Not found pre-selected input COutPoint(cd342d5df5, 1)"
     ],
@@ -100,8 +100,8 @@ describe("failures of a wallet (reference/rpc.md 2, 3.9, 5.8)", () => {
       -4,
       "Wallet is currently rescanning. Abort existing rescan or wait."
     ],
-    [new NameUnavailable({ code: "exists", reason: "this name exists already" }), -25, "this name exists already"],
-    [new NameUnavailable({ code: "too-long", reason: "the name is too long" }), -8, "the name is too long"],
+    [new NameOperationRefused({ code: "exists", reason: "this name exists already" }), -25, "this name exists already"],
+    [new NameOperationRefused({ code: "too-long", reason: "the name is too long" }), -8, "the name is too long"],
     [
       new TransactionRejected({ txid: "00", reason: "txn-mempool-conflict", kind: "conflict" }),
       -26,

@@ -123,7 +123,7 @@ describe("wallets as a whole", () => {
 })
 
 describe("one wallet", () => {
-  it.effect("says what it is", () => {
+  it.effect("describes itself", () => {
     const { wallet } = fakeWallet({
       name: "w1",
       encryption: () => "locked",
@@ -158,7 +158,7 @@ describe("one wallet", () => {
         assert.notProperty(value, "birthtime")
       })))
 
-  it.effect("is copied, and says no more than that it was not", () => {
+  it.effect("is copied, and reports only that a copy failed", () => {
     const fake = fakeWallet({ name: "good" })
     const bad = fakeWallet({
       name: "bad",
@@ -175,7 +175,7 @@ describe("one wallet", () => {
       }))
   })
 
-  it.effect("looks through blocks again", () => {
+  it.effect("scans blocks again", () => {
     const last = () => ({ height: 10, hash: regtest.genesisHash })
     const fake = fakeWallet({ lastBlock: last })
     const busy = fakeWallet({ name: "busy", scanning: () => ({ duration: 1, progress: 0 }) })

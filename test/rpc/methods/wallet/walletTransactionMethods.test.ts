@@ -129,7 +129,7 @@ describe("gettransaction (reference/rpc.md 3.9, 5.7)", () => {
       })
     ))
 
-  it.effect("takes a transaction apart and marks change", () =>
+  it.effect("decodes a transaction and marks change", () =>
     run(({ on }) =>
       Effect.gen(function*() {
         const { text } = yield* on().call("gettransaction", idOf(SEND), true, true)
@@ -258,7 +258,7 @@ describe("listtransactions", () => {
         assert.deepStrictEqual(yield* list("*", 0), [])
         assert.deepStrictEqual(yield* list("*", 5, 7), [])
         assert.deepStrictEqual(yield* list("mined"), all.slice(0, 3))
-        assert.deepStrictEqual(yield* list("nobody"), [])
+        assert.deepStrictEqual(yield* list("absent"), [])
       })
     ))
 
@@ -316,7 +316,7 @@ describe("listsinceblock", () => {
       }).wallet
     ))
 
-  it.effect("refuses blocks that nobody knows, and depths below one", () =>
+  it.effect("refuses unknown blocks, and depths below one", () =>
     run(({ on }) =>
       Effect.gen(function*() {
         const { refusal } = on()
@@ -332,7 +332,7 @@ describe("listsinceblock", () => {
 })
 
 describe("abandontransaction", () => {
-  it.effect("gives a transaction up", () =>
+  it.effect("abandons a transaction", () =>
     Effect.gen(function*() {
       const fake = wallet()
       yield* run(({ on }) => on().call("abandontransaction", idOf(NEW)), fake.wallet)

@@ -1,5 +1,5 @@
 /** One of the connections that are counted. */
-export interface Connection {
+export interface HttpConnection {
   /** What counts as one client. */
   readonly key: string
   /** Whether it may be ended for another's sake: not while a call of it is carried out. */
@@ -12,7 +12,7 @@ export interface Connection {
  * the oldest that never asked anything, else the one that asked least lately. So whoever fills the place with
  * connections that ask nothing pays with those, and who asks is answered.
  */
-export class Connections<A extends Connection> implements Iterable<A> {
+export class HttpConnections<A extends HttpConnection> implements Iterable<A> {
   readonly #max: number
   /** Those that have asked nothing yet, in the order in which they came. */
   readonly #silent = new Set<A>()

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type Connection, Connections } from "../../src/http/Connections.ts"
+import { type HttpConnection, HttpConnections } from "../../src/http/HttpConnections.ts"
 
 const ended: Array<string> = []
 
-const connection = (name: string, key: string, idle = true): Connection & { readonly name: string } => ({
+const connection = (name: string, key: string, idle = true): HttpConnection & { readonly name: string } => ({
   name,
   key,
   idle: () => idle,
@@ -13,17 +13,17 @@ const connection = (name: string, key: string, idle = true): Connection & { read
 const names = (connections: Iterable<{ readonly name: string }>) => [...connections].map(({ name }) => name)
 
 describe("Connections", () => {
-  it("ends nobody as long as there is room", () => {
+  it("closes no connection as long as there is room", () => {
     ended.length = 0
-    const connections = new Connections<ReturnType<typeof connection>>(2)
+    const connections = new HttpConnections<ReturnType<typeof connection>>(2)
     assert.isTrue(connections.add(connection("a", "1")))
     assert.isTrue(connections.add(connection("b", "1")))
     assert.deepStrictEqual([ended, names(connections)], [[], ["a", "b"]])
   })
 
-  it("ends the oldest that asked nothing, of the client with the most", () => {
+  it("closes the oldest connection without a request, of the client with the most connections", () => {
     ended.length = 0
-    const connections = new Connections<ReturnType<typeof connection>>(4)
+    const connections = new HttpConnections<ReturnType<typeof connection>>(4)
     const used = connection("used", "many")
     for (const each of [connection("other", "few"), used, connection("b", "many"), connection("c", "many")]) {
       connections.add(each)
@@ -36,9 +36,9 @@ describe("Connections", () => {
     assert.deepStrictEqual(ended, ["b", "other"])
   })
 
-  it("ends the one that asked least lately where all have asked", () => {
+  it("closes the one with the least recent request where all had requests", () => {
     ended.length = 0
-    const connections = new Connections<ReturnType<typeof connection>>(3)
+    const connections = new HttpConnections<ReturnType<typeof connection>>(3)
     const [a, b, c] = [connection("a", "1"), connection("b", "1"), connection("c", "1")]
     for (const each of [a, b, c, a]) {
       if (connections.size < 3) connections.add(each)
@@ -49,9 +49,9 @@ describe("Connections", () => {
     assert.deepStrictEqual(ended, ["b"])
   })
 
-  it("ends nobody who is at work, and turns the new one away where all are", () => {
+  it("closes no busy connection, and refuses the new one where all are busy", () => {
     ended.length = 0
-    const connections = new Connections<ReturnType<typeof connection>>(2)
+    const connections = new HttpConnections<ReturnType<typeof connection>>(2)
     const busy = connection("busy", "1", false)
     connections.add(busy)
     connections.add(connection("b", "2"))

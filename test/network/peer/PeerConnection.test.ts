@@ -3,13 +3,13 @@ import { Clock, Deferred, Effect, Fiber, TestClock } from "effect"
 import { createServer, type Socket } from "node:net"
 import { MemoryBudget } from "../../../src/base/MemoryBudget.ts"
 import type { Disconnection, Peer, PeerHandler } from "../../../src/network/Peer.ts"
+import { Pace } from "../../../src/network/peer/Pace.ts"
 import {
-  Connection,
   type ConnectionContext,
   type ConnectionFacts,
-  OUTBOX_LIMITS
-} from "../../../src/network/peer/Connection.ts"
-import { Pace } from "../../../src/network/peer/Pace.ts"
+  OUTBOX_LIMITS,
+  PeerConnection
+} from "../../../src/network/peer/PeerConnection.ts"
 import { Turns } from "../../../src/network/peer/Turns.ts"
 import { encodeFrame } from "../../../src/network/wire/framing.ts"
 import { encodeMessage, type Message } from "../../../src/network/wire/message.ts"
@@ -18,13 +18,13 @@ import { regtest } from "../../../src/protocol/networks.ts"
 import { ampleBudget } from "../../support/memory.ts"
 import { eventually, inTime, realSleep, type RemotePeer, remotePeer, versionMessage } from "../../support/network.ts"
 
-/** A connection of ours and its other end. */
+/** A connection and its remote end. */
 interface Pair {
-  readonly connection: Connection
+  readonly connection: PeerConnection
   readonly remote: RemotePeer
   readonly ended: Effect.Effect<Disconnection>
   readonly fiber: Fiber.RuntimeFiber<Disconnection>
-  /** Handshaken. */
+  /** The peer after the handshake. */
   readonly opened: Effect.Effect<Peer>
   readonly context: ConnectionContext
 }
@@ -44,7 +44,7 @@ interface PairOptions {
   readonly outbox?: ConnectionContext["outbox"]
   readonly pace?: Pace
   readonly budget?: MemoryBudget
-  /** What time is measured by; it stands still where it is left out. */
+  /** The time measurement; it stands still by default. */
   readonly meter?: () => number
 }
 
@@ -72,7 +72,7 @@ const pair = (options: PairOptions = {}) =>
       meter: options.meter ?? (() => 0),
       budget: options.budget ?? ampleBudget()
     }
-    const connection = yield* Connection.make(yield* Deferred.await(arrived), {
+    const connection = yield* PeerConnection.make(yield* Deferred.await(arrived), {
       id: 1,
       type: "inbound",
       address: { network: "ipv4", bytes: Uint8Array.of(127, 0, 0, 1) },
@@ -105,7 +105,7 @@ const openPair = (options: PairOptions = {}) =>
     return made
   })
 
-/** A handler that writes down what it hears. */
+/** A handler that records its calls. */
 const recorder = (changes: Partial<PeerHandler> = {}) => {
   const heard: Array<string> = []
   const handler: PeerHandler = {
@@ -118,7 +118,7 @@ const recorder = (changes: Partial<PeerHandler> = {}) => {
 }
 
 describe("Connection", () => {
-  it.scoped("shakes hands in the order of an inbound connection, then pings", () =>
+  it.scoped("an inbound connection completes the handshake in order, then pings", () =>
     Effect.gen(function*() {
       const { opened, remote } = yield* pair()
       const theirs = yield* remote.call({ features: [{ type: "wtxidrelay" }, { type: "sendaddrv2" }] })
@@ -136,7 +136,7 @@ describe("Connection", () => {
       )
     }))
 
-  it.scoped("speaks first on an outbound connection, and sends nothing more before it is answered", () =>
+  it.scoped("an outbound connection sends version first, and nothing more before an answer", () =>
     Effect.gen(function*() {
       const { opened, remote } = yield* pair({ facts: { type: "outbound-full-relay" } })
       yield* remote.expect("version")
@@ -150,7 +150,7 @@ describe("Connection", () => {
       assert.strictEqual((yield* opened).hello.commonVersion, 70_015)
     }))
 
-  it.scoped("ignores what comes before the handshake, even what would be an offence", () =>
+  it.scoped("messages before the handshake are ignored, even misbehaviour", () =>
     Effect.gen(function*() {
       const { handler, heard } = recorder()
       const { remote } = yield* pair({ handlers: [handler] })
@@ -162,7 +162,7 @@ describe("Connection", () => {
       assert.deepStrictEqual(heard, ["connected"])
     }))
 
-  it.scoped("hands messages on in order, and ignores a second version, a second verack and unknown commands", () =>
+  it.scoped("messages are passed on in order; a second version, a second verack and unknown commands are ignored", () =>
     Effect.gen(function*() {
       const { handler, heard } = recorder()
       const { remote } = yield* openPair({ handlers: [handler] })
@@ -173,7 +173,7 @@ describe("Connection", () => {
       assert.deepStrictEqual(heard, ["connected", "getaddr", "sendheaders"])
     }))
 
-  it.scoped("notes what the peer asked for", () =>
+  it.scoped("the features that the peer requests are recorded", () =>
     Effect.gen(function*() {
       const { opened, remote } = yield* openPair()
       yield* remote.send(
@@ -215,7 +215,7 @@ describe("Connection", () => {
     ]
   ]
   for (const [what, message, misbehaving] of disconnecting) {
-    it.scoped(`disconnects for ${what}, ${misbehaving ? "as an offence" : "without further blame"}`, () =>
+    it.scoped(`the peer is disconnected for ${what}, ${misbehaving ? "as misbehaving" : "not as misbehaving"}`, () =>
       Effect.gen(function*() {
         const { ended, remote } = yield* openPair()
         yield* remote.send(message)
@@ -224,7 +224,7 @@ describe("Connection", () => {
       }))
   }
 
-  it.scoped("drops what does not parse or has a wrong checksum, and counts it", () =>
+  it.scoped("a message that is invalid or has a wrong checksum is dropped and counted", () =>
     Effect.gen(function*() {
       const { handler, heard } = recorder()
       const { connection, remote } = yield* openPair({ handlers: [handler] })
@@ -232,7 +232,7 @@ describe("Connection", () => {
       wrong[23] = (wrong[23] ?? 0) ^ 1
       yield* remote.sendBytes(wrong)
       yield* remote.sendBytes(encodeFrame(regtest.magic, "tx", [new Uint8Array(2)]))
-      // Longer than any honest `getaddr`.
+      // Longer than any valid `getaddr`.
       yield* remote.sendBytes(encodeFrame(regtest.magic, "getaddr", [new Uint8Array(0x20001)]))
       yield* remote.alive
       assert.strictEqual(connection.counters.dropped, 3)
@@ -245,7 +245,7 @@ describe("Connection", () => {
     ["a length of 4 GiB", (frame) => frame.set([255, 255, 255, 255], 16)]
   ]
   for (const [what, spoil] of fatal) {
-    it.scoped(`disconnects for a frame with ${what}, before and after the handshake`, () =>
+    it.scoped(`the peer is disconnected for a frame with ${what}, before and after the handshake`, () =>
       Effect.gen(function*() {
         for (const make of [pair(), openPair()]) {
           const { ended, remote } = yield* make
@@ -258,7 +258,7 @@ describe("Connection", () => {
       }))
   }
 
-  it.scoped("takes a long message that comes together with verack, and none that comes before", () =>
+  it.scoped("a long message that arrives together with verack is accepted, and one before it is not", () =>
     Effect.gen(function*() {
       const { handler, heard } = recorder()
       const { connection, remote } = yield* pair({ handlers: [handler] })
@@ -272,7 +272,7 @@ describe("Connection", () => {
       assert.deepStrictEqual(heard, ["connected", "inv"])
     }))
 
-  it.scoped("takes messages in pieces of one byte", () =>
+  it.scoped("messages in pieces of one byte are accepted", () =>
     Effect.gen(function*() {
       const { remote } = yield* openPair()
       const frame = encodeFrame(regtest.magic, "ping", [Uint8Array.of(1, 2, 3, 4, 5, 6, 7, 8)])
@@ -283,7 +283,7 @@ describe("Connection", () => {
       yield* remote.expect("pong", ({ nonce }) => nonce === 0x0807060504030201n)
     }))
 
-  it.scoped("ends when the peer goes away in the middle of a frame, after what was complete", () =>
+  it.scoped("the connection ends when the peer disconnects within a frame, after all complete messages were handled", () =>
     Effect.gen(function*() {
       for (const cut of [3, 10, 23, 24, 30]) {
         const { handler, heard } = recorder()
@@ -296,7 +296,7 @@ describe("Connection", () => {
       }
     }))
 
-  it.scoped("does not tell handlers of a peer that never completed its handshake", () =>
+  it.scoped("handlers are not notified of a peer that never completed its handshake", () =>
     Effect.gen(function*() {
       const { handler, heard } = recorder()
       const { ended, remote } = yield* pair({ handlers: [handler] })
@@ -307,7 +307,7 @@ describe("Connection", () => {
       assert.deepStrictEqual(heard, [])
     }))
 
-  it.scoped("a defect of a handler costs the connection, and every handler hears the end", () =>
+  it.scoped("a defect of a handler ends the connection, and every handler is notified", () =>
     Effect.gen(function*() {
       const broken = recorder({ received: () => Effect.dieMessage("boom") })
       const throwing = recorder({
@@ -325,7 +325,7 @@ describe("Connection", () => {
       yield* remote.disconnected
     }))
 
-  it.scoped("lets a handler disconnect its peer, once", () =>
+  it.scoped("a handler disconnects its peer once", () =>
     Effect.gen(function*() {
       const { handler, heard } = recorder({
         received: (peer) =>
@@ -341,7 +341,7 @@ describe("Connection", () => {
       assert.deepStrictEqual(heard, ["connected", "gone"])
     }))
 
-  it.scoped("stops reading while a handler is busy, so that the peer has to wait", () =>
+  it.scoped("the connection stops reading while a handler is busy, so that the peer must wait", () =>
     Effect.gen(function*() {
       const go = yield* Deferred.make<void>()
       const { handler, heard } = recorder({ received: () => Deferred.await(go) })
@@ -353,7 +353,7 @@ describe("Connection", () => {
       assert.isAbove(remote.socket.writableLength, 20_000_000)
       assert.isBelow(connection.counters.bytesReceived, 400_000)
       yield* Deferred.succeed(go, void 0)
-      // What reading them takes is measured, and held against the peer.
+      // The time for reading them is measured and charged to the peer.
       yield* Effect.fork(Effect.forever(Effect.zipRight(TestClock.adjust("1 seconds"), realSleep(10))))
       yield* remote.alive
       assert.deepStrictEqual(heard, ["connected"])
@@ -361,7 +361,7 @@ describe("Connection", () => {
 
   const BLOB: Message = { type: "unknown", command: "blob", payload: new Uint8Array(500_000) }
 
-  it.scoped("makes a handler wait whose answers the peer does not take, and holds little for it", () =>
+  it.scoped("a handler waits while the peer does not read its answers, which limits the memory for them", () =>
     Effect.gen(function*() {
       let served = 0
       const { handler } = recorder({
@@ -377,7 +377,7 @@ describe("Connection", () => {
       remote.socket.pause()
       yield* remote.send({ type: "getaddr" })
       yield* realSleep(300)
-      // What the system's buffers took comes on top of the soft limit.
+      // The system's buffers add to the soft limit.
       assert.isBelow(served, 40)
       assert.isFalse(connection.closed)
       remote.socket.resume()
@@ -385,7 +385,7 @@ describe("Connection", () => {
       assert.strictEqual(served, 100)
     }))
 
-  it.scoped("disconnects a peer that is posted more than the hard limit allows", () =>
+  it.scoped("a peer is disconnected when posted messages exceed the hard limit", () =>
     Effect.gen(function*() {
       const { ended, opened, remote } = yield* openPair()
       remote.socket.pause()
@@ -395,7 +395,7 @@ describe("Connection", () => {
       assert.isFalse((yield* ended).misbehaving)
     }))
 
-  it.scoped("goes on, without a word, with what cannot be sent any more", () =>
+  it.scoped("senders continue when the connection is closed", () =>
     Effect.gen(function*() {
       const { ended, opened, remote } = yield* openPair()
       remote.socket.pause()
@@ -407,7 +407,7 @@ describe("Connection", () => {
       yield* ended
     }))
 
-  it.scoped("counts bytes and messages of both directions", () =>
+  it.scoped("bytes and messages of both directions are counted", () =>
     Effect.gen(function*() {
       yield* TestClock.setTime(0)
       const { connection, context, remote } = yield* openPair()
@@ -423,14 +423,14 @@ describe("Connection", () => {
       assert.deepStrictEqual(context.totals, { sent: bytesSent, received: bytesReceived })
     }))
 
-  /** A pace whose common part is used up, for as long as no time passes. */
+  /** A pace with its shared part used up, until time passes. */
   const exhausted = Effect.map(Clock.currentTimeNanos, (nanos) => {
     const now = Number(nanos) / 1e6
     const pace = new Pace(now)
     pace.spent(100_000, now)
     return pace
   })
-  /** A handler for which each message takes half a millisecond, by a meter of its own. */
+  /** A handler that takes half a millisecond per message, by its own meter. */
   const costly = () => {
     let time = 0
     const { handler, heard } = recorder()
@@ -442,7 +442,7 @@ describe("Connection", () => {
   }
   const FLOOD: ReadonlyArray<Message> = Array.from({ length: 300 }, () => ({ type: "getaddr" }))
 
-  it.scoped("holds back a flooder, in the middle of a chunk, and nobody else who called", () =>
+  it.scoped("a flooding peer is throttled within a chunk, and other inbound peers are not", () =>
     Effect.gen(function*() {
       const pace = yield* exhausted
       const { handler, heard, meter } = costly()
@@ -455,14 +455,14 @@ describe("Connection", () => {
       const before = heard.length
       assert.isBelow(before, 150)
       yield* TestClock.adjust("1 seconds")
-      yield* eventually("it goes on after a while", () => heard.length > before)
+      yield* eventually("the flood continues after a while", () => heard.length > before)
       yield* realSleep(50)
       assert.isBelow(heard.length, 301)
       for (let i = 0; i < 30; i++) yield* TestClock.adjust("1 seconds")
-      yield* eventually("it is heard in the end", () => heard.length === 301)
+      yield* eventually("all messages are handled", () => heard.length === 301)
     }))
 
-  it.scoped("charges a message while it is handled, and has its peer wait for its turn", () =>
+  it.scoped("a message is charged while it is handled, and its peer waits for its turn", () =>
     Effect.gen(function*() {
       let time = 0
       let steps = 0
@@ -480,17 +480,17 @@ describe("Connection", () => {
       const { remote } = yield* openPair({ handlers: [handler], meter: () => time, pace: yield* exhausted })
       yield* TestClock.adjust("250 millis")
       yield* remote.send({ type: "getaddr" })
-      yield* eventually("it begins", () => steps > 0)
+      yield* eventually("the work begins", () => steps > 0)
       yield* realSleep(50)
       assert.isBelow(steps, 20)
       const before = steps
       yield* TestClock.adjust("1 seconds")
-      yield* eventually("it goes on", () => steps > before)
+      yield* eventually("the work continues", () => steps > before)
       for (let i = 0; i < 60; i++) yield* TestClock.adjust("1 seconds")
-      yield* eventually("it comes to an end", () => steps === 100)
+      yield* eventually("the work is complete", () => steps === 100)
     }))
 
-  it.scoped("does not hold a slow handshake against its peer", () =>
+  it.scoped("a slow handshake does not throttle the peer", () =>
     Effect.gen(function*() {
       let time = 0
       const { handler } = recorder({ connected: () => Effect.sync(() => void (time += 200)) })
@@ -499,16 +499,16 @@ describe("Connection", () => {
       for (let i = 0; i < 10; i++) yield* remote.alive
     }))
 
-  it.scoped("does not decode what there is no memory for", () =>
+  it.scoped("a message without memory for it is not decoded", () =>
     Effect.gen(function*() {
       const { ended, opened, remote } = yield* openPair({ budget: new MemoryBudget(4_000_000) })
       yield* opened
-      // Garbage that would be left out, with a penalty to nobody, by who looks at it.
+      // Invalid data, which the decoder would drop without penalty.
       yield* remote.send({ type: "unknown", command: "block", payload: new Uint8Array(200_000) })
       assert.include((yield* ended).reason, "out of memory budget: a message of type block")
     }))
 
-  it.scoped("does not hold back whom it called", () =>
+  it.scoped("an outbound peer is not throttled", () =>
     Effect.gen(function*() {
       const { handler, heard, meter } = costly()
       const { remote } = yield* pair({ handlers: [handler], meter, pace: yield* exhausted, facts: { type: "manual" } })
@@ -518,7 +518,7 @@ describe("Connection", () => {
       assert.lengthOf(heard, 301)
     }))
 
-  it.scoped("notices that a peer goes away while it is held back", () =>
+  it.scoped("a disconnection is detected while the peer is throttled", () =>
     Effect.gen(function*() {
       const { handler, heard, meter } = costly()
       const { ended, remote } = yield* openPair({ handlers: [handler], meter, pace: yield* exhausted })
@@ -530,7 +530,7 @@ describe("Connection", () => {
       assert.isBelow(heard.length, 60)
     }))
 
-  it.scoped("reads a block that it asked for whatever the peer owes, and what comes after it not", () =>
+  it.scoped("a requested block is read while the peer is throttled, but not data in front of it", () =>
     Effect.gen(function*() {
       const pace = yield* exhausted
       const { handler, heard, meter } = costly()
@@ -540,10 +540,10 @@ describe("Connection", () => {
       peer.post({ type: "getdata", items: [{ type: 2, hash: new Uint8Array(32) }] })
       yield* remote.expect("getdata")
       yield* remote.send(block)
-      yield* eventually("it is read", () => heard.includes("block"))
+      yield* eventually("the block is read", () => heard.includes("block"))
       yield* remote.send(...FLOOD)
       yield* eventually("the flood begins", () => heard.length > 10)
-      // The peer is held back now. A block would be read, were it not behind what is not to be read yet.
+      // The peer is throttled now. A block would be read, but it is behind other data.
       peer.post({ type: "getdata", items: [{ type: 2, hash: new Uint8Array(32) }] })
       yield* remote.expect("getdata")
       yield* realSleep(50)
@@ -553,7 +553,7 @@ describe("Connection", () => {
       assert.isBelow(heard.length, 60)
     }))
 
-  it.scoped("lets others have a turn while it reads many short messages that came at once", () =>
+  it.scoped("other fibers get a turn while many short messages are handled", () =>
     Effect.gen(function*() {
       let handled = 0
       const busy = recorder({ received: () => Effect.sync(() => void (handled += 1)) })
@@ -568,11 +568,11 @@ describe("Connection", () => {
       look()
       yield* remote.sendBytes(Buffer.concat(FLOOD.map((each) => encodeMessage(regtest.magic, each))))
       yield* eventually("all are handled", () => handled === 300)
-      // A stretch of five milliseconds, by the meter, or two between two looks.
+      // A stretch of five milliseconds, by the meter, or two between two checks.
       assert.isBelow(longest, 15)
     }))
 
-  it.scoped("closes the socket and says goodbye when it is interrupted", () =>
+  it.scoped("interruption closes the socket and notifies the handlers", () =>
     Effect.gen(function*() {
       const { handler, heard } = recorder()
       const { fiber, remote } = yield* openPair({ handlers: [handler] })
@@ -581,7 +581,7 @@ describe("Connection", () => {
       assert.deepStrictEqual(heard, ["connected", "gone"])
     }))
 
-  it.scoped("gives a handshake 60 seconds", () =>
+  it.scoped("the handshake times out after 60 seconds", () =>
     Effect.gen(function*() {
       const { connection, ended, remote } = yield* pair()
       yield* remote.send(versionMessage())
@@ -592,7 +592,7 @@ describe("Connection", () => {
       assert.strictEqual((yield* ended).reason, "handshake timeout")
     }))
 
-  it.scoped("pings every two minutes and measures the answers", () =>
+  it.scoped("the connection pings every two minutes and measures the answers", () =>
     Effect.gen(function*() {
       const { opened, remote } = yield* openPair()
       const first = remote.received.find((message) => message.type === "ping")
@@ -611,7 +611,7 @@ describe("Connection", () => {
       assert.deepStrictEqual(peer.latency, { last: 19_000, best: 19_000, waiting: undefined })
     }))
 
-  it.scoped("disconnects a peer that talks and does not answer pings for 20 minutes", () =>
+  it.scoped("a peer that sends data but answers no ping for 20 minutes is disconnected", () =>
     Effect.gen(function*() {
       const { connection, ended, remote } = yield* openPair()
       for (let minute = 0; minute < 19; minute++) {
@@ -621,10 +621,10 @@ describe("Connection", () => {
       yield* TestClock.adjust("59 seconds")
       assert.isFalse(connection.closed)
       yield* TestClock.adjust("1 seconds")
-      assert.strictEqual((yield* ended).reason, "no answer to a ping for 20 minutes")
+      assert.strictEqual((yield* ended).reason, "timeout: no pong for 20 minutes")
     }))
 
-  it.scoped("disconnects a peer of the time before pongs that says nothing for 20 minutes, and not sooner", () =>
+  it.scoped("a peer without pong support that sends nothing for 20 minutes is disconnected, and not sooner", () =>
     Effect.gen(function*() {
       const { connection, ended, remote } = yield* pair()
       yield* remote.call({ version: { version: 60_000 } })
@@ -632,6 +632,6 @@ describe("Connection", () => {
       yield* TestClock.adjust("1199 seconds")
       assert.isFalse(connection.closed)
       yield* TestClock.adjust("1 seconds")
-      assert.strictEqual((yield* ended).reason, "nothing received for 20 minutes")
+      assert.strictEqual((yield* ended).reason, "timeout: nothing received for 20 minutes")
     }))
 })

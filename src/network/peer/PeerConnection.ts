@@ -84,7 +84,7 @@ const disconnection = (reason: string, misbehaving = false): Disconnection => ({
  *   handshake ──verack──▶ open ──disconnect──▶ closed
  *        └──────────────disconnect───────────────▲
  */
-export class Connection implements PeerLink {
+export class PeerConnection implements PeerLink {
   readonly facts: ConnectionFacts
   readonly counters: Counters
   /** Seconds since 1970. */
@@ -139,7 +139,7 @@ export class Connection implements PeerLink {
     socket: Socket,
     facts: ConnectionFacts,
     context: ConnectionContext
-  ): Effect.Effect<Connection> => Effect.map(times, (clock) => new Connection(socket, facts, context, clock))
+  ): Effect.Effect<PeerConnection> => Effect.map(times, (clock) => new PeerConnection(socket, facts, context, clock))
 
   /** The peer, once the handshake is complete. */
   get peer(): Peer | undefined {
@@ -183,7 +183,9 @@ export class Connection implements PeerLink {
     return Effect.flatMap(
       this.outbox.put(message),
       (room) =>
-        room ? Effect.void : Effect.sync(() => this.disconnect(disconnection("out of memory budget: the send buffer of the peer")))
+        room
+          ? Effect.void
+          : Effect.sync(() => this.disconnect(disconnection("out of memory budget: the send buffer of the peer")))
     )
   }
 

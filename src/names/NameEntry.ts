@@ -1,9 +1,9 @@
 import type { ConsensusParams } from "../consensus/params.ts"
 import type { Bytes } from "../protocol/bytes.ts"
-import type { NameChange } from "../protocol/nameOperation.ts"
+import type { NameSetting } from "../protocol/nameOperation.ts"
 
 /** The current record of a name: the last operation that set it. The name may be expired, depending on its height. */
-export interface NameRecord {
+export interface NameEntry {
   readonly name: Bytes
   readonly value: Bytes
   readonly height: number
@@ -12,12 +12,12 @@ export interface NameRecord {
   readonly vout: number
   /** The owner's script: the part of the output's script after the name prefix. */
   readonly address: Bytes
-  readonly op: NameChange["op"]
+  readonly op: NameSetting["op"]
   /** Smallest units locked in the output. */
   readonly amount: number
 }
 
-export interface NameHistoryEntry extends NameRecord {
+export interface NameHistoryEntry extends NameEntry {
   /** The salt of a NAME_FIRSTUPDATE; `undefined` for a NAME_UPDATE. */
   readonly rand: Bytes | undefined
 }
@@ -71,7 +71,7 @@ const integer = (cell: number): number => {
 }
 
 /** Throws `WrongRow`. */
-export const recordOf = (name: Bytes, row: OperationRow): NameRecord => ({
+export const nameEntryOf = (name: Bytes, row: OperationRow): NameEntry => ({
   name,
   value: plain(row.value),
   height: heightOfOperation(integer(row.id)),

@@ -5,7 +5,7 @@ import type { RelayConfig } from "./RelayConfig.ts"
 import type { Spool } from "./Spool.ts"
 import { rewriteSender, type Srs } from "./srs.ts"
 import { deliveredToField, messageIdField, receivedField } from "./trace.ts"
-import type { Transaction } from "./UpstreamConnection.ts"
+import type { SmtpTransaction } from "./UpstreamConnection.ts"
 
 interface Parts {
   readonly config: RelayConfig
@@ -35,13 +35,13 @@ export const forwardedSender = (srs: Srs, sender: string, now: number): string =
 }
 
 /** Returns the transaction with the upstream server for one address of one recipient. `now`: ms since 1970. */
-export const transactionOf = (
+export const smtpTransactionOf = (
   { config, spool, srs }: Parts,
   { bodyLength, envelope }: { readonly envelope: Envelope; readonly bodyLength: number },
   recipient: Recipient,
   target: string,
   now: number
-): Transaction => {
+): SmtpTransaction => {
   const head = Buffer.from(front(envelope, recipient, config.hostname), "utf8")
   return {
     sender: forwardedSender(srs, envelope.sender, now),

@@ -111,7 +111,7 @@ export class Mempool extends Context.Tag("svcd/Mempool")<Mempool, {
   readonly broadcastDone: (txid: string) => void
   readonly unbroadcast: () => ReadonlyArray<PoolEntry>
   readonly events: Stream.Stream<MempoolEvent>
-  /** Keeps the pool on the chain. To be registered after names and wallet. */
+  /** Keeps the pool on the chain. Chain calls it after all other followers. */
   readonly follower: Follower
   /** Loads what `save` wrote; then the pool counts as loaded. A damaged file costs its transactions and is logged. */
   readonly load: Effect.Effect<void, StorageFailure>

@@ -120,6 +120,7 @@ export const makePoolFollower = ({ admission, chain, now, pool, rolling, tell }:
 
   return {
     name: "mempool",
+    last: true,
     // The pool is empty when it is registered, so it begins at the tip.
     cursor: Effect.map(chain.tip, ({ hash, height }) => cursor ??= { hash, height }),
     apply,

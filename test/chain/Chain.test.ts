@@ -85,6 +85,31 @@ const recordingFollower = (): Follower & { readonly seen: Array<string> } => {
 
 describe("Chain", () => {
   it.scopedLive(
+    "calls the mempool's follower last, also where a wallet's registers later",
+    () =>
+      Effect.gen(function*() {
+        const called: Array<string> = []
+        const follower = (name: string, last: boolean): Follower => ({
+          name,
+          last,
+          cursor: Effect.sync(() => undefined),
+          apply: () => Effect.sync(() => void called.push(name)),
+          rewind: () => Effect.void
+        })
+        yield* withChain(yield* temporaryDirectory, (chain) =>
+          Effect.gen(function*() {
+            for (const each of [follower("names", false), follower("mempool", true), follower("wallet", false)]) {
+              yield* chain.register(each)
+            }
+            called.length = 0
+            assert.deepStrictEqual(yield* submitAll(chain, 1, 2), [])
+            assert.deepStrictEqual(called, ["names", "wallet", "mempool"])
+          }))
+      }),
+    60_000
+  )
+
+  it.scopedLive(
     "imports a packed block file to the reference node's state, and keeps it over a restart",
     () =>
       Effect.gen(function*() {

@@ -268,7 +268,8 @@ export const make = (state: ChainState, pool: VerifyPool): Effect.Effect<ChainWr
         Effect.gen(function*() {
           const following: Following = { follower, cursor: yield* follower.cursor, rebuilding: false }
           yield* tell(following, untold)
-          followers.push(following)
+          const before = follower.last === true ? -1 : followers.findIndex(({ follower: { last } }) => last === true)
+          followers.splice(before < 0 ? followers.length : before, 0, following)
           if (follower.repair !== undefined) yield* Effect.forkIn(repairing(following, follower.repair), scope)
         }),
       dismiss: (follower) =>

@@ -32,6 +32,11 @@ export interface ConnectedBlock extends Cursor {
 export interface Follower {
   /** For logs and errors. */
   readonly name: string
+  /**
+   * Whether Chain calls the follower after all others, also after those that register later: the mempool, which may
+   * notify peers and callers only of what names and wallets know already.
+   */
+  readonly last?: boolean
   /** Where the data stand; `undefined` for an empty store, which begins with the genesis block. */
   readonly cursor: Effect.Effect<Cursor | undefined, StorageFailure>
   /**

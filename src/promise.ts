@@ -32,6 +32,7 @@ export {
   DaemonRefused,
   DaemonUnreachable,
   InsufficientFunds,
+  InternalError,
   InvalidConfig,
   InvalidRequest,
   NameUnavailable,

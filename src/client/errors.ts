@@ -140,11 +140,18 @@ export class ClientClosed extends Schema.TaggedError<ClientClosed>()("ClientClos
   }
 }
 
+/** The embedded node stopped because of a defect of svcd. Its data are safe; open another client. */
+export class InternalError extends Schema.TaggedError<InternalError>()("InternalError", { reason: Schema.String }) {
+  override get message(): string {
+    return `the node stopped, a defect of svcd: ${this.reason}. Please report it, with the log`
+  }
+}
+
 /** Why a call to the daemon fails. */
 export type DaemonFailure = DaemonUnreachable | Unauthorized | DaemonNotReady | DaemonRefused
 
 /** Why a client has ended. */
-export type ClientFailure = StorageFailure | ClientClosed
+export type ClientFailure = StorageFailure | ClientClosed | InternalError
 
 /** Why names cannot be read. */
 export type ReadFailure = InvalidRequest | NotSynced | DaemonFailure | ClientFailure

@@ -4,7 +4,7 @@ import type { ChainView, Coin, NameClaim } from "./view.ts"
 
 /**
  * The state within a block that is being connected: the view before the block, and the changes of its transactions so
- * far. A key of `coins` is in `removed` if the view has a coin for it.
+ * far. A key of `coins` is also in `removed` if the view has a coin for it.
  */
 export class BlockOverlay {
   /** Coins that the block created; `undefined` if it removed a coin of the view. */
@@ -25,10 +25,10 @@ export class BlockOverlay {
     return coin !== undefined || this.coins.has(outpoint) ? coin : this.view.coin(outpoint)
   }
 
-  /** Removes a coin. `coin` is the current coin of this outpoint. */
+  /** Removes the coin that `coin` returned for this outpoint. */
   spend(outpoint: string, coin: Coin): void {
     if (this.coins.has(outpoint) && !this.removed.has(outpoint)) {
-      // The block created this coin itself: it never becomes part of the state.
+      // This block created the coin. It never becomes visible outside of the block.
       this.coins.delete(outpoint)
       return
     }
@@ -37,7 +37,7 @@ export class BlockOverlay {
   }
 
   /**
-   * Adds a coin. Only a coinbase can repeat an older one, outpoints included (BIP 30 is not enforced,
+   * Adds a coin. Only a coinbase can repeat an older transaction and its outpoints (BIP 30 is not enforced,
    * reference/protocol.md 4.8). Its coins then replace the older ones.
    */
   add(outpoint: string, coin: Coin): void {
@@ -48,9 +48,10 @@ export class BlockOverlay {
     this.coins.set(outpoint, coin)
   }
 
+  /** The current claim of a name. */
   readonly claim = (name: string): NameClaim | undefined => this.claims.get(name) ?? this.view.claim(name)
 
-  /** Notifies the view of the names that are set next. */
+  /** Announces to the view the names that will be set. */
   expectClaims(names: ReadonlyArray<string>): void {
     this.view.expectClaims?.(names)
   }
@@ -65,7 +66,7 @@ export class BlockOverlay {
     return this.view.claimsBetween(from, to).filter(([name]) => !this.claims.has(name))
   }
 
-  /** The key of a transaction's output, as a flat string: map keys should be flat in memory. */
+  /** The key of a transaction's output. The string is flat in memory, as map keys should be. */
   outputKey(txid: Bytes, index: number): string {
     const { scratch } = this
     scratch.set(txid)

@@ -1,8 +1,8 @@
-/** The refusal of a rule. A check returns a `Reject`, or `undefined` if the rule is met. It does not throw. */
+/** A refusal by a rule. A check returns `undefined` on success, else a `Reject`; it does not throw. */
 export interface Reject {
   /** The reference node's reason, in its spelling (protocol.md appendix B). */
   readonly reason: string
-  /** The reason of the reference node, in its spelling (protocol.md appendix B). */
+  /** The reference node's additional text, if any. */
   readonly detail?: string
   readonly kind: RejectKind
 }

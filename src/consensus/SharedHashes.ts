@@ -4,10 +4,10 @@ import { OUTPOINT_SIZE, outputSize, type Transaction } from "../protocol/transac
 import { compactSizeLength, Writer } from "../protocol/Writer.ts"
 import type { Coin } from "./view.ts"
 
-/** The buffer for the data to hash. Its content is used within one call only, so all instances share it. */
+/** A buffer for hash input. No use outlives its call, so all callers share it. */
 const parts = new Writer(1024)
 
-/** The serialized outputs of a transaction without their count: a view. */
+/** The outputs of a transaction as serialized, without their count: a view. */
 export const outputBytes = ({ bytes, hasWitness, inputs, outputs }: Transaction): Bytes => {
   let start = (hasWitness ? 6 : 4) + compactSizeLength(inputs.length) + compactSizeLength(outputs.length)
   for (const { scriptSig } of inputs) {
@@ -19,9 +19,9 @@ export const outputBytes = ({ bytes, hasWitness, inputs, outputs }: Transaction)
 }
 
 /**
- * Hashes that the signature hashes of a transaction's inputs share. Each is computed once, on demand: so a transaction
- * with many inputs is hashed a few times and not once per input. All are single SHA-256 (BIP 341); the ones named
- * `Twice` are double SHA-256 (BIP 143).
+ * The hashes that the signature hashes of a transaction's inputs share. Each is computed at the first access, so that a
+ * transaction with many inputs is hashed a few times and not once per input. All are single SHA-256 as in BIP 341.
+ * Those that end in `Twice` are hashed again as in BIP 143.
  */
 export class SharedHashes {
   private readonly transaction: Transaction
@@ -57,7 +57,7 @@ export class SharedHashes {
     return this.knownAmounts ??= this.hashCoins((coin) => parts.i64(coin.value))
   }
 
-  /** The hash of the complete spent scripts. */
+  /** The hash of the whole spent scripts. */
   get scripts(): Uint8Array {
     return this.knownScripts ??= this.hashCoins((coin) => parts.varBytes(coin.script))
   }
@@ -75,8 +75,8 @@ export class SharedHashes {
   }
 
   /**
-   * The hash of one output. The last one is cached: all signatures of an input that cover one output cover the same
-   * one.
+   * The hash of one output. The last one is kept: all signatures of an input that cover one output cover the same
+   * output.
    */
   output(index: number): Uint8Array {
     if (this.knownOutput?.index === index) return this.knownOutput.hash

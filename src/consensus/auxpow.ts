@@ -7,7 +7,7 @@ import type { ConsensusParams } from "./params.ts"
 /** Longest branch from a block's hash to the root in the parent coinbase (consensus). */
 export const MAX_CHAIN_BRANCH = 30
 
-/** Without a marker the root has to begin at or before this offset of the parent coinbase's script (consensus). */
+/** Without a marker, the root has to begin at or before this offset of the parent coinbase's script (consensus). */
 export const MAX_UNMARKED_OFFSET = 20
 
 /** The marker before the root in the parent coinbase. */
@@ -15,7 +15,7 @@ const MARKER = Uint8Array.of(0xfa, 0xbe, 0x6d, 0x6d)
 
 const HASH_SIZE = 32
 
-/** The first index of `part` in `whole` at `from` or later, or -1. */
+/** The offset of the first occurrence of `part` in `whole` at `from` or later; -1 if there is none. */
 const indexOf = (whole: Bytes, part: Bytes, from = 0): number => {
   const last = whole.length - part.length
   const first = part[0] ?? 0
@@ -31,9 +31,9 @@ const readU32 = (bytes: Bytes, at: number): number =>
   ((bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8) | ((bytes[at + 2] ?? 0) << 16) | ((bytes[at + 3] ?? 0) << 24)) >>> 0
 
 /**
- * The slot of a chain among the 2^height leaves of a merged-mining tree: so one proof cannot serve a chain twice
- * (reference/protocol.md 2.5). Exact for heights up to 30, where wrapping at 32 bits has no effect.
- * Source: upstream `auxpow.cpp`, `getExpectedIndex`.
+ * The slot of a chain among the 2^height leaves of a merged-mining tree. It is fixed, so that one proof cannot serve a
+ * chain twice (reference/protocol.md 2.5). Exact for heights up to 30, where wrapping at 32 bits does no harm. Source:
+ * upstream `auxpow.cpp`, `getExpectedIndex`.
  */
 export const expectedIndex = (nonce: number, chain: number, height: number): number => {
   const mask = 2 ** height - 1
@@ -41,7 +41,7 @@ export const expectedIndex = (nonce: number, chain: number, height: number): num
   return step(step(nonce) + chain)
 }
 
-/** The offset of the root in the parent coinbase's script (rules A6 to A9), or the error. */
+/** Returns the offset of the root in the parent coinbase's script, or the broken rule (rules A6 to A9). */
 const findRoot = (script: Bytes, root: Bytes): number | string => {
   const marker = indexOf(script, MARKER)
   const at = indexOf(script, root)
@@ -66,9 +66,9 @@ const checkSlot = (script: Bytes, at: number, auxpow: Auxpow, chain: number): st
 
 /**
  * Checks that a merged-mining proof commits to the block with this hash (wire order), by rules A1 to A12 of
- * reference/protocol.md 2.5. Does not check the parent's work. Returns the error that the reference node logs, or
- * `undefined`. `chain` is the chain id in the block's own version.
- * Source: upstream `auxpow.cpp`, `CAuxPow::check`.
+ * reference/protocol.md 2.5. The parent's work is not checked here. Returns the error that the reference node logs,
+ * `undefined` if the proof is valid. `chain` is the chain id in the block's own version. Source: upstream `auxpow.cpp`,
+ * `CAuxPow::check`.
  */
 export const checkAuxpow = (
   auxpow: Auxpow,

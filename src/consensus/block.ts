@@ -12,14 +12,14 @@ import { legacySigops } from "./sigops.ts"
 import { checkTransaction, isFinal } from "./transaction.ts"
 
 /**
- * The largest number of ids and names that a block may touch (consensus). The main network once had the limit of the
- * locks of Berkeley DB; the rule remained.
+ * The most ids and names that a block may touch (consensus). The limit comes from the number of locks of a Berkeley DB
+ * on the main network.
  */
 export const MAX_LOCKS = 4500
 
 /**
- * A refusal for size. The size includes the merged-mining proof, which the hash does not cover: with another proof the
- * block may fit. In that case the refusal is `mutated`. `excess` in bytes.
+ * A refusal for size. The size includes the merged-mining proof, which the hash does not cover. With another proof the
+ * block may fit, so the hash must then not be marked invalid. `excess` is in bytes.
  */
 const tooLarge = ({ auxpow }: Block, excess: number, reason: string, detail: string): Reject =>
   rejectAs(auxpow !== undefined && excess <= auxpow.bytes.length ? "mutated" : "consensus", reason, detail)
@@ -49,7 +49,7 @@ const checkLocks = ({ transactions }: Block): Reject | undefined => {
   const names = countNames(transactions)
   let most = transactions.length + names
   for (const { inputs } of transactions) most += inputs.length
-  // Nearly every block is far below the limit, even if no id occurs twice.
+  // Nearly every block is far below the limit, even if all its ids were different.
   if (most <= MAX_LOCKS) return undefined
   const ids = new Set<string>()
   for (const { inputs, txidKey } of transactions) {
@@ -91,20 +91,21 @@ export const checkBlockBody = (block: Block): Reject | undefined =>
 
 /**
  * Checks a block without context, proof of work included: the first list of reference/protocol.md 5.4 in its order. A
- * failure here must not mark the hash as invalid: the hash does not cover all of these bytes.
- * Source: upstream `validation.cpp`, `CheckBlock`.
+ * block that fails here must not be marked invalid by its hash, which does not cover all of these bytes. Source:
+ * upstream `validation.cpp`, `CheckBlock`.
  */
 export const checkBlock = (block: Block, params: ConsensusParams): Reject | undefined =>
   checkProofOfWork(block, params) ?? checkBlockBody(block)
 
+/** The position of a block in the chain. */
 export interface BlockContext {
   readonly height: number
-  /** Median time past of the previous block. */
+  /** Median time past of the block before. */
   readonly medianTimePast: number
   readonly params: ConsensusParams
 }
 
-/** The push of a height with which a coinbase script has to begin (BIP 34). */
+/** The push of a height, with which the script of a coinbase has to begin (BIP 34). */
 export const heightScript = (height: number): Uint8Array => {
   if (height === 0) return Uint8Array.of(Op.OP_0)
   if (height <= 16) return Uint8Array.of(Op.OP_1 + height - 1)
@@ -122,7 +123,7 @@ const startsWith = (bytes: Bytes, start: Bytes): boolean =>
 const COMMITMENT_HEAD = Uint8Array.of(Op.OP_RETURN, 0x24, 0xaa, 0x21, 0xa9, 0xed)
 const COMMITMENT_SIZE = COMMITMENT_HEAD.length + 32
 
-/** The hash in the witness commitment of a coinbase: that of its last output in the commitment's form. */
+/** The hash in the witness commitment of a coinbase: that of the last output in its form. */
 export const witnessCommitment = (coinbase: Transaction): Bytes | undefined => {
   const output = coinbase.outputs.findLast(({ script }) =>
     script.length >= COMMITMENT_SIZE && startsWith(script, COMMITMENT_HEAD)
@@ -130,7 +131,10 @@ export const witnessCommitment = (coinbase: Transaction): Bytes | undefined => {
   return output?.script.subarray(COMMITMENT_HEAD.length, COMMITMENT_SIZE)
 }
 
-/** Computes the witness commitment: the hash over the wtxids, with zeros for the coinbase, and the reserved value. */
+/**
+ * The required value of a witness commitment: the hash of the wtxids, with zeros for the coinbase, and of the reserved
+ * value.
+ */
 export const computeWitnessCommitment = (transactions: ReadonlyArray<Transaction>, reserved: Bytes): Uint8Array => {
   const wtxids = transactions.map(({ wtxid }, i) => i === 0 ? new Uint8Array(32) : wtxid)
   return hash256(concat(merkleRoot(wtxids).root, reserved))

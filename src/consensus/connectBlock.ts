@@ -15,7 +15,7 @@ import { blockSubsidy } from "./subsidy.ts"
 import { meetsLocks, sequenceLocks, valueOut } from "./transaction.ts"
 import type { BlockDelta, ChainView, Coin, NameClaim, NameEffect, ScriptCheck } from "./view.ts"
 
-/** A block that passed `checkBlock` and `checkBlockContext`, and the state to connect it to. */
+/** A block that passed `checkBlock` and `checkBlockContext`, and the state to which it is to be connected. */
 export interface BlockConnection {
   readonly block: Block
   readonly height: number
@@ -24,17 +24,18 @@ export interface BlockConnection {
   readonly flags: number
   /** The state after the previous block. */
   readonly view: ChainView
-  /** Of the previous block. */
+  /** Median time past of the previous block. */
   readonly medianTimePast: number
-  /** Of the ancestor at a height, the previous block at most. */
+  /** Median time past of the block at a height on the chain of this block, at most that of the previous block. */
   readonly medianTimePastAt: (height: number) => number
   /** Whether scripts are to be checked. If not, `scripts` of the delta stays empty. */
   readonly checkScripts: boolean
 }
 
-/** More names than this in one transaction are announced to the view. Only a coinbase sets more than one name. */
+/** Above this many names, a transaction announces its names to the view. Only a coinbase sets more than one. */
 const MANY_NAMES = 16
 
+/** The results so far, while the transactions of a block are applied. */
 interface Work {
   readonly connection: BlockConnection
   readonly overlay: BlockOverlay
@@ -64,13 +65,13 @@ const applyOutputs = (
   const ignored = ignoresNameOutputs(transaction, height, params)
   const first = effects.length
   addNameEffects(effects, transaction, made, height, params)
-  // The keys of outputs that set a name: the claims need them too.
+  // The keys of outputs that set a name. Claims use them too.
   const keys = first === effects.length ? undefined : new Array<string>(outputs.length)
   for (let i = 0; i < outputs.length; i++) {
     const output = outputs[i]
     if (output === undefined || isUnspendable(output.script)) continue
     if (ignored && made[i] !== undefined && made[i]?.operation.op !== "name_new") continue
-    // A copy: a view would keep the whole block in memory as long as the coin.
+    // A copy: a view would keep the whole block in memory during the life of the coin.
     const coin: Coin = { value: output.value, script: new Uint8Array(output.script), height, coinbase }
     const key = overlay.outputKey(txid, i)
     if (keys !== undefined) keys[i] = key
@@ -87,7 +88,7 @@ const applyOutputs = (
   }
 }
 
-/** The outpoint keys of a transaction's inputs and their coins, `undefined` for a missing coin. */
+/** The outpoint keys of a transaction's inputs, and their coins; `undefined` for a missing coin. */
 const lookUp = (overlay: BlockOverlay, { inputs }: Transaction) => {
   const keys = new Array<string>(inputs.length)
   const found = new Array<Coin | undefined>(inputs.length)
@@ -144,9 +145,13 @@ const deltaOf = ({ effects, fees, overlay, scripts }: Work): BlockDelta => {
   return { coins, removed, claims, claimsBefore, effects, fees, scripts }
 }
 
+/** Why a block is refused. */
 export interface BlockRefused {
   readonly reject: Reject
-  /** Script checks that the reference node runs before the violated rule. If one of them fails, its reason applies. */
+  /**
+   * Script checks that the reference node makes before the broken rule. If one of them fails, its reason applies
+   * instead.
+   */
   readonly scripts: ReadonlyArray<ScriptCheck>
 }
 

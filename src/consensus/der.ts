@@ -1,8 +1,8 @@
 import type { Bytes } from "../protocol/bytes.ts"
 
 /**
- * ECDSA signatures as DER, with the two parsers of consensus: the strict one of BIP 66, and the lax one for older
- * signatures in the chain. Numbers are 32 big-endian bytes; a signature is r and s, 64 bytes.
+ * ECDSA signatures as DER, in the two forms that consensus knows: the strict one of BIP 66, and the lax one for
+ * signatures in the chain before it. Numbers are 32 big-endian bytes; a signature is r and s, 64 bytes.
  */
 
 const INTEGER = 0x02
@@ -14,6 +14,7 @@ const ORDER = Uint8Array.of(
   ...[0xba, 0xae, 0xdc, 0xe6, 0xaf, 0x48, 0xa0, 0x3b, 0xbf, 0xd2, 0x5e, 0x8c, 0xd0, 0x36, 0x41, 0x41]
 )
 
+/** The largest scalar. */
 const ORDER_LESS_1 = Uint8Array.from(ORDER, (byte, i) => i === 31 ? byte - 1 : byte)
 
 /** Half of the order, rounded down: the largest low s. */
@@ -22,6 +23,7 @@ const HALF_ORDER = Uint8Array.of(
   ...[0x5d, 0x57, 0x6e, 0x73, 0x57, 0xa4, 0x50, 0x1d, 0xdf, 0xe9, 0x2f, 0x46, 0x68, 0x1b, 0x20, 0xa0]
 )
 
+/** Whether the number at `offset` is above `limit`. */
 const isAbove = (number: Bytes, offset: number, limit: Bytes): boolean => {
   for (let i = 0; i < 32; i++) {
     const difference = (number[offset + i] ?? 0) - (limit[i] ?? 0)
@@ -37,7 +39,7 @@ export const isScalar = (number: Bytes, offset: number): boolean => {
   return false
 }
 
-/** Replaces a high s by the low s that is valid for the same message and key. */
+/** Replaces a high s by the low s, which is valid for the same message and key. */
 export const normalizeS = (signature: Uint8Array): void => {
   if (!isAbove(signature, 32, HALF_ORDER)) return
   let borrow = 0
@@ -48,7 +50,7 @@ export const normalizeS = (signature: Uint8Array): void => {
   }
 }
 
-/** A cursor over a signature with a lax encoding. Each step returns whether it succeeded. */
+/** A cursor over a laxly encoded signature. Each step returns whether it found the expected element. */
 class LaxCursor {
   readonly input: Bytes
   private at = 0
@@ -57,7 +59,7 @@ class LaxCursor {
     this.input = input
   }
 
-  /** Skips the head of the sequence. Its length is ignored. */
+  /** Skips the head of the sequence and ignores its length. */
   sequence(): boolean {
     if (this.input[this.at++] !== SEQUENCE) return false
     const length = this.input[this.at++]
@@ -67,8 +69,8 @@ class LaxCursor {
   }
 
   /**
-   * Reads an integer of any padding, as unsigned, into 32 bytes of `output`. A longer integer becomes the largest
-   * 32-byte number, which is not a scalar.
+   * Reads an integer as unsigned, with any padding, into 32 bytes of `output`. An integer that needs more bytes becomes
+   * the largest number, which is not a scalar.
    */
   integer(output: Uint8Array, offset: number): boolean {
     const { input } = this
@@ -88,7 +90,7 @@ class LaxCursor {
     return true
   }
 
-  /** A length in short or long form; -1 for one that is truncated or needs more than three bytes. */
+  /** A length in short or long form; -1 if it is truncated or needs more than three bytes. */
   private length(): number {
     const { input } = this
     const first = input[this.at++]
@@ -107,10 +109,9 @@ class LaxCursor {
 }
 
 /**
- * Parses a signature without its hash type into the 64 bytes of `output`. Returns whether it is valid. Any padding,
- * negative numbers (as positive ones), lengths in long form and trailing bytes are accepted. The length of the sequence
- * is ignored.
- * Source: the rules of upstream `pubkey.cpp`, `ecdsa_signature_parse_der_lax`.
+ * Reads a signature without its hash type into the 64 bytes of `output`. Returns whether it is readable: any padding,
+ * negative numbers (read as positive), lengths in long form and trailing bytes are allowed. The length of the sequence
+ * is ignored. Source: the rules of upstream `pubkey.cpp`, `ecdsa_signature_parse_der_lax`.
  */
 export const parseDerLax = (input: Bytes, output: Uint8Array): boolean => {
   const cursor = new LaxCursor(input)

@@ -2,11 +2,11 @@ import type { Bytes } from "../protocol/bytes.ts"
 import type { ConsensusParams } from "./params.ts"
 
 /**
- * Compact targets ("bits"), their work, and the required target of the next block (reference/protocol.md 3.1 to 3.4;
- * upstream `pow.cpp`, `arith_uint256.cpp`, `chain.cpp`).
+ * Targets in their compact form ("bits"), their work, and the required target of the next block (reference/protocol.md
+ * 3.1 to 3.4; upstream `pow.cpp`, `arith_uint256.cpp`, `chain.cpp`).
  */
 
-/** The fields of a header that the difficulty rules need. */
+/** The fields of a header that the difficulty rules use. */
 export interface HeaderPoint {
   readonly height: number
   /** Seconds since 1970. */
@@ -14,10 +14,10 @@ export interface HeaderPoint {
   readonly bits: number
 }
 
-/** Returns the header at a height on the same chain, at or below the height of the block in question. */
+/** Returns the header at a height, on the chain of the block in question and at most at its height. */
 export type Ancestor = (height: number) => HeaderPoint
 
-/** The decoded bits. A target that is negative, zero or too large for 256 bits is invalid. */
+/** Decoded compact bits. A target that is negative, zero or too large for 256 bits is invalid. */
 export interface CompactTarget {
   /** The low 256 bits. */
   readonly target: bigint
@@ -29,7 +29,7 @@ const SIGN = 0x00800000
 const MANTISSA = 0x007fffff
 const MASK_256 = (1n << 256n) - 1n
 
-/** The mantissa, shifted down if the size is less than three bytes. */
+/** The mantissa, shifted down if the size puts bytes of it behind the point. */
 const wordOf = (bits: number): number => {
   const size = bits >>> 24
   const mantissa = bits & MANTISSA
@@ -52,7 +52,7 @@ export const decodeCompact = (bits: number): CompactTarget => {
   }
 }
 
-/** Encodes a target of at most 256 bits, truncated to the precision of bits. Source: upstream `GetCompact`. */
+/** Encodes a target of at most 256 bits, and drops the bits that do not fit. Source: upstream `GetCompact`. */
 export const encodeCompact = (target: bigint): number => {
   let size = target === 0n ? 0 : Math.ceil(target.toString(16).length / 2)
   let mantissa = Number(size <= 3 ? target << BigInt(8 * (3 - size)) : target >> BigInt(8 * (size - 3)))
@@ -70,23 +70,14 @@ export const targetOf = (bits: number, powLimit: bigint): bigint | undefined => 
   return negative || overflow || target === 0n || target > powLimit ? undefined : target
 }
 
-let lastBits = -1
-let lastWork = 0n
-
-/**
- * The expected number of hashes for a block with these bits: 2^256 / (target + 1). 0 for an invalid target. Caches the
- * last result, since consecutive blocks mostly have the same bits.
- */
+/** The expected number of hashes for a block with these bits: 2^256 / (target + 1). 0 for an invalid target. */
 export const blockWork = (bits: number): bigint => {
-  if (bits === lastBits) return lastWork
   const { negative, overflow, target } = decodeCompact(bits)
-  lastWork = negative || overflow || target === 0n ? 0n : (1n << 256n) / (target + 1n)
-  lastBits = bits
-  return lastWork
+  return negative || overflow || target === 0n ? 0n : (1n << 256n) / (target + 1n)
 }
 
 /**
- * The difficulty in its usual form, 1 for bits `1d00ffff`. Each step rounds as the reference node does: so the 16
+ * The displayed difficulty, 1 for bits `1d00ffff`. Rounded step by step as in the reference node, so that its 16
  * significant digits are the same. Source: upstream `rpc/blockchain.cpp`, `GetDifficulty`.
  */
 export const difficultyOf = (bits: number): number => {
@@ -100,14 +91,14 @@ export const difficultyOf = (bits: number): number => {
 }
 
 /**
- * Whether a hash in wire order, read as a number, is at most the target of the bits, and the target is valid and within
- * the limit. Compares bytes for speed: it runs for every header.
+ * Whether a hash in wire order, as a number, is at most the target of the bits, and this target is valid within the
+ * limit. Compares bytes: it runs for every header.
  */
 export const meetsTarget = (hash: Bytes, bits: number, powLimit: bigint): boolean => {
   const word = wordOf(bits)
   const shift = shiftOf(bits)
   if (word === 0 || (bits & SIGN) !== 0 || overflows(bits >>> 24, word)) return false
-  // The word has 23 bits, so this double is exact. The comparison of a double with a bigint is exact too.
+  // Exact as a double, because a word has 23 bits. The comparison of a double with a bigint is exact too.
   if (word * 2 ** (8 * shift) > powLimit) return false
   for (let i = 31; i > shift + 2; i--) if (hash[i] !== 0) return false
   const top = (hash[shift] ?? 0) | ((hash[shift + 1] ?? 0) << 8) | ((hash[shift + 2] ?? 0) << 16)
@@ -118,14 +109,16 @@ export const meetsTarget = (hash: Bytes, bits: number, powLimit: bigint): boolea
 
 const clamp = (value: number, least: number, most: number): number => Math.min(Math.max(value, least), most)
 
-/** A target scaled by span / timespan and limited, in compact form. */
+/** A target, scaled by span / timespan and capped, in compact form. */
 const scaled = (bits: number, span: number, { powLimit, targetTimespan }: ConsensusParams): number => {
   const product = (decodeCompact(bits).target * BigInt(span)) & MASK_256
   const target = product / BigInt(targetTimespan)
   return encodeCompact(target > powLimit ? powLimit : target)
 }
 
-/** The bits after a period of `span` seconds (reference/protocol.md 3.3). */
+/**
+ * The bits after a period of `span` seconds: a function of the old bits and the span only (reference/protocol.md 3.3).
+ */
 export const retarget = (bits: number, span: number, params: ConsensusParams): number =>
   scaled(bits, clamp(span, params.targetTimespan / 4, params.targetTimespan * 4), params)
 

@@ -9,11 +9,12 @@ import type { Coin, NameClaim } from "./view.ts"
 
 /**
  * The name that has no coin when it expires: it was used to steal other names (reference/protocol.md 4.7, 4.9). The
- * height is one below the first block that sees it as expired. As in the reference node, this holds on every network.
+ * height is that of the last block that does not see it as expired. As in the reference node, the rule applies on every
+ * network.
  */
 const POSTMORTEM = { name: "d/postmortem", height: 175_867 }
 
-/** The reason why the coin of a claim cannot be removed, as text; `undefined` if there is none. */
+/** Returns why the coin of a claim cannot be removed; `undefined` if it can. */
 const obstacle = (name: string, coin: Coin | undefined): string | undefined => {
   if (coin === undefined) return "which is no coin there"
   const operation = parseNameScript(coin.script)?.operation
@@ -34,10 +35,10 @@ const contradiction = (name: string, { outpoint }: NameClaim, found: string): Re
 }
 
 /**
- * Removes the coins of expired names (reference/protocol.md 4.7), after all transactions of the block at `height`:
- * these names can no longer be updated. If such a name has no coin, the block is refused: the reference node does not
- * connect such a block either, and has no reason text for it. Of several such names the first by its bytes is reported.
- * Source: upstream `names/main.cpp`, `ExpireNames`.
+ * Removes the coins of expired names, which can no longer be updated (reference/protocol.md 4.7), after all
+ * transactions of the block at `height`. Refuses the block if such a name has no coin: the reference node does not
+ * connect such a block either, and has no reason text for it. Of several such names, the first by its bytes is
+ * reported. Source: upstream `names/main.cpp`, `ExpireNames`.
  */
 export const expireNames = (overlay: BlockOverlay, height: number, params: ConsensusParams): Reject | undefined => {
   const range = expiringUpdateHeights(height, params)

@@ -1,17 +1,19 @@
 import type { ConsensusParams } from "./params.ts"
 
 /**
- * The expiry of names (reference/protocol.md 4.7). A name lives for some blocks after its last NAME_FIRSTUPDATE or
- * NAME_UPDATE. "Expired" is computed, never stored. The coin of the name is removed from the state one block earlier.
+ * When names expire (reference/protocol.md 4.7). A name lives for some blocks after its last NAME_FIRSTUPDATE or
+ * NAME_UPDATE. "Expired" is computed, never stored. The state changes only in one way: the coin of the name is removed,
+ * one block earlier.
  */
 
 const REGTEST_DEPTH = 30
 
 /**
- * The number of blocks that a name lives after its last update, for a block at `height`. Consensus.
+ * Blocks that a name lives after its last update, as seen by a block at `height`. Consensus.
  *
- * The depth grew by one per block from 24,000 to 48,000, so no name expired in the blocks from 24,001 to 48,000. A
- * replay with today's 36,000 would refuse blocks that register a name again after it expired with the depth of 12,000.
+ * The depth grew while the network was young: by one with each block from 24,000 to 48,000, so that nothing expired in
+ * the blocks from 24,001 on to 48,000. A replay with today's 36,000 would refuse blocks that register again what had
+ * expired after 12,000.
  *
  * Source: upstream `consensus/params.h`, `NameExpirationDepth`.
  */
@@ -27,9 +29,9 @@ export const isExpired = (updateHeight: number, height: number, params: Consensu
   updateHeight + expirationDepth(height, params) <= height
 
 /**
- * The update heights, both included, of the names whose coins are removed when the block at `height` is connected: the
- * names that are expired at `height + 1` but not at `height`. `undefined` if there are none.
- * Source: upstream `names/main.cpp`, `ExpireNames`.
+ * The update heights, both included, of the names whose coins are removed with the block at `height`: names that are
+ * expired at `height + 1` and were not at `height`. `undefined` if there are none. Source: upstream `names/main.cpp`,
+ * `ExpireNames`.
  */
 export const expiringUpdateHeights = (
   height: number,

@@ -1,8 +1,8 @@
 import type { ConsensusParams } from "./params.ts"
 
 /**
- * The verification rules of scripts and names, as a set of bits (upstream `script/interpreter.h`). A larger set never
- * accepts what a subset refuses. The bits are our own; the names are the reference node's.
+ * The rules for the verification of scripts and names, as a set of bits (upstream `script/interpreter.h`). More flags
+ * never allow what fewer flags forbid. The bits are specific to this node; the names are the reference node's.
  */
 export const Flag = {
   /** BIP 16. */
@@ -33,15 +33,15 @@ export const Flag = {
   DISCOURAGE_UPGRADABLE_TAPROOT_VERSION: 1 << 18,
   DISCOURAGE_OP_SUCCESS: 1 << 19,
   DISCOURAGE_UPGRADABLE_PUBKEYTYPE: 1 << 20,
-  /** The name rules of the mempool: a registration may come before its commitment is old enough (N13, N17). */
+  /** Names are checked as for the mempool: a registration may come before its commitment is old enough (N13, N17). */
   NAMES_MEMPOOL: 1 << 21,
-  /** The salt of a registration must have at least 20 bytes (N18). */
+  /** A registration's salt has at least 20 bytes (N18). */
   NAMES_LONG_SALT: 1 << 22
 } as const
 
 export type FlagName = keyof typeof Flag
 
-/** Only the rules that hold from the first block on. */
+/** Only the rules that apply from the first block on. */
 export const NO_FLAGS = 0
 
 const NAMES: ReadonlyArray<readonly [string, number]> = Object.entries(Flag).sort(([a], [b]) => a < b ? -1 : 1)
@@ -64,9 +64,8 @@ export const parseFlagNames = (names: Iterable<string>): number | undefined => {
 }
 
 /**
- * The flags of a block at a height (reference/protocol.md 5.1). No rule applies before its activation height. Unlike
- * Bitcoin, there are no exceptions for single blocks.
- * Source: upstream `validation.cpp`, `GetBlockScriptFlags`.
+ * The flags of a block at a height (reference/protocol.md 5.1). No rule applies to blocks before its activation. Unlike
+ * Bitcoin, there are no exceptions for single blocks. Source: upstream `validation.cpp`, `GetBlockScriptFlags`.
  */
 export const blockFlags = (height: number, { activation }: ConsensusParams): number => {
   let flags = NO_FLAGS

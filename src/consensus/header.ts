@@ -8,15 +8,15 @@ import { type Reject, rejectAs } from "./Reject.ts"
 const REASON = "high-hash"
 
 /**
- * A failure of the proof, or its absence. The hash does not cover the proof: another copy of the header may have a
- * valid one (reference/protocol.md 2.6).
+ * A failure of the proof, or a missing proof. The hash does not cover the proof, and another copy of the header may
+ * have a valid one (reference/protocol.md 2.6).
  */
 const badProof = (detail: string): Reject => rejectAs("mutated", REASON, detail)
 
 /**
  * Checks the proof of work of a header, its own or a merged-mined one (rules P1 to P6 of reference/protocol.md 2.3).
- * Every failure has the reason `high-hash`; `detail` is the first log text of the reference node.
- * Source: upstream `validation.cpp`, `CheckProofOfWork`.
+ * Every failure has the reason `high-hash`; `detail` is the first error that the reference node logs. Source: upstream
+ * `validation.cpp`, `CheckProofOfWork`.
  */
 export const checkProofOfWork = ({ auxpow, header }: BlockHeader, params: ConsensusParams): Reject | undefined => {
   const { bits, version } = header
@@ -41,7 +41,7 @@ export const checkProofOfWork = ({ auxpow, header }: BlockHeader, params: Consen
   return broken === undefined ? undefined : badProof(broken)
 }
 
-/** A header and its context. */
+/** The context of a header to check. */
 export interface HeaderContext {
   readonly header: Header
   readonly prev: HeaderPoint
@@ -54,13 +54,14 @@ export interface HeaderContext {
   readonly now: number
 }
 
-/** The lowest valid base version of a block at a height. */
+/** The minimum base version of a block at a height. */
 const leastBaseVersion = (height: number, { activation }: ConsensusParams): number => {
   if (height >= activation.bip65) return 4
   if (height >= activation.bip66) return 3
   return height >= activation.bip34 ? 2 : -Infinity
 }
 
+/** Checks the base version (rule 10 of reference/protocol.md 3.5). */
 const checkVersion = (version: number, height: number, params: ConsensusParams): Reject | undefined => {
   if (baseVersion(version) >= leastBaseVersion(height, params)) return undefined
   const shown = `0x${(version >>> 0).toString(16).padStart(8, "0")}`

@@ -1,8 +1,8 @@
 import { type Bytes, displayHash } from "../protocol/bytes.ts"
 
 /**
- * Transactions on the main network that violate the name rules and are nevertheless in the chain (reference/protocol.md
- * 4.9). Early software did not forbid name outputs in other transactions, and parsed some inputs wrongly.
+ * Transactions of the main network that broke the name rules and are in the chain nevertheless (reference/protocol.md
+ * 4.9). Early software did not forbid name outputs in other transactions, and read some inputs wrongly.
  */
 
 /**

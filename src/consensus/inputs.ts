@@ -5,7 +5,7 @@ import { type Reject, reject } from "./Reject.ts"
 import { valueOut } from "./transaction.ts"
 import type { Coin } from "./view.ts"
 
-/** An amount as text, with at least two decimals and no unnecessary zeros. */
+/** An amount as text, with two decimals or as many as it needs. */
 const showMoney = (amount: number): string => {
   const decimals = String(amount % COIN).padStart(8, "0").replace(/0{1,6}$/, "")
   return `${Math.floor(amount / COIN)}.${decimals}`
@@ -13,7 +13,7 @@ const showMoney = (amount: number): string => {
 
 const isComplete = (coins: ReadonlyArray<Coin | undefined>): coins is ReadonlyArray<Coin> => !coins.includes(undefined)
 
-/** The sum of the coins if all may be spent in a block at `height`, otherwise a refusal. */
+/** The sum of the coins, if all of them may be spent in a block at `height`. */
 const spendable = (coins: ReadonlyArray<Coin>, height: number): number | Reject => {
   let total = 0
   for (const coin of coins) {
@@ -27,7 +27,7 @@ const spendable = (coins: ReadonlyArray<Coin>, height: number): number | Reject 
   return total
 }
 
-/** The coins of all inputs of a valid transaction, and its fee. */
+/** A transaction with valid inputs: their coins, and the fee. */
 export interface PaidInputs {
   readonly coins: ReadonlyArray<Coin>
   /** Smallest units. */
@@ -35,14 +35,14 @@ export interface PaidInputs {
 }
 
 /**
- * Checks the inputs of a transaction, not a coinbase: first the name rules, then coins, maturity and amounts.
+ * Checks the inputs of a transaction that is not a coinbase: the name rules first, then coins, maturity and amounts.
  * Source: upstream `consensus/tx_verify.cpp`, `CheckTxInputs`.
  */
 export const checkInputs = (check: NameCheck): PaidInputs | Reject => {
   const broken = checkNameTransaction(check)
   if (broken !== undefined) return broken
   const { coins } = check
-  // A coin can be missing here only for a transaction that the name rules exempt.
+  // A coin can be missing here only in transactions that the name rules accept without a check.
   if (!isComplete(coins)) return reject("bad-txns-inputs-missingorspent", "CheckTxInputs: inputs missing/spent")
   const valueIn = spendable(coins, check.height)
   if (typeof valueIn !== "number") return valueIn

@@ -19,7 +19,7 @@ import { type Reject, reject } from "./Reject.ts"
 import type { Coin, NameClaim, NameEffect } from "./view.ts"
 
 /**
- * The name rules: the checks of a transaction (rules N of reference/protocol.md 4.5) and its effects (rules F of 4.6).
+ * The name rules: what a transaction may do (rules N of reference/protocol.md 4.5), and its effects (rules F of 4.6).
  * Coinbases are never checked, but have effects.
  */
 
@@ -29,10 +29,10 @@ export const MAX_NAME_LENGTH = 255
 /** Longest value (consensus). A value above 520 bytes can be set, but never changed again: its script cannot run. */
 export const MAX_VALUE_LENGTH = 1023
 
-/** The smallest depth of a NAME_NEW in blocks before its NAME_FIRSTUPDATE (consensus). */
+/** The depth in blocks that a NAME_NEW needs before its NAME_FIRSTUPDATE (consensus). */
 export const MIN_FIRSTUPDATE_DEPTH = 12
 
-/** Longest salt, and the only valid length under the long-salt rule (consensus). */
+/** Longest salt, and the only length if the long-salt rule applies (consensus). */
 export const SALT_SIZE = 20
 
 /** Smallest amount in a name output, in smallest units (consensus). */
@@ -44,26 +44,27 @@ export interface NameScripts {
   readonly made: ReadonlyArray<NameScript | undefined>
 }
 
+/** Reads the name scripts of a transaction's outputs. */
 export const madeNameScripts = ({ outputs }: Transaction): ReadonlyArray<NameScript | undefined> => {
   const made = new Array<NameScript | undefined>(outputs.length)
   for (let i = 0; i < outputs.length; i++) made[i] = parseNameScript(outputs[i]?.script ?? EMPTY)
   return made
 }
 
-/** Parses the name scripts of a transaction, given the coins of its inputs in their order. */
+/** Reads the name scripts of a transaction, given the coins of its inputs in their order. */
 export const nameScripts = (transaction: Transaction, coins: ReadonlyArray<Coin | undefined>): NameScripts => {
   const spent = new Array<NameScript | undefined>(coins.length)
   for (let i = 0; i < coins.length; i++) spent[i] = parseNameScript(coins[i]?.script ?? EMPTY)
   return { spent, made: madeNameScripts(transaction) }
 }
 
-/** A transaction, not a coinbase, and the data for its name rules. */
+/** A transaction that is not a coinbase, and the data that its name rules need. */
 export interface NameCheck {
   readonly transaction: Transaction
   /** The coins of the inputs, in their order; `undefined` for a missing coin. */
   readonly coins: ReadonlyArray<Coin | undefined>
   readonly scripts: NameScripts
-  /** Of the block that will contain the transaction. */
+  /** Height of the block that is to contain the transaction. */
   readonly height: number
   readonly params: ConsensusParams
   readonly flags: number
@@ -73,7 +74,7 @@ export interface NameCheck {
 
 const MISSING_INPUTS = reject("bad-txns-inputs-missingorspent", "Failed to fetch name input coin")
 
-/** The index of the one input that spends a name (rules N1 and N2), -1 for none. */
+/** The index of the only input that spends a name (rules N1 and N2), -1 for none. */
 const findInput = ({ coins, scripts }: NameCheck): number | Reject => {
   let found = -1
   for (let i = 0; i < coins.length; i++) {
@@ -85,7 +86,7 @@ const findInput = ({ coins, scripts }: NameCheck): number | Reject => {
   return found
 }
 
-/** The index of the one output that creates a name coin (rule N3), -1 for none. */
+/** The index of the only output that creates a name coin (rule N3), -1 for none. */
 const findOutput = ({ scripts }: NameCheck): number | Reject => {
   let found = -1
   for (let i = 0; i < scripts.made.length; i++) {
@@ -113,8 +114,8 @@ const checkUpdate = (check: NameCheck, operation: NameUpdate, input: number): Re
   if (isExpired(claim.height, height, params)) {
     return reject("tx-nameupdate-expired", "NAME_UPDATE on an expired name")
   }
-  // Only a coinbase can create a coin that is not the coin of the name's record. The reference node does not handle
-  // this case.
+  // Only a coinbase can create a name coin that the name's record does not reference. The reference node does not
+  // handle this case.
   const prevout = transaction.inputs[input]?.prevout ?? EMPTY
   return claim.height === made && claim.outpoint === outpointKey(prevout) ? undefined : INVALID_OPERATION
 }

@@ -2,10 +2,10 @@ import { parseDisplayHash } from "../protocol/bytes.ts"
 import { mainnet, type Network, regtest, testnet } from "../protocol/networks.ts"
 import { type HistoricBugs, mainnetHistoricBugs, noHistoricBugs } from "./historicBugs.ts"
 
-/** The rule for the life of a name at a height. See `expiry.ts`. */
+/** How the lifetime of a name is computed at a height. See `expiry.ts`. */
 export type ExpirySchedule = "growing" | "regtest"
 
-/** The height from which each buried rule holds (consensus, reference/protocol.md 1.1). */
+/** The activation height of each buried rule (consensus, reference/protocol.md 1.1). */
 export interface Activation {
   readonly bip16: number
   readonly bip34: number
@@ -13,51 +13,53 @@ export interface Activation {
   readonly bip66: number
   readonly csv: number
   readonly segwit: number
-  /** Taproot and the long-salt rule; `Infinity` for never. */
+  /** Activation height of taproot and the long-salt rule, `Infinity` for never. */
   readonly taproot: number
 }
 
-/** The consensus parameters of a network (reference/protocol.md 1.1). */
+/** The parameters of a network for the rules (consensus, reference/protocol.md 1.1). */
 export interface ConsensusParams {
   readonly network: Network
   readonly activation: Activation
+  /** Largest target. */
   readonly powLimit: bigint
   /** Seconds. */
   readonly targetTimespan: number
   readonly targetSpacing: number
   /** Blocks between retargets. */
   readonly retargetInterval: number
-  /** Blocks later than this time may have the minimum difficulty (reference/protocol.md 3.4); `undefined` for none. */
+  /** After this time, blocks may have the minimum difficulty (reference/protocol.md 3.4); `undefined` for never. */
   readonly minDifficultySince: number | undefined
   readonly noRetargeting: boolean
   readonly halvingInterval: number
   readonly auxpowStartHeight: number
   readonly auxpowChainId: number
   readonly strictChainId: boolean
-  /** Blocks of exactly version 1 are valid below this height: 0 for nowhere, `Infinity` for everywhere. */
+  /** Blocks of exactly version 1 are allowed below this height: 0 for none, `Infinity` for all heights. */
   readonly legacyBlocksBefore: number
   readonly expiry: ExpirySchedule
-  /** The height from which a name output needs 1,000,000 smallest units; below it 0. */
+  /** Smallest amount of a name output: from this height on 1,000,000, before it 0. */
   readonly minNameAmountSince: number
   readonly minimumChainWork: bigint
-  /** Block up to which scripts are assumed valid, wire order; `undefined` to check all. */
+  /** Up to this block, scripts are assumed valid. Wire order; `undefined` to check all. */
   readonly assumeValid: Uint8Array | undefined
-  /** Transactions that may violate the name rules (reference/protocol.md 4.9). */
+  /** Transactions that may break the name rules (reference/protocol.md 4.9). */
   readonly historicBugs: HistoricBugs
 }
 
-/** The depth of a coinbase in blocks from which its outputs can be spent (consensus). */
+/** The number of blocks before a coinbase output can be spent (consensus). */
 export const COINBASE_MATURITY = 100
 
 /** Largest weight of a block, and four times the largest size without witnesses (consensus). */
 export const MAX_BLOCK_WEIGHT = 4_000_000
 
+/** Largest cost of the signature operations of a block (consensus). */
 export const MAX_BLOCK_SIGOPS_COST = 80_000
 
-/** Weight of a byte or a signature operation outside witnesses (BIP 141). */
+/** The weight of a byte or a signature operation outside of witnesses (BIP 141). */
 export const WITNESS_SCALE_FACTOR = 4
 
-/** Seconds that a block's time may be ahead of the clock (consensus). */
+/** The most seconds by which a block's time may be ahead of the clock (consensus). */
 export const MAX_FUTURE_BLOCK_TIME = 7200
 
 const TWO_WEEKS = 14 * 24 * 60 * 60
@@ -157,11 +159,12 @@ const byName: Readonly<Record<Network["name"], ConsensusParams>> = {
   regtest: regtestParams
 }
 
+/** The rules of a network. */
 export const paramsOf = (network: Network): ConsensusParams => byName[network.name]
 
 /**
- * The same rules with other activation heights, as for the reference node's regtest options `-testactivationheight` and
- * `-vbparams=taproot`. Not for the main network.
+ * The same rules with other activation heights, as from the reference node's regtest options `-testactivationheight`
+ * and `-vbparams=taproot`. The rules of the main network never change.
  */
 export const withOverrides = (
   params: ConsensusParams,

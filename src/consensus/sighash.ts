@@ -6,9 +6,9 @@ import { compactSizeLength, Writer } from "../protocol/Writer.ts"
 import { outputBytes, SharedHashes } from "./SharedHashes.ts"
 import type { Coin } from "./view.ts"
 
-/** The hash types. The low bits select the outputs, the high bit excludes the other inputs. */
+/** The coverage of a signature: the low bits choose the outputs, the high bit excludes the other inputs. */
 export const Sighash = {
-  /** Taproot only: as ALL, for a signature without a hash type byte. */
+  /** Taproot only: like ALL, in a signature without a hash type byte. */
   DEFAULT: 0,
   ALL: 1,
   NONE: 2,
@@ -24,14 +24,14 @@ const ZERO_HASH = new Uint8Array(32)
 /** The hash of legacy SINGLE without a matching output: the number 1, an old bug that is consensus. */
 const ONE = Uint8Array.from(ZERO_HASH, (_, i) => i === 0 ? 1 : 0)
 
-/** The buffer for the data to hash. Its content is used within one call only, so all instances share it. */
+/** A buffer for hash input. No use outlives its call, so all callers share it. */
 const preimage = new Writer(1024)
 
 const coverage = (hashType: number): number => hashType & 0x1f
 
 const anyoneCanPay = (hashType: number): boolean => (hashType & Sighash.ANYONECANPAY) !== 0
 
-/** The script without its OP_CODESEPARATORs. A script that ends in a truncated push fails with any hash. */
+/** The script without its OP_CODESEPARATORs. A script that ends in a truncated push fails, whatever its hash. */
 const withoutCodeSeparators = (script: Bytes): Bytes => {
   if (!script.includes(Op.OP_CODESEPARATOR)) return script
   const kept = new Uint8Array(script.length)
@@ -55,12 +55,13 @@ const withoutCodeSeparators = (script: Bytes): Bytes => {
 export interface TaprootSpend {
   /** SHA-256 of the annex with its length; `undefined` without an annex. */
   readonly annexHash: Bytes | undefined
-  /** Hash of the running leaf; `undefined` for a spend by key. */
+  /** Hash of the executed leaf; `undefined` for a key path spend. */
   readonly leafHash: Bytes | undefined
   /** Position of the last executed OP_CODESEPARATOR, counted in instructions; 2^32 - 1 for none. */
   readonly codeSeparator: number
 }
 
+/** A hash for an ECDSA signature, and its parameters. */
 interface LastHash {
   readonly index: number
   readonly hashType: number
@@ -72,14 +73,14 @@ interface LastHash {
 const NO_LAST: LastHash = { index: -1, hashType: 0, scriptCode: EMPTY, witness: false, hash: ZERO_HASH }
 
 /**
- * The hashes that the signatures of a transaction sign. Created once per transaction, with the coins of its inputs in
- * their order.
+ * The hashes that the signatures of a transaction sign. One instance per transaction, with the coins that its inputs
+ * spend in their order.
  */
 export class SighashContext {
   readonly transaction: Transaction
   readonly coins: ReadonlyArray<Coin>
   private readonly shared: SharedHashes
-  /** The serialization without input scripts and witnesses: the part that all inputs share. */
+  /** The serialization without input scripts and witnesses: the same for each input. */
   private blank: Uint8Array | undefined
   /** The keys of a multisig mostly need the same hash again. */
   private last = NO_LAST
@@ -106,9 +107,9 @@ export class SighashContext {
   }
 
   /**
-   * The hash that an ECDSA signature outside witnesses signs. `hashType` is a signed 32-bit number. The script code is
-   * the running script after the last executed OP_CODESEPARATOR, without the signature itself.
-   * Source: upstream `script/interpreter.cpp`, `SignatureHash`.
+   * The hash that an ECDSA signature outside of witnesses signs. `hashType` is the whole signed 32-bit value. The
+   * script code is the running script after the last executed OP_CODESEPARATOR, without the signature itself. Source:
+   * upstream `script/interpreter.cpp`, `SignatureHash`.
    */
   legacy(index: number, hashType: number, scriptCode: Bytes): Uint8Array {
     const covered = coverage(hashType)
@@ -144,9 +145,8 @@ export class SighashContext {
   }
 
   /**
-   * The hash that a Schnorr signature signs (BIP 341, BIP 342); `undefined` for an unknown hash type, and for SINGLE
-   * without a matching output. It covers the complete spent scripts, name prefixes included (reference/protocol.md
-   * 5.2).
+   * The hash that a Schnorr signature signs (BIP 341, BIP 342). `undefined` for an undefined hash type, and for SINGLE
+   * without a matching output. The spent scripts are whole, name prefixes included (reference/protocol.md 5.2).
    */
   taproot(index: number, hashType: number, spend: TaprootSpend): Uint8Array | undefined {
     if (!(hashType <= 0x03 || (hashType >= 0x81 && hashType <= 0x83))) return undefined

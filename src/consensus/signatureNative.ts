@@ -3,10 +3,7 @@ import { taggedHash } from "../protocol/hash.ts"
 import { isScalar } from "./der.ts"
 import { evenKey, nobleChecks, type SignatureChecks } from "./signatureNoble.ts"
 
-/**
- * The functions of libsecp256k1 in use, as the package `secp256k1` 5 binds them. They throw for bytes that cannot be
- * parsed.
- */
+/** The used functions of libsecp256k1, as bound by the package `secp256k1` 5. Each throws if bytes cannot be parsed. */
 export interface NativeCurve {
   readonly ecdsaVerify: (compact: Uint8Array, message: Uint8Array, pubkey: Uint8Array) => boolean
   readonly ecdsaRecover: (
@@ -42,8 +39,8 @@ const requireHere = (id: string): unknown => {
 }
 
 /**
- * Loads the native build; `undefined` if there is none for this machine, or without Node.js. The main entry of the
- * package would fall back to an implementation in JavaScript that is slower than noble.
+ * Loads the native build; `undefined` if there is none for this platform, or no Node. The main entry of the package
+ * would fall back to a JavaScript implementation, which is slower than noble; this entry does not.
  */
 export const loadNativeCurve = (load: (id: string) => unknown = requireHere): NativeCurve | undefined => {
   try {
@@ -75,9 +72,9 @@ const hasX = (compressed: Bytes, x: Bytes): boolean => {
 }
 
 /**
- * The checks with libsecp256k1. The package does not bind its Schnorr module, but it binds the recovery of ECDSA keys,
- * which can compute BIP 340: recovery gives Q = r⁻¹(s·X - m·G), where X is the point with x = r. With r = x(P), s =
- * -e·r and m = -z·r, for a Schnorr signature (R, z) by P with challenge e, that is Q = z·G - e·P.
+ * The checks by libsecp256k1. Its Schnorr module is not bound by the package, but the recovery of ECDSA keys is, and
+ * computes what BIP 340 asks for: recovering gives Q = r⁻¹(s·X - m·G), where X is the point with x = r. With
+ * r = x(P), s = -e·r and m = -z·r, for a Schnorr signature (R, z) by P with challenge e, that is Q = z·G - e·P.
  */
 export const nativeChecks = (curve: NativeCurve): SignatureChecks => {
   const point = new Uint8Array(33)
@@ -101,7 +98,7 @@ export const nativeChecks = (curve: NativeCurve): SignatureChecks => {
       const z = toNumber(signature.subarray(32))
       if (z >= ORDER) return false
       const challenge = toNumber(taggedHash("BIP0340/challenge", nonce, pubkey, message)) % ORDER
-      // Recovery refuses or misreads these numbers, though they may be valid here.
+      // Values that recovery refuses or reads differently, although they may be valid here.
       if (z === 0n || challenge === 0n || !isScalar(pubkey, 0)) return nobleChecks.schnorr(signature, message, pubkey)
       const x = toNumber(pubkey)
       recovery.set(pubkey)
@@ -120,7 +117,7 @@ export const nativeChecks = (curve: NativeCurve): SignatureChecks => {
       try {
         curve.publicKeyTweakAdd(evenKey(internal), tweak, true, point)
       } catch {
-        // The tweak is not below the order, x is not on the curve, or the sum is the point at infinity.
+        // The tweak is not below the order, x belongs to no point, or the sum is the point at infinity.
         return false
       }
       return point[0] === (odd ? 0x03 : 0x02) && hasX(point, output)

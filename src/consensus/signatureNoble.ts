@@ -2,11 +2,11 @@ import { schnorr, secp256k1 } from "@noble/curves/secp256k1.js"
 import { type Bytes, equal } from "../protocol/bytes.ts"
 
 /**
- * The operations of a curve implementation. Nothing here throws: malformed input is not valid. The callers check the
- * lengths.
+ * The operations of an implementation of the curve. They do not throw: malformed input is invalid. The callers have
+ * checked the lengths.
  */
 export interface SignatureChecks {
-  /** `compact` is r and a low s, both scalars. The key has 33 or 65 bytes: compressed, uncompressed or hybrid. */
+  /** Takes r and s as scalars, s low, and a key of 33 or 65 bytes: compressed, uncompressed or hybrid. */
   readonly ecdsa: (compact: Bytes, hash: Bytes, pubkey: Bytes) => boolean
   /** BIP 340: 64, 32 and 32 bytes. */
   readonly schnorr: (signature: Bytes, message: Bytes, pubkey: Bytes) => boolean
@@ -27,7 +27,7 @@ export const evenKey = (x: Bytes): Uint8Array => {
   return key
 }
 
-/** Converts a hybrid key to an uncompressed one; `undefined` if its first byte has the wrong parity of y. */
+/** The uncompressed form of a hybrid key; `undefined` if its first byte does not match the parity of y. */
 const fromHybrid = (pubkey: Bytes): Uint8Array | undefined => {
   if (((pubkey[0] ?? 0) & 1) !== ((pubkey[64] ?? 0) & 1)) return undefined
   const key = Uint8Array.from(pubkey)
@@ -37,10 +37,11 @@ const fromHybrid = (pubkey: Bytes): Uint8Array | undefined => {
 
 const isHybrid = (pubkey: Bytes): boolean => pubkey[0] === 0x06 || pubkey[0] === 0x07
 
+/** The reference: @noble/curves. */
 export const nobleChecks: SignatureChecks = {
   ecdsa: (compact, hash, pubkey) => {
     const key = isHybrid(pubkey) ? fromHybrid(pubkey) : pubkey
-    // By default noble hashes the message once more.
+    // By default noble hashes the message again.
     return key !== undefined && secp256k1.verify(compact, hash, key, { prehash: false, lowS: false })
   },
 
@@ -54,7 +55,7 @@ export const nobleChecks: SignatureChecks = {
       const key = sum.toBytes(true)
       return key[0] === (odd ? 0x03 : 0x02) && equal(key.subarray(1), output)
     } catch {
-      // The tweak is not below the order, or x is not on the curve.
+      // The tweak is not below the order, or x belongs to no point.
       return false
     }
   }

@@ -7,20 +7,19 @@ import { WITNESS_SCALE_FACTOR } from "./params.ts"
 import type { Coin } from "./view.ts"
 
 /**
- * Counts signature operations, whose number per block is limited (BIP 16, BIP 141; reference/protocol.md 5.2). Tests
- * for P2SH and witness programs ignore a name prefix; the plain count covers the whole script.
+ * Signature operations, whose number in a block is limited (BIP 16, BIP 141; reference/protocol.md 5.2). Name prefixes
+ * are stripped before a script is tested for P2SH or a witness program. The plain count is over the whole script.
  */
 
-/** The count of a multisignature check whose number of keys is unknown (consensus). */
+/** The count of a multisignature check with an unknown number of keys (consensus). */
 const MAX_KEYS = 20
 
 const WITNESS_KEY_HASH_SIZE = 20
 const WITNESS_SCRIPT_HASH_SIZE = 32
 
 /**
- * Counts the signature operations of a script, up to the first truncated push. With `accurate`, the number of keys of a
- * multisignature check is read from the opcode before it.
- * Source: upstream `script/script.cpp`, `GetSigOpCount`.
+ * Counts the signature operations of a script, up to the first truncated push. `accurate` takes the number of keys of a
+ * multisignature check from the opcode before it. Source: upstream `script/script.cpp`, `GetSigOpCount`.
  */
 export const countSigops = (script: Bytes, accurate: boolean): number => {
   const { length } = script

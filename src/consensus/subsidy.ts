@@ -2,8 +2,8 @@ import { COIN } from "../protocol/amount.ts"
 import type { ConsensusParams } from "./params.ts"
 
 /**
- * The subsidy of the block at a height, in smallest units; 0 from the 33rd halving on. Consensus.
- * Source: upstream `validation.cpp`, `GetBlockSubsidy`.
+ * The amount that the block at a height may create, in smallest units; 0 from the 33rd halving on. Consensus. Source:
+ * upstream `validation.cpp`, `GetBlockSubsidy`.
  */
 export const blockSubsidy = (height: number, { halvingInterval }: ConsensusParams): number =>
   Math.floor(50 * COIN / 2 ** Math.floor(height / halvingInterval))

@@ -11,14 +11,14 @@ import { MAX_BLOCK_WEIGHT, WITNESS_SCALE_FACTOR } from "./params.ts"
 import { type Reject, reject } from "./Reject.ts"
 import type { Coin } from "./view.ts"
 
-/** Checks of a transaction without context, and its lock times. */
+/** Checks of a transaction without context, and the lock times of a transaction. */
 
 const MAX_STRIPPED_SIZE = MAX_BLOCK_WEIGHT / WITNESS_SCALE_FACTOR
 
 /** Sequence of an input that opts out of lock times. */
 const SEQUENCE_FINAL = 0xffffffff
 
-/** Up to this number of inputs, comparing each pair is faster than a set of keys. */
+/** Up to this many inputs are compared one by one: cheaper than a set of keys. */
 const FEW_INPUTS = 8
 
 const hasDuplicates = (inputs: ReadonlyArray<TransactionInput>): boolean => {
@@ -41,7 +41,7 @@ const checkOutputs = ({ outputs }: Transaction): Reject | undefined => {
 }
 
 /**
- * Checks a transaction without context (7. of the first list in reference/protocol.md 5.4). Ignores witnesses.
+ * Checks a transaction without context (7. of the first list in reference/protocol.md 5.4). Witnesses are not checked.
  * Source: upstream `consensus/tx_check.cpp`, `CheckTransaction`.
  */
 export const checkTransaction = (transaction: Transaction): Reject | undefined => {
@@ -61,6 +61,7 @@ export const checkTransaction = (transaction: Transaction): Reject | undefined =
   return undefined
 }
 
+/** The sum of the outputs, in smallest units. */
 export const valueOut = ({ outputs }: Transaction): number => {
   let total = 0
   for (const { value } of outputs) total += value
@@ -69,8 +70,8 @@ export const valueOut = ({ outputs }: Transaction): number => {
 
 /**
  * Whether the absolute lock time allows a transaction in a block at `height`. Time locks are compared with `cutoff`:
- * the median time past of the previous block if CSV is active, otherwise the block's own time (BIP 113).
- * Source: upstream `consensus/tx_verify.cpp`, `IsFinalTx`.
+ * the median time past of the previous block if CSV is active, otherwise the block's own time (BIP 113). Source:
+ * upstream `consensus/tx_verify.cpp`, `IsFinalTx`.
  */
 export const isFinal = ({ inputs, lockTime }: Transaction, height: number, cutoff: number): boolean => {
   if (lockTime === 0 || lockTime < (lockTime < LOCKTIME_THRESHOLD ? height : cutoff)) return true
@@ -78,7 +79,7 @@ export const isFinal = ({ inputs, lockTime }: Transaction, height: number, cutof
   return true
 }
 
-/** The last height and the last median time past (seconds) at which relative locks still hold; -1 for no lock. */
+/** The last height and the last median time past (seconds) at which relative locks still apply; -1 for no lock. */
 export interface SequenceLocks {
   readonly height: number
   readonly time: number
@@ -86,7 +87,7 @@ export interface SequenceLocks {
 
 const NO_LOCKS: SequenceLocks = { height: -1, time: -1 }
 
-/** BIP 68: the bit that disables the rule for an input, the bit for time units, and the mask of the number. */
+/** BIP 68: the bit that disables the rule for an input, the bit for a time, and the number itself. */
 const DISABLE_FLAG = 0x80000000
 const TYPE_FLAG = 0x00400000
 const LOCK_MASK = 0x0000ffff
@@ -95,10 +96,10 @@ const LOCK_MASK = 0x0000ffff
 const GRANULARITY = 9
 
 /**
- * The relative locks of a transaction (BIP 68), given the coins that it spends. Versions are compared unsigned, so name
- * transactions have such locks. `medianTimePastAt` returns the median time past of the block at a height on the
- * transaction's chain. Call this only if CSV is active.
- * Source: upstream `consensus/tx_verify.cpp`, `CalculateSequenceLocks`.
+ * The result of the relative locks of a transaction (BIP 68), given the coins it spends. Versions are compared
+ * unsigned, so name transactions have such locks. `medianTimePastAt` returns the median time past of the block at a
+ * height, on the chain that the transaction is to join. Call it only if CSV is active. Source: upstream
+ * `consensus/tx_verify.cpp`, `CalculateSequenceLocks`.
  */
 export const sequenceLocks = (
   { inputs, version }: Transaction,
@@ -119,8 +120,6 @@ export const sequenceLocks = (
   return height < 0 && time < 0 ? NO_LOCKS : { height, time }
 }
 
-/**
- * Whether relative locks allow a transaction in the block at `height`. `medianTimePast` is that of the previous block.
- */
+/** Whether relative locks allow a transaction in the block at `height`, whose predecessor has this median time past. */
 export const meetsLocks = (locks: SequenceLocks, height: number, medianTimePast: number): boolean =>
   locks.height < height && locks.time < medianTimePast

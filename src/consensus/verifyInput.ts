@@ -10,11 +10,11 @@ import { verifyWitnessProgram } from "./interpreter/witnessProgram.ts"
 import { SighashContext } from "./sighash.ts"
 import type { ScriptCheck } from "./view.ts"
 
-/** Runs a script outside witnesses on the current stack. */
+/** Runs a script outside of witnesses on the given stack. */
 const run = (check: InputCheck, script: Bytes, stack: Array<Bytes>): ScriptError | undefined =>
   evaluate(new Machine(check, script, stack, "base"))
 
-/** Runs a script that must leave a true element on top. */
+/** Runs a script that has to leave a true element on top. */
 const runToTrue = (check: InputCheck, script: Bytes, stack: Array<Bytes>): ScriptError | undefined => {
   const error = run(check, script, stack)
   if (error !== undefined) return error
@@ -22,35 +22,34 @@ const runToTrue = (check: InputCheck, script: Bytes, stack: Array<Bytes>): Scrip
   return top !== undefined && isTrue(top) ? undefined : "EVAL_FALSE"
 }
 
-/** The final checks if no witness program was found. */
+/** The final checks of an input without a witness program. */
 const finish = ({ context, flags, index }: InputCheck, stack: ReadonlyArray<Bytes>): ScriptError | undefined => {
   if ((flags & Flag.CLEANSTACK) !== 0 && stack.length !== 1) return "CLEANSTACK"
   if ((flags & Flag.WITNESS) !== 0 && context.input(index).witness.length > 0) return "WITNESS_UNEXPECTED"
   return undefined
 }
 
-/** Runs the redeem script, the top element after the scriptSig (BIP 16). */
+/** Runs the redeem script, the last push of the scriptSig (BIP 16). */
 const verifyRedeem = (check: InputCheck, scriptSig: Bytes, stack: Array<Bytes>): ScriptError | undefined => {
   if (!isPushOnly(scriptSig)) return "SIG_PUSHONLY"
   const redeem = stack.pop()
-  // Possible only after a name prefix that splits a push: the script pushed both sides of the comparison itself.
-  // Upstream treats this as impossible and aborts; here the input is invalid (reference/protocol.md 4.4).
+  // Possible only after a name prefix that splits a push: the script itself pushed both sides of the comparison.
+  // Upstream asserts that this is impossible and stops; here the input is invalid (reference/protocol.md 4.4).
   if (redeem === undefined) return "EVAL_FALSE"
   const error = runToTrue(check, redeem, stack)
   if (error !== undefined) return error
   const program = addressScript(redeem)
   const version = (check.flags & Flag.WITNESS) === 0 ? -1 : witnessVersion(program)
   if (version < 0) return finish(check, stack)
-  // With any other push of it, a third party could change the transaction's id.
+  // With any other push, a third party could change the transaction's id.
   if (!equal(scriptSig, pushData(redeem))) return "WITNESS_MALLEATED_P2SH"
   return verifyWitnessProgram(check, version, program.subarray(2), true)
 }
 
 /**
- * Verifies that an input may spend its coin. Returns the error, if any. The coin's script runs complete, a name prefix
- * included. Whether it is P2SH or a witness program depends on the part after the prefix. The same holds for a redeem
- * script (reference/protocol.md 5.2).
- * Source: upstream `script/interpreter.cpp`, `VerifyScript`.
+ * Verifies that an input may spend its coin. Returns the error, if any. The coin's script runs whole, a name prefix
+ * included. The part after the prefix determines whether it is P2SH or a witness program; the same applies to a redeem
+ * script (reference/protocol.md 5.2). Source: upstream `script/interpreter.cpp`, `VerifyScript`.
  */
 export const verifyInput = (check: InputCheck): ScriptError | undefined => {
   const { context, flags, index } = check

@@ -2,17 +2,18 @@ import type { Bytes } from "../protocol/bytes.ts"
 import type { NameSetting } from "../protocol/nameOperation.ts"
 import type { Transaction } from "../protocol/transaction.ts"
 
+/** An unspent output. */
 export interface Coin {
   /** Smallest units. */
   readonly value: number
-  /** The complete scriptPubKey, a name prefix included. A copy, not a view of a block. */
+  /** The whole scriptPubKey, a name prefix included. A copy, not a view of a block. */
   readonly script: Bytes
   /** Height of the block that created it. */
   readonly height: number
   readonly coinbase: boolean
 }
 
-/** The current holder of a name and its update height. Changes together with the coins. */
+/** The current output and height of a name, for the rules. Changes together with the coins. */
 export interface NameClaim {
   /** Height of the last NAME_FIRSTUPDATE or NAME_UPDATE. */
   readonly height: number
@@ -20,14 +21,15 @@ export interface NameClaim {
   readonly outpoint: string
 }
 
-/** The state before a block. Reads are synchronous; errors of the storage are thrown through the rules. */
+/** The state before a block. Reads are synchronous. Errors of the storage pass through the rules. */
 export interface ChainView {
   /** The coin at an outpoint key. */
   readonly coin: (outpoint: string) => Coin | undefined
   /** The current claim of a name (`binaryString` of its bytes), expired or not. */
   readonly claim: (name: string) => NameClaim | undefined
   /**
-   * Announces the claims that are read next, if they are many: a view of a disk reads them at once. Changes no result.
+   * Receives the names whose claims are read next, if there are many: a view of a disk reads them at once. The claims
+   * stay the same.
    */
   readonly expectClaims?: (names: ReadonlyArray<string>) => void
   /** The current claims that were created in the heights `from` to `to`, both included, by name key, in any order. */
@@ -59,9 +61,9 @@ export interface ScriptCheck {
  * created.
  */
 export interface BlockDelta {
-  /** Claims after the block by name key, of names that it touched. */
+  /** Coins after the block by outpoint key; `undefined` if the block removed the coin. */
   readonly coins: ReadonlyMap<string, Coin | undefined>
-  /** Claims before the block of the same names; `undefined` for a name that was new. */
+  /** Coins from before the block that it removed or replaced: spent, expired, ignored or overwritten. */
   readonly removed: ReadonlyMap<string, Coin>
   /** Claims after the block by name key, of names that it touched. */
   readonly claims: ReadonlyMap<string, NameClaim>

@@ -2,15 +2,16 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Chain } from "../chain/Chain.ts"
+import type { ImportFailed } from "../chain/errors.ts"
 import { SyncStatus } from "../chain/SyncStatus.ts"
 import { decodeConfig, type DecodedConfig, type EmbeddedConfig } from "../client/config.ts"
-import { InvalidConfig, type OpenFailure } from "../client/errors.ts"
+import { type ClientFailure, InternalError, InvalidConfig, type OpenFailure } from "../client/errors.ts"
 import { endWithScope, Lifespan } from "../client/Lifespan.ts"
 import { type ClientConfig, NameClient } from "../client/NameClient.ts"
 import * as DataDirectory from "../config/DataDirectory.ts"
 import type { Settings } from "../config/settings.ts"
 import { completeNames } from "../names/completeNames.ts"
-import { StorageUnavailable } from "../storage/errors.ts"
+import { type StorageFailure, StorageUnavailable } from "../storage/errors.ts"
 import { Wallets } from "../wallet/Wallets.ts"
 import * as EmbeddedNames from "./embeddedNames.ts"
 import * as EmbeddedOperations from "./embeddedOperations.ts"
@@ -42,18 +43,27 @@ const openWallet = ({ wallet = "", walletPassphrase }: EmbeddedConfig) =>
     )
   })
 
+/** What ended the node, as its client reports it: a file that cannot be imported, a failed store, or a defect. */
+export const asClientFailure = (ended: Effect.Effect<never, ImportFailed | StorageFailure>) =>
+  ended.pipe(
+    Effect.catchTag(
+      "ImportFailed",
+      ({ file, reason }): Effect.Effect<never, ClientFailure> =>
+        new StorageUnavailable({ file, doing: "reading", reason })
+    ),
+    Effect.catchAllDefect((defect) =>
+      Effect.zipRight(
+        Effect.logError("internal error: the embedded node stops", defect),
+        new InternalError({ reason: String(defect) })
+      )
+    )
+  )
+
 /** Runs the node, and ends the client if the node fails. The program is notified, and goes on. */
 const start = (settings: Settings, lifespan: Lifespan) =>
   Effect.gen(function*() {
     const ended = yield* Node.start(settings, { tell, ready: Effect.void })
-    yield* ended.pipe(
-      Effect.catchTag(
-        "ImportFailed",
-        ({ file, reason }) => new StorageUnavailable({ file, doing: "reading", reason })
-      ),
-      Effect.catchAllDefect((defect) =>
-        new StorageUnavailable({ file: settings.dataDir, doing: "running on", reason: String(defect) })
-      ),
+    yield* asClientFailure(ended).pipe(
       Effect.catchAll((failure) =>
         Effect.zipRight(
           Effect.logError("node stops", { reason: failure.message }),
@@ -129,8 +139,8 @@ const layerOf = (config: DecodedConfig): Layer.Layer<NameClient, OpenFailure> =>
   ))
 
 /**
- * Runs a node in this process for as long as the layer lives. Names are available once the layer is built: at the stored
- * height, while the node syncs. It logs through the logger of the program, and counts in its metrics.
+ * Runs a node in this process for as long as the layer lives. Names are available once the layer is built: at the
+ * stored height, while the node syncs. It logs through the logger of the program, and counts in its metrics.
  */
 export const layer = (config: ClientConfig = {}): Layer.Layer<NameClient, OpenFailure> =>
   Layer.unwrapEffect(Effect.map(decodeConfig(config), layerOf))

@@ -79,6 +79,21 @@ const withClient = <A, E>(use: (client: typeof NameClient.Service) => Effect.Eff
     return yield* Effect.provide(Effect.flatMap(NameClient, use), embedded({ dataDir }))
   })
 
+describe("asClientFailure", () => {
+  it.effect("reports a defect of the node as InternalError, and other failures as what they are", () =>
+    Effect.gen(function*() {
+      const failure = new StorageUnavailable({ file: "names.db", doing: "writing", reason: "disk full" })
+      const quiet = Effect.provide(Logger.remove(Logger.defaultLogger))
+      const defect = yield* Embedded.asClientFailure(Effect.die(new TypeError("x is not a function"))).pipe(
+        Effect.flip,
+        quiet
+      )
+      assert.strictEqual(defect._tag, "InternalError")
+      assert.include(defect.message, "a defect of svcd: TypeError: x is not a function")
+      assert.strictEqual(yield* Effect.flip(Embedded.asClientFailure(Effect.fail(failure))), failure)
+    }))
+})
+
 describe("the embedded client", () => {
   beforeAll(async () => {
     filled = mkdtempSync(join(tmpdir(), "svcd-test-"))

@@ -1,6 +1,7 @@
 /**
- * The conditions of the open branches of a script: true if the branch runs, false if it is skipped. The interpreter
- * needs only whether all are true. So the position of the lowest false one is enough, and deep nesting costs no time.
+ * The nested branches of a script: true for an executed branch, false for a skipped one. The interpreter only asks
+ * whether all are true, so the position of the lowest false branch is enough, and the cost does not depend on the
+ * depth.
  */
 export class ConditionStack {
   private size = 0

@@ -6,7 +6,7 @@ import { ConditionStack } from "./ConditionStack.ts"
 import type { ScriptError } from "./scriptError.ts"
 import { decodeNumber, encodeNumber } from "./scriptNumber.ts"
 
-/** An input whose scripts are to be verified. The flag WITNESS requires P2SH, CLEANSTACK requires both. */
+/** An input to verify. The flag WITNESS requires P2SH, and CLEANSTACK requires both. */
 export interface InputCheck {
   readonly context: SighashContext
   readonly index: number
@@ -14,23 +14,23 @@ export interface InputCheck {
   readonly flags: number
 }
 
-/** The additional state of a running taproot leaf (BIP 342). */
+/** The additional state of the execution of a leaf (BIP 342). */
 export interface TapscriptRun {
   readonly leafHash: Bytes
   readonly annexHash: Bytes | undefined
-  /** Budget for signatures, reduced by each. */
+  /** Budget for signatures. Each signature reduces it. */
   weightLeft: number
 }
 
-/** The rules of a script: outside witnesses, of witness version 0, or of tapscript. */
+/** The rules of an execution: of scripts outside of witnesses, of witness version 0, or of tapscript. */
 export type ScriptVersion = "base" | "witness-v0" | "tapscript"
 
 /** The position of the last executed OP_CODESEPARATOR if there was none. */
 export const NO_CODE_SEPARATOR = 0xffffffff
 
 /**
- * A running script. The stack outlives it: the next script continues with it. Stack elements are views of scripts and
- * witnesses and are never changed. The stack of a failed script has no meaning.
+ * The execution of one script. The stack outlives it: the next script continues with it. Elements of the stack are
+ * views of scripts and witnesses and are never changed. After a failure the content of the stack has no meaning.
  */
 export class Machine {
   readonly check: InputCheck
@@ -70,17 +70,17 @@ export class Machine {
     return (this.check.flags & flag) !== 0
   }
 
-  /** The element at a depth, 1 for the top; `undefined` if the stack is too small. */
+  /** The element at a depth: 1 is on top. `undefined` beyond the end of the stack. */
   top(depth: number): Bytes | undefined {
     return this.stack[this.stack.length - depth]
   }
 
-  /** Removes elements. The stack has at least `count`. */
+  /** Removes elements that the stack is known to have. */
   drop(count: number): void {
     this.stack.length -= count
   }
 
-  /** Decodes a number under the rules of this script; `undefined` if the element is not a valid number. */
+  /** The number in an element, under the rules of this execution; `undefined` if it is not a number. */
   number(element: Bytes, maxSize?: number): number | undefined {
     return decodeNumber(element, this.has(Flag.MINIMALDATA), maxSize)
   }
@@ -90,7 +90,8 @@ export class Machine {
   }
 }
 
-/** The effect of an instruction. The cursor is after its opcode and data. */
+/** The implementation of an instruction. Its opcode is already read; the cursor is after it. */
 export type Operation = (machine: Machine) => ScriptError | undefined
 
+/** Instructions by their opcode. */
 export type Operations = Readonly<Record<number, Operation>>

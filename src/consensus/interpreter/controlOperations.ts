@@ -8,19 +8,19 @@ import { isTrue } from "./scriptNumber.ts"
 /** The sequence of an input that opts out of lock times. */
 const SEQUENCE_FINAL = 0xffffffff
 
-/** Sequence bit: no relative lock time (BIP 68). */
+/** Bit of a sequence: no relative lock time (BIP 68). */
 const SEQUENCE_DISABLED = 0x80000000
 
-/** Sequence bit: the lock time is in units of 512 seconds, not in blocks (BIP 68). */
+/** Bit of a sequence: the lock time is in units of 512 seconds, not in blocks (BIP 68). */
 const SEQUENCE_IS_TIME = 0x00400000
 
-/** Sequence mask: the lock time and its unit (BIP 68). */
+/** Bits of a sequence: the lock time and its unit (BIP 68). */
 const SEQUENCE_LOCK = 0x0040ffff
 
-/** Lock times have up to five bytes, for the years after 2038. */
+/** The longest number of a lock time, in bytes: enough for times after the year 2038. */
 const LOCKTIME_SIZE = 5
 
-/** Reads the lock time on top of the stack, without removing it. */
+/** The lock time on top of the stack. It is not removed. */
 const lockTimeOnTop = (machine: Machine): number | ScriptError => {
   const top = machine.top(1)
   if (top === undefined) return "INVALID_STACK_OPERATION"
@@ -42,7 +42,7 @@ const checkLockTimeVerify: Operation = (machine) => {
   return sameUnit && wanted <= actual && inForce ? undefined : "UNSATISFIED_LOCKTIME"
 }
 
-/** BIP 112. The version of a transaction is unsigned: that of name transactions is above 2. */
+/** BIP 112. The version of a transaction is compared unsigned: that of name transactions is above 2. */
 const checkSequenceVerify: Operation = (machine) => {
   if (!machine.has(Flag.CHECKSEQUENCEVERIFY)) return undefined
   const wanted = lockTimeOnTop(machine)
@@ -59,13 +59,13 @@ const checkSequenceVerify: Operation = (machine) => {
 const upgradableNop: Operation = (machine) =>
   machine.has(Flag.DISCOURAGE_UPGRADABLE_NOPS) ? "DISCOURAGE_UPGRADABLE_NOPS" : undefined
 
-/** The error for a condition that is not minimal: a rule in tapscript, policy in version 0, none outside witnesses. */
+/** Checks a condition under MINIMALIF: a rule in tapscript, policy in version 0, not used outside of witnesses. */
 const minimalIfError = (machine: Machine): ScriptError | undefined => {
   if (machine.version === "tapscript") return "TAPSCRIPT_MINIMALIF"
   return machine.version === "witness-v0" && machine.has(Flag.MINIMALIF) ? "MINIMALIF" : undefined
 }
 
-/** Begins a branch. Inside a skipped branch it is skipped too, and takes no condition from the stack. */
+/** Begins a branch. In a skipped branch, the new one is skipped too and takes no condition. */
 const branch = (wanted: boolean): Operation => (machine) => {
   const { conditions, stack } = machine
   if (!conditions.allTrue) {
@@ -82,7 +82,7 @@ const branch = (wanted: boolean): Operation => (machine) => {
   return undefined
 }
 
-/** Instructions of control flow, and those without effect. */
+/** Instructions for control flow, and those without effect. */
 export const controlOperations: Operations = {
   [Op.OP_NOP]: () => undefined,
   [Op.OP_IF]: branch(true),

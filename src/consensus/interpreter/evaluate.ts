@@ -17,7 +17,7 @@ const pushes = (element: Bytes): Operation => ({ stack }) => {
 
 const OPCODES = Array.from({ length: 256 }, (_, opcode) => opcode)
 
-/** The operation of each opcode; `undefined` for an invalid opcode. */
+/** The implementation of each opcode; empty for undefined opcodes. */
 const operations: ReadonlyArray<Operation | undefined> = OPCODES.map((opcode) => {
   if (opcode === Op.OP_1NEGATE || (opcode >= Op.OP_1 && opcode <= Op.OP_16)) {
     return pushes(encodeNumber(opcode - Op.OP_1 + 1))
@@ -34,7 +34,7 @@ const DISABLED: ReadonlySet<number> = new Set([
 /** Opcodes that fail a script at any position, executed or not (CVE-2010-5137). */
 const isDisabled: ReadonlyArray<boolean> = OPCODES.map((opcode) => DISABLED.has(opcode))
 
-/** Whether a push is the shortest for its data. Opcodes that push a number count too. */
+/** Whether a push is the shortest one for its element, opcodes that push a number included. */
 const isMinimalPush = (opcode: number, data: Bytes): boolean => {
   const size = data.length
   if (size === 0) return opcode === Op.OP_0
@@ -48,8 +48,8 @@ const isMinimalPush = (opcode: number, data: Bytes): boolean => {
 }
 
 /**
- * Runs a script on its machine's stack. Returns the error, if any. The caller checks the resulting stack.
- * Source: upstream `script/interpreter.cpp`, `EvalScript`.
+ * Runs one script on its machine's stack. Returns the error, if any. The caller checks the resulting stack. Source:
+ * upstream `script/interpreter.cpp`, `EvalScript`.
  */
 export const evaluate = (machine: Machine): ScriptError | undefined => {
   const { altStack, conditions, cursor, script, stack, version } = machine

@@ -5,8 +5,8 @@ import type { ScriptError } from "./scriptError.ts"
 import { isTrue } from "./scriptNumber.ts"
 
 /**
- * Runs a script from a witness on the witness items. It must leave exactly one element, which is true.
- * Source: upstream `script/interpreter.cpp`, `ExecuteWitnessScript`.
+ * Runs a script of a witness on the items of that witness. It has to leave one true element. Source: upstream
+ * `script/interpreter.cpp`, `ExecuteWitnessScript`.
  */
 export const executeWitness = (machine: Machine): ScriptError | undefined => {
   const { stack } = machine

@@ -8,9 +8,9 @@ const standsAt = (script: Bytes, at: number, wanted: Bytes): boolean => {
 }
 
 /**
- * Removes every occurrence of `wanted` that begins at an instruction, or directly after another occurrence. Returns the
- * same script if there is none. `wanted` is not empty.
- * Source: upstream `script/interpreter.cpp`, `FindAndDelete`.
+ * Removes every occurrence of some bytes that begins at an instruction of the script, or right after another
+ * occurrence. Returns the script itself if there is none. `wanted` is not empty. Source: upstream
+ * `script/interpreter.cpp`, `FindAndDelete`.
  */
 export const findAndDelete = (script: Bytes, wanted: Bytes): Bytes => {
   if (wanted.length > script.length) return script

@@ -1,13 +1,15 @@
-/** Instructions above OP_16 in a script, the keys of its multisigs included (consensus; not in tapscript). */
+/** The most instructions above OP_16 in a script, the keys of its multisigs included (consensus; not in tapscript). */
 export const MAX_OPS_PER_SCRIPT = 201
 
-/** Keys of one OP_CHECKMULTISIG (consensus). */
+/** The most keys of one OP_CHECKMULTISIG (consensus). */
 export const MAX_PUBKEYS_PER_MULTISIG = 20
 
-/** Elements on both stacks together (consensus). */
+/** The most elements on both stacks together (consensus). */
 export const MAX_STACK_SIZE = 1000
 
-/** The cost of each signature in tapscript. The budget is the size of the witness plus this number once (BIP 342). */
+/**
+ * The cost of each signature in tapscript. The budget begins with the size of the witness plus this value (BIP 342).
+ */
 export const VALIDATION_WEIGHT_PER_SIGOP = 50
 
 /** First byte of an annex, the last item of a witness (BIP 341). */

@@ -4,7 +4,7 @@ import type { Machine, Operation, Operations } from "./Machine.ts"
 import type { ScriptError } from "./scriptError.ts"
 import { fromBoolean, isTrue } from "./scriptNumber.ts"
 
-/** Pops two elements. Returns whether they are equal, `undefined` if the stack is too small. */
+/** Takes two elements and returns whether they are equal; `undefined` if they are missing. */
 const takeEqual = ({ stack }: Machine): boolean | undefined => {
   const b = stack.pop()
   const a = stack.pop()
@@ -46,6 +46,7 @@ const within = (machine: Machine): ScriptError | undefined => {
   return undefined
 }
 
+/** Instructions that compare and compute. */
 export const numberOperations: Operations = {
   [Op.OP_EQUAL]: (machine) => {
     const same = takeEqual(machine)

@@ -7,7 +7,7 @@ import type { InputCheck, Machine, TapscriptRun } from "./Machine.ts"
 import type { ScriptError } from "./scriptError.ts"
 
 /**
- * Checks a Schnorr signature, with or without its hash type, with a key of 32 bytes (BIP 341).
+ * Checks a Schnorr signature, with or without its hash type, by a key of 32 bytes (BIP 341).
  * Source: upstream `script/interpreter.cpp`, `CheckSchnorrSignature`.
  */
 export const checkSchnorrSignature = (
@@ -18,7 +18,7 @@ export const checkSchnorrSignature = (
 ): ScriptError | undefined => {
   if (signature.length !== 64 && signature.length !== 65) return "SCHNORR_SIG_SIZE"
   const hashType = signature[64]
-  // The default hash type must be omitted.
+  // The only encoding of the default is a missing byte.
   if (hashType === Sighash.DEFAULT) return "SCHNORR_SIG_HASHTYPE"
   const hash = context.taproot(index, hashType ?? Sighash.DEFAULT, spend)
   if (hash === undefined) return "SCHNORR_SIG_HASHTYPE"
@@ -26,9 +26,8 @@ export const checkSchnorrSignature = (
 }
 
 /**
- * Whether a signature in tapscript counts as given. An empty one does not; any other must be valid. A key of an unknown
- * form accepts any signature.
- * Source: upstream `script/interpreter.cpp`, `EvalChecksigTapscript` (BIP 342).
+ * Whether a signature in tapscript counts as given. An empty one does not; any other has to be valid. A key of an
+ * unknown form accepts every signature. Source: upstream `script/interpreter.cpp`, `EvalChecksigTapscript` (BIP 342).
  */
 export const checkTapscriptSignature = (
   machine: Machine,

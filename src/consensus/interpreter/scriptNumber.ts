@@ -5,7 +5,7 @@ import { type Bytes, EMPTY } from "../../protocol/bytes.ts"
  * is empty. Source: upstream `script/script.h`, `CScriptNum`.
  */
 
-/** Largest size of a number as an operand. Results may be longer. */
+/** The most bytes of a number that an operation takes. Results may be longer. */
 const NUMBER_SIZE = 4
 
 export const FALSE: Bytes = EMPTY
@@ -14,7 +14,7 @@ export const TRUE: Bytes = Uint8Array.of(1)
 
 export const fromBoolean = (value: boolean): Bytes => value ? TRUE : FALSE
 
-/** Whether an element is true: everything except zeros of any length, negative zero included. */
+/** Whether an element counts as true: everything except zeros of any length, a negative zero included. */
 export const isTrue = (element: Bytes): boolean => {
   const last = element.length - 1
   for (let i = 0; i < last; i++) if (element[i] !== 0) return true
@@ -24,11 +24,11 @@ export const isTrue = (element: Bytes): boolean => {
 const isMinimal = (element: Bytes): boolean => {
   const last = element.at(-1)
   if (last === undefined || (last & 0x7f) !== 0) return true
-  // The last byte has only the sign: minimal only if the byte before it has its highest bit set.
+  // A last byte that contains only the sign is allowed only if the byte before it has no room for the sign.
   return element.length > 1 && ((element[element.length - 2] ?? 0) & 0x80) !== 0
 }
 
-/** Decodes a number; `undefined` if it has too many bytes or, with `minimal`, is not in its shortest form. */
+/** The number in an element; `undefined` for too many bytes, or for more bytes than needed if `minimal`. */
 export const decodeNumber = (element: Bytes, minimal: boolean, maxSize = NUMBER_SIZE): number | undefined => {
   const { length } = element
   if (length > maxSize || (minimal && !isMinimal(element))) return undefined
@@ -38,7 +38,7 @@ export const decodeNumber = (element: Bytes, minimal: boolean, maxSize = NUMBER_
   return length > 0 && value >= sign ? sign - value : value
 }
 
-/** Encodes a number in its shortest form. */
+/** The element of a number, in its shortest form. */
 export const encodeNumber = (value: number): Bytes => {
   if (value === 0) return EMPTY
   const bytes: Array<number> = []

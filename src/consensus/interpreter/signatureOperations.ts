@@ -11,6 +11,7 @@ import type { ScriptError } from "./scriptError.ts"
 import { fromBoolean } from "./scriptNumber.ts"
 import { checkPubkeyEncoding, checkSignatureEncoding } from "./signatureEncoding.ts"
 
+/** Replaces the top element by its hash. */
 const hashes = (hash: (data: Bytes) => Bytes): Operation => ({ stack }) => {
   const top = stack.pop()
   if (top === undefined) return "INVALID_STACK_OPERATION"
@@ -21,7 +22,10 @@ const hashes = (hash: (data: Bytes) => Bytes): Operation => ({ stack }) => {
 /** The code that signatures cover, before any signature is removed from it. */
 const scriptCode = ({ codeStart, script }: Machine): Bytes => codeStart === 0 ? script : script.subarray(codeStart)
 
-/** Removes a signature from the code that it covers, outside witnesses only. `undefined` if that is forbidden. */
+/**
+ * Removes a signature from the code that it covers: legacy behaviour, outside of witnesses. `undefined` if that is
+ * forbidden.
+ */
 const withoutSignature = (machine: Machine, code: Bytes, signature: Bytes): Bytes | undefined => {
   // No push is shorter than its data.
   if (machine.version !== "base" || signature.length >= code.length) return code

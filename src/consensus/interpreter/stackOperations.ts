@@ -2,7 +2,7 @@ import { Op } from "../../protocol/script.ts"
 import type { Machine, Operation, Operations } from "./Machine.ts"
 import { isTrue } from "./scriptNumber.ts"
 
-/** Makes an operation that needs `count` elements and otherwise cannot fail. */
+/** Makes an operation that needs `count` elements and fails only if they are missing. */
 const needs = (count: number, act: (machine: Machine) => void): Operation => (machine) => {
   if (machine.stack.length < count) return "INVALID_STACK_OPERATION"
   act(machine)
@@ -16,13 +16,13 @@ const copy = (depth: number, count = depth): Operation =>
     stack.push(...stack.slice(from, from + count))
   })
 
-/** Moves `count` elements, the lowest of them at `depth`, to the top. */
+/** Moves `count` elements to the top, the lowest of them at `depth`. */
 const raise = (depth: number, count: number): Operation =>
   needs(depth, ({ stack }) => {
     stack.push(...stack.splice(stack.length - depth, count))
   })
 
-/** Pops the number of OP_PICK or OP_ROLL. Returns the index in the stack of the element that it selects. */
+/** Takes the number of OP_PICK and OP_ROLL, and returns the index of its element in the stack. */
 const takeDepth = (machine: Machine): number | "SCRIPTNUM" | "INVALID_STACK_OPERATION" => {
   const { stack } = machine
   const top = stack.pop()
@@ -32,6 +32,7 @@ const takeDepth = (machine: Machine): number | "SCRIPTNUM" | "INVALID_STACK_OPER
   return depth < 0 || depth >= stack.length ? "INVALID_STACK_OPERATION" : stack.length - 1 - depth
 }
 
+/** Instructions that move elements. */
 export const stackOperations: Operations = {
   [Op.OP_TOALTSTACK]: ({ altStack, stack }) => {
     const top = stack.pop()

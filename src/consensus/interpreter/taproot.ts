@@ -18,17 +18,18 @@ import { type InputCheck, Machine, NO_CODE_SEPARATOR } from "./Machine.ts"
 import { checkSchnorrSignature } from "./schnorrSignature.ts"
 import type { ScriptError } from "./scriptError.ts"
 
+/** A byte string after its length. */
 const withLength = (bytes: Bytes): Writer => new Writer(bytes.length + 5).varBytes(bytes)
 
 /** The hash of a leaf: its version and its script (BIP 341). */
 export const tapLeafHash = (version: number, script: Bytes): Uint8Array =>
   taggedHash("TapLeaf", Uint8Array.of(version), withLength(script).written())
 
-/** The hash of a branch: of both sides, the smaller first (BIP 341). */
+/** The hash of a branch: of its two sides, the smaller first (BIP 341). */
 const tapBranchHash = (a: Bytes, b: Bytes): Uint8Array =>
   compare(a, b) < 0 ? taggedHash("TapBranch", a, b) : taggedHash("TapBranch", b, a)
 
-/** The root of the tree, from a leaf and the path in a control block. */
+/** The root of the tree that a control block yields for a leaf. */
 const merkleRoot = (control: Bytes, leafHash: Uint8Array): Uint8Array => {
   let hash = leafHash
   for (let at = CONTROL_BASE_SIZE; at < control.length; at += CONTROL_NODE_SIZE) {
@@ -41,14 +42,14 @@ const isControlSize = (size: number): boolean =>
   size >= CONTROL_BASE_SIZE && size <= CONTROL_BASE_SIZE + CONTROL_NODE_SIZE * CONTROL_MAX_NODES &&
   (size - CONTROL_BASE_SIZE) % CONTROL_NODE_SIZE === 0
 
-/** Opcodes whose presence makes a tapscript valid (BIP 342). */
+/** Opcodes whose presence alone makes a tapscript valid (BIP 342). */
 const isOpSuccess = (opcode: number): boolean =>
   opcode === Op.OP_RESERVED || opcode === Op.OP_VER || (opcode >= Op.OP_CAT && opcode <= Op.OP_RIGHT) ||
   (opcode >= Op.OP_INVERT && opcode <= Op.OP_XOR) || opcode === Op.OP_RESERVED1 || opcode === Op.OP_RESERVED2 ||
   opcode === Op.OP_2MUL || opcode === Op.OP_2DIV || (opcode >= Op.OP_MUL && opcode <= Op.OP_RSHIFT) ||
   (opcode > Op.OP_CHECKSIGADD && opcode < Op.OP_INVALIDOPCODE)
 
-/** Size of a witness on the wire. */
+/** The size of a witness on the wire, in bytes. */
 const witnessSize = (items: ReadonlyArray<Bytes>): number => {
   let size = compactSizeLength(items.length)
   for (const item of items) size += compactSizeLength(item.length) + item.length
@@ -56,8 +57,8 @@ const witnessSize = (items: ReadonlyArray<Bytes>): number => {
 }
 
 /**
- * Runs a tapscript (BIP 342). An OP_SUCCESS takes effect before every limit, but only if all bytes before it can be
- * parsed.
+ * Runs a tapscript (BIP 342). An OP_SUCCESS takes precedence over every limit, but not if an unreadable instruction
+ * precedes it.
  */
 const runTapscript = (machine: Machine): ScriptError | undefined => {
   const cursor = new ScriptCursor(machine.script)

@@ -14,7 +14,7 @@ const TAPROOT_SIZE = 32
 const PKH_HEAD = Uint8Array.of(Op.OP_DUP, Op.OP_HASH160, KEY_HASH_SIZE)
 const PKH_TAIL = Uint8Array.of(Op.OP_EQUALVERIFY, Op.OP_CHECKSIG)
 
-/** Version 0: the hash of a key, or of the script that is the last item of the witness (BIP 141). */
+/** A program of version 0: the hash of a key, or of the script that is the last item of the witness (BIP 141). */
 const verifyVersion0 = (check: InputCheck, program: Bytes): ScriptError | undefined => {
   const { witness } = check.context.input(check.index)
   const stack = [...witness]
@@ -29,14 +29,13 @@ const verifyVersion0 = (check: InputCheck, program: Bytes): ScriptError | undefi
   return executeWitness(new Machine(check, script, stack, "witness-v0"))
 }
 
-/** Pay to anchor: a program that can be spent without a witness. */
+/** Pay to anchor: a program that can be spent without a witness or key. */
 const isAnchor = (version: number, program: Bytes): boolean =>
   version === 1 && program.length === 2 && program[0] === 0x4e && program[1] === 0x73
 
 /**
- * Verifies the spend of a witness program. Versions without rules accept every spend, so that a soft fork can add
- * rules.
- * Source: upstream `script/interpreter.cpp`, `VerifyWitnessProgram`.
+ * Verifies the spend of a witness program. Versions without rules can be spent without conditions, so that later rules
+ * can restrict them. Source: upstream `script/interpreter.cpp`, `VerifyWitnessProgram`.
  */
 export const verifyWitnessProgram = (
   check: InputCheck,

@@ -5,6 +5,7 @@
 
 import { randomBytes } from "node:crypto"
 import { connect, createServer, type Socket } from "node:net"
+import { setPriority } from "node:os"
 import process from "node:process"
 import { regtestParams } from "../../src/consensus/params.ts"
 import { FrameParser } from "../../src/network/wire/framing.ts"
@@ -12,6 +13,14 @@ import { decodeMessage, encodeMessage } from "../../src/network/wire/message.ts"
 import { hello } from "../bench/traffic.ts"
 import type { Observed, ProberOrder } from "./observed.ts"
 import type { Target } from "./Target.ts"
+
+// The prober stands for peers and callers on machines of their own: the attackers beside it on this one must not delay its
+// clock. Only root may raise a priority.
+try {
+  setPriority(-10)
+} catch {
+  // An ordinary user measures what the scheduler leaves.
+}
 
 const { magic } = regtestParams.network
 

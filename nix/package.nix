@@ -34,6 +34,7 @@ stdenv.mkDerivation {
     root = ../.;
     fileset = lib.fileset.unions [
       ../CHANGELOG.md
+      ../CONTRIBUTING.md
       ../LICENSE
       ../README.md
       ../contrib
@@ -94,7 +95,7 @@ stdenv.mkDerivation {
     cp ${../package.json} $out/lib/svcd/package.json
     cp -r docs $out/share/doc/svcd
     cp -r contrib $out/share/svcd
-    cp README.md CHANGELOG.md LICENSE $out/share/doc/svcd
+    cp README.md CHANGELOG.md CONTRIBUTING.md LICENSE $out/share/doc/svcd
     for program in ${toString (builtins.attrNames packageJson.bin)}; do
       makeWrapper ${nodejs}/bin/node "$out/bin/$program" --add-flags "$out/lib/svcd/build/src/bin/$program.js"
     done
